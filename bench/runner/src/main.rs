@@ -1,0 +1,2 @@
+//! Runs our side of a benchmark.
+fn main() {}

@@ -1,0 +1,2 @@
+//! The program `extremal`.
+fn main() {}

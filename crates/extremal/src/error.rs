@@ -1,0 +1,117 @@
+//! The library's one error type.
+
+/// What went wrong, in words for the person who called.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A vector has the wrong number of entries.
+    #[error("{what}: expected {expected} entries, found {found}")]
+    Size {
+        /// Which vector.
+        what: &'static str,
+        /// How many entries it must have.
+        expected: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// A number is NaN or infinite.
+    #[error("{what}: entry {index} is {value}; every entry must be a finite number")]
+    NotFinite {
+        /// Which vector.
+        what: &'static str,
+        /// Where in it.
+        index: usize,
+        /// The offending number.
+        value: f64,
+    },
+    /// An index points outside the vector.
+    #[error("{what}: index {index} is outside the dimension {dim}")]
+    Index {
+        /// Which vector.
+        what: &'static str,
+        /// The offending index.
+        index: usize,
+        /// The dimension.
+        dim: usize,
+    },
+    /// `decide` and `observe` must alternate.
+    #[error("out of turn: {0}")]
+    OutOfTurn(&'static str),
+    /// A parameter is outside its range.
+    #[error("{owner}: {name} = {value} is not allowed; it must be {allowed}")]
+    Parameter {
+        /// The set, loss, learner or stream it belongs to.
+        owner: &'static str,
+        /// The parameter's name.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// A parameter that has no default was not given.
+    #[error("{owner} needs {name}: {why}")]
+    Missing {
+        /// The set, loss, learner or stream it belongs to.
+        owner: &'static str,
+        /// The parameter's name.
+        name: &'static str,
+        /// What it is needed for.
+        why: &'static str,
+    },
+    /// Two pieces do not go together.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A spec such as `lp:p=1.5` can't be read.
+    #[error("{0}")]
+    Spec(String),
+    /// Saved state does not fit.
+    #[error("saved state: {0}")]
+    State(String),
+    /// An oracle failed.
+    #[error("oracle of {set}: {why}")]
+    Oracle {
+        /// The set's name.
+        set: String,
+        /// Its own words.
+        why: String,
+    },
+    /// A label that the loss does not admit.
+    #[error("label {label} is not allowed for {loss} loss; it must be {allowed}")]
+    Label {
+        /// The loss.
+        loss: &'static str,
+        /// The label.
+        label: f64,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+    /// The numbers broke down.
+    #[error("numerical failure in round {round}: {what}")]
+    Numerical {
+        /// The round.
+        round: u64,
+        /// What broke.
+        what: String,
+    },
+}
+
+impl Error {
+    /// A parameter out of range.
+    pub(crate) fn parameter(
+        owner: &'static str,
+        name: &'static str,
+        value: impl ToString,
+        allowed: &'static str,
+    ) -> Self {
+        Self::Parameter {
+            owner,
+            name,
+            value: value.to_string(),
+            allowed,
+        }
+    }
+}
+
+/// The library's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

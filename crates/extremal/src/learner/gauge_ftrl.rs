@@ -1,0 +1,276 @@
+//! Gauge-FTRL: √T regret with one oracle call on curved sets, without T, G or tuning.
+//!
+//! **Problem.** Convex losses over a set whose support function h is curved: ½h² is L-smooth
+//! (ℓ2 and ℓp balls with p ≤ 2, every strongly convex set), or h^q for ℓp balls with p > 2.
+//!
+//! **Update.** With S the sum of gradients, v = argmin_{x∈K} ⟨S, x⟩ and h = −⟨S, v⟩ (seen from
+//! the set's centre): x_t = (h/√(h² + β_t²))·v. β is fixed, √(L(G² + Σ‖g‖²)), or balances
+//! itself: β_{t+1} = β_t + min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), starting at 0, with w the
+//! set's width. For p > 2 the same with q-th powers.
+//!
+//! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²): G√(2LT) with β fixed at
+//! G√(LT/2), 2√(L(G² + Σ‖g‖²)) for the second, 2β_{T+1} for the third, which is logarithmic
+//! when the losses drift. For p > 2, T^(1−1/p).
+//!
+//! **Reference.** This project; it is follow-the-regularised-leader with −β√(1 − γ(x)²), γ the
+//! set's gauge. The related result with two oracle calls is Mhammedi, COLT 2022.
+//!
+//! ```
+//! use extremal::{learner::{Learner, LearnerSpec}, pair::Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
+//! for t in 0..100 {
+//!     learner.decide()?;
+//!     learner.observe(&Gradient::dense(&[1.0, if t % 2 == 0 { 1.0 } else { -1.0 }]))?;
+//! }
+//! let certified = learner.certificate().unwrap().regret;
+//! assert!(certified <= learner.guarantee().unwrap().bound(100.0));
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
+use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::set::{Curvature, CurvatureKind, SharedSet};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+/// How β is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Balance {
+    /// (C) It balances itself; nothing is needed.
+    #[default]
+    Own,
+    /// (A) Fixed; T and G are needed.
+    Fixed,
+    /// (B) From the gradients so far; G is needed.
+    Adagrad,
+}
+
+/// Spec of `gauge-ftrl`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GaugeFtrl {
+    /// How β is chosen.
+    #[serde(default)]
+    pub balance: Balance,
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+}
+
+impl Described for GaugeFtrl {
+    const ENTRY: Entry = Entry {
+        name: "gauge-ftrl",
+        summary: "follow the leader, pulled in by the set's gauge: √T with one oracle call",
+        parameters: &[
+            Parameter {
+                name: "balance",
+                about: "how β is chosen",
+                default: Some("own"),
+                allowed: "own (needs nothing), fixed (needs T and G), adagrad (needs G)",
+            },
+            Parameter {
+                name: "horizon",
+                about: "the number of rounds T, for balance=fixed",
+                default: None,
+                allowed: "1 or more",
+            },
+            Parameter {
+                name: "gradient-bound",
+                about: "a bound G of the gradients' ℓ2 norm, for fixed and adagrad",
+                default: None,
+                allowed: "a number > 0",
+            },
+        ],
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls",
+        guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
+        reference: "this project; related: Mhammedi, COLT 2022",
+        examples: &[
+            "gauge-ftrl",
+            "gauge-ftrl:balance=fixed,horizon=1000,gradient-bound=1",
+            "gauge-ftrl:balance=adagrad,gradient-bound=1",
+        ],
+    };
+}
+
+impl MakeLearner for GaugeFtrl {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        const NAME: &str = "gauge-ftrl";
+        let curvature = set.curvature().ok_or_else(|| {
+            Error::Unsupported(format!("gauge-ftrl needs a curved set (l2, lp, or one with a strong-convexity constant); {} is not", set.name()))
+        })?;
+        // For p > 2 gradients are measured in a norm larger than ℓ2.
+        let q = curvature.gradient_norm;
+        let stretch = (set.dim() as f64).powf((1.0 / q - 0.5).max(0.0));
+        let (beta, bound) = match self.balance {
+            Balance::Own => (0.0, 0.0),
+            Balance::Fixed => {
+                let horizon = keys::horizon(NAME, self.horizon)?;
+                let bound = stretch * keys::bound(NAME, self.gradient_bound)?;
+                let beta = match curvature.kind {
+                    CurvatureKind::Smooth { l } => bound * (0.5 * l * horizon).sqrt(),
+                    CurvatureKind::Uniform { q, radius } => {
+                        let p = q / (q - 1.0);
+                        radius * bound * ((2.0 - q).exp2() * horizon / p).powf(1.0 / q)
+                    }
+                };
+                (beta, bound)
+            }
+            Balance::Adagrad => {
+                let bound = keys::bound(NAME, self.gradient_bound)?;
+                match curvature.kind {
+                    CurvatureKind::Smooth { l } => (l.sqrt() * bound, bound),
+                    CurvatureKind::Uniform { .. } => {
+                        return Err(Error::Unsupported(
+                            "gauge-ftrl with balance=adagrad is for p ≤ 2; take balance=own".into(),
+                        ));
+                    }
+                }
+            }
+        };
+        let rule = GaugeRule {
+            curvature,
+            balance: self.balance,
+            bound,
+            beta,
+            h: 0.0,
+            root: bound,
+            played: 0.0,
+            certificate: 0.0,
+            t: 0,
+        };
+        player(NAME, rule, set, None, storage)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct GaugeRule {
+    curvature: Curvature,
+    balance: Balance,
+    /// G in the curvature's norm.
+    bound: f64,
+    /// β_{t+1}
+    beta: f64,
+    /// h after t rounds.
+    h: f64,
+    /// √(G² + ΣN(g)²), for `adagrad`.
+    root: f64,
+    /// Σ⟨g_t, x_t⟩.
+    played: f64,
+    certificate: f64,
+    t: u64,
+}
+
+impl GaugeRule {
+    /// Ψ = (h^q + β^q)^(1/q), q = 2 on curved sets.
+    fn potential(&self) -> f64 {
+        match self.curvature.kind {
+            CurvatureKind::Smooth { .. } => self.h.hypot(self.beta),
+            CurvatureKind::Uniform { q, .. } => {
+                let top = self.h.max(self.beta);
+                if top == 0.0 {
+                    0.0
+                } else {
+                    top * ((self.h / top).powf(q) + (self.beta / top).powf(q)).powf(1.0 / q)
+                }
+            }
+        }
+    }
+
+    /// By how much β grows for a gradient of norm `n`, at the potential it was met with.
+    fn growth(&self, n: f64, potential: f64) -> f64 {
+        if n == 0.0 {
+            return 0.0;
+        }
+        // Written so that no square of a gradient's norm is formed.
+        let unbalanced = match self.curvature.kind {
+            CurvatureKind::Smooth { l } => 0.5 * l * n * (n / potential),
+            CurvatureKind::Uniform { q, radius } => {
+                (2.0 - q).exp2() / q * radius * n * (radius * n / potential).powf(q - 1.0)
+            }
+        };
+        // potential = 0 makes it ∞, or NaN beyond: the width it is then
+        f64::min(unbalanced, self.curvature.width * n)
+    }
+}
+
+impl Rule for GaugeRule {
+    fn start_weight(&self) -> f64 {
+        0.0
+    }
+
+    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
+        // S += g_t; v = argmin ⟨S, x⟩; h = −⟨S, v⟩, from the centre
+        let update = Update::new(1.0, gradient, 0.0);
+        let probe = pair.probe(&update)?;
+        let n = match self.curvature.gradient_norm {
+            2.0 => probe.gradient_norm,
+            q => pair.gradient_norm(gradient, q),
+        };
+        match self.balance {
+            Balance::Fixed => {}
+            Balance::Own => self.beta += self.growth(n, self.potential()),
+            Balance::Adagrad => {
+                self.root = self.root.hypot(n);
+                if let CurvatureKind::Smooth { l } = self.curvature.kind {
+                    self.beta = l.sqrt() * self.root;
+                }
+            }
+        }
+        self.h = probe.support.max(0.0);
+        // x_{t+1} = (h/Ψ)·v
+        let s = match (self.curvature.kind, self.h > 0.0) {
+            (_, false) => 0.0,
+            (CurvatureKind::Smooth { .. }, _) => self.h / self.potential(),
+            (CurvatureKind::Uniform { q, .. }, _) => (self.h / self.potential()).powf(q - 1.0),
+        };
+        pair.commit(&update, Motion::Place(s));
+
+        self.t += 1;
+        self.played += probe.gradient_dot;
+        self.certificate = self.played - (probe.slope - probe.gap);
+        Ok(Played {
+            sigma: s,
+            gap: probe.gap,
+            probe,
+        })
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        let exponent = match self.curvature.kind {
+            CurvatureKind::Smooth { .. } => 0.5,
+            CurvatureKind::Uniform { q, .. } => 1.0 / q,
+        };
+        Some(match (self.balance, self.curvature.kind) {
+            (Balance::Fixed, CurvatureKind::Smooth { l }) => Guarantee::GaugeFixed {
+                gradient: self.bound,
+                l,
+                beta: self.beta,
+            },
+            (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => Guarantee::GaugeUniform {
+                gradient: self.bound,
+                q,
+                radius,
+                beta: self.beta,
+            },
+            _ => Guarantee::GaugeOnline {
+                bound: 2.0 * self.beta,
+                exponent,
+            },
+        })
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        (self.t > 0).then_some(Certificate {
+            level: Level::Linear,
+            regret: self.certificate,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Keys that several learners share.
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::Parameter;
+use crate::{Error, Result};
+
+/// What a learner with theoretical step sizes is told.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Known {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+    /// Factor on η.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+pub(crate) const HORIZON: Parameter = Parameter {
+    name: "horizon",
+    about: "the number of rounds T",
+    default: None,
+    allowed: "1 or more",
+};
+pub(crate) const GRADIENT_BOUND: Parameter = Parameter {
+    name: "gradient-bound",
+    about: "a bound G of the gradients' ℓ2 norm",
+    default: None,
+    allowed: "a number > 0",
+};
+pub(crate) const LAMBDA: Parameter = Parameter {
+    name: "lambda",
+    about: "the losses' strong convexity λ",
+    default: None,
+    allowed: "a number > 0",
+};
+pub(crate) const START: Parameter = Parameter {
+    name: "start",
+    about: "the first decision x₁",
+    default: None,
+    allowed: "a point of the set; its centre if left out",
+};
+const ETA_SCALE: Parameter = Parameter {
+    name: "eta-scale",
+    about: "factor on the theoretical step size",
+    default: Some("1"),
+    allowed: "a number > 0",
+};
+
+impl Known {
+    pub(crate) const PARAMETERS: &'static [Parameter] =
+        &[HORIZON, GRADIENT_BOUND, ETA_SCALE, START];
+
+    /// T and G, which must be given.
+    pub(crate) fn horizon_and_bound(&self, owner: &'static str) -> Result<(f64, f64)> {
+        Ok((
+            horizon(owner, self.horizon)?,
+            bound(owner, self.gradient_bound)?,
+        ))
+    }
+
+    pub(crate) fn eta_scale(&self, owner: &'static str) -> Result<f64> {
+        positive(owner, "eta-scale", self.eta_scale.unwrap_or(1.0))
+    }
+}
+
+/// T, which must be given.
+pub(crate) fn horizon(owner: &'static str, horizon: Option<u64>) -> Result<f64> {
+    match horizon {
+        None => Err(Error::Missing {
+            owner,
+            name: "horizon",
+            why: "its step size depends on the number of rounds",
+        }),
+        Some(0) => Err(Error::parameter(owner, "horizon", 0, "1 or more")),
+        Some(t) => Ok(t as f64),
+    }
+}
+
+/// G, which must be given.
+pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
+    let missing = Error::Missing {
+        owner,
+        name: "gradient-bound",
+        why: "its step size depends on the gradients' norm",
+    };
+    positive(owner, "gradient-bound", bound.ok_or(missing)?)
+}
+
+pub(crate) fn positive(owner: &'static str, name: &'static str, value: f64) -> Result<f64> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::parameter(owner, name, value, "a finite number > 0"))
+    }
+}

@@ -1,0 +1,374 @@
+//! Learners. Each plays in two phases: [`Learner::decide`] shows the decision of the round,
+//! [`Learner::observe`] takes the gradient and ends it. A Frank-Wolfe learner's file holds a
+//! [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::pair::{DensePair, Gradient, Pair, Point, Probe};
+use crate::set::{SharedSet, Structure};
+use crate::spec::registry;
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+pub mod gauge_ftrl;
+mod keys;
+pub mod ofw;
+pub mod ofw_ls;
+pub mod ofw_weibel;
+pub mod ogd;
+pub mod sc_ofw;
+
+pub use keys::Known;
+
+registry! {
+    /// The learners, by name.
+    "learner" LearnerSpec: MakeLearner {
+        "ofw" => Ofw(ofw::Ofw),
+        "ofw-weibel" => OfwWeibel(ofw_weibel::OfwWeibel),
+        "ofw-ls" => OfwLs(ofw_ls::OfwLs),
+        "sc-ofw" => ScOfw(sc_ofw::ScOfw),
+        "gauge-ftrl" => GaugeFtrl(gauge_ftrl::GaugeFtrl),
+        "ogd" => Ogd(ogd::Ogd),
+    }
+}
+
+/// What a learner's spec can do.
+pub(crate) trait MakeLearner {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>>;
+}
+
+impl LearnerSpec {
+    /// The learner on a set, stored densely.
+    pub fn build(&self, set: &SharedSet) -> Result<Box<dyn Learner>> {
+        self.build_stored(set, Storage::Dense)
+    }
+
+    /// The learner on a set, its decision stored as asked.
+    pub fn build_stored(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        self.inner().make(set, storage)
+    }
+}
+
+/// How a decision is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Storage {
+    /// Every entry; any set.
+    #[default]
+    Dense,
+    /// As a combination of two sparse sums; ℓ2 balls with sparse gradients, O(non-zeros).
+    Lazy,
+}
+
+/// Who plays.
+pub trait Learner: Send {
+    /// The dimension of the decisions.
+    fn dim(&self) -> usize;
+
+    /// Shows this round's decision; then [`Learner::observe`] must follow.
+    fn decide(&mut self) -> Result<&dyn Point>;
+
+    /// Takes the gradient at the decision shown, and ends the round. A bad gradient is an error
+    /// that leaves everything as it was.
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
+
+    /// The present decision, out of any turn.
+    fn decision(&self) -> &dyn Point;
+
+    /// Rounds ended so far.
+    fn rounds(&self) -> u64;
+
+    /// What is proven about the regret, with its assumptions, if anything is.
+    fn guarantee(&self) -> Option<Guarantee>;
+
+    /// What was seen, to hold against the assumptions.
+    fn seen(&self) -> &Seen;
+
+    /// An upper bound on the regret that the learner knows by itself.
+    fn certificate(&self) -> Option<Certificate>;
+
+    /// The whole state, as bytes; [`Learner::load`] on a learner built alike goes on from it.
+    fn save(&self) -> Result<Vec<u8>>;
+
+    /// Takes back what [`Learner::save`] gave. On an error nothing has changed.
+    fn load(&mut self, saved: &[u8]) -> Result<()>;
+}
+
+/// What happened in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// t, from 1.
+    pub round: u64,
+    /// The step σ_t; for a learner that does not step, what it says.
+    pub sigma: f64,
+    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN where there is no surrogate.
+    pub gap: f64,
+    /// Oracle calls made in this round to play.
+    pub oracle_calls: u32,
+    /// ‖g_t‖.
+    pub gradient_norm: f64,
+    /// ⟨g_t, x_t⟩.
+    pub gradient_dot: f64,
+    /// ‖x_t‖².
+    pub norm_squared: f64,
+}
+
+/// What a learner has seen, to hold against the assumptions of a theorem.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// T so far.
+    pub rounds: u64,
+    /// max ‖g_t‖.
+    pub largest_gradient: f64,
+    /// Oracle calls made to play.
+    pub oracle_calls: u64,
+}
+
+impl Seen {
+    fn note(&mut self, record: &Record) {
+        self.rounds = record.round;
+        self.largest_gradient = self.largest_gradient.max(record.gradient_norm);
+        self.oracle_calls += u64::from(record.oracle_calls);
+    }
+}
+
+/// An upper bound on the regret, and how it was come by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    /// Which kind.
+    pub level: Level,
+    /// Regret is at most this.
+    pub regret: f64,
+}
+
+/// Kinds of certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩, for convex losses.
+    Linear,
+    /// The same with the curvature of strongly convex losses.
+    Quadratic,
+    /// The regret itself.
+    Exact,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Linear => "linear",
+            Self::Quadratic => "quadratic",
+            Self::Exact => "exact",
+        })
+    }
+}
+
+/// What a Frank-Wolfe learner is: its own numbers, and one round on any pair.
+pub trait Rule: Serialize + DeserializeOwned + Send {
+    /// F starts as (weight/2)‖x − x₁‖².
+    fn start_weight(&self) -> f64;
+
+    /// One round: absorb the gradient, ask the oracle once, move. Must not change anything
+    /// before the probe has succeeded.
+    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played>;
+
+    /// What is proven, given what was seen.
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
+
+    /// What the learner knows about its own regret.
+    fn certificate(&self) -> Option<Certificate> {
+        None
+    }
+}
+
+/// A round as a rule played it.
+#[derive(Debug, Clone, Copy)]
+pub struct Played {
+    /// σ_t.
+    pub sigma: f64,
+    /// The gap in the paper's scaling.
+    pub gap: f64,
+    /// What the pair said.
+    pub probe: Probe,
+}
+
+/// A rule on a pair: the two-phase learner around both.
+pub struct Player<R, P> {
+    name: &'static str,
+    rule: R,
+    pair: P,
+    seen: Seen,
+    decided: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedPlayer<R> {
+    name: String,
+    rule: R,
+    pair: Vec<u8>,
+    seen: Seen,
+    decided: bool,
+}
+
+impl<R: Rule + 'static, P: Pair + 'static> Player<R, P> {
+    /// Starts at the pair's x₁.
+    pub fn new(name: &'static str, rule: R, mut pair: P) -> Self {
+        pair.start(rule.start_weight());
+        Self {
+            name,
+            rule,
+            pair,
+            seen: Seen::default(),
+            decided: false,
+        }
+    }
+
+    /// The pair, to look at.
+    pub fn pair(&self) -> &P {
+        &self.pair
+    }
+}
+
+/// Puts a rule on the pair that the storage asks for.
+fn player<R: Rule + 'static>(
+    name: &'static str,
+    rule: R,
+    set: &SharedSet,
+    start: Option<&[f64]>,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    match storage {
+        Storage::Dense => Ok(Box::new(Player::new(
+            name,
+            rule,
+            DensePair::new(set.clone(), start)?,
+        ))),
+        Storage::Lazy => Err(no_lazy(name, set)),
+    }
+}
+
+fn no_lazy(name: &str, set: &SharedSet) -> Error {
+    let why = match set.structure() {
+        Structure::Ball { p: 2.0, .. } => "this learner has no lazy form",
+        _ => "only on ℓ2 balls is the atom a multiple of the direction",
+    };
+    Error::Unsupported(format!(
+        "{name} on set {} can't be stored lazily: {why}",
+        set.name()
+    ))
+}
+
+impl<R: Rule, P: Pair> Learner for Player<R, P> {
+    fn dim(&self) -> usize {
+        self.pair.dim()
+    }
+
+    fn decide(&mut self) -> Result<&dyn Point> {
+        take_turn(&mut self.decided)?;
+        Ok(&self.pair)
+    }
+
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        check_turn(self.decided)?;
+        let round = self.seen.rounds + 1;
+        let played = self
+            .rule
+            .round(&mut self.pair, gradient)
+            .map_err(|e| at_round(e, round))?;
+        let Played { sigma, gap, probe } = played;
+        let record = Record {
+            round,
+            sigma,
+            gap,
+            oracle_calls: 1,
+            gradient_norm: probe.gradient_norm,
+            gradient_dot: probe.gradient_dot,
+            norm_squared: probe.norm_squared,
+        };
+        self.seen.note(&record);
+        self.decided = false;
+        Ok(record)
+    }
+
+    fn decision(&self) -> &dyn Point {
+        &self.pair
+    }
+
+    fn rounds(&self) -> u64 {
+        self.seen.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee> {
+        self.rule.guarantee(&self.seen)
+    }
+
+    fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        self.rule.certificate()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let saved = SavedPlayer {
+            name: self.name.into(),
+            rule: &self.rule,
+            pair: self.pair.save()?,
+            seen: self.seen,
+            decided: self.decided,
+        };
+        encode(&saved)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let saved: SavedPlayer<R> = decode(saved)?;
+        check_name(self.name, &saved.name)?;
+        self.pair.load(&saved.pair)?;
+        self.rule = saved.rule;
+        self.seen = saved.seen;
+        self.decided = saved.decided;
+        Ok(())
+    }
+}
+
+fn take_turn(decided: &mut bool) -> Result<()> {
+    if *decided {
+        return Err(Error::OutOfTurn(
+            "decide was called twice; observe must come first",
+        ));
+    }
+    *decided = true;
+    Ok(())
+}
+
+fn check_turn(decided: bool) -> Result<()> {
+    if decided {
+        Ok(())
+    } else {
+        Err(Error::OutOfTurn("observe was called before decide"))
+    }
+}
+
+fn at_round(error: Error, round: u64) -> Error {
+    match error {
+        Error::Numerical { what, .. } => Error::Numerical { round, what },
+        other => other,
+    }
+}
+
+fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    postcard::to_stdvec(value).map_err(|e| Error::State(e.to_string()))
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    postcard::from_bytes(bytes).map_err(|e| Error::State(e.to_string()))
+}
+
+fn check_name(expected: &str, found: &str) -> Result<()> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Error::State(format!("it is of {found}, not of {expected}")))
+    }
+}

@@ -1,0 +1,108 @@
+//! OFW with line search: Algorithm 1 of Wan & Zhang.
+//!
+//! **Problem.** Convex losses over any set; the guarantee is for strongly convex sets.
+//!
+//! **Update.** With η = D/(2G(T+2)^(2/3)) and F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖²:
+//! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
+//! σ²‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t).
+//!
+//! **Guarantee.** On α-strongly convex sets, regret ≤ (11/4)G√C(T+2)^(2/3) with
+//! C = max(4D², 4096/(3α²)). The algorithm does not need α. On other sets none is proven for
+//! this η.
+//!
+//! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
+//! AAAI 2021, Algorithm 1 and Theorem 1.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "lp:p=1.5,dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "ofw-ls:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! assert_eq!(learner.guarantee().unwrap().exponent(), 2.0 / 3.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
+use crate::Result;
+use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry};
+use crate::theory::Guarantee;
+
+/// Spec of `ofw-ls`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OfwLs(pub Known);
+
+impl Described for OfwLs {
+    const ENTRY: Entry = Entry {
+        name: "ofw-ls",
+        summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
+        parameters: Known::PARAMETERS,
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls",
+        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²))",
+        reference: "Wan & Zhang, AAAI 2021, Theorem 1",
+        examples: &[
+            "ofw-ls:horizon=1000,gradient-bound=1",
+            "ofw-ls:horizon=1000,gradient-bound=1,eta-scale=30",
+        ],
+    };
+}
+
+impl MakeLearner for OfwLs {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let (horizon, bound) = self.0.horizon_and_bound("ofw-ls")?;
+        let scale = self.0.eta_scale("ofw-ls")?;
+        let geometry = set.geometry();
+        let guarantee = geometry
+            .strong_convexity
+            .filter(|_| scale == 1.0)
+            .map(|alpha| Guarantee::OfwLs {
+                horizon,
+                gradient: bound,
+                diameter: geometry.diameter,
+                alpha,
+            });
+        let eta = scale * geometry.diameter / (2.0 * bound * (horizon + 2.0).powf(2.0 / 3.0));
+        player(
+            "ofw-ls",
+            OfwLsRule { eta, guarantee },
+            set,
+            self.0.start.as_deref(),
+            storage,
+        )
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct OfwLsRule {
+    eta: f64,
+    guarantee: Option<Guarantee>,
+}
+
+impl Rule for OfwLsRule {
+    fn start_weight(&self) -> f64 {
+        2.0
+    }
+
+    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
+        // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
+        let update = Update::new(self.eta, gradient, 2.0);
+        // v_t ∈ argmin ⟨∇F_t(x_t), x⟩
+        let probe = pair.probe(&update)?;
+        // σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²
+        let sigma = probe.line_search();
+        // x_{t+1} = x_t + σ_t(v_t − x_t)
+        pair.commit(&update, Motion::Step(sigma));
+        Ok(Played {
+            sigma,
+            gap: probe.gap,
+            probe,
+        })
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        self.guarantee
+    }
+}

@@ -1,0 +1,45 @@
+//! f(z) = z: the loss of a given gradient. The label is ignored.
+
+use serde::{Deserialize, Serialize};
+
+use super::Loss;
+use crate::spec::{Described, Entry};
+
+/// f(z) = z.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linear {}
+
+impl Described for Linear {
+    const ENTRY: Entry = Entry {
+        name: "linear",
+        summary: "⟨a, x⟩",
+        parameters: &[],
+        cost: "O(1)",
+        guarantee: "slope 1, smooth with 0; regret is exact",
+        reference: "textbook",
+        examples: &["linear"],
+    };
+}
+
+impl Loss for Linear {
+    fn name(&self) -> &'static str {
+        "linear"
+    }
+
+    fn at(&self, z: f64, _label: f64) -> (f64, f64) {
+        (z, 1.0)
+    }
+
+    fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
+        1.0
+    }
+
+    fn smoothness(&self) -> f64 {
+        0.0
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,42 @@
+//! f(z) = ½(z − y)².
+
+use serde::{Deserialize, Serialize};
+
+use super::Loss;
+use crate::spec::{Described, Entry};
+
+/// ½(z − y)².
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Squared {}
+
+impl Described for Squared {
+    const ENTRY: Entry = Entry {
+        name: "squared",
+        summary: "½(⟨a, x⟩ − y)²",
+        parameters: &[],
+        cost: "O(1)",
+        guarantee: "slope |z| + |y|, smooth with 1",
+        reference: "textbook",
+        examples: &["squared"],
+    };
+}
+
+impl Loss for Squared {
+    fn name(&self) -> &'static str {
+        "squared"
+    }
+
+    fn at(&self, z: f64, label: f64) -> (f64, f64) {
+        let r = z - label;
+        (0.5 * r * r, r)
+    }
+
+    fn slope_bound(&self, reach: f64, label: f64) -> f64 {
+        reach + label.abs()
+    }
+
+    fn smoothness(&self) -> f64 {
+        1.0
+    }
+}

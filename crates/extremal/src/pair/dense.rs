@@ -1,0 +1,480 @@
+//! Dense storage, for any set: two passes over the vectors per round, no allocation.
+//!
+//! The first pass forms the direction with every inner product that the step needs; on ℓp balls
+//! it also forms the atom, so that no oracle call reads the vectors again. The second moves.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update};
+use crate::kernel::{self, Exponent, Form};
+use crate::set::{Atom, Oracle, SharedSet, Structure};
+use crate::{Error, Result};
+
+/// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
+const CANCELLED: f64 = 1e-9;
+
+/// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
+/// one scale can serve gets too narrow to guess it.
+const LARGEST_FUSED_POWER: f64 = 32.0;
+
+/// On ℓp balls a direction below this counts as 0: its inverse would be no number.
+const SMALLEST_DIRECTION: f64 = 1e-300;
+
+/// (x, c) as two vectors.
+pub struct DensePair {
+    set: SharedSet,
+    oracle: Box<dyn Oracle>,
+    way: Way,
+    x: Vec<f64>,
+    c: Vec<f64>,
+    /// x₁ where it is not 0.
+    origin: Option<Box<[f64]>>,
+    /// The power s on ℓp balls, the direction on general sets.
+    scratch: Vec<f64>,
+    /// A sparse gradient spread out; all zeros between rounds.
+    spread: Vec<f64>,
+    /// x − v entry by entry, on general sets and only where the sums cancel.
+    away: Vec<f64>,
+    atom: Atom,
+    found: Found,
+    /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
+    scale: f64,
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    /// ℓ2: v = α∇F.
+    Direction { radius: f64 },
+    /// ℓp: v = κs, s a power of ∇F.
+    Power {
+        p: f64,
+        radius: f64,
+        exponent: Exponent,
+    },
+    /// Ask the oracle.
+    General,
+}
+
+/// The last probe's atom.
+#[derive(Clone, Copy)]
+enum Found {
+    Nothing,
+    Direction { alpha: f64 },
+    Power { kappa: f64 },
+    Atom,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    x: Vec<f64>,
+    c: Vec<f64>,
+    origin: Option<Box<[f64]>>,
+    scale: f64,
+    oracle: Vec<f64>,
+}
+
+impl DensePair {
+    /// Starts at `start`, or the set's centre, with c = 0.
+    pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
+        let dim = set.dim();
+        let mut x = vec![0.0; dim];
+        match start {
+            None => set.centre(&mut x),
+            Some(start) => {
+                if start.len() != dim {
+                    return Err(Error::Size {
+                        what: "start",
+                        expected: dim,
+                        found: start.len(),
+                    });
+                }
+                if let Some((index, value)) = kernel::find_not_finite(start) {
+                    return Err(Error::NotFinite {
+                        what: "start",
+                        index,
+                        value,
+                    });
+                }
+                if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
+                    return Err(Error::Unsupported(format!(
+                        "the start lies outside the set {} (violation {v:e})",
+                        set.name()
+                    )));
+                }
+                x.copy_from_slice(start);
+            }
+        }
+        let way = match set.structure() {
+            Structure::Ball { p: 2.0, radius } => Way::Direction { radius },
+            Structure::Ball { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
+                p,
+                radius,
+                exponent: Exponent::from(1.0 / (p - 1.0)),
+            },
+            _ => Way::General,
+        };
+        Ok(Self {
+            oracle: set.oracle(),
+            way,
+            c: vec![0.0; dim],
+            origin: x.iter().any(|v| *v != 0.0).then(|| x.clone().into()),
+            x,
+            scratch: if matches!(way, Way::Direction { .. }) {
+                Vec::new()
+            } else {
+                vec![0.0; dim]
+            },
+            spread: Vec::new(),
+            away: Vec::new(),
+            atom: Atom::new(),
+            found: Found::Nothing,
+            scale: 1.0,
+            set,
+        })
+    }
+
+    /// c, to look at.
+    pub fn gradient_sum(&self) -> &[f64] {
+        &self.c
+    }
+
+    /// x, to look at.
+    pub fn decision(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// Spreads a gradient with few entries over a dense vector of zeros.
+    fn spread(&mut self, row: &Row<'_>) {
+        if !matches!(row, Row::Dense(_)) {
+            self.spread.resize(self.x.len(), 0.0);
+            row.add_to(1.0, &mut self.spread);
+        }
+    }
+
+    fn unspread(&mut self, row: &Row<'_>) {
+        if !matches!(row, Row::Dense(_)) {
+            row.entries().for_each(|(i, _)| self.spread[i] = 0.0);
+        }
+    }
+
+    fn probe_spread(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let Self {
+            x,
+            c,
+            spread,
+            scratch,
+            origin,
+            ..
+        } = self;
+        let g: &[f64] = match update.gradient.row {
+            Row::Dense(g) => g,
+            _ => spread,
+        };
+        let form = Form {
+            c,
+            x,
+            g,
+            k: update.k(),
+            m: update.m(),
+            beta: update.beta,
+        };
+        let mut probe = Probe {
+            beta: update.beta,
+            ..Probe::default()
+        };
+        let gg;
+        match self.way {
+            Way::Direction { radius } => {
+                let s = kernel::scan_quadratic(form);
+                (probe.slope, probe.norm_squared, probe.gradient_dot, gg) =
+                    (s.dx, s.xx, s.gx, s.gg);
+                let norm = if kernel::is_safe_square(s.dd) {
+                    s.dd.sqrt()
+                } else {
+                    careful_norm(form, gg)?
+                };
+                if norm == 0.0 {
+                    self.found = Found::Nothing;
+                } else {
+                    let alpha = -radius / norm;
+                    self.found = Found::Direction { alpha };
+                    probe.gap = s.dx + radius * norm;
+                    probe.distance_squared = radius * radius + 2.0 * radius * (s.dx / norm) + s.xx;
+                    if probe.distance_squared < CANCELLED * (radius * radius + s.xx) {
+                        (probe.gap, probe.distance_squared) =
+                            kernel::residual_direction(form, alpha);
+                    }
+                    probe.support = radius * norm;
+                }
+            }
+            Way::Power {
+                p,
+                radius,
+                exponent,
+            } => {
+                let mut s = kernel::scan_power(form, self.scale, exponent, scratch);
+                gg = s.gg;
+                // Within this factor of 1 the powers neither overflow nor vanish.
+                let room = (200.0 * (p - 1.0) / p).exp2();
+                if !(s.top * room > 1.0 && s.top < room) {
+                    self.scale = careful_scale(form, gg)?;
+                    s = kernel::scan_power(form, self.scale, exponent, scratch);
+                }
+                (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
+                if s.top / self.scale < SMALLEST_DIRECTION {
+                    self.found = Found::Nothing;
+                } else {
+                    let kappa = -radius / s.st.powf(1.0 / p);
+                    self.found = Found::Power { kappa };
+                    let support = kappa * (s.st / self.scale);
+                    let (vx, vv) = (kappa * s.sx, kappa * kappa * s.ss);
+                    probe.gap = s.dx - support;
+                    probe.distance_squared = vv - 2.0 * vx + s.xx;
+                    if probe.distance_squared < CANCELLED * (vv + s.xx) {
+                        (probe.gap, probe.distance_squared) =
+                            kernel::residual_dense(form, kappa, scratch);
+                    }
+                    probe.support = -support;
+                }
+            }
+            Way::General => {
+                let s = kernel::scan_general(form, scratch);
+                gg = s.gg;
+                (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
+                if !gg.is_finite() {
+                    update.gradient.row.check_finite()?;
+                }
+                if scratch.iter().all(|d| *d == 0.0) {
+                    self.found = Found::Nothing;
+                } else {
+                    let value = self.oracle.minimise(scratch, &mut self.atom)?;
+                    self.found = Found::Atom;
+                    let (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());
+                    probe.gap = s.dx - value;
+                    probe.distance_squared = vv - 2.0 * vx + s.xx;
+                    if probe.distance_squared < CANCELLED * (vv + s.xx) {
+                        (probe.gap, probe.distance_squared) =
+                            residual_atom(scratch, x, &self.atom, &mut self.away);
+                    }
+                    probe.support = -value;
+                }
+            }
+        }
+        if matches!(self.found, Found::Nothing) {
+            probe.still = true;
+        } else if let (Some(origin), true) = (origin, update.beta == 0.0) {
+            let k = update.k();
+            probe.support += kernel::dot(c, origin)
+                + k * kernel::dot(g, origin)
+                + update.m() * kernel::dot(x, origin);
+        }
+        if !gg.is_finite() {
+            update.gradient.row.check_finite()?;
+        }
+        let row_norm = if kernel::is_safe_square(gg) {
+            gg.sqrt()
+        } else {
+            kernel::norm(update.gradient.row.values())
+        };
+        let gx = probe.gradient_dot;
+        probe.gradient_norm = update.gradient.norm_from(row_norm, gx, probe.norm_squared);
+        probe.gradient_dot =
+            update.gradient.scale * gx + update.gradient.ridge * probe.norm_squared;
+        if !(probe.gap.is_finite() && probe.distance_squared.is_finite()) {
+            return Err(Error::Numerical {
+                round: 0,
+                what: "the sum of gradients overflowed".into(),
+            });
+        }
+        Ok(probe)
+    }
+}
+
+/// The largest |∇F_i|, after a look at why the fast way gave up.
+fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
+    if !gg.is_finite() {
+        Row::Dense(form.g).check_finite()?;
+    }
+    let mut top = 0.0_f64;
+    for i in 0..form.c.len() {
+        top = top.max(direction(form, i).abs());
+    }
+    if top.is_finite() {
+        Ok(top)
+    } else {
+        Err(Error::Numerical {
+            round: 0,
+            what: "the sum of gradients overflowed".into(),
+        })
+    }
+}
+
+fn direction(form: Form<'_>, i: usize) -> f64 {
+    ((form.c[i] + form.k * form.g[i]) + form.m * form.x[i]) + form.beta * form.x[i]
+}
+
+/// ‖∇F‖ where its square under- or overflows.
+fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
+    let top = careful_top(form, gg)?;
+    if top == 0.0 {
+        return Ok(0.0);
+    }
+    let sum: f64 = (0..form.c.len())
+        .map(|i| (direction(form, i) / top).powi(2))
+        .sum();
+    Ok(top * sum.sqrt())
+}
+
+/// The power of two that brings the largest entry of ∇F next to 1.
+fn careful_scale(form: Form<'_>, gg: f64) -> Result<f64> {
+    let top = careful_top(form, gg)?;
+    Ok(if top < SMALLEST_DIRECTION {
+        1.0
+    } else {
+        (-top.log2().round()).exp2()
+    })
+}
+
+fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut Vec<f64>) -> (f64, f64) {
+    away.clear();
+    away.extend_from_slice(x);
+    atom.add_to(-1.0, away);
+    (kernel::dot(direction, away), kernel::dot(away, away))
+}
+
+impl Point for DensePair {
+    fn dim(&self) -> usize {
+        self.x.len()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.x.len())?;
+        Ok(row.dot(&self.x))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        kernel::dot(&self.x, &self.x)
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.x);
+    }
+}
+
+impl Pair for DensePair {
+    fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
+        update.gradient.check(self.x.len())?;
+        let scale = self.scale;
+        self.spread(&update.gradient.row);
+        let probe = self.probe_spread(update);
+        if probe.is_err() {
+            self.unspread(&update.gradient.row);
+            self.scale = scale;
+        }
+        probe
+    }
+
+    fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+        let Self {
+            x,
+            c,
+            spread,
+            scratch,
+            ..
+        } = self;
+        let g: &[f64] = match update.gradient.row {
+            Row::Dense(g) => g,
+            _ => spread,
+        };
+        let (k, m, beta) = (update.k(), update.m(), update.beta);
+        match (self.found, motion) {
+            (Found::Direction { alpha }, Motion::Step(sigma)) => {
+                kernel::move_to_direction(c, x, g, k, m, beta, sigma, alpha)
+            }
+            (Found::Direction { alpha }, Motion::Place(s)) => {
+                kernel::place_direction(c, x, g, k, m, beta, s, alpha)
+            }
+            (Found::Power { kappa }, Motion::Step(sigma)) => {
+                kernel::move_to_dense(c, x, g, k, m, beta, sigma, kappa, scratch)
+            }
+            (Found::Power { kappa }, Motion::Place(s)) => {
+                kernel::place_dense(c, x, g, k, m, beta, s, kappa, scratch)
+            }
+            (Found::Atom, Motion::Step(sigma)) => {
+                kernel::move_shrunk(c, x, g, k, m, beta, sigma);
+                self.atom.add_to(sigma, x);
+            }
+            (Found::Atom, Motion::Place(s)) => {
+                kernel::move_shrunk(c, x, g, k, m, beta, 1.0);
+                self.atom.add_to(s, x);
+            }
+            (Found::Nothing, Motion::Step(_)) => kernel::move_shrunk(c, x, g, k, m, beta, 0.0),
+            (Found::Nothing, Motion::Place(_)) => kernel::move_shrunk(c, x, g, k, m, beta, 1.0),
+        }
+        if let (Some(origin), Motion::Place(s)) = (&self.origin, motion) {
+            let s = if matches!(self.found, Found::Nothing) {
+                0.0
+            } else {
+                s
+            };
+            kernel::axpy(1.0 - s, origin, x);
+        }
+        self.unspread(&update.gradient.row);
+    }
+
+    fn start(&mut self, weight: f64) {
+        match &self.origin {
+            None => {
+                self.x.fill(0.0);
+                self.c.fill(0.0);
+            }
+            Some(origin) => {
+                self.x.copy_from_slice(origin);
+                for (c, x) in self.c.iter_mut().zip(origin) {
+                    *c = -weight * x;
+                }
+            }
+        }
+    }
+
+    fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
+        let row = crate::set::norm_p(gradient.row.values(), q) * gradient.scale.abs();
+        if gradient.ridge == 0.0 {
+            row
+        } else {
+            row + gradient.ridge.abs() * crate::set::norm_p(&self.x, q)
+        }
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let saved = Saved {
+            x: self.x.clone(),
+            c: self.c.clone(),
+            origin: self.origin.clone(),
+            scale: self.scale,
+            oracle: self.oracle.save(),
+        };
+        postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let saved: Saved = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
+        let dim = self.set.dim();
+        if saved.x.len() != dim
+            || saved.c.len() != dim
+            || saved.origin.as_ref().is_some_and(|o| o.len() != dim)
+        {
+            return Err(Error::State(format!(
+                "it is of dimension {}, the set of {dim}",
+                saved.x.len()
+            )));
+        }
+        self.oracle.load(&saved.oracle)?;
+        self.x = saved.x;
+        self.c = saved.c;
+        self.origin = saved.origin;
+        self.scale = saved.scale;
+        self.found = Found::Nothing;
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! What a round reveals: a gradient in the structure it comes in.
+
+use crate::{Error, Result, kernel};
+
+/// The coefficients a of a loss over ⟨a, x⟩.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Row<'a> {
+    /// Every entry.
+    Dense(&'a [f64]),
+    /// values_i at indices_i (distinct), 0 elsewhere.
+    Sparse {
+        /// Where.
+        indices: &'a [u32],
+        /// How much.
+        values: &'a [f64],
+    },
+    /// values_k at (rows_k, columns_k) of a matrix with `width` columns, stored by rows.
+    Entries {
+        /// The matrix's number of columns.
+        width: usize,
+        /// Row of each entry.
+        rows: &'a [u32],
+        /// Column of each entry.
+        columns: &'a [u32],
+        /// How much.
+        values: &'a [f64],
+    },
+}
+
+impl Row<'_> {
+    /// How many entries are stored.
+    pub fn stored(&self) -> usize {
+        self.values().len()
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        match self {
+            Self::Dense(values) | Self::Sparse { values, .. } | Self::Entries { values, .. } => {
+                values
+            }
+        }
+    }
+
+    /// ⟨a, x⟩ for a dense x.
+    pub fn dot(&self, x: &[f64]) -> f64 {
+        match *self {
+            Self::Dense(a) => kernel::dot(a, x),
+            Self::Sparse { indices, values } => kernel::dot_sparse(indices, values, x),
+            Self::Entries { .. } => self.entries().map(|(i, v)| v * x[i]).sum(),
+        }
+    }
+
+    /// y += k·a for a dense y.
+    pub fn add_to(&self, k: f64, y: &mut [f64]) {
+        match *self {
+            Self::Dense(a) => kernel::axpy(k, a, y),
+            _ => self.entries().for_each(|(i, v)| y[i] += k * v),
+        }
+    }
+
+    /// (index, value) of what is stored.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        (0..self.stored()).map(move |k| match *self {
+            Self::Dense(a) => (k, a[k]),
+            Self::Sparse { indices, values } => (indices[k] as usize, values[k]),
+            Self::Entries {
+                width,
+                rows,
+                columns,
+                values,
+            } => (rows[k] as usize * width + columns[k] as usize, values[k]),
+        })
+    }
+
+    /// Errors unless the shape fits the dimension. Entries are not looked at.
+    pub fn check_shape(&self, dim: usize) -> Result<()> {
+        let size = |expected: usize, found: usize| {
+            if expected == found {
+                Ok(())
+            } else {
+                Err(Error::Size {
+                    what: "gradient",
+                    expected,
+                    found,
+                })
+            }
+        };
+        match *self {
+            Self::Dense(a) => size(dim, a.len()),
+            Self::Sparse { indices, values } => {
+                size(indices.len(), values.len())?;
+                // A maximum vectorises, an early exit does not.
+                match indices.iter().copied().max() {
+                    Some(i) if i as usize >= dim => Err(Error::Index {
+                        what: "gradient",
+                        index: i as usize,
+                        dim,
+                    }),
+                    _ => Ok(()),
+                }
+            }
+            Self::Entries {
+                width,
+                rows,
+                columns,
+                values,
+            } => {
+                size(values.len(), rows.len())?;
+                size(values.len(), columns.len())?;
+                let bad = columns.iter().any(|&c| c as usize >= width);
+                match self.entries().map(|(i, _)| i).max() {
+                    Some(index) if bad || index >= dim => Err(Error::Index {
+                        what: "gradient",
+                        index,
+                        dim,
+                    }),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn check_finite(&self) -> Result<()> {
+        match kernel::find_not_finite(self.values()) {
+            None => Ok(()),
+            Some((index, value)) => Err(Error::NotFinite {
+                what: "gradient",
+                index,
+                value,
+            }),
+        }
+    }
+}
+
+/// A gradient g = scale·a + ridge·x_t at the decision x_t. The second part is what a ridge term
+/// (ridge/2)‖x‖² adds; kept apart, it need not be written out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gradient<'a> {
+    /// a
+    pub row: Row<'a>,
+    /// The factor of a.
+    pub scale: f64,
+    /// The factor of x_t.
+    pub ridge: f64,
+}
+
+impl<'a> Gradient<'a> {
+    /// A gradient with every entry given.
+    pub fn dense(values: &'a [f64]) -> Self {
+        Self {
+            row: Row::Dense(values),
+            scale: 1.0,
+            ridge: 0.0,
+        }
+    }
+
+    /// A gradient with a few entries; the indices are distinct.
+    pub fn sparse(indices: &'a [u32], values: &'a [f64]) -> Self {
+        Self {
+            row: Row::Sparse { indices, values },
+            scale: 1.0,
+            ridge: 0.0,
+        }
+    }
+
+    pub(crate) fn check(&self, dim: usize) -> Result<()> {
+        for value in [self.scale, self.ridge] {
+            if !value.is_finite() {
+                return Err(Error::NotFinite {
+                    what: "gradient",
+                    index: 0,
+                    value,
+                });
+            }
+        }
+        self.row.check_shape(dim)
+    }
+
+    /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², without overflow.
+    pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
+        let scaled = self.scale.abs() * row_norm;
+        if self.ridge == 0.0 {
+            return scaled;
+        }
+        let pull = self.ridge.abs() * xx.sqrt();
+        let top = scaled.max(pull);
+        if top == 0.0 {
+            return 0.0;
+        }
+        let cross = (self.scale / top) * row_dot * (self.ridge / top);
+        let square = (scaled / top).powi(2) + 2.0 * cross + (pull / top).powi(2);
+        top * square.max(0.0).sqrt()
+    }
+}

@@ -1,0 +1,143 @@
+//! One stored pair and one step. Every Frank-Wolfe learner here minimises an isotropic
+//! quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set, so that ∇F(x) = c + βx and the
+//! exact line search is closed-form. The pair (x, c) is stored in several ways, at several
+//! costs; a learner says how c and β change, and how far to step, and works on all of them.
+//!
+//! A round is [`Pair::probe`] (form c', ask the oracle; nothing changes yet) and
+//! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
+
+mod dense;
+mod gradient;
+
+pub use dense::DensePair;
+pub use gradient::{Gradient, Row};
+
+use crate::Result;
+
+/// A decision to look at.
+pub trait Point {
+    /// The dimension.
+    fn dim(&self) -> usize;
+
+    /// ⟨a, x⟩; an error if the shape does not fit.
+    fn dot(&self, row: &Row<'_>) -> Result<f64>;
+
+    /// ‖x‖².
+    fn norm_squared(&self) -> f64;
+
+    /// out = x; `out` must have [`Point::dim`] entries.
+    fn write(&self, out: &mut [f64]);
+}
+
+/// How c changes this round, and the curvature of F: c' = c + weight·g + decision·x.
+#[derive(Debug, Clone, Copy)]
+pub struct Update<'a> {
+    /// g
+    pub gradient: &'a Gradient<'a>,
+    /// The factor of g.
+    pub weight: f64,
+    /// The factor of the decision x.
+    pub decision: f64,
+    /// β, after the change.
+    pub beta: f64,
+}
+
+impl<'a> Update<'a> {
+    /// c' = c + weight·g, curvature β.
+    pub fn new(weight: f64, gradient: &'a Gradient<'a>, beta: f64) -> Self {
+        Self {
+            gradient,
+            weight,
+            decision: 0.0,
+            beta,
+        }
+    }
+
+    /// The same with decision·x added to c'.
+    pub fn with_decision(self, decision: f64) -> Self {
+        Self { decision, ..self }
+    }
+
+    /// The factor of the gradient's row a in c'.
+    pub(crate) fn k(&self) -> f64 {
+        self.weight * self.gradient.scale
+    }
+
+    /// The factor of x in c', the gradient's ridge part included.
+    pub(crate) fn m(&self) -> f64 {
+        self.decision + self.weight * self.gradient.ridge
+    }
+}
+
+/// What the oracle's answer v tells about F at x.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Probe {
+    /// ⟨∇F(x), x − v⟩ ≥ F(x) − min F.
+    pub gap: f64,
+    /// ‖v − x‖².
+    pub distance_squared: f64,
+    /// ⟨∇F(x), x⟩.
+    pub slope: f64,
+    /// ‖x‖².
+    pub norm_squared: f64,
+    /// β.
+    pub beta: f64,
+    /// ⟨c', x₁ − v⟩ where β = 0: the support function of the set moved to have x₁ at 0.
+    pub support: f64,
+    /// ‖g‖ of the round's gradient.
+    pub gradient_norm: f64,
+    /// ⟨g, x⟩.
+    pub gradient_dot: f64,
+    /// ∇F(x) = 0: any atom is as good as any other, so that there is nowhere to go.
+    pub still: bool,
+}
+
+impl Probe {
+    /// The σ in [0, 1] that minimises F(x + σ(v − x)).
+    pub fn line_search(&self) -> f64 {
+        if self.still || self.gap <= 0.0 || self.distance_squared <= 1e-300 {
+            return 0.0;
+        }
+        (self.gap / (self.beta * self.distance_squared)).min(1.0)
+    }
+
+    /// A step that does not look at F, but does not move when ∇F = 0.
+    pub fn fixed(&self, sigma: f64) -> f64 {
+        if self.still { 0.0 } else { sigma }
+    }
+
+    /// ⟨c', x⟩ + (β/2)‖x‖²: F(x) up to its constant.
+    pub fn surrogate(&self) -> f64 {
+        self.slope - 0.5 * self.beta * self.norm_squared
+    }
+}
+
+/// Where x goes at the end of a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Motion {
+    /// x += σ(v − x).
+    Step(f64),
+    /// x = x₁ + s(v − x₁).
+    Place(f64),
+}
+
+/// (x, c) in some storage, with the oracle that can read it.
+pub trait Pair: Point + Send {
+    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. Nothing that shows changes.
+    fn probe(&mut self, update: &Update<'_>) -> Result<Probe>;
+
+    /// c = c', and x moves. `update` is that of the last successful probe.
+    fn commit(&mut self, update: &Update<'_>, motion: Motion);
+
+    /// c = −weight·x₁ and x = x₁: where F(x) = (weight/2)‖x − x₁‖² starts.
+    fn start(&mut self, weight: f64);
+
+    /// An upper bound of ‖g‖_q at the present decision, exact where that costs little.
+    fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
+
+    /// The whole state, as bytes.
+    fn save(&self) -> Result<Vec<u8>>;
+
+    /// Takes back what [`Pair::save`] gave. On an error nothing has changed.
+    fn load(&mut self, saved: &[u8]) -> Result<()>;
+}

@@ -1,0 +1,190 @@
+//! What an oracle returns: an extreme point in its own structure.
+
+use crate::kernel;
+
+/// An extreme point, kept in its own structure; the memory is reused from call to call.
+#[derive(Debug, Clone, Default)]
+pub struct Atom {
+    kind: Kind,
+    values: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Kind {
+    #[default]
+    Zero,
+    Coordinate(u32, f64),
+    Dense,
+    RankOne {
+        rows: usize,
+        scale: f64,
+    },
+}
+
+/// An atom to read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AtomView<'a> {
+    /// The origin.
+    Zero,
+    /// value·e_index.
+    Coordinate {
+        /// Where.
+        index: usize,
+        /// How much.
+        value: f64,
+    },
+    /// Every entry.
+    Dense(&'a [f64]),
+    /// scale·left·rightᵀ, a matrix stored by rows.
+    RankOne {
+        /// The factor.
+        scale: f64,
+        /// One entry per row.
+        left: &'a [f64],
+        /// One entry per column.
+        right: &'a [f64],
+    },
+}
+
+impl Atom {
+    /// The origin, with no memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Becomes the origin.
+    pub fn set_zero(&mut self) {
+        self.kind = Kind::Zero;
+    }
+
+    /// Becomes value·e_index.
+    pub fn set_coordinate(&mut self, index: usize, value: f64) {
+        self.kind = Kind::Coordinate(index as u32, value);
+    }
+
+    /// Becomes dense with `dim` entries, which the caller fills in.
+    pub fn dense_mut(&mut self, dim: usize) -> &mut [f64] {
+        self.kind = Kind::Dense;
+        self.values.resize(dim, 0.0);
+        &mut self.values
+    }
+
+    /// Becomes scale·left·rightᵀ; the caller fills in left and right.
+    pub fn rank_one_mut(
+        &mut self,
+        scale: f64,
+        rows: usize,
+        columns: usize,
+    ) -> (&mut [f64], &mut [f64]) {
+        self.kind = Kind::RankOne { rows, scale };
+        self.values.resize(rows + columns, 0.0);
+        self.values.split_at_mut(rows)
+    }
+
+    /// The atom to read.
+    pub fn view(&self) -> AtomView<'_> {
+        match self.kind {
+            Kind::Zero => AtomView::Zero,
+            Kind::Coordinate(index, value) => AtomView::Coordinate {
+                index: index as usize,
+                value,
+            },
+            Kind::Dense => AtomView::Dense(&self.values),
+            Kind::RankOne { rows, scale } => {
+                let (left, right) = self.values.split_at(rows);
+                AtomView::RankOne { scale, left, right }
+            }
+        }
+    }
+
+    /// out = the atom, every entry written.
+    pub fn write(&self, out: &mut [f64]) {
+        match self.view() {
+            AtomView::Dense(values) => out.copy_from_slice(values),
+            AtomView::Zero => out.fill(0.0),
+            AtomView::Coordinate { index, value } => {
+                out.fill(0.0);
+                out[index] = value;
+            }
+            AtomView::RankOne { scale, left, right } => {
+                for (row, l) in out.chunks_mut(right.len()).zip(left) {
+                    for (out, r) in row.iter_mut().zip(right) {
+                        *out = scale * l * r;
+                    }
+                }
+            }
+        }
+    }
+
+    /// ⟨a, atom⟩.
+    pub fn dot(&self, a: &[f64]) -> f64 {
+        match self.view() {
+            AtomView::Zero => 0.0,
+            AtomView::Coordinate { index, value } => a[index] * value,
+            AtomView::Dense(values) => kernel::dot(a, values),
+            AtomView::RankOne { scale, left, right } => {
+                let rows = a.chunks(right.len()).zip(left);
+                scale
+                    * rows
+                        .map(|(row, l)| l * kernel::dot(row, right))
+                        .sum::<f64>()
+            }
+        }
+    }
+
+    /// ‖atom‖².
+    pub fn norm_squared(&self) -> f64 {
+        match self.view() {
+            AtomView::Zero => 0.0,
+            AtomView::Coordinate { value, .. } => value * value,
+            AtomView::Dense(values) => kernel::dot(values, values),
+            AtomView::RankOne { scale, left, right } => {
+                scale * scale * kernel::dot(left, left) * kernel::dot(right, right)
+            }
+        }
+    }
+
+    /// x += k·atom.
+    pub fn add_to(&self, k: f64, x: &mut [f64]) {
+        match self.view() {
+            AtomView::Zero => {}
+            AtomView::Coordinate { index, value } => x[index] += k * value,
+            AtomView::Dense(values) => kernel::axpy(k, values, x),
+            AtomView::RankOne { scale, left, right } => {
+                for (row, l) in x.chunks_mut(right.len()).zip(left) {
+                    kernel::axpy(k * scale * l, right, row);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_structure_agrees_with_its_dense_form() {
+        let mut atoms = vec![Atom::new()];
+        let mut coordinate = Atom::new();
+        coordinate.set_coordinate(3, -2.0);
+        atoms.push(coordinate);
+        let mut rank_one = Atom::new();
+        let (l, r) = rank_one.rank_one_mut(0.5, 2, 3);
+        l.copy_from_slice(&[1.0, -2.0]);
+        r.copy_from_slice(&[3.0, 0.0, 1.0]);
+        atoms.push(rank_one);
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        for atom in &atoms {
+            let mut dense = [9.0; 6];
+            atom.write(&mut dense);
+            assert_eq!(atom.dot(&a), kernel::dot(&a, &dense));
+            assert_eq!(atom.norm_squared(), kernel::dot(&dense, &dense));
+            let mut x = a;
+            atom.add_to(2.0, &mut x);
+            for i in 0..6 {
+                assert_eq!(x[i], a[i] + 2.0 * dense[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The box {l ≤ x ≤ u} with bounds per coordinate.
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::DIM;
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
+    settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+use std::sync::Arc;
+
+/// One bound for all coordinates, or one for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Bound {
+    /// The same for all.
+    All(f64),
+    /// One for each.
+    Each(Vec<f64>),
+}
+
+impl Bound {
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::All(_) => None,
+            Self::Each(v) => Some(v.len()),
+        }
+    }
+
+    fn expand(&self, dim: usize) -> Vec<f64> {
+        match self {
+            Self::All(v) => vec![*v; dim],
+            Self::Each(v) => v.clone(),
+        }
+    }
+}
+
+/// Spec of [`BoxSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BoxSpec {
+    /// l
+    #[serde(default = "minus_one")]
+    pub lower: Bound,
+    /// u
+    #[serde(default = "plus_one")]
+    pub upper: Bound,
+    /// The dimension, if neither the bounds nor the data tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+fn minus_one() -> Bound {
+    Bound::All(-1.0)
+}
+
+fn plus_one() -> Bound {
+    Bound::All(1.0)
+}
+
+impl Described for BoxSpec {
+    const ENTRY: Entry = Entry {
+        name: "box",
+        summary: "box: a lower and an upper bound per coordinate",
+        parameters: &[
+            Parameter {
+                name: "lower",
+                about: "one bound, or a list",
+                default: Some("-1"),
+                allowed: "numbers up to ±1e100",
+            },
+            Parameter {
+                name: "upper",
+                about: "one bound, or a list",
+                default: Some("1"),
+                allowed: "numbers, lower ≤ upper",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d); projection O(d)",
+        guarantee: "D = ‖u − l‖; a polytope, not strongly convex",
+        reference: "textbook",
+        examples: &["box", "box:lower=0,upper=3", "box:lower=-0.5,upper=10"],
+    };
+}
+
+impl MakeSet for BoxSpec {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let from_bounds = self.lower.len().or(self.upper.len());
+        let dim = settle_dim("box", self.dim.or(from_bounds), dim)?;
+        for (what, bound) in [("lower", &self.lower), ("upper", &self.upper)] {
+            if let Some(found) = bound.len().filter(|n| *n != dim) {
+                return Err(Error::Size {
+                    what,
+                    expected: dim,
+                    found,
+                });
+            }
+        }
+        Ok(Arc::new(BoxSet::new(
+            &self.lower.expand(dim),
+            &self.upper.expand(dim),
+        )?))
+    }
+}
+
+/// {lower ≤ x ≤ upper}.
+#[derive(Debug, Clone)]
+pub struct BoxSet {
+    lower: Arc<[f64]>,
+    upper: Arc<[f64]>,
+    scale: f64,
+}
+
+impl BoxSet {
+    /// The box with these bounds.
+    pub fn new(lower: &[f64], upper: &[f64]) -> Result<Self> {
+        settle_dim("box", Some(lower.len()), None)?;
+        if upper.len() != lower.len() {
+            return Err(Error::Size {
+                what: "upper",
+                expected: lower.len(),
+                found: upper.len(),
+            });
+        }
+        for (l, u) in lower.iter().zip(upper) {
+            if !(l <= u) || l.abs() > 1e100 || u.abs() > 1e100 {
+                return Err(Error::parameter(
+                    "box",
+                    "lower, upper",
+                    format!("{l}, {u}"),
+                    "lower ≤ upper, both between -1e100 and 1e100",
+                ));
+            }
+        }
+        let widest = lower
+            .iter()
+            .zip(upper)
+            .fold(0.0_f64, |w, (l, u)| w.max(u - l));
+        let scale = if widest > 0.0 {
+            widest
+        } else {
+            kernel::max_abs(lower).max(1.0)
+        };
+        Ok(Self {
+            lower: lower.into(),
+            upper: upper.into(),
+            scale,
+        })
+    }
+}
+
+impl Set for BoxSet {
+    fn name(&self) -> &str {
+        "box"
+    }
+
+    fn dim(&self) -> usize {
+        self.lower.len()
+    }
+
+    fn geometry(&self) -> Geometry {
+        let widths: Vec<f64> = self
+            .lower
+            .iter()
+            .zip(&*self.upper)
+            .map(|(l, u)| u - l)
+            .collect();
+        let far: Vec<f64> = self
+            .lower
+            .iter()
+            .zip(&*self.upper)
+            .map(|(l, u)| l.abs().max(u.abs()))
+            .collect();
+        let thinnest = widths.iter().copied().fold(f64::INFINITY, f64::min);
+        Geometry {
+            diameter: kernel::norm(&widths),
+            norm_bound: kernel::norm(&far),
+            inner_radius: (thinnest > 0.0).then_some(0.5 * thinnest),
+            strong_convexity: (self.dim() == 1 && thinnest > 0.0).then(|| 2.0 / thinnest),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        for (out, (l, u)) in out.iter_mut().zip(self.lower.iter().zip(&*self.upper)) {
+            *out = l + 0.5 * (u - l);
+        }
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let bounds = self.lower.iter().zip(&*self.upper);
+        let worst = x
+            .iter()
+            .zip(bounds)
+            .fold(0.0_f64, |w, (x, (l, u))| w.max(l - x).max(x - u));
+        Some(worst / self.scale)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl Oracle for BoxSet {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim(), direction)?;
+        let v = atom.dense_mut(direction.len());
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = if direction[i] > 0.0 {
+                self.lower[i]
+            } else {
+                self.upper[i]
+            };
+        }
+        Ok(kernel::dot(direction, v))
+    }
+}
+
+impl Projection for BoxSet {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.dim(), x)?;
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = x.clamp(self.lower[i], self.upper[i]);
+        }
+        Ok(())
+    }
+}

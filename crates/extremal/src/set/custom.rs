@@ -1,0 +1,119 @@
+//! A user's own set: an oracle as a function, and the constants that are known.
+
+use std::sync::Arc;
+
+use super::{Atom, Geometry, Oracle, Set, check_direction, settle_dim};
+use crate::{Error, Result, kernel};
+
+type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync;
+type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
+
+/// A set known through a function that minimises ⟨direction, v⟩ over it.
+///
+/// ```
+/// use extremal::set::{CustomSet, Geometry};
+/// let geometry = Geometry { diameter: 2.0, norm_bound: 1.0, inner_radius: None, strong_convexity: None };
+/// // the segment between −e₁ and e₁ in the plane
+/// let set = CustomSet::new("segment", 2, geometry, |direction, v| {
+///     v[0] = if direction[0] > 0.0 { -1.0 } else { 1.0 };
+///     v[1] = 0.0;
+///     Ok(())
+/// })?;
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct CustomSet {
+    name: Arc<str>,
+    geometry: Geometry,
+    centre: Arc<[f64]>,
+    oracle: Arc<OracleFn>,
+    violation: Option<Arc<ViolationFn>>,
+}
+
+impl CustomSet {
+    /// A set from its oracle, which writes a minimiser into its second argument.
+    pub fn new(
+        name: &str,
+        dim: usize,
+        geometry: Geometry,
+        oracle: impl Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let dim = settle_dim("custom set", Some(dim), None)?;
+        if !(geometry.diameter >= 0.0 && geometry.diameter.is_finite()) {
+            return Err(Error::parameter(
+                "custom set",
+                "diameter",
+                geometry.diameter,
+                "a finite number ≥ 0",
+            ));
+        }
+        Ok(Self {
+            name: name.into(),
+            geometry,
+            centre: vec![0.0; dim].into(),
+            oracle: Arc::new(oracle),
+            violation: None,
+        })
+    }
+
+    /// Starts from another point of the set than 0.
+    pub fn with_centre(mut self, centre: &[f64]) -> Result<Self> {
+        super::check_point(self.dim(), centre)?;
+        self.centre = centre.into();
+        Ok(self)
+    }
+
+    /// Says how to measure infeasibility: 0 inside, relative to the set's scale outside.
+    pub fn with_violation(
+        mut self,
+        violation: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        self.violation = Some(Arc::new(violation));
+        self
+    }
+}
+
+impl Set for CustomSet {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dim(&self) -> usize {
+        self.centre.len()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.centre);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.violation.as_ref().map(|f| f(x))
+    }
+}
+
+impl Oracle for CustomSet {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim(), direction)?;
+        let v = atom.dense_mut(direction.len());
+        (self.oracle)(direction, v).map_err(|why| Error::Oracle {
+            set: self.name.to_string(),
+            why,
+        })?;
+        if let Some((index, value)) = kernel::find_not_finite(v) {
+            return Err(Error::NotFinite {
+                what: "atom of a user's oracle",
+                index,
+                value,
+            });
+        }
+        Ok(kernel::dot(direction, v))
+    }
+}

@@ -1,0 +1,144 @@
+//! The cross-polytope {‖x‖₁ ≤ r}: sparse decisions, one coordinate per atom.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::{DIM, RADIUS, one};
+use super::simplex::project_onto_simplex;
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
+    check_radius, settle_dim,
+};
+use crate::spec::{Described, Entry};
+use crate::{Result, kernel};
+
+/// Spec of [`L1Ball`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct L1 {
+    /// The radius.
+    #[serde(default = "one")]
+    pub radius: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for L1 {
+    const ENTRY: Entry = Entry {
+        name: "l1",
+        summary: "ball of the ℓ1 norm (cross-polytope)",
+        parameters: &[RADIUS, DIM],
+        cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
+        guarantee: "D = 2r; a polytope, not strongly convex",
+        reference: "Duchi et al., ICML 2008 (projection)",
+        examples: &["l1", "l1:radius=20"],
+    };
+}
+
+impl MakeSet for L1 {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        Ok(Arc::new(L1Ball::new(
+            settle_dim("l1", self.dim, dim)?,
+            self.radius,
+        )?))
+    }
+}
+
+/// {‖x‖₁ ≤ radius}.
+#[derive(Debug, Clone, Copy)]
+pub struct L1Ball {
+    dim: usize,
+    radius: f64,
+}
+
+impl L1Ball {
+    /// The ball around 0.
+    pub fn new(dim: usize, radius: f64) -> Result<Self> {
+        Ok(Self {
+            dim: settle_dim("l1", Some(dim), None)?,
+            radius: check_radius("l1", "radius", radius)?,
+        })
+    }
+}
+
+fn norm_1(x: &[f64]) -> f64 {
+    x.iter().map(|v| v.abs()).sum()
+}
+
+impl Set for L1Ball {
+    fn name(&self) -> &str {
+        "l1"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            diameter: 2.0 * self.radius,
+            norm_bound: self.radius,
+            inner_radius: Some(self.radius / (self.dim as f64).sqrt()),
+            // an interval is a ball like any other
+            strong_convexity: (self.dim == 1).then_some(1.0 / self.radius),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(*self)
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        Some((norm_1(x) / self.radius - 1.0).max(0.0))
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(norm_1(x) / self.radius)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(L1Projection {
+            ball: *self,
+            size: Vec::new(),
+            order: Vec::new(),
+        }))
+    }
+}
+
+impl Oracle for L1Ball {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        let i = kernel::argmax_abs(direction).unwrap_or(0);
+        let value = if direction[i] > 0.0 {
+            -self.radius
+        } else {
+            self.radius
+        };
+        atom.set_coordinate(i, value);
+        Ok(value * direction[i])
+    }
+}
+
+struct L1Projection {
+    ball: L1Ball,
+    size: Vec<f64>,
+    order: Vec<f64>,
+}
+
+impl Projection for L1Projection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.ball.dim, x)?;
+        if norm_1(x) <= self.ball.radius {
+            return Ok(());
+        }
+        self.size.clear();
+        self.size.extend(x.iter().map(|v| v.abs()));
+        project_onto_simplex(&mut self.size, self.ball.radius, &mut self.order);
+        for (x, size) in x.iter_mut().zip(&self.size) {
+            *x = size.copysign(*x);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The Euclidean ball {‖x‖₂ ≤ r}: 1/r-strongly convex, and the one set whose atom is a multiple
+//! of the direction, so that sparse gradients cost O(non-zeros).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Structure, check_direction, check_point, check_radius, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Result, kernel};
+
+/// Spec of [`L2Ball`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct L2 {
+    /// The radius.
+    #[serde(default = "one")]
+    pub radius: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+pub(crate) fn one() -> f64 {
+    1.0
+}
+
+pub(crate) const RADIUS: Parameter = Parameter {
+    name: "radius",
+    about: "the radius",
+    default: Some("1"),
+    allowed: "1e-100 to 1e100",
+};
+pub(crate) const DIM: Parameter = Parameter {
+    name: "dim",
+    about: "the dimension",
+    default: None,
+    allowed: "1 or more; from the data if left out",
+};
+
+impl Described for L2 {
+    const ENTRY: Entry = Entry {
+        name: "l2",
+        summary: "Euclidean ball",
+        parameters: &[RADIUS, DIM],
+        cost: "oracle O(d), O(non-zeros) on sparse gradients; projection O(d)",
+        guarantee: "D = 2r, strongly convex with 1/r",
+        reference: "Garber & Hazan, ICML 2015",
+        examples: &["l2", "l2:radius=10"],
+    };
+}
+
+impl MakeSet for L2 {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        Ok(Arc::new(L2Ball::new(
+            settle_dim("l2", self.dim, dim)?,
+            self.radius,
+        )?))
+    }
+}
+
+/// {‖x‖₂ ≤ radius}.
+#[derive(Debug, Clone, Copy)]
+pub struct L2Ball {
+    dim: usize,
+    radius: f64,
+}
+
+impl L2Ball {
+    /// The ball around 0.
+    pub fn new(dim: usize, radius: f64) -> Result<Self> {
+        Ok(Self {
+            dim: settle_dim("l2", Some(dim), None)?,
+            radius: check_radius("l2", "radius", radius)?,
+        })
+    }
+}
+
+impl Set for L2Ball {
+    fn name(&self) -> &str {
+        "l2"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            diameter: 2.0 * self.radius,
+            norm_bound: self.radius,
+            inner_radius: Some(self.radius),
+            strong_convexity: Some(1.0 / self.radius),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(*self)
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        Some((kernel::norm(x) / self.radius - 1.0).max(0.0))
+    }
+
+    fn structure(&self) -> Structure {
+        Structure::Ball {
+            p: 2.0,
+            radius: self.radius,
+        }
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        Some(Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.radius * self.radius,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * self.radius,
+        })
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(kernel::norm(x) / self.radius)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(*self))
+    }
+}
+
+impl Oracle for L2Ball {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        let top = kernel::max_abs(direction);
+        if top == 0.0 {
+            atom.set_coordinate(0, self.radius);
+            return Ok(0.0);
+        }
+        // Divided first: a direction of subnormals keeps the few digits that it has.
+        let v = atom.dense_mut(self.dim);
+        for (v, d) in v.iter_mut().zip(direction) {
+            *v = d / top;
+        }
+        let norm = kernel::norm(v);
+        for v in v.iter_mut() {
+            *v *= -self.radius / norm;
+        }
+        Ok(-self.radius * norm * top)
+    }
+}
+
+impl Projection for L2Ball {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.dim, x)?;
+        let norm = kernel::norm(x);
+        if norm > self.radius {
+            for x in x.iter_mut() {
+                *x *= self.radius / norm;
+            }
+        }
+        Ok(())
+    }
+}

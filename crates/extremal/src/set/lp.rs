@@ -1,0 +1,367 @@
+//! The ball {‖x‖_p ≤ r} for 1 < p < ∞: strongly convex up to p = 2, uniformly convex beyond.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::{DIM, RADIUS, one};
+use super::{
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Structure, check_direction, check_point, check_radius, settle_dim,
+};
+use crate::kernel::{self, Exponent};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+/// Spec of [`LpBall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Lp {
+    /// The norm's exponent.
+    pub p: f64,
+    /// The radius.
+    #[serde(default = "one")]
+    pub radius: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for Lp {
+    const ENTRY: Entry = Entry {
+        name: "lp",
+        summary: "ball of the ℓp norm, 1 < p < ∞",
+        parameters: &[
+            Parameter {
+                name: "p",
+                about: "the norm's exponent",
+                default: None,
+                allowed: "1 < p < ∞",
+            },
+            RADIUS,
+            DIM,
+        ],
+        cost: "oracle O(d); projection O(d) times a few dozen powers",
+        guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
+        reference: "Garber & Hazan, ICML 2015",
+        examples: &[
+            "lp:p=1.5",
+            "lp:p=1.1",
+            "lp:p=1.3,radius=5",
+            "lp:p=2",
+            "lp:p=3",
+            "lp:p=20",
+        ],
+    };
+}
+
+impl MakeSet for Lp {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        Ok(Arc::new(LpBall::new(
+            settle_dim("lp", self.dim, dim)?,
+            self.p,
+            self.radius,
+        )?))
+    }
+}
+
+/// {‖x‖_p ≤ radius}.
+#[derive(Debug, Clone, Copy)]
+pub struct LpBall {
+    dim: usize,
+    p: f64,
+    radius: f64,
+}
+
+impl LpBall {
+    /// The ball around 0.
+    pub fn new(dim: usize, p: f64, radius: f64) -> Result<Self> {
+        if !(p > 1.0 && p.is_finite()) {
+            return Err(Error::parameter(
+                "lp",
+                "p",
+                p,
+                "a number with 1 < p < ∞ (for p = 1 there is the set l1, for p = ∞ box)",
+            ));
+        }
+        Ok(Self {
+            dim: settle_dim("lp", Some(dim), None)?,
+            p,
+            radius: check_radius("lp", "radius", radius)?,
+        })
+    }
+
+    /// d^(1/2 − 1/p): at most 1 up to p = 2, at least 1 beyond.
+    fn factor(&self) -> f64 {
+        (self.dim as f64).powf(0.5 - 1.0 / self.p)
+    }
+
+    fn gauge_of(&self, x: &[f64]) -> f64 {
+        norm_p(x, self.p) / self.radius
+    }
+}
+
+/// ‖x‖_p, scaled by the largest entry.
+pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
+    let top = kernel::max_abs(x);
+    if top == 0.0 || !top.is_finite() {
+        return top;
+    }
+    if top < 1e-300 {
+        let up: Vec<f64> = x.iter().map(|v| v / top).collect();
+        return top * kernel::power_sum(&up, 1.0, Exponent::from(p)).powf(1.0 / p);
+    }
+    top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
+}
+
+impl Set for LpBall {
+    fn name(&self) -> &str {
+        "lp"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        let Self { p, radius, .. } = *self;
+        let factor = self.factor();
+        Geometry {
+            diameter: 2.0 * radius * factor.max(1.0),
+            norm_bound: radius * factor.max(1.0),
+            inner_radius: Some(radius * factor.min(1.0)),
+            strong_convexity: (p <= 2.0).then(|| (p - 1.0) * factor / radius),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(*self)
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        Some((self.gauge_of(x) - 1.0).max(0.0))
+    }
+
+    fn structure(&self) -> Structure {
+        Structure::Ball {
+            p: self.p,
+            radius: self.radius,
+        }
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        let Self { p, radius, .. } = *self;
+        let q = p / (p - 1.0);
+        Some(Curvature {
+            // No factor of the dimension, unlike the strong-convexity constant.
+            kind: if p <= 2.0 {
+                CurvatureKind::Smooth {
+                    l: radius * radius / (p - 1.0),
+                }
+            } else {
+                CurvatureKind::Uniform { q, radius }
+            },
+            gradient_norm: q,
+            width: 2.0 * radius,
+        })
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(self.gauge_of(x))
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(LpProjection {
+            ball: *self,
+            multiplier: 0.0,
+            size: Vec::new(),
+            moved: Vec::new(),
+        }))
+    }
+}
+
+impl Oracle for LpBall {
+    /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1), with d divided by its largest entry first: a
+    /// power of a small number would underflow and the atom leave the ball.
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        let Self { dim, p, radius } = *self;
+        let top = kernel::max_abs(direction);
+        if top == 0.0 {
+            atom.set_coordinate(0, radius);
+            return Ok(0.0);
+        }
+        let exponent = Exponent::from(1.0 / (p - 1.0));
+        let v = atom.dense_mut(dim);
+        let sum = if top < 1e-300 {
+            let up: Vec<f64> = direction.iter().map(|d| d / top).collect();
+            kernel::power_map(&up, 1.0, exponent, v)
+        } else {
+            kernel::power_map(direction, 1.0 / top, exponent, v)
+        };
+        let kappa = -radius / sum.powf(1.0 / p);
+        for v in v.iter_mut() {
+            *v *= kappa;
+        }
+        Ok(kappa * sum * top)
+    }
+}
+
+/// Projection onto an ℓp ball: x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m such that
+/// the point lies on the sphere. Newton inside Newton, each in a form that is convex, so that it
+/// comes from one side; the multiplier of the last call is where the next one starts.
+struct LpProjection {
+    ball: LpBall,
+    multiplier: f64,
+    size: Vec<f64>,
+    moved: Vec<f64>,
+}
+
+impl LpProjection {
+    /// Fills in `moved` for the multiplier m; returns Σ z^p − 1 and its derivative in m.
+    fn excess(&mut self, m: f64) -> (f64, f64) {
+        let p = self.ball.p;
+        let (mut sum, mut slope) = (-1.0, 0.0);
+        for (z, &a) in self.moved.iter_mut().zip(&self.size) {
+            *z = coordinate(a, m, p);
+            if *z > 0.0 {
+                let power = z.powf(p - 1.0);
+                sum += power * *z;
+                slope -= p * power * power / (1.0 + m * (p - 1.0) * power / *z);
+            }
+        }
+        (sum, slope)
+    }
+}
+
+/// The z ≥ 0 with z + m·z^(p−1) = a.
+fn coordinate(a: f64, m: f64, p: f64) -> f64 {
+    if a == 0.0 || m == 0.0 {
+        return a;
+    }
+    if p == 1.5 {
+        let half = 0.5 * m;
+        let root = a / (half + (half * half + a).sqrt());
+        return root * root;
+    }
+    // For p < 2 in u = z^(p−1), for p ≥ 2 in z itself: convex and increasing either way.
+    let (inner, outer, e) = if p < 2.0 {
+        (m, 1.0, 1.0 / (p - 1.0))
+    } else {
+        (1.0, m, p - 1.0)
+    };
+    let mut u = (a / inner).min((a / outer).powf(1.0 / e));
+    for _ in 0..60 {
+        let power = u.powf(e - 1.0);
+        let value = inner * u + outer * power * u - a;
+        let next = u - value / (inner + outer * e * power);
+        if !(next < u) {
+            break;
+        }
+        u = next.max(0.0);
+    }
+    if p < 2.0 { u.powf(1.0 / (p - 1.0)) } else { u }
+}
+
+impl Projection for LpProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.ball.dim, x)?;
+        let radius = self.ball.radius;
+        if self.ball.gauge_of(x) <= 1.0 {
+            return Ok(());
+        }
+        self.size.clear();
+        self.size.extend(x.iter().map(|v| v.abs() / radius));
+        self.moved.resize(x.len(), 0.0);
+        // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
+        let p = self.ball.p;
+        let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));
+        let mut m = if self.multiplier > 0.0 && self.multiplier < high {
+            self.multiplier
+        } else {
+            0.5 * high
+        };
+        for _ in 0..200 {
+            let (excess, slope) = self.excess(m);
+            if excess > 0.0 {
+                low = m
+            } else {
+                high = m
+            }
+            if excess.abs() <= 1e-14 || high - low <= 1e-15 * high {
+                break;
+            }
+            let newton = m - excess / slope;
+            m = if newton > low && newton < high {
+                newton
+            } else {
+                0.5 * (low + high)
+            };
+        }
+        self.multiplier = m;
+        // What the last step left over is taken off by scaling, so that the point is inside.
+        let norm = norm_p(&self.moved, self.ball.p);
+        let scale = radius / norm.max(1.0);
+        for (x, z) in x.iter_mut().zip(&self.moved) {
+            *x = (z * scale).copysign(*x);
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<f64> {
+        vec![self.multiplier]
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        match saved {
+            [multiplier] => self.multiplier = *multiplier,
+            _ => {
+                return Err(Error::State(
+                    "the projection's multiplier is missing".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coordinate_solves_its_equation() {
+        for p in [1.001, 1.1, 1.5, 1.9, 2.0, 3.0, 10.0, 100.0] {
+            for a in [1e-12, 1e-3, 0.7, 1.0, 30.0] {
+                for m in [1e-9, 0.1, 1.0, 50.0] {
+                    let z = coordinate(a, m, p);
+                    let back = z + m * z.powf(p - 1.0);
+                    // near p = 1 a change of z in its last place moves z^(p−1) by nothing
+                    assert!(
+                        (back / a - 1.0).abs() < 1e-9 || z < 1e-200,
+                        "p={p} a={a} m={m}: {z} gives {back}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_projection_is_on_the_sphere_and_normal_to_it() {
+        for p in [1.05, 1.3, 1.5, 2.0, 2.5, 4.0, 30.0] {
+            let ball = LpBall::new(20, p, 0.7).unwrap();
+            let mut projection = ball.projection().unwrap();
+            let y: Vec<f64> = (0..20).map(|i| ((i * i) as f64 * 0.7).sin()).collect();
+            let mut x = y.clone();
+            projection.project(&mut x).unwrap();
+            let gauge = ball.gauge(&x).unwrap();
+            assert!(gauge <= 1.0 + 1e-15 && gauge > 1.0 - 1e-9, "{p}: {gauge}");
+            // y − x is normal at x exactly when x minimises ⟨x − y, ·⟩ over the ball
+            let direction: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
+            let mut atom = Atom::new();
+            let low = ball.oracle().minimise(&direction, &mut atom).unwrap();
+            let here = kernel::dot(&direction, &x);
+            assert!((here - low).abs() < 1e-8 * low.abs(), "{p}: {here} {low}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Constraint sets. A set is reached through its oracle: minimise ⟨direction, v⟩ over v in the
+//! set. Everything else ([`Geometry`], projection, gauge) is a number or a capability.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::registry;
+use crate::{Error, Result, kernel};
+
+mod atom;
+pub mod boxes;
+mod custom;
+pub mod l1;
+pub mod l2;
+pub mod lp;
+pub mod simplex;
+
+pub use atom::{Atom, AtomView};
+pub use custom::CustomSet;
+pub(crate) use lp::norm_p;
+
+/// A set that several learners may share.
+pub type SharedSet = Arc<dyn Set>;
+
+registry! {
+    /// The sets, by name.
+    "set" SetSpec: MakeSet {
+        "l2" => L2(l2::L2),
+        "lp" => Lp(lp::Lp),
+        "l1" => L1(l1::L1),
+        "box" => Box(boxes::BoxSpec),
+        "simplex" => Simplex(simplex::Simplex),
+    }
+}
+
+/// What a set's spec can do.
+pub(crate) trait MakeSet {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet>;
+}
+
+impl SetSpec {
+    /// The set itself. `dim` is the dimension where the spec leaves it open, from the data for
+    /// example; one that contradicts the spec is an error.
+    pub fn build(&self, dim: Option<usize>) -> Result<SharedSet> {
+        self.inner().make(dim)
+    }
+}
+
+/// A compact convex set.
+pub trait Set: Send + Sync {
+    /// What it is called in messages.
+    fn name(&self) -> &str;
+
+    /// The dimension.
+    fn dim(&self) -> usize;
+
+    /// Its constants.
+    fn geometry(&self) -> Geometry;
+
+    /// A fresh oracle that owns its scratch memory, so that learners may run in parallel.
+    fn oracle(&self) -> Box<dyn Oracle>;
+
+    /// The point that learners start from and regularisers pull to; 0 unless said otherwise.
+    fn centre(&self, out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale;
+    /// `None` where it can't be computed.
+    fn violation(&self, x: &[f64]) -> Option<f64>;
+
+    /// What the storage of a decision may exploit.
+    fn structure(&self) -> Structure {
+        Structure::General
+    }
+
+    /// The curvature of the support function of the set moved to have its centre at 0, for
+    /// learners that rest on it. By default it follows from the strong-convexity constant.
+    fn curvature(&self) -> Option<Curvature> {
+        let Geometry {
+            norm_bound,
+            diameter,
+            strong_convexity,
+            ..
+        } = self.geometry();
+        let alpha = strong_convexity?;
+        let mut centre = vec![0.0; self.dim()];
+        self.centre(&mut centre);
+        let reach = if centre.iter().all(|v| *v == 0.0) {
+            norm_bound
+        } else {
+            diameter
+        };
+        Some(Curvature {
+            kind: CurvatureKind::Smooth {
+                l: reach * reach + reach / alpha,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * reach,
+        })
+    }
+
+    /// The smallest s ≥ 0 with x ∈ s·K, for sets with 0 inside.
+    fn gauge(&self, _x: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// A fresh Euclidean projection, where the set has one.
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        None
+    }
+}
+
+/// Minimises ⟨direction, v⟩ over a set.
+pub trait Oracle: Send {
+    /// Writes a minimiser into `atom` and returns ⟨direction, atom⟩. Ties break the same way
+    /// every time. A direction with NaN or ∞ is an error.
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64>;
+
+    /// What must be remembered for later answers to be the same bits, a warm start for example.
+    fn save(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Takes back what [`Oracle::save`] gave.
+    fn load(&mut self, _saved: &[f64]) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Moves a point to the nearest one of a set.
+pub trait Projection: Send {
+    /// x ← the nearest point of the set.
+    fn project(&mut self, x: &mut [f64]) -> Result<()>;
+
+    /// What must be remembered for later answers to be the same bits.
+    fn save(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Takes back what [`Projection::save`] gave.
+    fn load(&mut self, _saved: &[f64]) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A set's constants, all in the ℓ2 norm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Geometry {
+    /// D = max ‖x − y‖.
+    pub diameter: f64,
+    /// R = max ‖x‖, from the origin.
+    pub norm_bound: f64,
+    /// The radius of a ball around the centre that lies inside, where the set has an inside.
+    pub inner_radius: Option<f64>,
+    /// α_K of a strongly convex set.
+    pub strong_convexity: Option<f64>,
+}
+
+/// What the storage of a decision may exploit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Structure {
+    /// Nothing: ask the oracle.
+    General,
+    /// The ball ‖x‖_p ≤ radius: the atom is a multiple of sgn(d)|d|^(q−1), for p = 2 of the
+    /// direction itself.
+    Ball {
+        /// The norm's exponent.
+        p: f64,
+        /// The radius.
+        radius: f64,
+    },
+}
+
+/// How curved a set's support function is, in the ℓ_q norm of gradients.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Curvature {
+    /// In what sense.
+    pub kind: CurvatureKind,
+    /// q: gradients are measured in the ℓ_q norm.
+    pub gradient_norm: f64,
+    /// w with h(g) + h(−g) ≤ w·‖g‖_q, h the support function.
+    pub width: f64,
+}
+
+/// See [`Curvature`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum CurvatureKind {
+    /// ½h² is L-smooth.
+    Smooth {
+        /// L
+        l: f64,
+    },
+    /// An ℓp ball with p > 2, whose h^q/q is smooth of order q < 2.
+    Uniform {
+        /// The conjugate exponent q.
+        q: f64,
+        /// The ball's radius.
+        radius: f64,
+    },
+}
+
+/// The dimension from a spec and from the data, which must agree.
+pub(crate) fn settle_dim(
+    owner: &'static str,
+    spec: Option<usize>,
+    data: Option<usize>,
+) -> Result<usize> {
+    let dim = match (spec, data) {
+        (Some(a), Some(b)) if a != b => {
+            return Err(Error::Unsupported(format!(
+                "set {owner} has dim={a}, but the data has dimension {b}"
+            )));
+        }
+        (Some(dim), _) | (None, Some(dim)) => dim,
+        (None, None) => {
+            return Err(Error::Missing {
+                owner,
+                name: "dim",
+                why: "nothing else tells the dimension",
+            });
+        }
+    };
+    if dim == 0 || dim > u32::MAX as usize {
+        return Err(Error::parameter(
+            owner,
+            "dim",
+            dim,
+            "between 1 and 4294967295",
+        ));
+    }
+    Ok(dim)
+}
+
+pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {
+    if (1e-100..=1e100).contains(&radius) {
+        Ok(radius)
+    } else {
+        Err(Error::parameter(
+            owner,
+            name,
+            radius,
+            "a number between 1e-100 and 1e100",
+        ))
+    }
+}
+
+/// Errors unless `direction` has `dim` finite entries.
+pub(crate) fn check_direction(dim: usize, direction: &[f64]) -> Result<()> {
+    if direction.len() != dim {
+        return Err(Error::Size {
+            what: "direction",
+            expected: dim,
+            found: direction.len(),
+        });
+    }
+    match kernel::find_not_finite(direction) {
+        None => Ok(()),
+        Some((index, value)) => Err(Error::NotFinite {
+            what: "direction",
+            index,
+            value,
+        }),
+    }
+}
+
+pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
+    if x.len() != dim {
+        return Err(Error::Size {
+            what: "point",
+            expected: dim,
+            found: x.len(),
+        });
+    }
+    match kernel::find_not_finite(x) {
+        None => Ok(()),
+        Some((index, value)) => Err(Error::NotFinite {
+            what: "point",
+            index,
+            value,
+        }),
+    }
+}

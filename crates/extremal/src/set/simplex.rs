@@ -1,0 +1,200 @@
+//! The simplex {x ≥ 0, Σx = τ}, or {x ≥ 0, Σx ≤ τ} with `at-most`: portfolios, mixtures, experts.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::{DIM, one};
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
+    check_radius, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Result, kernel};
+
+/// Spec of [`SimplexSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Simplex {
+    /// τ
+    #[serde(default = "one")]
+    pub total: f64,
+    /// Σx ≤ τ rather than = τ.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for Simplex {
+    const ENTRY: Entry = Entry {
+        name: "simplex",
+        summary: "simplex: x ≥ 0 with a given total, or at most that",
+        parameters: &[
+            Parameter {
+                name: "total",
+                about: "the entries' total τ",
+                default: Some("1"),
+                allowed: "1e-100 to 1e100",
+            },
+            Parameter {
+                name: "at-most",
+                about: "Σx ≤ τ rather than = τ",
+                default: Some("false"),
+                allowed: "true or false",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
+        guarantee: "D = √2·τ; a polytope, not strongly convex",
+        reference: "Held, Wolfe & Crowder, Math. Programming 1974 (projection)",
+        examples: &["simplex", "simplex:total=3", "simplex:at-most=true"],
+    };
+}
+
+impl MakeSet for Simplex {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        Ok(Arc::new(SimplexSet::new(
+            settle_dim("simplex", self.dim, dim)?,
+            self.total,
+            self.at_most,
+        )?))
+    }
+}
+
+/// {x ≥ 0, Σx = total} or {x ≥ 0, Σx ≤ total}.
+#[derive(Debug, Clone, Copy)]
+pub struct SimplexSet {
+    dim: usize,
+    total: f64,
+    at_most: bool,
+}
+
+impl SimplexSet {
+    /// The simplex with this total.
+    pub fn new(dim: usize, total: f64, at_most: bool) -> Result<Self> {
+        Ok(Self {
+            dim: settle_dim("simplex", Some(dim), None)?,
+            total: check_radius("simplex", "total", total)?,
+            at_most,
+        })
+    }
+}
+
+impl Set for SimplexSet {
+    fn name(&self) -> &str {
+        "simplex"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        let Self {
+            total,
+            at_most,
+            dim,
+        } = *self;
+        let d = dim as f64;
+        Geometry {
+            diameter: match (dim, at_most) {
+                (1, false) => 0.0,
+                (1, true) => total,
+                _ => std::f64::consts::SQRT_2 * total,
+            },
+            norm_bound: total,
+            inner_radius: at_most.then(|| total / (d + d.sqrt())),
+            strong_convexity: (at_most && dim == 1).then_some(2.0 / total),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(*self)
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        // with ≤, the point equally far from every facet
+        let d = self.dim as f64;
+        out.fill(if self.at_most {
+            self.total / (d + d.sqrt())
+        } else {
+            self.total / d
+        });
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let sum: f64 = x.iter().sum();
+        let below = x.iter().fold(0.0_f64, |worst, &v| worst.max(-v));
+        let off = if self.at_most {
+            (sum - self.total).max(0.0)
+        } else {
+            (sum - self.total).abs()
+        };
+        Some(below.max(off) / self.total)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(SimplexProjection {
+            set: *self,
+            order: Vec::new(),
+        }))
+    }
+}
+
+impl Oracle for SimplexSet {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        let i = kernel::argmin(direction).unwrap_or(0);
+        if self.at_most && direction[i] >= 0.0 {
+            atom.set_zero();
+            return Ok(0.0);
+        }
+        atom.set_coordinate(i, self.total);
+        Ok(self.total * direction[i])
+    }
+}
+
+struct SimplexProjection {
+    set: SimplexSet,
+    order: Vec<f64>,
+}
+
+impl Projection for SimplexProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.set.dim, x)?;
+        if self.set.at_most {
+            let inside: f64 = x.iter().map(|v| v.max(0.0)).sum();
+            if inside <= self.set.total {
+                for x in x.iter_mut() {
+                    *x = x.max(0.0);
+                }
+                return Ok(());
+            }
+        }
+        project_onto_simplex(x, self.set.total, &mut self.order);
+        Ok(())
+    }
+}
+
+/// x ← the nearest point of {x ≥ 0, Σx = total}: a threshold found by sorting.
+pub(crate) fn project_onto_simplex(x: &mut [f64], total: f64, order: &mut Vec<f64>) {
+    order.clear();
+    order.extend_from_slice(x);
+    order.sort_unstable_by(|a, b| b.total_cmp(a));
+    // Sums relative to the largest entry: far-away points keep their digits.
+    let top = order[0];
+    let (mut sum, mut shift) = (0.0, -total);
+    for (k, v) in order.iter().enumerate() {
+        sum += v - top;
+        let candidate = (sum - total) / (k + 1) as f64;
+        if v - top <= candidate {
+            break;
+        }
+        shift = candidate;
+    }
+    for x in x.iter_mut() {
+        *x = ((*x - top) - shift).max(0.0);
+    }
+}

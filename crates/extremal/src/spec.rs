@@ -1,0 +1,257 @@
+//! Specs: a set, loss, learner or stream written as `name:key=value,key=value`, as a TOML or
+//! JSON table, or as a value of one serde enum. The registries below each enum's doc make the
+//! names; adding a component is one file and one line there.
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::{Error, Result};
+
+/// One registered component, as `extremal list` and the docs show it.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name in specs.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Its keys.
+    pub parameters: &'static [Parameter],
+    /// What one call or one round costs.
+    pub cost: &'static str,
+    /// What is guaranteed, with its conditions; for a set, its constants.
+    pub guarantee: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// Specs to copy. The conformance tests run on every one of them, in small dimensions, for
+    /// 1,000 rounds of gradients of norm at most 1.
+    pub examples: &'static [&'static str],
+}
+
+/// One key of a spec.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// The key.
+    pub name: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// The value when it is left out; `None` if it must be given or follows from elsewhere.
+    pub default: Option<&'static str>,
+    /// The values allowed.
+    pub allowed: &'static str,
+}
+
+/// What every registered component has.
+pub trait Described {
+    /// The component's entry.
+    const ENTRY: Entry;
+}
+
+/// Reads `name:key=value,key=value`. Numbers, booleans and `[a,b]` lists are recognised, all
+/// else is text.
+///
+/// ```
+/// use extremal::set::SetSpec;
+/// let set: SetSpec = extremal::spec::parse("set", "lp:p=1.5,radius=3,dim=10").unwrap();
+/// assert_eq!(set.to_string(), "lp:p=1.5,radius=3.0,dim=10");
+/// let error = extremal::spec::parse::<SetSpec>("set", "lp:q=2").unwrap_err();
+/// assert!(error.to_string().contains("unknown field `q`, expected"));
+/// ```
+pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let mut table = Map::new();
+    table.insert("name".into(), Value::String(name.trim().into()));
+    for part in split_outside_brackets(rest) {
+        if part.trim().is_empty() {
+            continue;
+        }
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(Error::Spec(format!(
+                "{kind} `{text}`: `{part}` is not of the form key=value"
+            )));
+        };
+        let key = key.trim().to_string();
+        if table.contains_key(&key) {
+            return Err(Error::Spec(format!(
+                "{kind} `{text}`: `{key}` is given twice"
+            )));
+        }
+        table.insert(key, value_of(value.trim()));
+    }
+    from_table(kind, text, table)
+}
+
+fn from_table<T: DeserializeOwned>(kind: &str, text: &str, table: Map<String, Value>) -> Result<T> {
+    serde_json::from_value(Value::Object(table))
+        .map_err(|e| Error::Spec(format!("{kind} `{text}`: {e}")))
+}
+
+fn split_outside_brackets(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, 0);
+    for (i, ch) in text.char_indices() {
+        match ch {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+fn value_of(text: &str) -> Value {
+    match serde_json::from_str::<Value>(text) {
+        // 1e6 is a whole number to everybody but JSON
+        Ok(Value::Number(n)) if !n.is_u64() && !n.is_i64() && !text.contains('.') => {
+            match n.as_f64() {
+                Some(f) if f >= 0.0 && f <= 2f64.powi(53) && f.fract() == 0.0 => {
+                    Value::from(f as u64)
+                }
+                _ => Value::Number(n),
+            }
+        }
+        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_))) => value,
+        _ => Value::String(text.into()),
+    }
+}
+
+/// The spec as text, in the form that [`parse`] reads.
+pub(crate) fn format<T: Serialize>(spec: &T) -> String {
+    let Ok(Value::Object(table)) = serde_json::to_value(spec) else {
+        return String::from("?");
+    };
+    let name = table.get("name").and_then(Value::as_str).unwrap_or("?");
+    let keys: Vec<String> = table
+        .iter()
+        .filter(|(k, v)| *k != "name" && !v.is_null())
+        .map(|(k, v)| match v {
+            Value::String(s) => format!("{k}={s}"),
+            v => format!("{k}={v}"),
+        })
+        .collect();
+    if keys.is_empty() {
+        name.into()
+    } else {
+        format!("{name}:{}", keys.join(","))
+    }
+}
+
+/// Makes the spec enum of one kind of component from its list.
+macro_rules! registry {
+    ($(#[$doc:meta])* $kind:literal $spec:ident: $make:ident { $($name:literal => $variant:ident($ty:ty)),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "name")]
+        #[non_exhaustive]
+        pub enum $spec {
+            $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($ty)),*
+        }
+
+        impl $spec {
+            /// Everything registered, in order.
+            pub const ENTRIES: &'static [$crate::spec::Entry] =
+                &[$(<$ty as $crate::spec::Described>::ENTRY),*];
+
+            fn inner(&self) -> &dyn $make {
+                match self { $(Self::$variant(inner) => inner),* }
+            }
+
+            /// This one's entry.
+            pub fn entry(&self) -> &'static $crate::spec::Entry {
+                match self { $(Self::$variant(_) => &<$ty as $crate::spec::Described>::ENTRY),* }
+            }
+        }
+
+        impl std::str::FromStr for $spec {
+            type Err = $crate::Error;
+            fn from_str(text: &str) -> $crate::Result<Self> { $crate::spec::parse($kind, text) }
+        }
+
+        impl std::fmt::Display for $spec {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&$crate::spec::format(self))
+            }
+        }
+
+        #[cfg(test)]
+        mod registry_tests {
+            use super::$spec;
+
+            #[test]
+            fn every_entry_bears_the_name_of_its_line() {
+                let names = [$($name),*];
+                let entries: Vec<_> = $spec::ENTRIES.iter().map(|e| e.name).collect();
+                assert_eq!(entries, names);
+            }
+
+            #[test]
+            fn every_entry_has_examples_that_can_be_read() {
+                for entry in $spec::ENTRIES {
+                    assert!(!entry.examples.is_empty(), "{}", entry.name);
+                    for text in entry.examples {
+                        let spec = text.parse::<$spec>().unwrap();
+                        assert_eq!(spec.entry().name, entry.name);
+                        assert_eq!(spec.to_string().parse::<$spec>().unwrap(), spec);
+                    }
+                }
+            }
+
+            #[test]
+            fn the_parameters_listed_are_those_accepted() {
+                for entry in $spec::ENTRIES {
+                    let error = format!("{}:no-such-key=1", entry.name).parse::<$spec>().unwrap_err().to_string();
+                    assert!(error.contains("no-such-key"), "{error}");
+                    for p in entry.parameters {
+                        assert!(error.contains(&format!("`{}`", p.name)), "{}: {} is listed but not accepted: {error}", entry.name, p.name);
+                    }
+                    let expected = error.split("expected").nth(1).unwrap_or("").matches('`').count() / 2;
+                    assert_eq!(expected, entry.parameters.len(), "{}: accepted but not listed: {error}", entry.name);
+                }
+            }
+        }
+    };
+}
+pub(crate) use registry;
+
+#[cfg(test)]
+mod tests {
+    use crate::{learner::LearnerSpec, set::SetSpec};
+
+    #[test]
+    fn specs_survive_text_and_json() {
+        for text in [
+            "l2:radius=10.0",
+            "lp:p=1.5,radius=3.0,dim=4",
+            "box:lower=[0.0,1.0],upper=2.0",
+        ] {
+            let spec: SetSpec = text.parse().unwrap();
+            assert_eq!(spec.to_string(), text);
+            let json = serde_json::to_string(&spec).unwrap();
+            assert_eq!(serde_json::from_str::<SetSpec>(&json).unwrap(), spec);
+        }
+    }
+
+    #[test]
+    fn errors_list_what_is_allowed() {
+        let message = |text: &str| text.parse::<SetSpec>().unwrap_err().to_string();
+        assert!(message("l7").contains("unknown variant `l7`, expected one of `l2`"));
+        assert!(message("l2:radios=1").contains("unknown field `radios`, expected `radius`"));
+        assert!(message("l2:radius").contains("key=value"));
+        assert!(message("l2:radius=1,radius=2").contains("given twice"));
+        assert!(message("l2:radius=big").contains("invalid type"));
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_with_an_exponent() {
+        let spec: LearnerSpec = "ofw-ls:horizon=1e6,gradient-bound=1e-3".parse().unwrap();
+        assert_eq!(
+            spec,
+            "ofw-ls:horizon=1000000,gradient-bound=0.001"
+                .parse()
+                .unwrap()
+        );
+    }
+}

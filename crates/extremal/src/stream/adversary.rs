@@ -1,0 +1,129 @@
+//! Adaptive adversaries: linear losses chosen after the decision is seen.
+
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
+use crate::pair::Point;
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Result, kernel};
+
+/// What the adversary does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Malice {
+    /// g = x/‖x‖: every decision costs its norm.
+    #[default]
+    Along,
+    /// g = sgn(x)/√d.
+    Sign,
+    /// g of norm 1, orthogonal to the decision and to the sum of all gradients before: the
+    /// decision costs nothing, and the best fixed one gains r√T.
+    Orthogonal,
+}
+
+/// Spec of `adversary`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Adversary {
+    /// What it does.
+    #[serde(default)]
+    pub kind: Malice,
+}
+
+impl Described for Adversary {
+    const ENTRY: Entry = Entry {
+        name: "adversary",
+        summary: "gradients chosen after the decision is seen",
+        parameters: &[Parameter {
+            name: "kind",
+            about: "what it does",
+            default: Some("along"),
+            allowed: "along (x/‖x‖), sign (sgn x/√d), orthogonal (to x and the past)",
+        }],
+        cost: "O(d)",
+        guarantee: "rows of norm ≤ 1",
+        reference: "the lower bounds of online convex optimisation",
+        examples: &[
+            "adversary",
+            "adversary:kind=sign",
+            "adversary:kind=orthogonal",
+        ],
+    };
+}
+
+impl MakeStream for Adversary {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        let zeros = vec![0.0; dim];
+        Ok(Box::new(AdversaryStream {
+            kind: self.kind,
+            rng: generator(seed),
+            x: zeros.clone(),
+            row: zeros.clone(),
+            sum: zeros,
+        }))
+    }
+}
+
+struct AdversaryStream {
+    kind: Malice,
+    rng: ChaCha8Rng,
+    x: Vec<f64>,
+    row: Vec<f64>,
+    sum: Vec<f64>,
+}
+
+/// row −= its part along `a`.
+fn remove_part(row: &mut [f64], a: &[f64]) {
+    let norm = kernel::norm(a);
+    if norm > 1e-12 {
+        let k = kernel::dot(row, a) / norm / norm;
+        kernel::axpy(-k, a, row);
+    }
+}
+
+impl Stream for AdversaryStream {
+    fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        let Self {
+            kind,
+            rng,
+            x,
+            row,
+            sum,
+        } = self;
+        decision.write(x);
+        match kind {
+            Malice::Along => row.copy_from_slice(x),
+            Malice::Sign => {
+                for (row, x) in row.iter_mut().zip(x.iter()) {
+                    *row = if *x == 0.0 { 0.0 } else { x.signum() };
+                }
+            }
+            Malice::Orthogonal => {
+                fill_sphere(rng, row);
+                // Twice, since the two are not orthogonal to each other.
+                for _ in 0..8 {
+                    remove_part(row, sum);
+                    remove_part(row, x);
+                }
+            }
+        }
+        let norm = kernel::norm(row);
+        if norm > 1e-9 {
+            row.iter_mut().for_each(|v| *v /= norm);
+        } else {
+            // Nothing to hold against the decision: any direction will do.
+            fill_sphere(rng, row);
+        }
+        kernel::axpy(1.0, row, sum);
+        Ok(Some(round(&self.row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+
+    fn is_adaptive(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,188 @@
+//! Linear losses that do not look at the decision: drift, noise, alternating signs.
+
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::{MakeStream, Round, Stream, check_number, fill_normal, fill_sphere, generator, round};
+use crate::pair::Point;
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Result, kernel};
+
+/// Spec of `drift`: a fixed mean direction under noise, cut to norm 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Drift {
+    /// The mean's norm.
+    #[serde(default = "half")]
+    pub mean: f64,
+    /// The noise's norm, roughly.
+    #[serde(default = "half")]
+    pub noise: f64,
+}
+
+fn half() -> f64 {
+    0.5
+}
+
+const NOT_NEGATIVE: &str = "a number ≥ 0";
+
+impl Described for Drift {
+    const ENTRY: Entry = Entry {
+        name: "drift",
+        summary: "gradients with a fixed mean under Gaussian noise, norm at most 1",
+        parameters: &[
+            Parameter {
+                name: "mean",
+                about: "the mean's norm",
+                default: Some("0.5"),
+                allowed: "0 to 1",
+            },
+            Parameter {
+                name: "noise",
+                about: "the noise's norm, roughly",
+                default: Some("0.5"),
+                allowed: NOT_NEGATIVE,
+            },
+        ],
+        cost: "O(d)",
+        guarantee: "rows of norm ≤ 1",
+        reference: "stochastic losses with a best decision that stands out",
+        examples: &["drift", "drift:mean=0.9,noise=0.1"],
+    };
+}
+
+impl MakeStream for Drift {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        check_number(
+            "drift",
+            "mean",
+            self.mean,
+            (0.0..=1.0).contains(&self.mean),
+            "0 to 1",
+        )?;
+        check_number(
+            "drift",
+            "noise",
+            self.noise,
+            self.noise >= 0.0,
+            NOT_NEGATIVE,
+        )?;
+        let mut rng = generator(seed);
+        let mut mean = vec![0.0; dim];
+        fill_sphere(&mut rng, &mut mean);
+        mean.iter_mut().for_each(|v| *v *= self.mean);
+        Ok(Box::new(DriftStream {
+            rng,
+            mean,
+            noise: self.noise / (dim as f64).sqrt(),
+            row: vec![0.0; dim],
+        }))
+    }
+}
+
+struct DriftStream {
+    rng: ChaCha8Rng,
+    mean: Vec<f64>,
+    noise: f64,
+    row: Vec<f64>,
+}
+
+impl Stream for DriftStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        fill_normal(&mut self.rng, &mut self.row);
+        for (v, mean) in self.row.iter_mut().zip(&self.mean) {
+            *v = mean + self.noise * *v;
+        }
+        let norm = kernel::norm(&self.row);
+        if norm > 1.0 {
+            self.row.iter_mut().for_each(|v| *v /= norm);
+        }
+        Ok(Some(round(&self.row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+}
+
+/// Spec of `noise`: zero-mean gradients on the unit sphere.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Noise {}
+
+impl Described for Noise {
+    const ENTRY: Entry = Entry {
+        name: "noise",
+        summary: "zero-mean gradients, drawn evenly from the unit sphere",
+        parameters: &[],
+        cost: "O(d)",
+        guarantee: "rows of norm 1",
+        reference: "stochastic losses without a best decision",
+        examples: &["noise"],
+    };
+}
+
+impl MakeStream for Noise {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        Ok(Box::new(NoiseStream {
+            rng: generator(seed),
+            row: vec![0.0; dim],
+        }))
+    }
+}
+
+struct NoiseStream {
+    rng: ChaCha8Rng,
+    row: Vec<f64>,
+}
+
+impl Stream for NoiseStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        fill_sphere(&mut self.rng, &mut self.row);
+        Ok(Some(round(&self.row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+}
+
+/// Spec of `alternating`: u, −u, u, −u, …
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Alternating {}
+
+impl Described for Alternating {
+    const ENTRY: Entry = Entry {
+        name: "alternating",
+        summary: "a unit gradient whose sign alternates",
+        parameters: &[],
+        cost: "O(d)",
+        guarantee: "rows of norm 1",
+        reference: "the stream on which following the leader fails",
+        examples: &["alternating"],
+    };
+}
+
+impl MakeStream for Alternating {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        let mut row = vec![0.0; dim];
+        fill_sphere(&mut generator(seed), &mut row);
+        Ok(Box::new(AlternatingStream { row }))
+    }
+}
+
+struct AlternatingStream {
+    row: Vec<f64>,
+}
+
+impl Stream for AlternatingStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        self.row.iter_mut().for_each(|v| *v = -*v);
+        Ok(Some(round(&self.row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+}

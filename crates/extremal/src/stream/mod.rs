@@ -1,0 +1,124 @@
+//! Synthetic streams, seeded. A stream is shown the decision before it reveals the round, so
+//! that adaptive adversaries are streams like any other.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+pub use crate::game::Round;
+use crate::pair::Point;
+use crate::spec::registry;
+use crate::{Error, Result, kernel};
+
+pub mod adversary;
+pub mod linear;
+pub mod planted;
+pub mod zipf;
+
+registry! {
+    /// The streams, by name.
+    "stream" StreamSpec: MakeStream {
+        "drift" => Drift(linear::Drift),
+        "noise" => Noise(linear::Noise),
+        "alternating" => Alternating(linear::Alternating),
+        "adversary" => Adversary(adversary::Adversary),
+        "regression" => Regression(planted::Regression),
+        "classification" => Classification(planted::Classification),
+        "zipf" => Zipf(zipf::Zipf),
+    }
+}
+
+/// What a stream's spec can do.
+pub(crate) trait MakeStream {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>>;
+}
+
+impl StreamSpec {
+    /// The stream in this dimension. The same seed gives the same rounds.
+    pub fn build(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        if dim == 0 {
+            return Err(Error::parameter("stream", "dim", dim, "1 or more"));
+        }
+        self.inner().make(dim, seed)
+    }
+}
+
+/// A source of rounds.
+pub trait Stream: Send {
+    /// The next round, given the decision that was made for it; `None` at the end.
+    fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>>;
+
+    /// No row's ℓ2 norm exceeds this.
+    fn row_bound(&self) -> f64;
+
+    /// No |label| exceeds this.
+    fn label_bound(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether rounds depend on decisions, so that they can't be replayed without them.
+    fn is_adaptive(&self) -> bool {
+        false
+    }
+}
+
+fn generator(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+fn fill_normal(rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    for v in out {
+        *v = StandardNormal.sample(rng);
+    }
+}
+
+/// out = a point drawn evenly from the unit sphere.
+fn fill_sphere(rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    loop {
+        fill_normal(rng, out);
+        let norm = kernel::norm(out);
+        if norm > 1e-100 {
+            out.iter_mut().for_each(|v| *v /= norm);
+            return;
+        }
+    }
+}
+
+fn check_number(
+    owner: &'static str,
+    name: &'static str,
+    value: f64,
+    ok: bool,
+    allowed: &'static str,
+) -> Result<f64> {
+    if ok && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::parameter(owner, name, value, allowed))
+    }
+}
+
+fn round(row: &[f64], label: f64) -> Round<'_> {
+    Round {
+        row: crate::pair::Row::Dense(row),
+        label,
+        weight: 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+
+    #[test]
+    fn the_generator_gives_the_numbers_it_always_gave() {
+        let mut rng = generator(42);
+        assert_eq!(
+            (rng.next_u64(), rng.next_u64()),
+            (12578764544318200737, 17529487244874322312)
+        );
+        let normal: f64 = StandardNormal.sample(&mut generator(42));
+        assert_eq!(normal, 0.47798123835102174);
+    }
+}

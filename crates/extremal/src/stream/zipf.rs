@@ -1,0 +1,175 @@
+//! Sparse rows whose features follow Zipf's law, as words do: classification with a planted
+//! solution.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal, Zipf as ZipfLaw};
+use serde::{Deserialize, Serialize};
+
+use super::{MakeStream, Round, Stream, check_number, generator};
+use crate::pair::{Point, Row};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+/// Spec of `zipf`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Zipf {
+    /// Features per row.
+    #[serde(default = "seventy_five")]
+    pub nonzeros: usize,
+    /// The law's exponent.
+    #[serde(default = "one")]
+    pub exponent: f64,
+    /// The standard deviation of the planted weights.
+    #[serde(default = "ten")]
+    pub weight: f64,
+}
+
+fn seventy_five() -> usize {
+    75
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn ten() -> f64 {
+    10.0
+}
+
+impl Described for Zipf {
+    const ENTRY: Entry = Entry {
+        name: "zipf",
+        summary: "sparse rows with Zipf-distributed features, labels ±1 from planted weights",
+        parameters: &[
+            Parameter {
+                name: "nonzeros",
+                about: "features per row",
+                default: Some("75"),
+                allowed: "1 to the dimension; the dimension if that is smaller",
+            },
+            Parameter {
+                name: "exponent",
+                about: "the law's exponent",
+                default: Some("1"),
+                allowed: "a number ≥ 0",
+            },
+            Parameter {
+                name: "weight",
+                about: "standard deviation of the planted weights",
+                default: Some("10"),
+                allowed: "a number ≥ 0",
+            },
+        ],
+        cost: "O(non-zeros)",
+        guarantee: "rows of norm 1, labels ±1",
+        reference: "text classification",
+        examples: &["zipf", "zipf:nonzeros=5"],
+    };
+}
+
+impl MakeStream for Zipf {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        check_number(
+            "zipf",
+            "exponent",
+            self.exponent,
+            self.exponent >= 0.0,
+            "a number ≥ 0",
+        )?;
+        check_number(
+            "zipf",
+            "weight",
+            self.weight,
+            self.weight >= 0.0,
+            "a number ≥ 0",
+        )?;
+        let nonzeros = self.nonzeros.min(dim);
+        if nonzeros == 0 {
+            return Err(Error::parameter("zipf", "nonzeros", 0, "1 or more"));
+        }
+        let law = ZipfLaw::new(dim as f64, self.exponent)
+            .map_err(|e| Error::Unsupported(format!("zipf: {e}")))?;
+        let mut rng = generator(seed);
+        let weights = (0..dim)
+            .map(|_| {
+                let z: f64 = StandardNormal.sample(&mut rng);
+                self.weight * z
+            })
+            .collect();
+        Ok(Box::new(ZipfStream {
+            rng,
+            law,
+            weights,
+            seen: vec![0; dim],
+            round: 0,
+            indices: vec![0; nonzeros],
+            values: vec![0.0; nonzeros],
+        }))
+    }
+}
+
+struct ZipfStream {
+    rng: ChaCha8Rng,
+    law: ZipfLaw<f64>,
+    weights: Vec<f64>,
+    /// The last round in which a feature was drawn, so that none is drawn twice.
+    seen: Vec<u64>,
+    round: u64,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Stream for ZipfStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        let Self {
+            rng,
+            law,
+            weights,
+            seen,
+            round,
+            indices,
+            values,
+        } = self;
+        *round += 1;
+        let size = 1.0 / (indices.len() as f64).sqrt();
+        let mut clean = 0.0;
+        let mut misses = 0;
+        for (index, value) in indices.iter_mut().zip(values.iter_mut()) {
+            let mut i = law.sample(rng) as usize - 1;
+            while seen[i] == *round {
+                // Where the frequent features are used up, the next free one serves.
+                misses += 1;
+                i = if misses < 1000 {
+                    law.sample(rng) as usize - 1
+                } else {
+                    (i + 1) % weights.len()
+                };
+            }
+            seen[i] = *round;
+            *index = i as u32;
+            *value = if rng.random::<bool>() { size } else { -size };
+            clean += *value * weights[i];
+        }
+        let chance = 1.0 / (1.0 + (-clean).exp());
+        let label = if rng.random::<f64>() < chance {
+            1.0
+        } else {
+            -1.0
+        };
+        Ok(Some(Round {
+            row: Row::Sparse { indices, values },
+            label,
+            weight: 1.0,
+        }))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+
+    fn label_bound(&self) -> f64 {
+        1.0
+    }
+}

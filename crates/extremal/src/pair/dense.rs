@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update};
-use crate::kernel::{self, Exponent, Form};
+use crate::kernel::{self, Exponent, Form, Moving, Weights};
 use crate::set::{Atom, Oracle, SharedSet, Structure};
 use crate::{Error, Result};
 
@@ -33,7 +33,8 @@ pub struct DensePair {
     scratch: Vec<f64>,
     /// A sparse gradient spread out; all zeros between rounds.
     spread: Vec<f64>,
-    /// x − v entry by entry, on general sets and only where the sums cancel.
+    /// The direction on ℓp balls with a general power; x − v on general sets, and only where
+    /// the sums cancel.
     away: Vec<f64>,
     atom: Atom,
     found: Found,
@@ -174,9 +175,7 @@ impl DensePair {
             c,
             x,
             g,
-            k: update.k(),
-            m: update.m(),
-            beta: update.beta,
+            weights: weights(update),
         };
         let mut probe = Probe {
             beta: update.beta,
@@ -212,16 +211,22 @@ impl DensePair {
                 radius,
                 exponent,
             } => {
-                let mut s = kernel::scan_power(form, self.scale, exponent, scratch);
+                let mut s = kernel::scan_power(form, self.scale, exponent, scratch, &mut self.away);
                 gg = s.gg;
-                // Within this factor of 1 the powers neither overflow nor vanish.
-                let room = (200.0 * (p - 1.0) / p).exp2();
-                if !(s.top * room > 1.0 && s.top < room) {
-                    self.scale = careful_scale(form, gg)?;
-                    s = kernel::scan_power(form, self.scale, exponent, scratch);
+                let mut nothing = false;
+                // Within this range no power over- or underflowed; the scale that fits is
+                // nearly always that of the round before.
+                if !(1e-100..=1e100).contains(&s.st) {
+                    match careful_scale(form, gg)? {
+                        None => nothing = true,
+                        Some(scale) => {
+                            self.scale = scale;
+                            s = kernel::scan_power(form, scale, exponent, scratch, &mut self.away);
+                        }
+                    }
                 }
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
-                if s.top / self.scale < SMALLEST_DIRECTION {
+                if nothing {
                     self.found = Found::Nothing;
                 } else {
                     let kappa = -radius / s.st.powf(1.0 / p);
@@ -297,7 +302,7 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
     }
     let mut top = 0.0_f64;
     for i in 0..form.c.len() {
-        top = top.max(direction(form, i).abs());
+        top = top.max(form.direction(i).abs());
     }
     if top.is_finite() {
         Ok(top)
@@ -309,10 +314,6 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
     }
 }
 
-fn direction(form: Form<'_>, i: usize) -> f64 {
-    ((form.c[i] + form.k * form.g[i]) + form.m * form.x[i]) + form.beta * form.x[i]
-}
-
 /// ‖∇F‖ where its square under- or overflows.
 fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
     let top = careful_top(form, gg)?;
@@ -320,19 +321,23 @@ fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
         return Ok(0.0);
     }
     let sum: f64 = (0..form.c.len())
-        .map(|i| (direction(form, i) / top).powi(2))
+        .map(|i| (form.direction(i) / top).powi(2))
         .sum();
     Ok(top * sum.sqrt())
 }
 
-/// The power of two that brings the largest entry of ∇F next to 1.
-fn careful_scale(form: Form<'_>, gg: f64) -> Result<f64> {
+/// The power of two that brings the largest entry of ∇F next to 1; `None` where ∇F is 0.
+fn careful_scale(form: Form<'_>, gg: f64) -> Result<Option<f64>> {
     let top = careful_top(form, gg)?;
-    Ok(if top < SMALLEST_DIRECTION {
-        1.0
-    } else {
-        (-top.log2().round()).exp2()
-    })
+    Ok((top >= SMALLEST_DIRECTION).then(|| (-top.log2().round()).exp2()))
+}
+
+fn weights(update: &Update<'_>) -> Weights {
+    Weights {
+        k: update.k(),
+        m: update.m(),
+        beta: update.beta,
+    }
 }
 
 fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut Vec<f64>) -> (f64, f64) {
@@ -386,30 +391,31 @@ impl Pair for DensePair {
             Row::Dense(g) => g,
             _ => spread,
         };
-        let (k, m, beta) = (update.k(), update.m(), update.beta);
+        let moving = Moving {
+            c,
+            x,
+            g,
+            weights: weights(update),
+        };
         match (self.found, motion) {
             (Found::Direction { alpha }, Motion::Step(sigma)) => {
-                kernel::move_to_direction(c, x, g, k, m, beta, sigma, alpha)
+                moving.step_to_direction(sigma, alpha)
             }
-            (Found::Direction { alpha }, Motion::Place(s)) => {
-                kernel::place_direction(c, x, g, k, m, beta, s, alpha)
-            }
+            (Found::Direction { alpha }, Motion::Place(s)) => moving.place_at_direction(s, alpha),
             (Found::Power { kappa }, Motion::Step(sigma)) => {
-                kernel::move_to_dense(c, x, g, k, m, beta, sigma, kappa, scratch)
+                moving.step_to_dense(sigma, kappa, scratch)
             }
-            (Found::Power { kappa }, Motion::Place(s)) => {
-                kernel::place_dense(c, x, g, k, m, beta, s, kappa, scratch)
-            }
+            (Found::Power { kappa }, Motion::Place(s)) => moving.place_at_dense(s, kappa, scratch),
             (Found::Atom, Motion::Step(sigma)) => {
-                kernel::move_shrunk(c, x, g, k, m, beta, sigma);
+                moving.shrink(sigma);
                 self.atom.add_to(sigma, x);
             }
             (Found::Atom, Motion::Place(s)) => {
-                kernel::move_shrunk(c, x, g, k, m, beta, 1.0);
+                moving.shrink(1.0);
                 self.atom.add_to(s, x);
             }
-            (Found::Nothing, Motion::Step(_)) => kernel::move_shrunk(c, x, g, k, m, beta, 0.0),
-            (Found::Nothing, Motion::Place(_)) => kernel::move_shrunk(c, x, g, k, m, beta, 1.0),
+            (Found::Nothing, Motion::Step(_)) => moving.shrink(0.0),
+            (Found::Nothing, Motion::Place(_)) => moving.shrink(1.0),
         }
         if let (Some(origin), Motion::Place(s)) = (&self.origin, motion) {
             let s = if matches!(self.found, Found::Nothing) {

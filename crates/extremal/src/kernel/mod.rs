@@ -4,11 +4,13 @@
 //! Each is compiled for AVX-512, AVX2 and the baseline, and the best one that the processor has
 //! is chosen at run time.
 
+mod buffer;
 mod pow;
 mod round;
 mod select;
 mod sweep;
 
+pub(crate) use buffer::Buffer;
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
     Form, Moving, Weights, residual_dense, residual_direction, scan_general, scan_power,
@@ -27,11 +29,29 @@ use sweep::widest;
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
-    Arch::new().dispatch(Dot(&a[..n], &b[..n]))
+    Arch::new().dispatch(Dot {
+        n,
+        a: &a[..n],
+        b: &b[..n],
+    })
+}
+
+/// The same where b is a [`Buffer`].
+#[inline]
+pub(crate) fn dot_buffer(a: &[f64], b: &Buffer) -> f64 {
+    Arch::new().dispatch(Dot {
+        n: a.len().min(b.len()),
+        a,
+        b: b.padded(),
+    })
 }
 
 /// Thirty-two lanes: one sum alone needs more of them than several do to keep the adders busy.
-struct Dot<'a>(&'a [f64], &'a [f64]);
+struct Dot<'a> {
+    n: usize,
+    a: &'a [f64],
+    b: &'a [f64],
+}
 
 const WIDE: usize = 32;
 
@@ -40,35 +60,56 @@ impl WithSimd for Dot<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) -> f64 {
-        let (a, a_rest) = S::as_simd_f64s(self.0);
-        let (b, b_rest) = S::as_simd_f64s(self.1);
-        let b = &b[..a.len()];
-        let registers = WIDE / S::F64_LANES;
-        let mut sums = [s.splat_f64s(0.0); WIDE];
+        match S::F64_LANES {
+            8 => self.run::<S, 4>(s),
+            4 => self.run::<S, 8>(s),
+            2 => self.run::<S, 16>(s),
+            _ => self.run::<S, 32>(s),
+        }
+    }
+}
+
+impl Dot<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> f64 {
+        let whole = self.n / S::F64_LANES;
+        let (a, a_rest) = S::as_simd_f64s(self.a);
+        let (b, b_rest) = S::as_simd_f64s(self.b);
+        assert!(a.len() >= whole && b.len() >= whole);
+        let mut sums = [s.splat_f64s(0.0); REGISTERS];
         let mut i = 0;
-        while i + registers <= a.len() {
+        while i + REGISTERS <= whole {
             let mut r = 0;
-            while r < registers {
+            while r < REGISTERS {
                 sums[r] = s.add_f64s(sums[r], s.mul_f64s(a[i + r], b[i + r]));
                 r += 1;
             }
-            i += registers;
+            i += REGISTERS;
         }
         // The rest goes to the first lanes, as if it were a last block filled up with zeros.
         let mut r = 0;
-        while i < a.len() {
+        while i < whole {
             sums[r] = s.add_f64s(sums[r], s.mul_f64s(a[i], b[i]));
             i += 1;
             r += 1;
         }
-        if !a_rest.is_empty() {
-            let product = s.mul_f64s(s.partial_load_f64s(a_rest), s.partial_load_f64s(b_rest));
-            sums[r] = s.add_f64s(sums[r], product);
+        if !self.n.is_multiple_of(S::F64_LANES) {
+            let a = if whole < a.len() {
+                a[whole]
+            } else {
+                s.partial_load_f64s(a_rest)
+            };
+            let b = if whole < b.len() {
+                b[whole]
+            } else {
+                s.partial_load_f64s(b_rest)
+            };
+            sums[r] = s.add_f64s(sums[r], s.mul_f64s(a, b));
         }
         let mut lanes = [0.0; WIDE];
         let (out, _) = S::as_mut_simd_f64s(&mut lanes);
         let mut r = 0;
-        while r < registers {
+        while r < REGISTERS {
             out[r] = sums[r];
             r += 1;
         }
@@ -140,11 +181,14 @@ pub fn find_not_finite(a: &[f64]) -> Option<(usize, f64)> {
 
 /// y += k·x.
 pub fn axpy(k: f64, x: &[f64], y: &mut [f64]) {
-    widest(|| {
-        for (y, x) in y.iter_mut().zip(x) {
-            *y += k * x;
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for (y, x) in y.iter_mut().zip(x) {
+                *y += k * x;
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -166,7 +210,7 @@ mod tests {
         for n in 0..200 {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
             let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
-            let scalar = Dot(&a, &b).with_simd(pulp::Scalar::new());
+            let scalar = Dot { n, a: &a, b: &b }.with_simd(pulp::Scalar::new());
             assert_eq!(dot(&a, &b).to_bits(), scalar.to_bits(), "n = {n}");
         }
     }

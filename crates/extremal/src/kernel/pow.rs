@@ -137,12 +137,15 @@ fn power_of(t: f64, a: f64) -> f64 {
 
 /// out_i = sgn(t_i)·|t_i|^a with t = scale·a.
 pub(crate) fn signed_powers(a: &[f64], scale: f64, exponent: f64, out: &mut [f64]) {
-    widest(|| {
-        for (out, a) in out.iter_mut().zip(a) {
-            let t = scale * a;
-            *out = power_of(t.abs(), exponent).copysign(t);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for (out, a) in out.iter_mut().zip(a) {
+                let t = scale * a;
+                *out = power_of(t.abs(), exponent).copysign(t);
+            }
+        },
+    );
 }
 
 #[derive(Clone, Copy)]
@@ -172,6 +175,7 @@ pub fn power_map(a: &[f64], scale: f64, exponent: Exponent, out: &mut [f64]) -> 
     macro_rules! fused {
         ($power:expr) => {{
             let [sum] = sweep(
+                a.len(),
                 [a],
                 [out],
                 MapSum {
@@ -210,15 +214,18 @@ pub fn power_sum(a: &[f64], scale: f64, exponent: Exponent) -> f64 {
     let mut sum = 0.0;
     for block in a.chunks(BLOCK) {
         let powers = &mut powers[..block.len()];
-        widest(|| {
-            for (p, a) in powers.iter_mut().zip(block) {
-                let t = (scale * a).abs();
-                *p = match exponent {
-                    Exponent::Two => t * t,
-                    _ => power_of(t, e),
-                };
-            }
-        });
+        widest(
+            #[inline(always)]
+            || {
+                for (p, a) in powers.iter_mut().zip(block) {
+                    let t = (scale * a).abs();
+                    *p = match exponent {
+                        Exponent::Two => t * t,
+                        _ => power_of(t, e),
+                    };
+                }
+            },
+        );
         sum += super::dot(powers, &ones);
     }
     sum

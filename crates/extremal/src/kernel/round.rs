@@ -7,10 +7,11 @@ use pulp::Simd;
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
 use super::sweep::{Body, sweep};
 
-/// What the direction is made of: c' = c + k·g + m·x, and ∇F = c' + βx. All three vectors have
-/// the same length.
+/// What the direction is made of: c' = c + k·g + m·x, and ∇F = c' + βx, n entries of each; the
+/// vectors may be filled up with zeros to a multiple of eight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form<'a> {
+    pub n: usize,
     pub c: &'a [f64],
     pub x: &'a [f64],
     pub g: &'a [f64],
@@ -33,10 +34,12 @@ impl Weights {
         s.add_f64s(s.add_f64s(c, kg), mx)
     }
 
+    /// c + k·g + (m + β)x: one product less than c' + βx, and the same bits where m = 0.
     #[inline(always)]
     fn direction<S: Simd>(self, s: S, c: S::f64s, x: S::f64s, g: S::f64s) -> S::f64s {
-        let sum = self.sum(s, c, x, g);
-        s.add_f64s(sum, s.mul_f64s(s.splat_f64s(self.beta), x))
+        let kg = s.mul_f64s(s.splat_f64s(self.k), g);
+        let x = s.mul_f64s(s.splat_f64s(self.m + self.beta), x);
+        s.add_f64s(s.add_f64s(c, kg), x)
     }
 }
 
@@ -44,7 +47,7 @@ impl Form<'_> {
     /// One entry of ∇F.
     pub(crate) fn direction(&self, i: usize) -> f64 {
         let Weights { k, m, beta } = self.weights;
-        ((self.c[i] + k * self.g[i]) + m * self.x[i]) + beta * self.x[i]
+        (self.c[i] + k * self.g[i]) + (m + beta) * self.x[i]
     }
 
     fn read(&self) -> [&[f64]; 3] {
@@ -104,7 +107,7 @@ impl Body<3, 0, 5> for ScanQuadratic {
 }
 
 pub(crate) fn scan_quadratic(form: Form<'_>) -> QuadraticScan {
-    let [dd, dx, xx, gg, gx] = sweep(form.read(), [], ScanQuadratic(form.weights));
+    let [dd, dx, xx, gg, gx] = sweep(form.n, form.read(), [], ScanQuadratic(form.weights));
     QuadraticScan { dd, dx, xx, gg, gx }
 }
 
@@ -144,7 +147,7 @@ pub(crate) fn scan_power(
     scale: f64,
     a: Exponent,
     out: &mut [f64],
-    direction: &mut Vec<f64>,
+    direction: &mut [f64],
 ) -> PowerScan {
     macro_rules! fused {
         ($power:expr) => {{
@@ -153,7 +156,7 @@ pub(crate) fn scan_power(
                 scale,
                 power: $power,
             };
-            let [st, sx, ss, dx, xx, gg, gx] = sweep(form.read(), [out], body);
+            let [st, sx, ss, dx, xx, gg, gx] = sweep(form.n, form.read(), [out], body);
             PowerScan {
                 st,
                 sx,
@@ -171,10 +174,9 @@ pub(crate) fn scan_power(
         Exponent::Three => fused!(Three),
         Exponent::Half => fused!(Half),
         Exponent::Other(a) => {
-            direction.resize(form.c.len(), 0.0);
             let GeneralScan { dx, xx, gg, gx } = scan_general(form, direction);
             signed_powers(direction, scale, a, out);
-            let [sd, sx, ss] = sweep([out, direction, form.x], [], ScanPowers);
+            let [sd, sx, ss] = sweep(form.n, [out, direction, form.x], [], ScanPowers);
             PowerScan {
                 st: scale * sd,
                 sx,
@@ -230,7 +232,7 @@ impl Body<3, 1, 4> for ScanGeneral {
 
 /// Writes the direction itself, for sets whose oracle reads it.
 pub(crate) fn scan_general(form: Form<'_>, direction: &mut [f64]) -> GeneralScan {
-    let [dx, xx, gg, gx] = sweep(form.read(), [direction], ScanGeneral(form.weights));
+    let [dx, xx, gg, gx] = sweep(form.n, form.read(), [direction], ScanGeneral(form.weights));
     GeneralScan { dx, xx, gg, gx }
 }
 
@@ -260,6 +262,7 @@ impl Body<3, 0, 2> for ResidualDirection {
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
 pub(crate) fn residual_direction(form: Form<'_>, alpha: f64) -> (f64, f64) {
     let [gap, square] = sweep(
+        form.n,
         form.read(),
         [],
         ResidualDirection {
@@ -299,7 +302,7 @@ pub(crate) fn residual_dense(form: Form<'_>, kappa: f64, v: &[f64]) -> (f64, f64
         weights: form.weights,
         kappa,
     };
-    let [gap, square] = sweep([form.c, form.x, form.g, v], [], body);
+    let [gap, square] = sweep(form.n, [form.c, form.x, form.g, v], [], body);
     (gap, square)
 }
 
@@ -372,6 +375,7 @@ motion!(AtDirection { alpha, beta }: (s, c, x, _v) =>
 
 /// The two vectors of a pair and the gradient, for the pass that moves.
 pub(crate) struct Moving<'a> {
+    pub n: usize,
     pub c: &'a mut [f64],
     pub x: &'a mut [f64],
     pub g: &'a [f64],
@@ -381,6 +385,7 @@ pub(crate) struct Moving<'a> {
 impl Moving<'_> {
     fn run(self, motion: impl Motion) {
         let [] = sweep(
+            self.n,
             [self.g],
             [self.c, self.x],
             Commit {
@@ -392,6 +397,7 @@ impl Moving<'_> {
 
     fn run_with(self, v: &[f64], motion: impl Motion) {
         let [] = sweep(
+            self.n,
             [self.g, v],
             [self.c, self.x],
             Commit {

@@ -6,25 +6,54 @@ const LANES: usize = 16;
 
 /// max |a_i|, 0 for an empty slice; NaN entries are ignored.
 pub fn max_abs(a: &[f64]) -> f64 {
-    widest(|| best(a, 0.0, |v| v.abs(), |a, b| a > b))
+    widest(
+        #[inline(always)]
+        || best(a, 0.0, magnitude, greater),
+    )
 }
 
 /// The index of the largest |a_i|. Ties go to the smallest index, and NaN is never chosen;
 /// `None` for an empty slice.
 pub fn argmax_abs(a: &[f64]) -> Option<usize> {
-    widest(|| {
-        let top = best(a, 0.0, |v| v.abs(), |a, b| a > b);
-        first(a, top, |v| v.abs())
-    })
+    widest(
+        #[inline(always)]
+        || {
+            let top = best(a, 0.0, magnitude, greater);
+            first(a, top, magnitude)
+        },
+    )
 }
 
 /// The index of the smallest a_i. Ties go to the smallest index, and NaN is never chosen;
 /// `None` for an empty slice.
 pub fn argmin(a: &[f64]) -> Option<usize> {
-    widest(|| {
-        let low = best(a, f64::INFINITY, |v| v, |a, b| a < b);
-        first(a, low, |v| v)
-    })
+    widest(
+        #[inline(always)]
+        || {
+            let low = best(a, f64::INFINITY, itself, less);
+            first(a, low, itself)
+        },
+    )
+}
+
+#[inline(always)]
+fn magnitude(v: f64) -> f64 {
+    v.abs()
+}
+
+#[inline(always)]
+fn itself(v: f64) -> f64 {
+    v
+}
+
+#[inline(always)]
+fn greater(a: f64, b: f64) -> bool {
+    a > b
+}
+
+#[inline(always)]
+fn less(a: f64, b: f64) -> bool {
+    a < b
 }
 
 #[inline(always)]

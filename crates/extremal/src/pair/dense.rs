@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update};
-use crate::kernel::{self, Exponent, Form, Moving, Weights};
+use crate::kernel::{self, Buffer, Exponent, Form, Moving, Weights};
 use crate::set::{Atom, Oracle, SharedSet, Structure};
 use crate::{Error, Result};
 
@@ -25,17 +25,17 @@ pub struct DensePair {
     set: SharedSet,
     oracle: Box<dyn Oracle>,
     way: Way,
-    x: Vec<f64>,
-    c: Vec<f64>,
+    x: Buffer,
+    c: Buffer,
     /// x₁ where it is not 0.
     origin: Option<Box<[f64]>>,
     /// The power s on ℓp balls, the direction on general sets.
-    scratch: Vec<f64>,
+    scratch: Buffer,
     /// A sparse gradient spread out; all zeros between rounds.
-    spread: Vec<f64>,
+    spread: Buffer,
     /// The direction on ℓp balls with a general power; x − v on general sets, and only where
     /// the sums cancel.
-    away: Vec<f64>,
+    away: Buffer,
     atom: Atom,
     found: Found,
     /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
@@ -78,7 +78,7 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let mut x = vec![0.0; dim];
+        let mut x = Buffer::zeros(dim);
         match start {
             None => set.centre(&mut x),
             Some(start) => {
@@ -114,19 +114,24 @@ impl DensePair {
             },
             _ => Way::General,
         };
+        let needs_away = match way {
+            Way::Direction { .. } => false,
+            Way::Power { exponent, .. } => matches!(exponent, Exponent::Other(_)),
+            Way::General => true,
+        };
         Ok(Self {
             oracle: set.oracle(),
             way,
-            c: vec![0.0; dim],
-            origin: x.iter().any(|v| *v != 0.0).then(|| x.clone().into()),
+            c: Buffer::zeros(dim),
+            origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             x,
-            scratch: if matches!(way, Way::Direction { .. }) {
-                Vec::new()
+            scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
+                0
             } else {
-                vec![0.0; dim]
-            },
-            spread: Vec::new(),
-            away: Vec::new(),
+                dim
+            }),
+            spread: Buffer::default(),
+            away: Buffer::zeros(if needs_away { dim } else { 0 }),
             atom: Atom::new(),
             found: Found::Nothing,
             scale: 1.0,
@@ -147,7 +152,7 @@ impl DensePair {
     /// Spreads a gradient with few entries over a dense vector of zeros.
     fn spread(&mut self, row: &Row<'_>) {
         if !matches!(row, Row::Dense(_)) {
-            self.spread.resize(self.x.len(), 0.0);
+            self.spread.fill_up(self.x.len());
             row.add_to(1.0, &mut self.spread);
         }
     }
@@ -169,11 +174,12 @@ impl DensePair {
         } = self;
         let g: &[f64] = match update.gradient.row {
             Row::Dense(g) => g,
-            _ => spread,
+            _ => spread.padded(),
         };
         let form = Form {
-            c,
-            x,
+            n: x.len(),
+            c: c.padded(),
+            x: x.padded(),
             g,
             weights: weights(update),
         };
@@ -211,7 +217,13 @@ impl DensePair {
                 radius,
                 exponent,
             } => {
-                let mut s = kernel::scan_power(form, self.scale, exponent, scratch, &mut self.away);
+                let mut s = kernel::scan_power(
+                    form,
+                    self.scale,
+                    exponent,
+                    scratch.padded_mut(),
+                    self.away.padded_mut(),
+                );
                 gg = s.gg;
                 let mut nothing = false;
                 // Within this range no power over- or underflowed; the scale that fits is
@@ -221,7 +233,13 @@ impl DensePair {
                         None => nothing = true,
                         Some(scale) => {
                             self.scale = scale;
-                            s = kernel::scan_power(form, scale, exponent, scratch, &mut self.away);
+                            s = kernel::scan_power(
+                                form,
+                                scale,
+                                exponent,
+                                scratch.padded_mut(),
+                                self.away.padded_mut(),
+                            );
                         }
                     }
                 }
@@ -237,13 +255,13 @@ impl DensePair {
                     probe.distance_squared = vv - 2.0 * vx + s.xx;
                     if probe.distance_squared < CANCELLED * (vv + s.xx) {
                         (probe.gap, probe.distance_squared) =
-                            kernel::residual_dense(form, kappa, scratch);
+                            kernel::residual_dense(form, kappa, scratch.padded());
                     }
                     probe.support = -support;
                 }
             }
             Way::General => {
-                let s = kernel::scan_general(form, scratch);
+                let s = kernel::scan_general(form, scratch.padded_mut());
                 gg = s.gg;
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
                 if !gg.is_finite() {
@@ -301,7 +319,7 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
         Row::Dense(form.g).check_finite()?;
     }
     let mut top = 0.0_f64;
-    for i in 0..form.c.len() {
+    for i in 0..form.n {
         top = top.max(form.direction(i).abs());
     }
     if top.is_finite() {
@@ -320,9 +338,7 @@ fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
     if top == 0.0 {
         return Ok(0.0);
     }
-    let sum: f64 = (0..form.c.len())
-        .map(|i| (form.direction(i) / top).powi(2))
-        .sum();
+    let sum: f64 = (0..form.n).map(|i| (form.direction(i) / top).powi(2)).sum();
     Ok(top * sum.sqrt())
 }
 
@@ -340,9 +356,8 @@ fn weights(update: &Update<'_>) -> Weights {
     }
 }
 
-fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut Vec<f64>) -> (f64, f64) {
-    away.clear();
-    away.extend_from_slice(x);
+fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut [f64]) -> (f64, f64) {
+    away.copy_from_slice(x);
     atom.add_to(-1.0, away);
     (kernel::dot(direction, away), kernel::dot(away, away))
 }
@@ -354,7 +369,10 @@ impl Point for DensePair {
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.x.len())?;
-        Ok(row.dot(&self.x))
+        Ok(match row {
+            Row::Dense(a) => kernel::dot_buffer(a, &self.x),
+            _ => row.dot(&self.x),
+        })
     }
 
     fn norm_squared(&self) -> f64 {
@@ -389,11 +407,12 @@ impl Pair for DensePair {
         } = self;
         let g: &[f64] = match update.gradient.row {
             Row::Dense(g) => g,
-            _ => spread,
+            _ => spread.padded(),
         };
         let moving = Moving {
-            c,
-            x,
+            n: x.len(),
+            c: c.padded_mut(),
+            x: x.padded_mut(),
             g,
             weights: weights(update),
         };
@@ -403,9 +422,11 @@ impl Pair for DensePair {
             }
             (Found::Direction { alpha }, Motion::Place(s)) => moving.place_at_direction(s, alpha),
             (Found::Power { kappa }, Motion::Step(sigma)) => {
-                moving.step_to_dense(sigma, kappa, scratch)
+                moving.step_to_dense(sigma, kappa, scratch.padded())
             }
-            (Found::Power { kappa }, Motion::Place(s)) => moving.place_at_dense(s, kappa, scratch),
+            (Found::Power { kappa }, Motion::Place(s)) => {
+                moving.place_at_dense(s, kappa, scratch.padded())
+            }
             (Found::Atom, Motion::Step(sigma)) => {
                 moving.shrink(sigma);
                 self.atom.add_to(sigma, x);
@@ -454,8 +475,8 @@ impl Pair for DensePair {
 
     fn save(&self) -> Result<Vec<u8>> {
         let saved = Saved {
-            x: self.x.clone(),
-            c: self.c.clone(),
+            x: self.x.to_vec(),
+            c: self.c.to_vec(),
             origin: self.origin.clone(),
             scale: self.scale,
             oracle: self.oracle.save(),
@@ -476,8 +497,8 @@ impl Pair for DensePair {
             )));
         }
         self.oracle.load(&saved.oracle)?;
-        self.x = saved.x;
-        self.c = saved.c;
+        self.x.copy_from_slice(&saved.x);
+        self.c.copy_from_slice(&saved.c);
         self.origin = saved.origin;
         self.scale = saved.scale;
         self.found = Found::Nothing;

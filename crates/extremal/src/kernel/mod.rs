@@ -86,25 +86,27 @@ impl Dot<'_> {
             }
             i += REGISTERS;
         }
-        // The rest goes to the first lanes, as if it were a last block filled up with zeros.
+        // The rest goes to the first lanes, as if it were a last block filled up with zeros. The
+        // loop has a fixed length, so that it unrolls and the sums stay in registers.
+        let rest = whole - i;
         let mut r = 0;
-        while i < whole {
-            sums[r] = s.add_f64s(sums[r], s.mul_f64s(a[i], b[i]));
-            i += 1;
+        while r < REGISTERS {
+            if r < rest {
+                sums[r] = s.add_f64s(sums[r], s.mul_f64s(a[i + r], b[i + r]));
+            } else if r == rest && !self.n.is_multiple_of(S::F64_LANES) {
+                let a = if whole < a.len() {
+                    a[whole]
+                } else {
+                    s.partial_load_f64s(a_rest)
+                };
+                let b = if whole < b.len() {
+                    b[whole]
+                } else {
+                    s.partial_load_f64s(b_rest)
+                };
+                sums[r] = s.add_f64s(sums[r], s.mul_f64s(a, b));
+            }
             r += 1;
-        }
-        if !self.n.is_multiple_of(S::F64_LANES) {
-            let a = if whole < a.len() {
-                a[whole]
-            } else {
-                s.partial_load_f64s(a_rest)
-            };
-            let b = if whole < b.len() {
-                b[whole]
-            } else {
-                s.partial_load_f64s(b_rest)
-            };
-            sums[r] = s.add_f64s(sums[r], s.mul_f64s(a, b));
         }
         let mut lanes = [0.0; WIDE];
         let (out, _) = S::as_mut_simd_f64s(&mut lanes);

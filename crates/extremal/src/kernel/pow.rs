@@ -149,22 +149,20 @@ pub(crate) fn signed_powers(a: &[f64], scale: f64, exponent: f64, out: &mut [f64
 }
 
 #[derive(Clone, Copy)]
-struct MapSum<P> {
-    power: P,
-    scale: f64,
-}
+struct MapSum<P>(P);
 
-impl<P: Power> Body<1, 1, 1> for MapSum<P> {
+impl<P: Power> Body<1, 1, 1, 1> for MapSum<P> {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [scale]: [S::f64s; 1],
         [a]: [S::f64s; 1],
         _: [S::f64s; 1],
         [sum]: &mut [S::f64s; 1],
     ) -> [S::f64s; 1] {
-        let t = s.mul_f64s(s.splat_f64s(self.scale), a);
-        let out = copysign(s, self.power.of(s, s.abs_f64s(t)), t);
+        let t = s.mul_f64s(scale, a);
+        let out = copysign(s, self.0.of(s, s.abs_f64s(t)), t);
         *sum = s.add_f64s(*sum, s.mul_f64s(out, t));
         [out]
     }
@@ -174,15 +172,7 @@ impl<P: Power> Body<1, 1, 1> for MapSum<P> {
 pub fn power_map(a: &[f64], scale: f64, exponent: Exponent, out: &mut [f64]) -> f64 {
     macro_rules! fused {
         ($power:expr) => {{
-            let [sum] = sweep(
-                a.len(),
-                [a],
-                [out],
-                MapSum {
-                    power: $power,
-                    scale,
-                },
-            );
+            let [sum] = sweep(a.len(), [scale], [a], [out], MapSum($power));
             sum
         }};
     }

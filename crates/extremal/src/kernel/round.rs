@@ -27,20 +27,18 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
+    /// k and m + β, from which ∇F is formed with one product less than c' + βx; the same bits
+    /// where m = 0.
     #[inline(always)]
-    fn sum<S: Simd>(self, s: S, c: S::f64s, x: S::f64s, g: S::f64s) -> S::f64s {
-        let kg = s.mul_f64s(s.splat_f64s(self.k), g);
-        let mx = s.mul_f64s(s.splat_f64s(self.m), x);
-        s.add_f64s(s.add_f64s(c, kg), mx)
+    fn direction(self) -> [f64; 2] {
+        [self.k, self.m + self.beta]
     }
+}
 
-    /// c + k·g + (m + β)x: one product less than c' + βx, and the same bits where m = 0.
-    #[inline(always)]
-    fn direction<S: Simd>(self, s: S, c: S::f64s, x: S::f64s, g: S::f64s) -> S::f64s {
-        let kg = s.mul_f64s(s.splat_f64s(self.k), g);
-        let x = s.mul_f64s(s.splat_f64s(self.m + self.beta), x);
-        s.add_f64s(s.add_f64s(c, kg), x)
-    }
+/// c + k·g + m·x.
+#[inline(always)]
+fn combine<S: Simd>(s: S, c: S::f64s, k: S::f64s, g: S::f64s, m: S::f64s, x: S::f64s) -> S::f64s {
+    s.add_f64s(s.add_f64s(c, s.mul_f64s(k, g)), s.mul_f64s(m, x))
 }
 
 impl Form<'_> {
@@ -85,18 +83,19 @@ fn add_product<S: Simd>(s: S, sum: &mut S::f64s, a: S::f64s, b: S::f64s) {
 }
 
 #[derive(Clone, Copy)]
-struct ScanQuadratic(Weights);
+struct ScanQuadratic;
 
-impl Body<3, 0, 5> for ScanQuadratic {
+impl Body<2, 3, 0, 5> for ScanQuadratic {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m]: [S::f64s; 2],
         [c, x, g]: [S::f64s; 3],
         _: [S::f64s; 0],
         sums: &mut [S::f64s; 5],
     ) -> [S::f64s; 0] {
-        let d = self.0.direction(s, c, x, g);
+        let d = combine(s, c, k, g, m, x);
         add_product(s, &mut sums[0], d, d);
         add_product(s, &mut sums[1], d, x);
         add_product(s, &mut sums[2], x, x);
@@ -106,30 +105,34 @@ impl Body<3, 0, 5> for ScanQuadratic {
     }
 }
 
+#[inline(always)]
 pub(crate) fn scan_quadratic(form: Form<'_>) -> QuadraticScan {
-    let [dd, dx, xx, gg, gx] = sweep(form.n, form.read(), [], ScanQuadratic(form.weights));
+    let [dd, dx, xx, gg, gx] = sweep(
+        form.n,
+        form.weights.direction(),
+        form.read(),
+        [],
+        ScanQuadratic,
+    );
     QuadraticScan { dd, dx, xx, gg, gx }
 }
 
 #[derive(Clone, Copy)]
-struct ScanPower<P> {
-    weights: Weights,
-    scale: f64,
-    power: P,
-}
+struct ScanPower<P>(P);
 
-impl<P: Power> Body<3, 1, 7> for ScanPower<P> {
+impl<P: Power> Body<3, 3, 1, 7> for ScanPower<P> {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m, scale]: [S::f64s; 3],
         [c, x, g]: [S::f64s; 3],
         _: [S::f64s; 1],
         sums: &mut [S::f64s; 7],
     ) -> [S::f64s; 1] {
-        let d = self.weights.direction(s, c, x, g);
-        let t = s.mul_f64s(s.splat_f64s(self.scale), d);
-        let p = copysign(s, self.power.of(s, s.abs_f64s(t)), t);
+        let d = combine(s, c, k, g, m, x);
+        let t = s.mul_f64s(scale, d);
+        let p = copysign(s, self.0.of(s, s.abs_f64s(t)), t);
         add_product(s, &mut sums[0], p, t);
         add_product(s, &mut sums[1], p, x);
         add_product(s, &mut sums[2], p, p);
@@ -142,6 +145,7 @@ impl<P: Power> Body<3, 1, 7> for ScanPower<P> {
 }
 
 /// As [`scan_quadratic`], and writes s = sgn(t)|t|^a for t = scale·∇F. `direction` is scratch.
+#[inline(always)]
 pub(crate) fn scan_power(
     form: Form<'_>,
     scale: f64,
@@ -151,12 +155,10 @@ pub(crate) fn scan_power(
 ) -> PowerScan {
     macro_rules! fused {
         ($power:expr) => {{
-            let body = ScanPower {
-                weights: form.weights,
-                scale,
-                power: $power,
-            };
-            let [st, sx, ss, dx, xx, gg, gx] = sweep(form.n, form.read(), [out], body);
+            let [k, m] = form.weights.direction();
+            let numbers = [k, m, scale];
+            let [st, sx, ss, dx, xx, gg, gx] =
+                sweep(form.n, numbers, form.read(), [out], ScanPower($power));
             PowerScan {
                 st,
                 sx,
@@ -176,7 +178,7 @@ pub(crate) fn scan_power(
         Exponent::Other(a) => {
             let GeneralScan { dx, xx, gg, gx } = scan_general(form, direction);
             signed_powers(direction, scale, a, out);
-            let [sd, sx, ss] = sweep(form.n, [out, direction, form.x], [], ScanPowers);
+            let [sd, sx, ss] = sweep(form.n, [], [out, direction, form.x], [], ScanPowers);
             PowerScan {
                 st: scale * sd,
                 sx,
@@ -193,11 +195,12 @@ pub(crate) fn scan_power(
 #[derive(Clone, Copy)]
 struct ScanPowers;
 
-impl Body<3, 0, 3> for ScanPowers {
+impl Body<0, 3, 0, 3> for ScanPowers {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        []: [S::f64s; 0],
         [p, d, x]: [S::f64s; 3],
         _: [S::f64s; 0],
         sums: &mut [S::f64s; 3],
@@ -210,18 +213,19 @@ impl Body<3, 0, 3> for ScanPowers {
 }
 
 #[derive(Clone, Copy)]
-struct ScanGeneral(Weights);
+struct ScanGeneral;
 
-impl Body<3, 1, 4> for ScanGeneral {
+impl Body<2, 3, 1, 4> for ScanGeneral {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m]: [S::f64s; 2],
         [c, x, g]: [S::f64s; 3],
         _: [S::f64s; 1],
         sums: &mut [S::f64s; 4],
     ) -> [S::f64s; 1] {
-        let d = self.0.direction(s, c, x, g);
+        let d = combine(s, c, k, g, m, x);
         add_product(s, &mut sums[0], d, x);
         add_product(s, &mut sums[1], x, x);
         add_product(s, &mut sums[2], g, g);
@@ -231,28 +235,33 @@ impl Body<3, 1, 4> for ScanGeneral {
 }
 
 /// Writes the direction itself, for sets whose oracle reads it.
+#[inline(always)]
 pub(crate) fn scan_general(form: Form<'_>, direction: &mut [f64]) -> GeneralScan {
-    let [dx, xx, gg, gx] = sweep(form.n, form.read(), [direction], ScanGeneral(form.weights));
+    let [dx, xx, gg, gx] = sweep(
+        form.n,
+        form.weights.direction(),
+        form.read(),
+        [direction],
+        ScanGeneral,
+    );
     GeneralScan { dx, xx, gg, gx }
 }
 
 #[derive(Clone, Copy)]
-struct ResidualDirection {
-    weights: Weights,
-    alpha: f64,
-}
+struct ResidualDirection;
 
-impl Body<3, 0, 2> for ResidualDirection {
+impl Body<3, 3, 0, 2> for ResidualDirection {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m, alpha]: [S::f64s; 3],
         [c, x, g]: [S::f64s; 3],
         _: [S::f64s; 0],
         [gap, square]: &mut [S::f64s; 2],
     ) -> [S::f64s; 0] {
-        let d = self.weights.direction(s, c, x, g);
-        let away = s.sub_f64s(x, s.mul_f64s(s.splat_f64s(self.alpha), d));
+        let d = combine(s, c, k, g, m, x);
+        let away = s.sub_f64s(x, s.mul_f64s(alpha, d));
         add_product(s, gap, d, away);
         add_product(s, square, away, away);
         []
@@ -261,35 +270,26 @@ impl Body<3, 0, 2> for ResidualDirection {
 
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
 pub(crate) fn residual_direction(form: Form<'_>, alpha: f64) -> (f64, f64) {
-    let [gap, square] = sweep(
-        form.n,
-        form.read(),
-        [],
-        ResidualDirection {
-            weights: form.weights,
-            alpha,
-        },
-    );
+    let [k, m] = form.weights.direction();
+    let [gap, square] = sweep(form.n, [k, m, alpha], form.read(), [], ResidualDirection);
     (gap, square)
 }
 
 #[derive(Clone, Copy)]
-struct ResidualDense {
-    weights: Weights,
-    kappa: f64,
-}
+struct ResidualDense;
 
-impl Body<4, 0, 2> for ResidualDense {
+impl Body<3, 4, 0, 2> for ResidualDense {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m, kappa]: [S::f64s; 3],
         [c, x, g, v]: [S::f64s; 4],
         _: [S::f64s; 0],
         [gap, square]: &mut [S::f64s; 2],
     ) -> [S::f64s; 0] {
-        let d = self.weights.direction(s, c, x, g);
-        let away = s.sub_f64s(x, s.mul_f64s(s.splat_f64s(self.kappa), v));
+        let d = combine(s, c, k, g, m, x);
+        let away = s.sub_f64s(x, s.mul_f64s(kappa, v));
         add_product(s, gap, d, away);
         add_product(s, square, away, away);
         []
@@ -298,79 +298,80 @@ impl Body<4, 0, 2> for ResidualDense {
 
 /// (⟨∇F, x−κv⟩, ‖κv−x‖²) entry by entry.
 pub(crate) fn residual_dense(form: Form<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
-    let body = ResidualDense {
-        weights: form.weights,
-        kappa,
-    };
-    let [gap, square] = sweep(form.n, [form.c, form.x, form.g, v], [], body);
+    let [k, m] = form.weights.direction();
+    let read = [form.c, form.x, form.g, v];
+    let [gap, square] = sweep(form.n, [k, m, kappa], read, [], ResidualDense);
     (gap, square)
 }
 
-/// Where x goes, from the new c', the old x and an atom's entry v.
+/// Where x goes, from up to three numbers, the new c', the old x and an atom's entry v.
 trait Motion: Copy {
-    fn of<S: Simd>(self, s: S, c: S::f64s, x: S::f64s, v: S::f64s) -> S::f64s;
+    fn of<S: Simd>(s: S, numbers: [S::f64s; 3], c: S::f64s, x: S::f64s, v: S::f64s) -> S::f64s;
 }
 
 /// c = c', and x as the motion says; with an atom as a second vector that is read, or without.
 #[derive(Clone, Copy)]
-struct Commit<M> {
-    weights: Weights,
-    motion: M,
-}
+struct Commit<M>(M);
 
-impl<M: Motion> Body<1, 2, 0> for Commit<M> {
+impl<M: Motion> Body<5, 1, 2, 0> for Commit<M> {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m, n0, n1, n2]: [S::f64s; 5],
         [g]: [S::f64s; 1],
         [c, x]: [S::f64s; 2],
         _: &mut [S::f64s; 0],
     ) -> [S::f64s; 2] {
-        let c = self.weights.sum(s, c, x, g);
-        [c, self.motion.of(s, c, x, g)]
+        let c = combine(s, c, k, g, m, x);
+        [c, M::of(s, [n0, n1, n2], c, x, g)]
     }
 }
 
-impl<M: Motion> Body<2, 2, 0> for Commit<M> {
+impl<M: Motion> Body<5, 2, 2, 0> for Commit<M> {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
         s: S,
+        [k, m, n0, n1, n2]: [S::f64s; 5],
         [g, v]: [S::f64s; 2],
         [c, x]: [S::f64s; 2],
         _: &mut [S::f64s; 0],
     ) -> [S::f64s; 2] {
-        let c = self.weights.sum(s, c, x, g);
-        [c, self.motion.of(s, c, x, v)]
+        let c = combine(s, c, k, g, m, x);
+        [c, M::of(s, [n0, n1, n2], c, x, v)]
     }
 }
 
 macro_rules! motion {
-    ($name:ident { $($field:ident),* }: ($s:ident, $c:ident, $x:ident, $v:ident) => $new:expr) => {
+    ($name:ident: ($s:ident, $numbers:pat, $c:ident, $x:ident, $v:ident) => $new:expr) => {
         #[derive(Clone, Copy)]
-        struct $name { $($field: f64),* }
+        struct $name;
 
         impl Motion for $name {
             #[inline(always)]
-            fn of<S: Simd>(self, $s: S, $c: S::f64s, $x: S::f64s, $v: S::f64s) -> S::f64s {
-                let Self { $($field),* } = self;
-                $(let $field = $s.splat_f64s($field);)*
+            fn of<S: Simd>(
+                $s: S,
+                $numbers: [S::f64s; 3],
+                $c: S::f64s,
+                $x: S::f64s,
+                $v: S::f64s,
+            ) -> S::f64s {
                 $new
             }
         }
     };
 }
 
-motion!(Shrink { sigma }: (s, _c, x, _v) => s.sub_f64s(x, s.mul_f64s(sigma, x)));
-motion!(ToDense { sigma, kappa }: (s, _c, x, v) =>
+motion!(Shrink: (s, [sigma, _, _], _c, x, _v) => s.sub_f64s(x, s.mul_f64s(sigma, x)));
+motion!(ToDense: (s, [sigma, kappa, _], _c, x, v) =>
     s.add_f64s(x, s.mul_f64s(sigma, s.sub_f64s(s.mul_f64s(kappa, v), x))));
-motion!(AtDense { kappa }: (s, _c, _x, v) => s.mul_f64s(kappa, v));
-motion!(ToDirection { sigma, alpha, beta }: (s, c, x, _v) => {
+motion!(AtDense: (s, [kappa, _, _], _c, _x, v) => s.mul_f64s(kappa, v));
+motion!(ToDirection: (s, [sigma, alpha, beta], c, x, _v) => {
     let d = s.add_f64s(c, s.mul_f64s(beta, x));
     s.add_f64s(x, s.mul_f64s(sigma, s.sub_f64s(s.mul_f64s(alpha, d), x)))
 });
-motion!(AtDirection { alpha, beta }: (s, c, x, _v) =>
+motion!(AtDirection: (s, [alpha, beta, _], c, x, _v) =>
     s.mul_f64s(alpha, s.add_f64s(c, s.mul_f64s(beta, x))));
 
 /// The two vectors of a pair and the gradient, for the pass that moves.
@@ -383,57 +384,53 @@ pub(crate) struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    fn run(self, motion: impl Motion) {
-        let [] = sweep(
-            self.n,
-            [self.g],
-            [self.c, self.x],
-            Commit {
-                weights: self.weights,
-                motion,
-            },
-        );
+    #[inline(always)]
+    fn run(self, [a, b, c]: [f64; 3], motion: impl Motion) {
+        let numbers = [self.weights.k, self.weights.m, a, b, c];
+        let [] = sweep(self.n, numbers, [self.g], [self.c, self.x], Commit(motion));
     }
 
-    fn run_with(self, v: &[f64], motion: impl Motion) {
+    #[inline(always)]
+    fn run_with(self, v: &[f64], [a, b, c]: [f64; 3], motion: impl Motion) {
+        let numbers = [self.weights.k, self.weights.m, a, b, c];
         let [] = sweep(
             self.n,
+            numbers,
             [self.g, v],
             [self.c, self.x],
-            Commit {
-                weights: self.weights,
-                motion,
-            },
+            Commit(motion),
         );
     }
 
     /// c = c', x += σ(α∇F − x).
+    #[inline(always)]
     pub(crate) fn step_to_direction(self, sigma: f64, alpha: f64) {
         let beta = self.weights.beta;
-        self.run(ToDirection { sigma, alpha, beta });
+        self.run([sigma, alpha, beta], ToDirection);
     }
 
     /// c = c', x = s·α∇F.
+    #[inline(always)]
     pub(crate) fn place_at_direction(self, s: f64, alpha: f64) {
         let beta = self.weights.beta;
-        self.run(AtDirection {
-            alpha: s * alpha,
-            beta,
-        });
+        self.run([s * alpha, beta, 0.0], AtDirection);
     }
 
     /// c = c', x += σ(κv − x).
+    #[inline(always)]
     pub(crate) fn step_to_dense(self, sigma: f64, kappa: f64, v: &[f64]) {
-        self.run_with(v, ToDense { sigma, kappa });
+        self.run_with(v, [sigma, kappa, 0.0], ToDense);
     }
 
     /// c = c', x = s·κv.
+    #[inline(always)]
     pub(crate) fn place_at_dense(self, s: f64, kappa: f64, v: &[f64]) {
-        self.run_with(v, AtDense { kappa: s * kappa });
+        self.run_with(v, [s * kappa, 0.0, 0.0], AtDense);
     }
 
     /// c = c', x −= σx: the rest of a move towards an atom with few entries.
+    #[inline(always)]
     pub(crate) fn shrink(self, sigma: f64) {
-        self.run(Shrink { sigma });
+        self.run([sigma, 0.0, 0.0], Shrink);
     }
 }

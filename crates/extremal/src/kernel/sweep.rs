@@ -3,18 +3,24 @@
 //! Sums are kept in eight lanes, entry i in lane i mod 8, and added up by a fixed tree: the
 //! result has the same bits whether a register holds two, four or eight numbers.
 
+#![allow(unsafe_code)]
+#![allow(clippy::needless_range_loop)] // iterators would not be inlined for certain, see below
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Lanes of a sum.
 pub(crate) const LANES: usize = 8;
 
 /// What happens to one register's worth of entries.
-pub(crate) trait Body<const R: usize, const W: usize, const K: usize>: Copy {
-    /// From R vectors that are read and W that are written, the new values of the latter; adds
-    /// to K sums.
+pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: usize>:
+    Copy
+{
+    /// From N numbers, R vectors that are read and W that are written, the new values of the
+    /// latter; adds to K sums.
     fn lane<S: Simd>(
         self,
         s: S,
+        numbers: [S::f64s; N],
         read: [S::f64s; R],
         own: [S::f64s; W],
         sums: &mut [S::f64s; K],
@@ -24,25 +30,36 @@ pub(crate) trait Body<const R: usize, const W: usize, const K: usize>: Copy {
 /// Runs `body` over `n` entries and returns the K sums. A slice has n entries, or more of which
 /// those up to the next multiple of eight are zeros that the body leaves zeros: it is then read
 /// in whole registers.
-#[inline]
-pub(crate) fn sweep<const R: usize, const W: usize, const K: usize>(
+///
+/// Inlined, and so are the passes made of it: copying the arguments from frame to frame costs a
+/// short round more than its sums do.
+#[inline(always)]
+pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usize>(
     n: usize,
+    numbers: [f64; N],
     read: [&[f64]; R],
     own: [&mut [f64]; W],
-    body: impl Body<R, W, K>,
+    body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    Arch::new().dispatch(Sweep { n, read, own, body })
+    Arch::new().dispatch(Sweep {
+        n,
+        numbers,
+        read,
+        own,
+        body,
+    })
 }
 
-struct Sweep<'a, B, const R: usize, const W: usize, const K: usize> {
+struct Sweep<'a, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
+    numbers: [f64; N],
     read: [&'a [f64]; R],
     own: [&'a mut [f64]; W],
     body: B,
 }
 
-impl<B: Body<R, W, K>, const R: usize, const W: usize, const K: usize> WithSimd
-    for Sweep<'_, B, R, W, K>
+impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize> WithSimd
+    for Sweep<'_, B, N, R, W, K>
 {
     type Output = [f64; K];
 
@@ -58,10 +75,22 @@ impl<B: Body<R, W, K>, const R: usize, const W: usize, const K: usize> WithSimd
     }
 }
 
-impl<B: Body<R, W, K>, const R: usize, const W: usize, const K: usize> Sweep<'_, B, R, W, K> {
+impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize>
+    Sweep<'_, B, N, R, W, K>
+{
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> [f64; K] {
-        let Self { n, read, own, body } = self;
+        let zero = s.splat_f64s(0.0);
+        // One by one: they were just written so, and fetching two of them as one vector would
+        // have to wait until both writes are through.
+        let mut splats = [zero; N];
+        for k in 0..N {
+            // SAFETY: a shared reference is valid for reads.
+            splats[k] = s.splat_f64s(unsafe { std::ptr::read_volatile(&self.numbers[k]) });
+        }
+        let Self {
+            n, read, own, body, ..
+        } = self;
         let read = read.map(
             #[inline(always)]
             |a| S::as_simd_f64s(a),
@@ -70,7 +99,6 @@ impl<B: Body<R, W, K>, const R: usize, const W: usize, const K: usize> Sweep<'_,
             #[inline(always)]
             |a| S::as_mut_simd_f64s(a),
         );
-        let zero = s.splat_f64s(0.0);
         let whole = n / S::F64_LANES;
         for (registers, _) in &read {
             assert!(registers.len() >= whole);
@@ -94,9 +122,40 @@ impl<B: Body<R, W, K>, const R: usize, const W: usize, const K: usize> Sweep<'_,
                 for k in 0..W {
                     old_own[k] = own[k].0[i];
                 }
-                let new = body.lane(s, old_read, old_own, $sums);
+                let new = body.lane(s, splats, old_read, old_own, $sums);
                 for k in 0..W {
                     own[k].0[i] = new[k];
+                }
+            }};
+        }
+        macro_rules! last {
+            ($sums:expr) => {{
+                let mut old_read = [zero; R];
+                for k in 0..R {
+                    let (registers, rest) = read[k];
+                    old_read[k] = if whole < registers.len() {
+                        registers[whole]
+                    } else {
+                        s.partial_load_f64s(rest)
+                    };
+                }
+                let mut old_own = [zero; W];
+                for k in 0..W {
+                    let (registers, rest) = &own[k];
+                    old_own[k] = if whole < registers.len() {
+                        registers[whole]
+                    } else {
+                        s.partial_load_f64s(rest)
+                    };
+                }
+                let new = body.lane(s, splats, old_read, old_own, $sums);
+                for k in 0..W {
+                    let (registers, rest) = &mut own[k];
+                    if whole < registers.len() {
+                        registers[whole] = new[k];
+                    } else {
+                        s.partial_store_f64s(rest, new[k]);
+                    }
                 }
             }};
         }
@@ -109,40 +168,16 @@ impl<B: Body<R, W, K>, const R: usize, const W: usize, const K: usize> Sweep<'_,
             }
             i += REGISTERS;
         }
+        // The rest: a loop of fixed length, so that it unrolls and the sums stay in registers.
+        let rest = whole - i;
         let mut r = 0;
-        while i < whole {
-            one!(i, &mut sums[r]);
-            i += 1;
+        while r < REGISTERS {
+            if r < rest {
+                one!(i + r, &mut sums[r]);
+            } else if r == rest && !n.is_multiple_of(S::F64_LANES) {
+                last!(&mut sums[r]);
+            }
             r += 1;
-        }
-        if !n.is_multiple_of(S::F64_LANES) {
-            let mut old_read = [zero; R];
-            for k in 0..R {
-                let (registers, rest) = read[k];
-                old_read[k] = if whole < registers.len() {
-                    registers[whole]
-                } else {
-                    s.partial_load_f64s(rest)
-                };
-            }
-            let mut old_own = [zero; W];
-            for k in 0..W {
-                let (registers, rest) = &own[k];
-                old_own[k] = if whole < registers.len() {
-                    registers[whole]
-                } else {
-                    s.partial_load_f64s(rest)
-                };
-            }
-            let new = body.lane(s, old_read, old_own, &mut sums[r]);
-            for k in 0..W {
-                let (registers, rest) = &mut own[k];
-                if whole < registers.len() {
-                    registers[whole] = new[k];
-                } else {
-                    s.partial_store_f64s(rest, new[k]);
-                }
-            }
         }
         let mut totals = [0.0; K];
         for k in 0..K {

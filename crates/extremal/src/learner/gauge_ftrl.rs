@@ -206,6 +206,7 @@ impl Rule for GaugeRule {
         0.0
     }
 
+    #[inline]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // S += g_t; v = argmin ⟨S, x⟩; h = −⟨S, v⟩, from the centre
         let update = Update::new(1.0, gradient, 0.0);
@@ -236,11 +237,7 @@ impl Rule for GaugeRule {
         self.t += 1;
         self.played += probe.gradient_dot;
         self.certificate = self.played - (probe.slope - probe.gap);
-        Ok(Played {
-            sigma: s,
-            gap: probe.gap,
-            probe,
-        })
+        Ok(Played::new(s, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

@@ -186,10 +186,27 @@ pub trait Rule: Serialize + DeserializeOwned + Send {
 pub struct Played {
     /// σ_t.
     pub sigma: f64,
-    /// The gap in the paper's scaling.
+    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling.
     pub gap: f64,
-    /// What the pair said.
-    pub probe: Probe,
+    /// ‖g_t‖.
+    pub gradient_norm: f64,
+    /// ⟨g_t, x_t⟩.
+    pub gradient_dot: f64,
+    /// ‖x_t‖².
+    pub norm_squared: f64,
+}
+
+impl Played {
+    /// The step σ, and what the probe of the round said.
+    pub fn new(sigma: f64, probe: &Probe) -> Self {
+        Self {
+            sigma,
+            gap: probe.gap,
+            gradient_norm: probe.gradient_norm,
+            gradient_dot: probe.gradient_dot,
+            norm_squared: probe.norm_squared,
+        }
+    }
 }
 
 /// A rule on a pair: the two-phase learner around both.
@@ -275,15 +292,14 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
             .rule
             .round(&mut self.pair, gradient)
             .map_err(|e| at_round(e, round))?;
-        let Played { sigma, gap, probe } = played;
         let record = Record {
             round,
-            sigma,
-            gap,
+            sigma: played.sigma,
+            gap: played.gap,
             oracle_calls: 1,
-            gradient_norm: probe.gradient_norm,
-            gradient_dot: probe.gradient_dot,
-            norm_squared: probe.norm_squared,
+            gradient_norm: played.gradient_norm,
+            gradient_dot: played.gradient_dot,
+            norm_squared: played.norm_squared,
         };
         self.seen.note(&record);
         self.decided = false;

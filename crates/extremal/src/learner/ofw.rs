@@ -85,6 +85,7 @@ impl Rule for OfwRule {
         2.0
     }
 
+    #[inline]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
         let update = Update::new(self.eta, gradient, 2.0);
@@ -92,11 +93,7 @@ impl Rule for OfwRule {
         self.t += 1;
         let sigma = probe.fixed((2.0 / (self.t as f64).sqrt()).min(1.0));
         pair.commit(&update, Motion::Step(sigma));
-        Ok(Played {
-            sigma,
-            gap: probe.gap,
-            probe,
-        })
+        Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

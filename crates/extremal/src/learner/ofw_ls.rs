@@ -86,6 +86,7 @@ impl Rule for OfwLsRule {
         2.0
     }
 
+    #[inline]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
         let update = Update::new(self.eta, gradient, 2.0);
@@ -95,11 +96,7 @@ impl Rule for OfwLsRule {
         let sigma = probe.line_search();
         // x_{t+1} = x_t + σ_t(v_t − x_t)
         pair.commit(&update, Motion::Step(sigma));
-        Ok(Played {
-            sigma,
-            gap: probe.gap,
-            probe,
-        })
+        Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

@@ -76,17 +76,14 @@ impl Rule for OfwWeibelRule {
         1.0
     }
 
+    #[inline]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖²
         let update = Update::new(self.eta, gradient, 1.0);
         let probe = pair.probe(&update)?;
         let sigma = probe.fixed(self.sigma);
         pair.commit(&update, Motion::Step(sigma));
-        Ok(Played {
-            sigma,
-            gap: probe.gap,
-            probe,
-        })
+        Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

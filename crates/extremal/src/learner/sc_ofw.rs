@@ -135,6 +135,7 @@ impl Rule for ScOfwRule {
         self.warm * self.lambda
     }
 
+    #[inline]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         let lambda = self.lambda;
         // F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt
@@ -152,11 +153,7 @@ impl Rule for ScOfwRule {
         // min F_t ≥ F_t(x_t) − gap; with T₀ the surrogate is not the sum of the losses' minorants.
         self.certificate =
             (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.gap);
-        Ok(Played {
-            sigma,
-            gap: probe.gap,
-            probe,
-        })
+        Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {

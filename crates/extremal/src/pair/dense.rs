@@ -150,6 +150,7 @@ impl DensePair {
     }
 
     /// Spreads a gradient with few entries over a dense vector of zeros.
+    #[inline]
     fn spread(&mut self, row: &Row<'_>) {
         if !matches!(row, Row::Dense(_)) {
             self.spread.fill_up(self.x.len());
@@ -157,12 +158,14 @@ impl DensePair {
         }
     }
 
+    #[inline]
     fn unspread(&mut self, row: &Row<'_>) {
         if !matches!(row, Row::Dense(_)) {
             row.entries().for_each(|(i, _)| self.spread[i] = 0.0);
         }
     }
 
+    #[inline(always)]
     fn probe_spread(&mut self, update: &Update<'_>) -> Result<Probe> {
         let Self {
             x,
@@ -204,7 +207,7 @@ impl DensePair {
                     let alpha = -radius / norm;
                     self.found = Found::Direction { alpha };
                     probe.gap = s.dx + radius * norm;
-                    probe.distance_squared = radius * radius + 2.0 * radius * (s.dx / norm) + s.xx;
+                    probe.distance_squared = radius * radius - 2.0 * alpha * s.dx + s.xx;
                     if probe.distance_squared < CANCELLED * (radius * radius + s.xx) {
                         (probe.gap, probe.distance_squared) =
                             kernel::residual_direction(form, alpha);
@@ -283,9 +286,7 @@ impl DensePair {
                 }
             }
         }
-        if matches!(self.found, Found::Nothing) {
-            probe.still = true;
-        } else if let (Some(origin), true) = (origin, update.beta == 0.0) {
+        if let (Some(origin), true) = (origin, update.beta == 0.0) {
             let k = update.k();
             probe.support += kernel::dot(c, origin)
                 + k * kernel::dot(g, origin)
@@ -314,6 +315,7 @@ impl DensePair {
 }
 
 /// The largest |∇F_i|, after a look at why the fast way gave up.
+#[cold]
 fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
     if !gg.is_finite() {
         Row::Dense(form.g).check_finite()?;
@@ -333,6 +335,7 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
 }
 
 /// ‖∇F‖ where its square under- or overflows.
+#[cold]
 fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
     let top = careful_top(form, gg)?;
     if top == 0.0 {
@@ -385,6 +388,7 @@ impl Point for DensePair {
 }
 
 impl Pair for DensePair {
+    #[inline(always)]
     fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
         update.gradient.check(self.x.len())?;
         let scale = self.scale;
@@ -397,6 +401,7 @@ impl Pair for DensePair {
         probe
     }
 
+    #[inline]
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
         let Self {
             x,

@@ -73,6 +73,7 @@ impl Row<'_> {
     }
 
     /// Errors unless the shape fits the dimension. Entries are not looked at.
+    #[inline]
     pub fn check_shape(&self, dim: usize) -> Result<()> {
         let size = |expected: usize, found: usize| {
             if expected == found {
@@ -163,6 +164,7 @@ impl<'a> Gradient<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn check(&self, dim: usize) -> Result<()> {
         for value in [self.scale, self.ridge] {
             if !value.is_finite() {
@@ -177,6 +179,7 @@ impl<'a> Gradient<'a> {
     }
 
     /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², without overflow.
+    #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
         if self.ridge == 0.0 {

@@ -74,7 +74,8 @@ impl<'a> Update<'a> {
 pub struct Probe {
     /// ⟨∇F(x), x − v⟩ ≥ F(x) − min F.
     pub gap: f64,
-    /// ‖v − x‖².
+    /// ‖v − x‖²; 0 where ∇F(x) = 0, when any atom is as good as any other and there is nowhere
+    /// to go.
     pub distance_squared: f64,
     /// ⟨∇F(x), x⟩.
     pub slope: f64,
@@ -88,14 +89,12 @@ pub struct Probe {
     pub gradient_norm: f64,
     /// ⟨g, x⟩.
     pub gradient_dot: f64,
-    /// ∇F(x) = 0: any atom is as good as any other, so that there is nowhere to go.
-    pub still: bool,
 }
 
 impl Probe {
     /// The σ in [0, 1] that minimises F(x + σ(v − x)).
     pub fn line_search(&self) -> f64 {
-        if self.still || self.gap <= 0.0 || self.distance_squared <= 1e-300 {
+        if self.gap <= 0.0 || self.distance_squared <= 1e-300 {
             return 0.0;
         }
         (self.gap / (self.beta * self.distance_squared)).min(1.0)
@@ -103,7 +102,11 @@ impl Probe {
 
     /// A step that does not look at F, but does not move when ∇F = 0.
     pub fn fixed(&self, sigma: f64) -> f64 {
-        if self.still { 0.0 } else { sigma }
+        if self.distance_squared > 0.0 {
+            sigma
+        } else {
+            0.0
+        }
     }
 
     /// ⟨c', x⟩ + (β/2)‖x‖²: F(x) up to its constant.

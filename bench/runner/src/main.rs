@@ -47,6 +47,7 @@ fn main() -> Result<(), Failure> {
                 lambda.parse::<f64>()?,
             );
             let data = read_doubles(file, rounds * (dim + 1))?;
+            let data = &data[data.len() - rounds * (dim + 1)..];
             let (rows, labels) = data.split_at(rounds * dim);
             let set = set_of(set, dim)?;
             let (loss, ridge) = match loss {
@@ -139,7 +140,9 @@ fn serve<S: Stream>(
     Ok(())
 }
 
+/// The last `count` numbers are those of the file, on a cache line's boundary as the peers' are.
 fn read_doubles(path: &str, count: usize) -> Result<Vec<f64>, Failure> {
+    const LINE: usize = 64;
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.read_to_end(&mut bytes)?;
     if bytes.len() != 8 * count {
@@ -149,8 +152,12 @@ fn read_doubles(path: &str, count: usize) -> Result<Vec<f64>, Failure> {
         )
         .into());
     }
+    let mut numbers = Vec::with_capacity(count + LINE / 8);
+    let before = numbers.spare_capacity_mut().as_ptr().align_offset(LINE) % (LINE / 8);
+    numbers.resize(before, 0.0);
     let (words, _) = bytes.as_chunks::<8>();
-    Ok(words.iter().map(|w| f64::from_le_bytes(*w)).collect())
+    numbers.extend(words.iter().map(|w| f64::from_le_bytes(*w)));
+    Ok(numbers)
 }
 
 struct DenseStream<'a> {

@@ -60,11 +60,16 @@ impl WithSimd for Dot<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) -> f64 {
-        match S::F64_LANES {
-            8 => self.run::<S, 4>(s),
-            4 => self.run::<S, 8>(s),
-            2 => self.run::<S, 16>(s),
-            _ => self.run::<S, 32>(s),
+        // A short vector does not fill so many lanes, and adding them up would cost more than it.
+        match (S::F64_LANES, self.n < 2 * WIDE) {
+            (8, true) => self.run::<S, 1>(s),
+            (4, true) => self.run::<S, 2>(s),
+            (2, true) => self.run::<S, 4>(s),
+            (_, true) => self.run::<S, 8>(s),
+            (8, false) => self.run::<S, 4>(s),
+            (4, false) => self.run::<S, 8>(s),
+            (2, false) => self.run::<S, 16>(s),
+            (_, false) => self.run::<S, 32>(s),
         }
     }
 }
@@ -115,7 +120,7 @@ impl Dot<'_> {
             out[r] = sums[r];
             r += 1;
         }
-        let mut width = WIDE / 2;
+        let mut width = REGISTERS * S::F64_LANES / 2;
         while width > 0 {
             for j in 0..width {
                 lanes[j] += lanes[j + width];

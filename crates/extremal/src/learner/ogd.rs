@@ -208,7 +208,6 @@ impl Learner for OgdLearner {
         } = &mut self.state;
         check_turn(*decided)?;
         gradient.check(x.len())?;
-        gradient.row.check_finite()?;
         let xx = kernel::dot(x, x);
         let ax = gradient.row.dot(x);
         let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);

@@ -199,7 +199,7 @@ impl DensePair {
                 let norm = if kernel::is_safe_square(s.dd) {
                     s.dd.sqrt()
                 } else {
-                    careful_norm(form, gg)?
+                    careful_norm(form, update, gg)?
                 };
                 if norm == 0.0 {
                     self.found = Found::Nothing;
@@ -232,7 +232,7 @@ impl DensePair {
                 // Within this range no power over- or underflowed; the scale that fits is
                 // nearly always that of the round before.
                 if !(1e-100..=1e100).contains(&s.st) {
-                    match careful_scale(form, gg)? {
+                    match careful_scale(form, update, gg)? {
                         None => nothing = true,
                         Some(scale) => {
                             self.scale = scale;
@@ -267,9 +267,7 @@ impl DensePair {
                 let s = kernel::scan_general(form, scratch.padded_mut());
                 gg = s.gg;
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
-                if !gg.is_finite() {
-                    update.gradient.row.check_finite()?;
-                }
+                check_finite(update, gg)?;
                 if scratch.iter().all(|d| *d == 0.0) {
                     self.found = Found::Nothing;
                 } else {
@@ -292,9 +290,7 @@ impl DensePair {
                 + k * kernel::dot(g, origin)
                 + update.m() * kernel::dot(x, origin);
         }
-        if !gg.is_finite() {
-            update.gradient.row.check_finite()?;
-        }
+        check_finite(update, gg)?;
         let row_norm = if kernel::is_safe_square(gg) {
             gg.sqrt()
         } else {
@@ -316,10 +312,8 @@ impl DensePair {
 
 /// The largest |∇F_i|, after a look at why the fast way gave up.
 #[cold]
-fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
-    if !gg.is_finite() {
-        Row::Dense(form.g).check_finite()?;
-    }
+fn careful_top(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
+    check_finite(update, gg)?;
     let mut top = 0.0_f64;
     for i in 0..form.n {
         top = top.max(form.direction(i).abs());
@@ -336,8 +330,8 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
 
 /// ‖∇F‖ where its square under- or overflows.
 #[cold]
-fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
-    let top = careful_top(form, gg)?;
+fn careful_norm(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
+    let top = careful_top(form, update, gg)?;
     if top == 0.0 {
         return Ok(0.0);
     }
@@ -346,9 +340,19 @@ fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
 }
 
 /// The power of two that brings the largest entry of ∇F next to 1; `None` where ∇F is 0.
-fn careful_scale(form: Form<'_>, gg: f64) -> Result<Option<f64>> {
-    let top = careful_top(form, gg)?;
+fn careful_scale(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<Option<f64>> {
+    let top = careful_top(form, update, gg)?;
     Ok((top >= SMALLEST_DIRECTION).then(|| (-top.log2().round()).exp2()))
+}
+
+/// A number that is not finite shows in the sums, so that entries are looked at only then.
+#[inline(always)]
+fn check_finite(update: &Update<'_>, gg: f64) -> Result<()> {
+    if (gg + update.k() + update.m()).is_finite() {
+        Ok(())
+    } else {
+        update.gradient.check_finite()
+    }
 }
 
 fn weights(update: &Update<'_>) -> Weights {
@@ -390,7 +394,7 @@ impl Point for DensePair {
 impl Pair for DensePair {
     #[inline(always)]
     fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
-        update.gradient.check(self.x.len())?;
+        update.gradient.row.check_shape(self.x.len())?;
         let scale = self.scale;
         self.spread(&update.gradient.row);
         let probe = self.probe_spread(update);

@@ -164,8 +164,14 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    #[inline]
+    /// Errors unless the shape fits and every number is finite.
     pub(crate) fn check(&self, dim: usize) -> Result<()> {
+        self.row.check_shape(dim)?;
+        self.check_finite()
+    }
+
+    /// Errors unless every number is finite.
+    pub(crate) fn check_finite(&self) -> Result<()> {
         for value in [self.scale, self.ridge] {
             if !value.is_finite() {
                 return Err(Error::NotFinite {
@@ -175,7 +181,7 @@ impl<'a> Gradient<'a> {
                 });
             }
         }
-        self.row.check_shape(dim)
+        self.row.check_finite()
     }
 
     /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², without overflow.

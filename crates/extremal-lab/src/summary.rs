@@ -1,0 +1,205 @@
+//! Runs gathered into the rows of a table: one per problem and learner, at the longest horizon.
+
+use extremal::learner::LearnerSpec;
+use extremal::theory::{Check, Guarantee};
+
+use crate::fit::{self, mean};
+use crate::problem::BASELINE;
+use crate::run::{Interval, Level, Plan, Run};
+
+/// What a theorem says about a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// The regret is at most this, the mean over seeds where it depends on the run.
+    Proven(f64),
+    /// The same, but G·D·T is smaller.
+    Vacuous(f64),
+    /// Some run did not keep to the assumptions.
+    NotApplicable,
+    /// No theorem for this learner on this set.
+    NoneProven,
+}
+
+/// One horizon of one learner, over the seeds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// T.
+    pub horizon: f64,
+    /// The mean of the regrets' lower ends.
+    pub mean: f64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// What the theorem says.
+    pub bound: Bound,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The learner's name.
+    pub learner: &'static str,
+    /// Whether it is the baseline that projects.
+    pub baseline: bool,
+    /// Means over seeds of the ends of the regrets.
+    pub regret: Interval,
+    /// The measured exponent.
+    pub exponent: Option<f64>,
+    /// The theorem.
+    pub guarantee: Option<Guarantee>,
+    /// What it says.
+    pub bound: Bound,
+    /// Its assumptions at the longest horizon, each as the worst run kept to it.
+    pub checks: Vec<Check>,
+    /// Oracle calls of one run.
+    pub oracle_calls: u64,
+    /// Seconds inside the learner per round.
+    pub seconds_per_round: f64,
+    /// The regret across horizons.
+    pub points: Vec<Point>,
+}
+
+/// All rows, and what holds for all runs.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// For each problem of the plan its rows.
+    pub rows: Vec<Vec<Row>>,
+    /// Runs made.
+    pub runs: usize,
+    /// Rounds played.
+    pub rounds: u64,
+    /// The largest violation of a set by a decision.
+    pub violation: f64,
+    /// Runs with a theorem whose assumptions held.
+    pub proven: usize,
+    /// Those among them whose regret exceeds the bound for certain.
+    pub exceeded: usize,
+    /// Runs that broke an assumption of their theorem.
+    pub broken: usize,
+}
+
+impl Summary {
+    /// Whether something happened that can't happen: an infeasible decision, or a regret above a
+    /// proven bound.
+    pub fn is_suspicious(&self) -> bool {
+        !(self.violation <= 1e-9) || self.exceeded > 0
+    }
+}
+
+/// Gathers the runs of a plan.
+pub fn summarise(plan: &Plan, runs: &[Run]) -> Summary {
+    let applying = || {
+        let verdicts = runs.iter().filter_map(|r| Some((r, r.verdict.as_ref()?)));
+        verdicts.filter(|(_, v)| v.applies())
+    };
+    let with_theorem = runs.iter().filter(|r| r.verdict.is_some()).count();
+    let proven = applying().count();
+    let rows = plan.problems.iter().enumerate().map(|(p, problem)| {
+        let learners = problem.learners.iter().enumerate();
+        let rows = learners.map(|(l, spec)| {
+            let mine: Vec<&Run> = runs
+                .iter()
+                .filter(|r| r.problem == p && r.learner == l)
+                .collect();
+            row(spec, &problem.horizons, &mine)
+        });
+        rows.collect()
+    });
+    Summary {
+        rows: rows.collect(),
+        runs: runs.len(),
+        rounds: runs.iter().map(|r| r.horizon).sum(),
+        violation: runs
+            .iter()
+            .map(|r| r.violation)
+            // NaN is no feasible point either
+            .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a }),
+        proven,
+        exceeded: applying().filter(|(r, v)| r.regret.lower > v.bound).count(),
+        broken: with_theorem - proven,
+    }
+}
+
+fn row(spec: &'static str, horizons: &[u64], runs: &[&Run]) -> Row {
+    let at = |horizon: u64| runs.iter().filter(move |r| r.horizon == horizon).copied();
+    let lower = |horizon| at(horizon).map(|r| r.regret.lower).collect::<Vec<_>>();
+    let points: Vec<Point> = horizons
+        .iter()
+        .map(|&t| {
+            let regrets = lower(t);
+            Point {
+                horizon: t as f64,
+                mean: mean(&regrets),
+                least: regrets.iter().copied().fold(f64::INFINITY, f64::min),
+                most: regrets.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                bound: bound(&at(t).collect::<Vec<_>>()),
+            }
+        })
+        .collect();
+    let regrets: Vec<_> = horizons.iter().map(|&t| (t as f64, lower(t))).collect();
+    let last: Vec<&Run> = at(horizons.last().copied().unwrap_or(0)).collect();
+    let mean_of = |f: &dyn Fn(&Run) -> f64| mean(&last.iter().map(|r| f(r)).collect::<Vec<_>>());
+    let name = spec.parse::<LearnerSpec>().map_or(spec, |s| s.entry().name);
+    Row {
+        learner: name,
+        baseline: name == BASELINE,
+        regret: Interval {
+            lower: mean_of(&|r| r.regret.lower),
+            upper: mean_of(&|r| r.regret.upper),
+            level: loosest(last.iter().map(|r| r.regret.level)),
+        },
+        exponent: fit::exponent(&regrets),
+        guarantee: last
+            .first()
+            .and_then(|r| Some(r.verdict.as_ref()?.guarantee)),
+        bound: bound(&last),
+        checks: worst_checks(&last),
+        oracle_calls: mean_of(&|r| r.oracle_calls as f64) as u64,
+        seconds_per_round: mean_of(&|r| r.seconds / r.horizon as f64),
+        points,
+    }
+}
+
+fn loosest(levels: impl Iterator<Item = Level>) -> Level {
+    let rank = |l: &Level| match l {
+        Level::Exact => 0,
+        Level::Interval => 1,
+        Level::Quadratic => 2,
+    };
+    levels.max_by_key(rank).unwrap_or(Level::Exact)
+}
+
+fn bound(runs: &[&Run]) -> Bound {
+    let verdicts: Vec<_> = runs.iter().filter_map(|r| r.verdict.as_ref()).collect();
+    if verdicts.is_empty() {
+        return Bound::NoneProven;
+    }
+    if !verdicts.iter().all(|v| v.applies()) {
+        return Bound::NotApplicable;
+    }
+    let value = mean(&verdicts.iter().map(|v| v.bound).collect::<Vec<_>>());
+    if verdicts.iter().any(|v| v.vacuous) {
+        Bound::Vacuous(value)
+    } else {
+        Bound::Proven(value)
+    }
+}
+
+/// For each assumption the check of a run that broke it, or else of the first run.
+fn worst_checks(runs: &[&Run]) -> Vec<Check> {
+    let all: Vec<&[Check]> = runs
+        .iter()
+        .filter_map(|r| Some(r.verdict.as_ref()?.checks.as_slice()))
+        .collect();
+    let Some(first) = all.first() else {
+        return Vec::new();
+    };
+    (0..first.len())
+        .filter_map(|i| {
+            let mut of_all = all.iter().filter_map(|c| c.get(i));
+            of_all.clone().find(|c| !c.holds).or_else(|| of_all.next())
+        })
+        .cloned()
+        .collect()
+}

@@ -57,7 +57,7 @@ pub fn problems() -> Vec<Problem> {
         Problem {
             key: "simplex-drift",
             title: "simplex, linear losses with a drift",
-            about: "A general set: a polytope, which no curvature helps. The theorem of ofw-ls and gauge-ftrl do not apply.",
+            about: "A general set: a polytope. It has no curvature for ofw-ls and gauge-ftrl to use.",
             set: "simplex:dim=20",
             set_label: "simplex",
             loss: "linear",
@@ -212,5 +212,64 @@ impl Played {
     /// Seconds that all runs took.
     pub fn seconds(&self) -> f64 {
         self.made.seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Paint;
+
+    fn played() -> Played {
+        let options = Options {
+            seed: 1,
+            longest: Some(2_000),
+            threads: 2,
+            version: "<0>".into(),
+        };
+        let plan = plan(options.seed, options.longest).unwrap();
+        play(plan, &options, &|| 0.0, &|_| {}).unwrap()
+    }
+
+    #[test]
+    fn the_report_stands_alone_and_holds_every_row_of_the_table() {
+        let Played {
+            plan,
+            summary,
+            trace,
+            made,
+            ..
+        } = played();
+        let page = report::render(&plan, &summary, &trace, &made);
+        for outside in ["src=", "href=", "url(", "@import", "<script"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert_eq!(page.matches("<svg").count(), plan.problems.len() + 1);
+        assert!(
+            page.contains("Extremal &lt;0&gt;"),
+            "the version is escaped"
+        );
+        assert!(!page.contains("NaN"));
+        for (problem, rows) in plan.problems.iter().zip(&summary.rows) {
+            for row in rows {
+                for cell in table::cells(problem, row) {
+                    assert!(page.contains(&cell), "{cell}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_fits_a_terminal() {
+        for line in played().table(Paint::Plain).lines() {
+            assert!(line.chars().count() <= 110, "{line}");
+        }
+    }
+
+    #[test]
+    fn seeds_share_no_stream() {
+        let seeds = |seed| plan(seed, None).unwrap().seeds;
+        assert!(seeds(0).iter().all(|s| !seeds(1).contains(s)));
+        assert!(plan(0, Some(999)).is_err());
     }
 }

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// The library refused, or its numbers broke down.
-    #[error("{context}: {source}")]
+    #[error("{context}: {why}")]
     Library {
         /// Which run.
         context: String,
         /// The library's words.
-        source: extremal::Error,
+        why: extremal::Error,
     },
     /// A file or directory can't be written.
-    #[error("can't write {}: {source}; choose another directory with --out", path.display())]
+    #[error("can't write {}: {why}; give a directory that can be written to", path.display())]
     Write {
         /// Which.
         path: PathBuf,
         /// The system's words.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// The experiment asks for what can't be had.
     #[error("{0}")]
@@ -31,7 +31,7 @@ impl Error {
         matches!(
             self,
             Self::Library {
-                source: extremal::Error::Numerical { .. },
+                why: extremal::Error::Numerical { .. },
                 ..
             }
         )
@@ -48,9 +48,9 @@ pub(crate) trait Context<T> {
 
 impl<T> Context<T> for extremal::Result<T> {
     fn context(self, context: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|source| Error::Library {
+        self.map_err(|why| Error::Library {
             context: context(),
-            source,
+            why,
         })
     }
 }

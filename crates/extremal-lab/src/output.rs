@@ -15,9 +15,9 @@ pub struct Output {
 impl Output {
     /// Makes the directory if need be, and tries it at once: better to fail before the runs.
     pub fn open(directory: &Path) -> Result<Self> {
-        let failed = |source| Error::Write {
+        let failed = |why| Error::Write {
             path: directory.into(),
-            source,
+            why,
         };
         fs::create_dir_all(directory).map_err(failed)?;
         let trial = temporary(&directory.join("trial"));
@@ -31,9 +31,9 @@ impl Output {
     /// Writes a file, in the place of one of that name.
     pub fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
         let path = self.directory.join(name);
-        let failed = |source| Error::Write {
+        let failed = |why| Error::Write {
             path: path.clone(),
-            source,
+            why,
         };
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
@@ -45,10 +45,10 @@ impl Output {
             file.sync_all()?;
             fs::rename(&temporary, &path)
         };
-        write().map_err(|source| {
+        write().map_err(|why| {
             // Nothing half-written is left behind; that it can't be removed changes nothing.
             let _ = fs::remove_file(&temporary);
-            failed(source)
+            failed(why)
         })?;
         Ok(path)
     }

@@ -107,8 +107,6 @@ pub fn doubling(first: u64, count: u32) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn learners_are_told_what_they_have_keys_for() {
         let mut problem = crate::demo::problems().remove(0);

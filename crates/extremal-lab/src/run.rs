@@ -74,7 +74,9 @@ pub struct Verdict {
     pub guarantee: Guarantee,
     /// Its bound for this run.
     pub bound: f64,
-    /// Whether the bound exceeds G·D·T.
+    /// G·D·T, which every feasible learner keeps.
+    pub trivial: f64,
+    /// Whether the bound exceeds that.
     pub vacuous: bool,
     /// Its assumptions, checked on the run.
     pub checks: Vec<Check>,
@@ -273,10 +275,12 @@ fn play(
     let t = horizon as f64;
     let verdict = learner.guarantee().map(|guarantee| {
         let bound = guarantee.bound(t);
+        let diameter = set.geometry().diameter;
         Verdict {
             guarantee,
             bound,
-            vacuous: theory::is_vacuous(bound, *gradient, set.geometry().diameter, t),
+            trivial: gradient * diameter * t,
+            vacuous: theory::is_vacuous(bound, *gradient, diameter, t),
             checks: guarantee.check(learner.seen(), objective.ridge),
         }
     });

@@ -33,6 +33,32 @@ pub struct Point {
     pub most: f64,
     /// What the theorem says.
     pub bound: Bound,
+    /// G·D·T, where there is a theorem.
+    pub trivial: f64,
+}
+
+/// The theorem's curve where it says something: from where it falls below G·D·T.
+pub fn telling_bound(points: &[Point]) -> Vec<(f64, f64)> {
+    let mut curve = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        let Bound::Proven(bound) = point.bound else {
+            continue;
+        };
+        if let Some(before) = i.checked_sub(1).map(|j| &points[j])
+            && let Bound::Vacuous(above) = before.bound
+        {
+            // Both are nearly straight in log T, so that they cross where the lines do.
+            let over = (above / before.trivial).ln();
+            let part = over / (over - (bound / point.trivial).ln());
+            let between = |a: f64, b: f64| (a.ln() + part * (b / a).ln()).exp();
+            curve.push((
+                between(before.horizon, point.horizon),
+                between(above, bound),
+            ));
+        }
+        curve.push((point.horizon, bound));
+    }
+    curve
 }
 
 /// One row of the table.
@@ -134,6 +160,9 @@ fn row(spec: &'static str, horizons: &[u64], runs: &[&Run]) -> Row {
                 least: regrets.iter().copied().fold(f64::INFINITY, f64::min),
                 most: regrets.iter().copied().fold(f64::NEG_INFINITY, f64::max),
                 bound: bound(&at(t).collect::<Vec<_>>()),
+                trivial: at(t)
+                    .find_map(|r| Some(r.verdict.as_ref()?.trivial))
+                    .unwrap_or(f64::INFINITY),
             }
         })
         .collect();
@@ -202,4 +231,81 @@ fn worst_checks(runs: &[&Run]) -> Vec<Check> {
         })
         .cloned()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(horizon: f64, bound: Bound) -> Point {
+        Point {
+            horizon,
+            mean: 1.0,
+            least: 1.0,
+            most: 1.0,
+            bound,
+            trivial: horizon,
+        }
+    }
+
+    #[test]
+    fn a_curve_begins_where_it_meets_the_trivial_bound() {
+        // 10√T meets T at T = 100
+        let at = |t: f64| 10.0 * t.sqrt();
+        let points = [
+            point(25.0, Bound::Vacuous(at(25.0))),
+            point(400.0, Bound::Proven(at(400.0))),
+        ];
+        let curve = telling_bound(&points);
+        assert_eq!(curve.len(), 2);
+        assert!((curve[0].0 - 100.0).abs() < 1e-9 && (curve[0].1 - 100.0).abs() < 1e-9);
+        assert_eq!(curve[1], (400.0, 200.0));
+    }
+
+    #[test]
+    fn a_vacuous_bound_has_no_curve() {
+        let points = [
+            point(25.0, Bound::Vacuous(50.0)),
+            point(50.0, Bound::NoneProven),
+        ];
+        assert!(telling_bound(&points).is_empty());
+    }
+
+    fn runs() -> (Plan, Vec<Run>) {
+        let mut plan = crate::demo::plan(0, Some(2_000)).unwrap();
+        plan.problems.truncate(1);
+        let runs = crate::run::run(&plan, 1, &|| 0.0, &|_| {}).unwrap();
+        (plan, runs)
+    }
+
+    #[test]
+    fn a_regret_above_a_proven_bound_is_suspicious() {
+        let (plan, mut runs) = runs();
+        assert!(!summarise(&plan, &runs).is_suspicious());
+        let half = 0.5 * runs[3].regret.lower;
+        runs[3].verdict.as_mut().unwrap().bound = half;
+        let summary = summarise(&plan, &runs);
+        assert_eq!(summary.exceeded, 1);
+        assert!(summary.is_suspicious());
+    }
+
+    #[test]
+    fn an_infeasible_decision_is_suspicious() {
+        for violation in [1e-8, f64::NAN] {
+            let (plan, mut runs) = runs();
+            runs[0].violation = violation;
+            assert!(summarise(&plan, &runs).is_suspicious());
+        }
+    }
+
+    #[test]
+    fn a_bound_does_not_count_when_an_assumption_was_broken() {
+        let (plan, mut runs) = runs();
+        let last = runs.iter().position(|r| r.horizon == 2_000).unwrap();
+        runs[last].verdict.as_mut().unwrap().checks[0].holds = false;
+        let summary = summarise(&plan, &runs);
+        assert_eq!(summary.rows[0][0].bound, Bound::NotApplicable);
+        assert_eq!(summary.broken, 1);
+        assert!(!summary.rows[0][0].checks[0].holds);
+    }
 }

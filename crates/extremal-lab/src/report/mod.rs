@@ -5,13 +5,14 @@ mod svg;
 
 use std::fmt::Write;
 
+use extremal::learner::LearnerSpec;
 use html::escape;
 use svg::{Figure, Series};
 
 use crate::format;
 use crate::problem::Problem;
 use crate::run::{Plan, TracePoint};
-use crate::summary::{Bound, Row, Summary};
+use crate::summary::{Bound, Row, Summary, telling_bound};
 use crate::table;
 
 /// Colours, for the page and for figures by themselves.
@@ -98,7 +99,7 @@ pub fn render(plan: &Plan, summary: &Summary, trace: &Trace, made: &Provenance) 
     }
     out.push_str("</div>\n");
     trace_block(plan, summary, trace, &mut out);
-    out.push_str("<h2>Assumptions, checked</h2>\n<p class=\"soft\">A theorem’s bound counts only if the run kept to what it takes for granted. At the longest horizon, the worst seed:</p>\n");
+    out.push_str("<h2>Assumptions, checked</h2>\n<p class=\"soft\">A theorem’s bound counts only if the run kept to what it takes for granted. At the longest horizon, for the first seed unless another broke one:</p>\n");
     assumptions(plan, summary, &mut out);
     how(plan, made, &mut out);
     out.push_str("</main></body></html>\n");
@@ -198,20 +199,19 @@ fn colour(learner: &str) -> String {
     format!("c-{learner}")
 }
 
+/// A learner's marker, the same in every figure.
+fn marker(learner: &str) -> usize {
+    let mut names = LearnerSpec::ENTRIES.iter().map(|e| e.name);
+    names.position(|name| name == learner).unwrap_or(0)
+}
+
 fn regret_series(rows: &[Row]) -> Vec<Series> {
     let mut all = Vec::new();
     // The baseline first, so that it lies below.
-    let mut order: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
-    order.sort_by_key(|(_, row)| !row.baseline);
-    for (i, row) in order {
-        let bound: Vec<_> = row
-            .points
-            .iter()
-            .filter_map(|p| match p.bound {
-                Bound::Proven(bound) => Some((p.horizon, bound)),
-                _ => None,
-            })
-            .collect();
+    let mut order: Vec<&Row> = rows.iter().collect();
+    order.sort_by_key(|row| !row.baseline);
+    for row in order {
+        let bound = telling_bound(&row.points);
         let line = Series {
             label: row.learner.into(),
             class: colour(row.learner),
@@ -222,9 +222,9 @@ fn regret_series(rows: &[Row]) -> Vec<Series> {
                 .map(|p| (p.horizon, p.least, p.most))
                 .collect(),
             dashed: false,
-            marker: i,
+            marker: marker(row.learner),
         };
-        if bound.len() >= 2 {
+        if !bound.is_empty() {
             all.push(Series {
                 label: String::new(),
                 class: colour(row.learner),
@@ -249,31 +249,20 @@ fn regret_figure<'a>(problem: &'a Problem, series: &'a [Series]) -> Figure<'a> {
 }
 
 fn regret_block(problem: &Problem, rows: &[Row], out: &mut String) {
-    let _ = write!(
-        out,
-        "<figure><h3>{}</h3><p>{}</p>",
-        escape(problem.title),
-        escape(problem.about)
-    );
+    let _ = write!(out, "<figure><h3>{}</h3>", escape(problem.title));
     let series = regret_series(rows);
     match regret_figure(problem, &series).render(None) {
         Some(svg) => out.push_str(&svg),
         None => out.push_str("<p class=\"soft\">No regret is positive: nothing to draw.</p>"),
     }
-    let drawn = |row: &&Row| {
-        let proven = row
-            .points
-            .iter()
-            .filter(|p| matches!(p.bound, Bound::Proven(_)));
-        proven.count() >= 2
-    };
+    let drawn = |row: &&Row| !telling_bound(&row.points).is_empty();
     let names = |rows: Vec<&Row>| {
         rows.iter()
             .map(|r| r.learner)
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let mut notes = Vec::new();
+    let mut notes = vec![problem.about.to_string()];
     let vacuous: Vec<&Row> = rows
         .iter()
         .filter(|r| r.guarantee.is_some() && !drawn(r))
@@ -312,8 +301,8 @@ fn trace_series(plan: &Plan, summary: &Summary, trace: &Trace) -> Vec<Series> {
     let row = learners.iter().position(|l| *l == trace.learner);
     let guarantee = row.and_then(|i| summary.rows[trace.problem][i].guarantee);
     let mut all = vec![
-        series("linear cert.", "c-ofw", &|p| p.linear),
-        series("quadratic c.", "c-ofw-ls", &|p| p.own),
+        series("linear", "c-ofw", &|p| p.linear),
+        series("quadratic", "c-ofw-ls", &|p| p.own),
         series("regret", "c-sc-ofw", &|p| p.regret.lower),
     ];
     if let Some(guarantee) = guarantee {

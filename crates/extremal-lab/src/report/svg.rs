@@ -89,7 +89,7 @@ fn tick(value: f64) -> String {
 }
 
 fn marker(shape: usize, x: f64, y: f64) -> String {
-    match shape % 5 {
+    match shape % 6 {
         0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#),
         1 => format!(
             r#"<rect x="{:.1}" y="{:.1}" width="5.8" height="5.8"/>"#,
@@ -98,6 +98,10 @@ fn marker(shape: usize, x: f64, y: f64) -> String {
         ),
         2 => format!(r#"<path d="M{x:.1} {:.1}l3.9 6.8h-7.8z"/>"#, y - 4.3),
         3 => format!(r#"<path d="M{x:.1} {:.1}l4 4-4 4-4-4z"/>"#, y - 4.0),
+        4 => format!(
+            r#"<path d="M{x:.1} {:.1}v-2.8h2.8v-2.6h-2.8v-2.8h-2.6v2.8h-2.8v2.6h2.8v2.8z"/>"#,
+            y + 4.1
+        ),
         _ => format!(r#"<path d="M{x:.1} {:.1}l3.9-6.8h-7.8z"/>"#, y + 4.3),
     }
 }

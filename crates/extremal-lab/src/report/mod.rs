@@ -66,7 +66,7 @@ pub fn figures(plan: &Plan, summary: &Summary, trace: &Trace) -> Vec<SavedFigure
             });
         }
     }
-    let series = trace_series(plan, summary, trace);
+    let series = trace_series(trace);
     if let Some(content) = trace_figure(&series).render(Some(STYLE)) {
         all.push(SavedFigure {
             name: "certificate.svg".into(),
@@ -284,7 +284,7 @@ fn regret_block(problem: &Problem, rows: &[Row], out: &mut String) {
     );
 }
 
-fn trace_series(plan: &Plan, summary: &Summary, trace: &Trace) -> Vec<Series> {
+fn trace_series(trace: &Trace) -> Vec<Series> {
     let series = |label: &str, class: &str, f: &dyn Fn(&TracePoint) -> f64| Series {
         label: label.into(),
         class: class.into(),
@@ -297,21 +297,22 @@ fn trace_series(plan: &Plan, summary: &Summary, trace: &Trace) -> Vec<Series> {
         dashed: false,
         marker: 0,
     };
-    let learners = &plan.problems[trace.problem].learners;
-    let row = learners.iter().position(|l| *l == trace.learner);
-    let guarantee = row.and_then(|i| summary.rows[trace.problem][i].guarantee);
-    let mut all = vec![
+    // The theorem's curve is left to the text: it would flatten the rest.
+    vec![
         series("linear", "c-ofw", &|p| p.linear),
         series("quadratic", "c-ofw-ls", &|p| p.own),
         series("regret", "c-sc-ofw", &|p| p.regret.lower),
-    ];
-    if let Some(guarantee) = guarantee {
-        all.push(Series {
-            dashed: true,
-            ..series("", "c-plain", &|p| guarantee.bound(p.round as f64))
-        });
+    ]
+}
+
+/// What the theorem says at the end of the run followed, if it says anything.
+fn trace_bound(plan: &Plan, summary: &Summary, trace: &Trace) -> Option<f64> {
+    let learners = &plan.problems[trace.problem].learners;
+    let row = learners.iter().position(|l| *l == trace.learner)?;
+    match summary.rows[trace.problem][row].bound {
+        Bound::Proven(bound) => Some(bound),
+        _ => None,
     }
-    all
 }
 
 fn trace_figure(series: &[Series]) -> Figure<'_> {
@@ -325,13 +326,19 @@ fn trace_figure(series: &[Series]) -> Figure<'_> {
 
 fn trace_block(plan: &Plan, summary: &Summary, trace: &Trace, out: &mut String) {
     let problem = &plan.problems[trace.problem];
-    let series = trace_series(plan, summary, trace);
+    let series = trace_series(trace);
     let Some(svg) = trace_figure(&series).render(None) else {
         return;
     };
     let last = trace.points.last().map_or(String::new(), |p| {
+        let bound = trace_bound(plan, summary, trace).map_or(String::new(), |bound| {
+            format!(
+                ", and the theorem’s bound {}",
+                format::significant(bound, 3)
+            )
+        });
         format!(
-            " At the end the regret is {}, the quadratic certificate {}, the linear one {}.",
+            " At the end the regret is {}, the quadratic certificate {}, the linear one {}{bound}.",
             format::significant(p.regret.lower, 3),
             format::significant(p.own, 3),
             format::significant(p.linear, 3)
@@ -344,7 +351,7 @@ fn trace_block(plan: &Plan, summary: &Summary, trace: &Trace, out: &mut String) 
          <p>One run, followed. The regret needs the best fixed decision, which needs all the data. The \
          certificates need the gradients alone and hold in every round, while it runs: the quadratic \
          one uses that the losses are strongly convex and costs {} no further oracle call; the \
-         linear one does without.{last} Grey, dashed: the theorem’s bound.</p></figure></div>",
+         linear one does without.{last}</p></figure></div>",
         escape(problem.title),
         escape(trace.learner),
         escape(trace.learner),

@@ -67,7 +67,7 @@ impl Axis {
     /// Powers of ten; if the axis is short, their doubles and fives too.
     fn ticks(&self) -> Vec<f64> {
         let factors: &[f64] = match self.high - self.low {
-            span if span < 1.2 => &[1.0, 2.0, 5.0],
+            span if span < 2.0 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
         let decades = (self.low.floor() as i32)..=(self.high.ceil() as i32);

@@ -99,6 +99,8 @@ pub struct Summary {
     pub violation: f64,
     /// Runs with a theorem whose assumptions held.
     pub proven: usize,
+    /// Those among them whose bound no feasible learner could exceed.
+    pub vacuous: usize,
     /// Those among them whose regret exceeds the bound for certain.
     pub exceeded: usize,
     /// Runs that broke an assumption of their theorem.
@@ -142,6 +144,7 @@ pub fn summarise(plan: &Plan, runs: &[Run]) -> Summary {
             // NaN is no feasible point either
             .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a }),
         proven,
+        vacuous: applying().filter(|(_, v)| v.vacuous).count(),
         exceeded: applying().filter(|(r, v)| r.regret.lower > v.bound).count(),
         broken: with_theorem - proven,
     }

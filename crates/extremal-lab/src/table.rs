@@ -96,10 +96,13 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<String> {
         format::count(summary.rounds),
         format::violation(summary.violation)
     )];
-    let bounds = format::count(summary.proven as u64);
+    let telling = format::count((summary.proven - summary.vacuous) as u64);
+    let vacuous = format::count(summary.vacuous as u64);
     lines.push(match summary.exceeded {
-        0 => format!("Bounds: all {bounds} runs with a theorem kept below it."),
-        n => format!("Bounds: {n} of {bounds} runs EXCEED a proven bound; this is a defect."),
+        0 => format!(
+            "Bounds: all {telling} runs with a telling bound kept below it ({vacuous} more have a vacuous one)."
+        ),
+        n => format!("Bounds: {n} runs EXCEED a proven bound ({telling} have a telling one); this is a defect."),
     });
     if summary.broken > 0 {
         lines.push(format!(

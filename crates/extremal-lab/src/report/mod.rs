@@ -113,7 +113,7 @@ fn facts(summary: &Summary, made: &Provenance, out: &mut String) {
         "<dl class=\"facts\"><div><dt>runs</dt><dd>{}</dd></div>\
          <div><dt>rounds played</dt><dd>{}</dd></div>\
          <div><dt>largest violation of a set</dt><dd{}>{}</dd></div>\
-         <div><dt>proven bounds exceeded</dt><dd{}>{} of {}</dd></div></dl>\n\
+         <div><dt>telling bounds exceeded</dt><dd{}>{} of {}</dd></div></dl>\n\
          <p class=\"soft\">All in {:.1} s on {} {}.</p>",
         format::count(summary.runs as u64),
         format::count(summary.rounds),
@@ -121,7 +121,7 @@ fn facts(summary: &Summary, made: &Provenance, out: &mut String) {
         format::violation(summary.violation),
         bad(summary.exceeded > 0),
         summary.exceeded,
-        format::count(summary.proven as u64),
+        format::count((summary.proven - summary.vacuous) as u64),
         made.seconds,
         made.threads,
         if made.threads == 1 {

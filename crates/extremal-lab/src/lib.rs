@@ -1,1 +1,17 @@
-//! Experiments and reports.
+//! Experiments with projection-free learners: runs over horizons and seeds, tables and reports.
+
+mod comparator;
+pub mod csv;
+pub mod demo;
+mod error;
+pub mod fit;
+pub mod format;
+pub mod list;
+pub mod output;
+pub mod problem;
+pub mod report;
+pub mod run;
+pub mod summary;
+pub mod table;
+
+pub use error::{Error, Result};

@@ -1,0 +1,124 @@
+//! Everything registered, for reading in a terminal.
+
+use extremal::learner::LearnerSpec;
+use extremal::loss::LossSpec;
+use extremal::set::SetSpec;
+use extremal::spec::Entry;
+use extremal::stream::StreamSpec;
+
+use crate::table::{Paint, wrap};
+
+/// A kind of component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Constraint sets.
+    Sets,
+    /// Losses.
+    Losses,
+    /// Learners.
+    Learners,
+    /// Synthetic streams.
+    Streams,
+}
+
+impl Kind {
+    /// All kinds, in the order shown.
+    pub const ALL: [Self; 4] = [Self::Sets, Self::Losses, Self::Learners, Self::Streams];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Sets => "SETS",
+            Self::Losses => "LOSSES",
+            Self::Learners => "LEARNERS",
+            Self::Streams => "STREAMS",
+        }
+    }
+
+    fn entries(self) -> &'static [Entry] {
+        match self {
+            Self::Sets => SetSpec::ENTRIES,
+            Self::Losses => LossSpec::ENTRIES,
+            Self::Learners => LearnerSpec::ENTRIES,
+            Self::Streams => StreamSpec::ENTRIES,
+        }
+    }
+
+    /// What a set's or stream's `guarantee` holds is not a theorem about regret.
+    fn guarantee_label(self) -> &'static str {
+        match self {
+            Self::Learners => "regret",
+            _ => "constants",
+        }
+    }
+}
+
+const WIDTH: usize = 98;
+/// Where the values begin.
+const COLUMN: usize = 24;
+
+/// The entries of these kinds. Keys are written `key=default`, or `key=` where there is none.
+pub fn render(kinds: &[Kind], paint: Paint) -> String {
+    let blocks = kinds.iter().map(|kind| {
+        let entries = kind.entries().iter();
+        let entries: Vec<_> = entries.map(|e| describe(*kind, e, paint)).collect();
+        format!("{}\n\n{}", paint.bold(kind.title()), entries.join("\n"))
+    });
+    blocks.collect::<Vec<_>>().join("\n\n")
+}
+
+fn describe(kind: Kind, entry: &Entry, paint: Paint) -> String {
+    let summary = wrap(entry.summary, WIDTH - 4, "    ");
+    let mut out = format!("  {}\n    {summary}", paint.bold(entry.name));
+    for p in entry.parameters {
+        let key = format!("{}={}", p.name, p.default.unwrap_or(""));
+        field(&mut out, &key, &format!("{} ({})", p.about, p.allowed));
+    }
+    field(&mut out, "cost", entry.cost);
+    field(&mut out, kind.guarantee_label(), entry.guarantee);
+    field(&mut out, "reference", entry.reference);
+    for example in entry.examples {
+        field(&mut out, "example", example);
+    }
+    out
+}
+
+fn field(out: &mut String, label: &str, value: &str) {
+    let value = wrap(value, WIDTH - COLUMN, "");
+    for (i, line) in value.lines().enumerate() {
+        let label = if i == 0 { label } else { "" };
+        out.push_str(&format!(
+            "      {label:<width$} {line}\n",
+            width = COLUMN - 7
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_listed_and_no_line_is_too_wide() {
+        let text = render(&Kind::ALL, Paint::Plain);
+        for kind in Kind::ALL {
+            for entry in kind.entries() {
+                assert!(text.contains(&format!("\n  {}\n", entry.name)));
+                for example in entry.examples {
+                    assert!(text.contains(example), "{example}");
+                }
+            }
+        }
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn learners_come_in_the_order_of_the_registry() {
+        let text = render(&[Kind::Learners], Paint::Plain);
+        let at = |name: &str| text.find(&format!("\n  {name}\n")).unwrap();
+        for pair in LearnerSpec::ENTRIES.windows(2) {
+            assert!(at(pair[0].name) < at(pair[1].name));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A directory that results are written to. Every file appears whole or not at all.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// A directory that is there and can be written to.
+#[derive(Debug)]
+pub struct Output {
+    directory: PathBuf,
+}
+
+impl Output {
+    /// Makes the directory if need be, and tries it at once: better to fail before the runs.
+    pub fn open(directory: &Path) -> Result<Self> {
+        let failed = |why| Error::Write {
+            path: directory.into(),
+            why,
+        };
+        fs::create_dir_all(directory).map_err(failed)?;
+        let trial = temporary(&directory.join("trial"));
+        fs::write(&trial, b"").map_err(failed)?;
+        fs::remove_file(&trial).map_err(failed)?;
+        Ok(Self {
+            directory: directory.into(),
+        })
+    }
+
+    /// Writes a file, in the place of one of that name.
+    pub fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
+        let path = self.directory.join(name);
+        let failed = |why| Error::Write {
+            path: path.clone(),
+            why,
+        };
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let temporary = temporary(&path);
+        let write = || {
+            let mut file = fs::File::create(&temporary)?;
+            file.write_all(content.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&temporary, &path)
+        };
+        write().map_err(|why| {
+            // Nothing half-written is left behind; that it can't be removed changes nothing.
+            let _ = fs::remove_file(&temporary);
+            failed(why)
+        })?;
+        Ok(path)
+    }
+}
+
+/// A name of our own beside `path`: two runs into one directory do not meet.
+fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_replaced_whole_and_nothing_else_is_left() {
+        let base = std::env::temp_dir().join(format!("extremal-output-{}", std::process::id()));
+        let out = Output::open(&base.join("new")).unwrap();
+        out.write("a.txt", "a long first text").unwrap();
+        out.write("a.txt", "short").unwrap();
+        out.write("figures/b.svg", "<svg/>").unwrap();
+        assert_eq!(fs::read_to_string(base.join("new/a.txt")).unwrap(), "short");
+        assert_eq!(fs::read_dir(base.join("new")).unwrap().count(), 2);
+        // a directory stands where the file should go
+        let error = out.write("figures", "x").unwrap_err().to_string();
+        assert!(error.contains("figures"), "{error}");
+        assert_eq!(fs::read_dir(base.join("new")).unwrap().count(), 2);
+        let file = base.join("new/a.txt/below");
+        assert!(
+            Output::open(&file)
+                .unwrap_err()
+                .to_string()
+                .contains("can't write")
+        );
+        fs::remove_dir_all(&base).unwrap();
+    }
+}

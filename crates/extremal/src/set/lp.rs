@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    Structure, check_direction, check_point, check_radius, settle_dim,
+    Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -105,7 +105,12 @@ impl LpBall {
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
     if top == 0.0 || !top.is_finite() {
-        return top;
+        // the largest entry is looked for past NaN
+        return if x.iter().any(|v| v.is_nan()) {
+            f64::NAN
+        } else {
+            top
+        };
     }
     if top < 1e-300 {
         let up: Vec<f64> = x.iter().map(|v| v / top).collect();
@@ -139,7 +144,7 @@ impl Set for LpBall {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some((self.gauge_of(x) - 1.0).max(0.0))
+        Some(excess(self.gauge_of(x)))
     }
 
     fn structure(&self) -> Structure {

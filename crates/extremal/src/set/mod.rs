@@ -233,6 +233,16 @@ pub(crate) fn settle_dim(
     Ok(dim)
 }
 
+/// By how much a gauge exceeds 1. NaN stays NaN: no such point is feasible.
+pub(crate) fn excess(gauge: f64) -> f64 {
+    if gauge <= 1.0 { 0.0 } else { gauge - 1.0 }
+}
+
+/// The larger of two, NaN if either is.
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
+}
+
 pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {
     if (1e-100..=1e100).contains(&radius) {
         Ok(radius)

@@ -132,6 +132,7 @@ impl MakeLearner for Ogd {
             diameter: set.geometry().diameter,
             scale: keys::positive("ogd", "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
+            set: set.name().into(),
             x: start.decision().to_vec(),
             seen: Seen::default(),
             decided: false,
@@ -153,6 +154,8 @@ struct State {
     scale: f64,
     /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
     root: f64,
+    /// The set's name: x may be feasible in no other.
+    set: String,
     x: Vec<f64>,
     seen: Seen,
     decided: bool,
@@ -205,6 +208,7 @@ impl Learner for OgdLearner {
             x,
             seen,
             decided,
+            ..
         } = &mut self.state;
         check_turn(*decided)?;
         gradient.check(x.len())?;
@@ -261,12 +265,15 @@ impl Learner for OgdLearner {
             root,
             seen,
             ..
-        } = self.state;
-        (scale == 1.0).then_some(match schedule {
-            Schedule::Convex => Guarantee::OgdConvex { gradient, diameter },
+        } = &self.state;
+        (*scale == 1.0).then_some(match schedule {
+            Schedule::Convex => Guarantee::OgdConvex {
+                gradient: *gradient,
+                diameter: *diameter,
+            },
             Schedule::StronglyConvex => Guarantee::OgdStronglyConvex {
                 gradient: seen.largest_gradient,
-                lambda,
+                lambda: *lambda,
             },
             Schedule::Adagrad => Guarantee::OgdAdagrad {
                 bound: std::f64::consts::SQRT_2 * root * diameter,
@@ -289,6 +296,12 @@ impl Learner for OgdLearner {
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
         check_name("ogd", &name)?;
+        if state.set != self.state.set {
+            return Err(Error::State(format!(
+                "it is of the set {}, not of {}",
+                state.set, self.state.set
+            )));
+        }
         if state.x.len() != self.state.x.len() {
             return Err(Error::State(format!(
                 "it is of dimension {}, the set of {}",

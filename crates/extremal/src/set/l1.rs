@@ -101,8 +101,8 @@ impl Set for L1Ball {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(L1Projection {
             ball: *self,
-            size: Vec::new(),
-            order: Vec::new(),
+            size: Vec::with_capacity(self.dim),
+            order: Vec::with_capacity(self.dim),
         }))
     }
 }

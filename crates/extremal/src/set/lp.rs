@@ -179,8 +179,8 @@ impl Set for LpBall {
         Some(Box::new(LpProjection {
             ball: *self,
             multiplier: 0.0,
-            size: Vec::new(),
-            moved: Vec::new(),
+            size: Vec::with_capacity(self.dim),
+            moved: vec![0.0; self.dim],
         }))
     }
 }
@@ -246,7 +246,7 @@ fn coordinate(a: f64, m: f64, p: f64) -> f64 {
     }
     if p == 1.5 {
         let half = 0.5 * m;
-        let root = a / (half + (half * half + a).sqrt());
+        let root = a / (half + half.hypot(a.sqrt()));
         return root * root;
     }
     // For p < 2 in u = z^(p−1), for p ≥ 2 in z itself: convex and increasing either way.
@@ -277,7 +277,6 @@ impl Projection for LpProjection {
         }
         self.size.clear();
         self.size.extend(x.iter().map(|v| v.abs() / radius));
-        self.moved.resize(x.len(), 0.0);
         // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
         let p = self.ball.p;
         let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));

@@ -138,7 +138,7 @@ impl Set for SimplexSet {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(SimplexProjection {
             set: *self,
-            order: Vec::new(),
+            order: Vec::with_capacity(self.dim),
         }))
     }
 }

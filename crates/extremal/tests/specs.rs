@@ -61,9 +61,8 @@ fn check_ranges(entries: &[Entry], build: impl Fn(&str) -> extremal::Result<()>)
 #[test]
 fn sets_refuse_parameters_out_of_range() {
     let build = |text: &str| {
-        text.parse::<SetSpec>()?
-            .build(text.contains("dim").then_some(4).xor(Some(4)))
-            .map(|_| ())
+        let given = if text.contains("dim=") { None } else { Some(4) };
+        text.parse::<SetSpec>()?.build(given).map(|_| ())
     };
     let tried = check_ranges(SetSpec::ENTRIES, build);
     assert!(tried > 50, "{tried}");
@@ -191,12 +190,15 @@ fn dimensions_must_be_there_and_agree() {
 }
 
 #[test]
-fn bounds_that_are_no_numbers_are_told_what_they_should_be() {
-    let message = "box:lower=low".parse::<SetSpec>().unwrap_err().to_string();
-    assert!(
-        message.contains("a number or a list of numbers"),
-        "{message}"
-    );
+fn text_where_a_number_belongs_is_told_so() {
+    let message = |text: &str| text.parse::<SetSpec>().unwrap_err().to_string();
+    let low = message("box:lower=low");
+    assert!(low.contains("a number or a list of numbers"), "{low}");
+    for value in ["nan", "inf", "-inf", "Infinity", "1e999"] {
+        let told = message(&format!("l2:radius={value}"));
+        assert!(told.contains(&format!("radius = {value}")), "{told}");
+        assert!(told.contains("must be a finite number"), "{told}");
+    }
 }
 
 #[test]

@@ -103,9 +103,14 @@ impl MakeLearner for Ogd {
                 set.name()
             ))
         })?;
+        keys::check_unneeded("ogd", None, self.gradient_bound)?;
+        let lambda = self
+            .lambda
+            .map(|l| keys::positive("ogd", "lambda", l))
+            .transpose()?;
         let schedule = self
             .schedule
-            .unwrap_or(match (self.lambda, self.gradient_bound) {
+            .unwrap_or(match (lambda, self.gradient_bound) {
                 (Some(_), _) => Schedule::StronglyConvex,
                 (None, Some(_)) => Schedule::Convex,
                 (None, None) => Schedule::Adagrad,
@@ -120,9 +125,7 @@ impl MakeLearner for Ogd {
         let state = State {
             schedule,
             lambda: match schedule {
-                Schedule::StronglyConvex => {
-                    keys::positive("ogd", "lambda", self.lambda.ok_or(lambda_missing)?)?
-                }
+                Schedule::StronglyConvex => lambda.ok_or(lambda_missing)?,
                 _ => 0.0,
             },
             gradient: match schedule {

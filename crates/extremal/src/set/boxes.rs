@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// One bound for all coordinates, or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a number or a list of numbers was expected")]
 pub enum Bound {
     /// The same for all.
     All(f64),

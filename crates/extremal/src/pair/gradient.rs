@@ -107,14 +107,18 @@ impl Row<'_> {
             } => {
                 size(values.len(), rows.len())?;
                 size(values.len(), columns.len())?;
-                let bad = columns.iter().any(|&c| c as usize >= width);
-                match self.entries().map(|(i, _)| i).max() {
-                    Some(index) if bad || index >= dim => Err(Error::Index {
+                // rows · width fits a number only once the rows are known to be in the matrix
+                let height = dim.checked_div(width).unwrap_or(0);
+                let mut places = rows.iter().zip(columns);
+                match places.find(|(r, c)| **r as usize >= height || **c as usize >= width) {
+                    Some((&r, &c)) => Err(Error::Index {
                         what: "gradient",
-                        index,
+                        index: (r as usize)
+                            .saturating_mul(width)
+                            .saturating_add(c as usize),
                         dim,
                     }),
-                    _ => Ok(()),
+                    None => Ok(()),
                 }
             }
         }

@@ -30,6 +30,8 @@ pub struct NamedSet {
     pub name: String,
     pub spec: SetSpec,
     pub set: SharedSet,
+    /// How exact a projection must be; less where powers of 10⁶ are taken.
+    pub precision: f64,
 }
 
 /// Every set example in this dimension. One whose spec fixes another dimension comes as it is,
@@ -49,15 +51,61 @@ pub fn sets(dim: usize) -> Vec<NamedSet> {
             name: format!("{text} in dimension {}", set.dim()),
             spec,
             set,
+            precision: 1e-12,
         });
     }
     assert!(!all.is_empty());
     all
 }
 
-/// Every set example in every dimension.
+/// Sets as small, large, thin, flat and pointed as their parameters allow.
+const HARD: [&str; 24] = [
+    "l2:radius=1e100",
+    "l2:radius=1e-100",
+    "l1:radius=1e100",
+    "l1:radius=1e-100",
+    "lp:p=1.5,radius=1e100",
+    "lp:p=1.5,radius=1e-100",
+    "lp:p=1.1,radius=1e-100",
+    "lp:p=5,radius=1e100",
+    "lp:p=1.000001",
+    "lp:p=1.001",
+    "lp:p=1.03",
+    "lp:p=1.999999",
+    "lp:p=2.000001",
+    "lp:p=100",
+    "lp:p=1e6",
+    "simplex:total=1e100",
+    "simplex:total=1e-100",
+    "simplex:total=1e-100,at-most=true",
+    "simplex:total=1e100,at-most=true",
+    "box:lower=-1e100,upper=1e100",
+    "box:lower=0,upper=1e-100",
+    "box:lower=3,upper=3",
+    "box:lower=1000,upper=1000.001",
+    "box:lower=-1e-100,upper=1e100",
+];
+
+/// [`HARD`] in this dimension.
+pub fn hard_sets(dim: usize) -> Vec<NamedSet> {
+    let build = |text: &&str| {
+        let spec: SetSpec = text.parse().unwrap();
+        let set = spec.build(Some(dim)).unwrap();
+        let name = format!("{text} in dimension {dim}");
+        NamedSet {
+            name,
+            spec,
+            set,
+            precision: 1e-9,
+        }
+    };
+    HARD.iter().map(build).collect()
+}
+
+/// Every set example in every dimension, and the hard ones in some.
 pub fn all_sets() -> Vec<NamedSet> {
-    DIMS.into_iter().flat_map(sets).collect()
+    let hard = [1, 2, 10].into_iter().flat_map(hard_sets);
+    DIMS.into_iter().flat_map(sets).chain(hard).collect()
 }
 
 /// Every learner example.
@@ -96,9 +144,14 @@ impl Team {
 
 /// Every learner on every set in this dimension, in every storage that goes together; what does
 /// not is handed to `refused`.
-pub fn teams(dim: usize, mut refused: impl FnMut(&str, extremal::Error)) -> Vec<Team> {
+pub fn teams(dim: usize, refused: impl FnMut(&str, extremal::Error)) -> Vec<Team> {
+    teams_on(sets(dim), refused)
+}
+
+/// Every learner on these sets.
+pub fn teams_on(sets: Vec<NamedSet>, mut refused: impl FnMut(&str, extremal::Error)) -> Vec<Team> {
     let mut all = Vec::new();
-    for NamedSet { name, set, .. } in sets(dim) {
+    for NamedSet { name, set, .. } in sets {
         for (text, learner) in learners() {
             for storage in STORAGES {
                 let name = format!("{text} on {name}, {storage:?}");

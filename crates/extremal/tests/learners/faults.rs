@@ -92,9 +92,9 @@ fn check_bad_gradients(name: &str, learner: &mut dyn Learner) {
         assert!(matches!(error, Error::Size { .. }), "{name}: {error}");
     }
     let beyond = [dim as u32];
-    let entries = |rows, columns, values| Gradient {
+    let entries = |width, rows, columns, values| Gradient {
         row: Row::Entries {
-            width: 2,
+            width,
             rows,
             columns,
             values,
@@ -103,12 +103,14 @@ fn check_bad_gradients(name: &str, learner: &mut dyn Learner) {
         ridge: 0.0,
     };
     for bad in [
-        entries(&[0], &[2], &[1.0]),
-        entries(&beyond, &[0], &[1.0]),
-        entries(&[u32::MAX], &[1], &[1.0]),
-        entries(&[0, 1], &[0], &[1.0]),
-        entries(&[0], &[0], &[1.0, 1.0]),
-        entries(&[0], &[0], &[f64::NAN]),
+        entries(2, &[0], &[2], &[1.0]),
+        entries(2, &beyond, &[0], &[1.0]),
+        entries(2, &[u32::MAX], &[1], &[1.0]),
+        entries(0, &[0], &[0], &[1.0]),
+        entries(usize::MAX, &[2], &[0], &[1.0]),
+        entries(2, &[0, 1], &[0], &[1.0]),
+        entries(2, &[0], &[0], &[1.0, 1.0]),
+        entries(2, &[0], &[0], &[f64::NAN]),
     ] {
         check_no_effect(name, "matrix entries", learner, &bad);
     }

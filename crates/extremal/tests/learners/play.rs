@@ -1,15 +1,15 @@
 //! Learners × sets × streams × losses: decisions are feasible in every round, records say what
 //! happened, certificates hold against fixed decisions, and theorems against certificates.
 
-use extremal::Error;
 use extremal::hindsight::Meter;
 use extremal::kernel::dot;
 use extremal::learner::{Level, Record};
 use extremal::loss::{Loss, Objective};
-use extremal::pair::Row;
+use extremal::pair::{Point, Row};
 use extremal::set::Set;
-use extremal::stream::StreamSpec;
+use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::Assumption;
+use extremal::{Error, game};
 use std::sync::Arc;
 
 use crate::common::{Team, atom, centre, losses, normals, rng, soak, streams, teams, written};
@@ -17,7 +17,7 @@ use crate::common::{Team, atom, centre, losses, normals, rng, soak, streams, tea
 /// A fixed decision as something that a loss can be evaluated at.
 struct Fixed(Vec<f64>);
 
-impl extremal::pair::Point for Fixed {
+impl Point for Fixed {
     fn dim(&self) -> usize {
         self.0.len()
     }
@@ -254,7 +254,7 @@ fn a_game_played_twice_is_the_same_game() {
                 let mut stream = spec.build(5, 9).unwrap();
                 let objective = Objective::new(losses()[0].1.clone(), 0.0).unwrap();
                 let mut losses = Vec::new();
-                extremal::game::play(
+                game::play(
                     &mut *learner,
                     &mut *stream,
                     &objective,
@@ -281,5 +281,64 @@ fn a_game_played_twice_is_the_same_game() {
             assert!(one == other, "{} against {text}", team.name);
             assert_eq!(one.0.rounds, 50);
         }
+    }
+}
+
+/// A stream that ends, or whose label makes no sense, after a few rounds.
+struct Short {
+    left: u32,
+    label: f64,
+}
+
+impl Stream for Short {
+    fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
+        let label = if self.left == 0 { self.label } else { 1.0 };
+        if self.left == 0 && self.label == 1.0 {
+            return Ok(None);
+        }
+        self.left = self.left.saturating_sub(1);
+        Ok(Some(Round {
+            row: Row::Dense(&[0.6, 0.8]),
+            label,
+            weight: 1.0,
+        }))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn after_a_stream_has_ended_or_failed_the_game_goes_on_with_the_next() {
+    let (_, logistic) = losses()
+        .into_iter()
+        .find(|(n, _)| *n == "logistic")
+        .unwrap();
+    let objective = Objective::new(logistic, 0.0).unwrap();
+    for team in teams(2, |_, _| {}) {
+        let mut learner = team.build();
+        let mut play = |label: f64| {
+            let mut stream = Short { left: 7, label };
+            let mut clock = || 0.0;
+            game::play(
+                &mut *learner,
+                &mut stream,
+                &objective,
+                100,
+                &mut clock,
+                None,
+                None,
+                |_| Ok(()),
+            )
+        };
+        assert_eq!(play(1.0).unwrap().rounds, 7, "{}", team.name);
+        assert!(
+            matches!(play(5.0), Err(Error::Label { .. })),
+            "{}",
+            team.name
+        );
+        assert_eq!(play(1.0).unwrap().rounds, 7, "{}", team.name);
+        assert_eq!(learner.rounds(), 21, "{}", team.name);
     }
 }

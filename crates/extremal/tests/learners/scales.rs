@@ -1,9 +1,11 @@
 //! Gradients of every size, of every structure, and none at all.
 
 use extremal::Error;
-use extremal::learner::Storage;
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::pair::{Gradient, Row};
+use proptest::prelude::*;
 
-use crate::common::{centre, distance, rng, teams, uniform, written};
+use crate::common::{atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written};
 use crate::script::{self, Given};
 
 const DIM: usize = 6;
@@ -52,6 +54,62 @@ fn gradients_of_any_size_keep_decisions_feasible_and_move_them() {
                     assert!(furthest > 0.0, "{name}: it never moved");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn sets_of_any_size_and_shape_keep_decisions_feasible_and_move_them() {
+    for dim in [1, 2, DIM] {
+        let scripts = [
+            script::dense(6, dim, 80, 1.0),
+            script::sparse(7, dim, 80, 1.0),
+        ];
+        for team in teams_on(hard_sets(dim), |_, _| {}) {
+            for script in &scripts {
+                let mut learner = team.build();
+                let start = written(learner.decision());
+                let mut moved = false;
+                for given in script {
+                    let x = written(learner.decide().unwrap());
+                    let violation = team.set.violation(&x).unwrap_or(0.0);
+                    assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+                    moved |= x != start;
+                    let record = learner.observe(&given.gradient()).unwrap();
+                    let numbers = [record.sigma, record.gradient_norm, record.norm_squared];
+                    assert!(
+                        numbers.iter().all(|v| v.is_finite()),
+                        "{}: {record:?}",
+                        team.name
+                    );
+                }
+                // next to a centre of 1e100 a step of 1 is lost
+                let centred = start.iter().all(|v| *v == 0.0);
+                assert!(moved || !centred, "{}: it never moved", team.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_start_at_a_corner_is_as_good_as_the_centre() {
+    for team in teams(DIM, |_, _| {}) {
+        let keys = team.learner.entry().parameters;
+        if !keys.iter().any(|p| p.name == "start") {
+            continue;
+        }
+        let corner = atom(&*team.set, &[1.0, -2.0, 0.5, 0.1, 3.0, -1.0]);
+        let given = team.learner.to_string();
+        let joint = if given.contains(':') { ',' } else { ':' };
+        let text = format!("{given}{joint}start={corner:?}");
+        let spec: LearnerSpec = text.parse().unwrap();
+        let mut learner = spec.build_stored(&team.set, team.storage).unwrap();
+        assert_eq!(written(learner.decision()), corner, "{text}");
+        for given in script::mixed(8, DIM, 300) {
+            let x = written(learner.decide().unwrap());
+            let violation = team.set.violation(&x).unwrap_or(0.0);
+            assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+            learner.observe(&given.gradient()).unwrap();
         }
     }
 }
@@ -113,6 +171,36 @@ fn without_gradients_nothing_moves() {
 }
 
 #[test]
+fn matrix_entries_are_a_sparse_row() {
+    let script = script::sparse(9, DIM, 100, 1.0);
+    for team in teams(DIM, |_, _| {}) {
+        let (mut flat, mut matrix) = (team.build(), team.build());
+        for given in &script {
+            let gradient = given.gradient();
+            let (rows, columns): (Vec<u32>, Vec<u32>) = gradient
+                .row
+                .entries()
+                .map(|(i, _)| (i as u32 / 3, i as u32 % 3))
+                .unzip();
+            let row = Row::Entries {
+                width: 3,
+                rows: &rows,
+                columns: &columns,
+                values: &given.values,
+            };
+            let x = written(flat.decide().unwrap());
+            assert!(
+                distance(&x, &written(matrix.decide().unwrap())) <= 1e-12,
+                "{}",
+                team.name
+            );
+            flat.observe(&gradient).unwrap();
+            matrix.observe(&Gradient { row, ..gradient }).unwrap();
+        }
+    }
+}
+
+#[test]
 fn sparse_and_dense_forms_of_a_gradient_are_the_same_gradient() {
     for dim in [1, 5, 23] {
         let script = script::sparse(5, dim, 200, 1.0);
@@ -141,6 +229,32 @@ fn sparse_and_dense_forms_of_a_gradient_are_the_same_gradient() {
                     "{}",
                     team.name
                 );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_the_gradients_decisions_stay_feasible(
+        rows in prop::collection::vec((prop::array::uniform3(-1.0..1.0f64), -150.0..150.0f64, 0..4u8), 30),
+    ) {
+        for team in teams(3, |_, _| {}) {
+            let mut learner = team.build();
+            for (row, exponent, kind) in &rows {
+                let x = written(learner.decide().unwrap());
+                let violation = team.set.violation(&x).unwrap_or(0.0);
+                prop_assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+                let scale = 10f64.powf(*exponent);
+                let given = match kind {
+                    0 => Given { indices: Some(vec![2]), values: row[..1].to_vec(), scale, ridge: 0.0 },
+                    1 => Given { indices: None, values: row.to_vec(), scale, ridge: 0.3 },
+                    2 => Given { indices: None, values: vec![0.0, row[1], 0.0], scale, ridge: 0.0 },
+                    _ => Given { indices: None, values: row.to_vec(), scale, ridge: 0.0 },
+                };
+                learner.observe(&given.gradient()).unwrap();
             }
         }
     }

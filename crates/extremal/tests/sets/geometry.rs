@@ -91,7 +91,7 @@ fn centres_atoms_and_mixtures_are_feasible() {
     for NamedSet { name, set, .. } in all_sets() {
         for x in feasible_points(&mut rng(5), &*set, 50) {
             let violation = set.violation(&x).unwrap_or(0.0);
-            assert!(violation <= 1e-12, "{name}: {violation:e} at {x:?}");
+            assert!(violation <= 1e-9, "{name}: {violation:e} at {x:?}");
         }
     }
 }

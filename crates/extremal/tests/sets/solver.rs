@@ -138,7 +138,10 @@ fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
 fn oracles_agree_with_an_independent_solver() {
     let mut r = rng(1);
     for dim in [2, 6] {
-        for NamedSet { name, spec, set } in sets(dim) {
+        for NamedSet {
+            name, spec, set, ..
+        } in sets(dim)
+        {
             let Some(program) = program(&spec, dim) else {
                 continue;
             };
@@ -160,7 +163,10 @@ fn oracles_agree_with_an_independent_solver() {
 fn projections_agree_with_an_independent_solver() {
     let mut r = rng(2);
     for dim in [2, 6] {
-        for NamedSet { name, spec, set } in sets(dim) {
+        for NamedSet {
+            name, spec, set, ..
+        } in sets(dim)
+        {
             let (Some(program), Some(mut projection)) = (program(&spec, dim), set.projection())
             else {
                 continue;

@@ -188,11 +188,13 @@ impl<'a> Gradient<'a> {
         }
         let pull = self.ridge.abs() * xx.sqrt();
         let top = scaled.max(pull);
-        if top == 0.0 {
-            return 0.0;
+        if scaled == 0.0 || pull == 0.0 {
+            return top;
         }
-        let cross = (self.scale / top) * row_dot * (self.ridge / top);
-        let square = (scaled / top).powi(2) + 2.0 * cross + (pull / top).powi(2);
-        top * square.max(0.0).sqrt()
+        // Through the angle: a factor divided by a subnormal norm would be no number.
+        let cosine = (row_dot / row_norm / xx.sqrt()).clamp(-1.0, 1.0);
+        let cosine = cosine * self.scale.signum() * self.ridge.signum();
+        let (a, b) = (scaled / top, pull / top);
+        top * (a * a + 2.0 * a * b * cosine + b * b).max(0.0).sqrt()
     }
 }

@@ -252,3 +252,25 @@ fn what_does_not_go_together_is_refused_in_words() {
         }
     }
 }
+
+#[test]
+fn a_guarantee_never_promises_less_than_nothing() {
+    for team in teams(DIM, |_, _| {}) {
+        let mut learner = team.build();
+        for given in script::mixed(3, DIM, 30) {
+            if let Some(guarantee) = learner.guarantee() {
+                let mut last = 0.0;
+                for rounds in [0.0, 1.0, 2.0, 10.0, 1e3, 1e9] {
+                    let bound = guarantee.bound(rounds);
+                    assert!(
+                        bound >= last,
+                        "{}: {bound} after {rounds}, {last} before",
+                        team.name
+                    );
+                    last = bound;
+                }
+            }
+            play(&mut *learner, std::slice::from_ref(&given));
+        }
+    }
+}

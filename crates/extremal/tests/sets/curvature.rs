@@ -43,8 +43,14 @@ fn room(set: &dyn Set, m: &[f64], starts: &[Vec<f64>]) -> f64 {
     best
 }
 
-/// Pairs x, y on the boundary, with directions normal to the set near their middle.
-fn pairs(set: &dyn Set, random: usize) -> Vec<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
+/// Two points of the boundary, and directions normal to the set near their middle.
+struct Chord {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    starts: Vec<Vec<f64>>,
+}
+
+fn chords(set: &dyn Set, random: usize) -> Vec<Chord> {
     let n = set.dim();
     let mut r = rng(1);
     let directions = telling_directions(&mut r, n, random);
@@ -57,7 +63,7 @@ fn pairs(set: &dyn Set, random: usize) -> Vec<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>
             scaled(&plus(a, 1.0, b), -1.0),
             plus(&x, 1.0, &y),
         ];
-        all.push((x, y, starts));
+        all.push(Chord { x, y, starts });
     };
     for d in &directions {
         add(d, &normals(&mut r, n));
@@ -84,7 +90,7 @@ fn pairs(set: &dyn Set, random: usize) -> Vec<(Vec<f64>, Vec<f64>, Vec<Vec<f64>>
 /// constant is wrong.
 fn worst_share(set: &dyn Set, alpha: f64, random: usize) -> f64 {
     let mut worst = 0.0_f64;
-    for (x, y, starts) in pairs(set, random) {
+    for Chord { x, y, starts } in chords(set, random) {
         let apart = distance(&x, &y);
         if apart < 1e-4 * set.geometry().diameter {
             continue; // rounding would decide

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{losses, normals, rng, scaled, spike};
+use common::{At, losses, normals, rng, scaled, spike};
 use extremal::Error;
 use extremal::kernel::{dot, norm};
 use extremal::loss::Objective;
-use extremal::pair::{Point, Row};
+use extremal::pair::Row;
 use proptest::prelude::*;
 
 /// Labels that some loss admits, and numbers that none should.
@@ -168,28 +168,6 @@ fn labels_that_make_no_sense_are_errors_that_say_what_does() {
             .evaluate(Row::Dense(&[1.0]), 2.0, 1.0, &x)
             .is_err()
     );
-}
-
-/// A point to evaluate at.
-struct At(Vec<f64>);
-
-impl Point for At {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-
-    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        row.check_shape(self.0.len())?;
-        Ok(row.dot(&self.0))
-    }
-
-    fn norm_squared(&self) -> f64 {
-        dot(&self.0, &self.0)
-    }
-
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.0);
-    }
 }
 
 #[test]

@@ -2,37 +2,16 @@
 
 mod common;
 
-use common::{DIMS, normals, rng, scaled, spike, streams, unit};
+use common::{At, DIMS, normals, rng, scaled, spike, streams, unit};
 use extremal::kernel::{dot, norm};
-use extremal::pair::{Point, Row};
+use extremal::pair::Point;
 use extremal::stream::{Stream, StreamSpec};
 
-/// A decision to show to a stream.
-struct Shown(Vec<f64>);
-
-impl Point for Shown {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-
-    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        Ok(row.dot(&self.0))
-    }
-
-    fn norm_squared(&self) -> f64 {
-        dot(&self.0, &self.0)
-    }
-
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.0);
-    }
-}
-
 /// Decisions as learners make them: 0 first, then anything.
-fn decisions(dim: usize, rounds: usize) -> Vec<Shown> {
+fn decisions(dim: usize, rounds: usize) -> Vec<At> {
     let mut r = rng(3);
     let one = |t| {
-        Shown(match t % 5 {
+        At(match t % 5 {
             0 => vec![0.0; dim],
             1 => spike(dim, t % dim, -1.0),
             2 => scaled(&normals(&mut r, dim), 1e-200),
@@ -45,8 +24,8 @@ fn decisions(dim: usize, rounds: usize) -> Vec<Shown> {
 /// A round written out: row, label, weight.
 type Written = (Vec<u64>, u64, u64);
 
-fn written(stream: &mut dyn Stream, decisions: &[Shown]) -> Vec<Written> {
-    let next = |x: &Shown| {
+fn written(stream: &mut dyn Stream, decisions: &[At]) -> Vec<Written> {
+    let next = |x: &At| {
         let round = stream.next(x).unwrap().expect("a stream without end");
         let mut row = vec![0.0; x.dim()];
         round.row.add_to(1.0, &mut row);
@@ -125,9 +104,9 @@ fn the_seed_makes_the_rounds() {
 fn only_adaptive_streams_look_at_the_decision() {
     for (text, spec) in streams() {
         let here = decisions(10, 200);
-        let elsewhere: Vec<Shown> = here
+        let elsewhere: Vec<At> = here
             .iter()
-            .map(|x| Shown(common::plus(&x.0, 1.0, &[0.3; 10])))
+            .map(|x| At(common::plus(&x.0, 1.0, &[0.3; 10])))
             .collect();
         let mut stream = spec.build(10, 1).unwrap();
         let one = written(&mut *stream, &here);
@@ -139,7 +118,7 @@ fn only_adaptive_streams_look_at_the_decision() {
 /// The rows' mean over many rounds.
 fn mean_row(spec: &StreamSpec, dim: usize, rounds: usize) -> Vec<f64> {
     let mut stream = spec.build(dim, 1).unwrap();
-    let (x, mut sum) = (Shown(vec![0.0; dim]), vec![0.0; dim]);
+    let (x, mut sum) = (At(vec![0.0; dim]), vec![0.0; dim]);
     for _ in 0..rounds {
         let round = stream.next(&x).unwrap().unwrap();
         round.row.add_to(1.0 / rounds as f64, &mut sum);
@@ -184,7 +163,7 @@ fn adversaries_do_what_they_are_called() {
                 x = common::plus(&scaled(&past, -1.0 / norm(&past)), 1e-3, &x);
             }
             let size = norm(&x);
-            let x = Shown(x);
+            let x = At(x);
             let dense = |round: extremal::stream::Round<'_>| {
                 let mut row = vec![0.0; dim];
                 round.row.add_to(1.0, &mut row);
@@ -216,7 +195,7 @@ fn planted_labels_can_be_learnt() {
         let spec: StreamSpec = text.parse().unwrap();
         // Σ label·row points towards the planted weights, on fresh rounds of the same seed
         let mut stream = spec.build(10, 1).unwrap();
-        let (x, mut guess) = (Shown(vec![0.0; 10]), vec![0.0; 10]);
+        let (x, mut guess) = (At(vec![0.0; 10]), vec![0.0; 10]);
         for _ in 0..3000 {
             let round = stream.next(&x).unwrap().unwrap();
             round.row.add_to(round.label, &mut guess);

@@ -6,7 +6,7 @@
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::loss::{Loss, LossSpec};
-use extremal::pair::Point;
+use extremal::pair::{Point, Row};
 use extremal::set::{Atom, Set, SetSpec, SharedSet};
 use extremal::stream::StreamSpec;
 use rand::{RngExt, SeedableRng};
@@ -169,6 +169,28 @@ pub fn teams_on(sets: Vec<NamedSet>, mut refused: impl FnMut(&str, extremal::Err
     }
     assert!(!all.is_empty());
     all
+}
+
+/// A point as something that losses and streams can look at.
+pub struct At(pub Vec<f64>);
+
+impl Point for At {
+    fn dim(&self) -> usize {
+        self.0.len()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
+        row.check_shape(self.0.len())?;
+        Ok(row.dot(&self.0))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        dot(&self.0, &self.0)
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.0);
+    }
 }
 
 /// Random numbers that are the same every time.

@@ -12,33 +12,12 @@ use extremal::theory::Assumption;
 use extremal::{Error, game};
 use std::sync::Arc;
 
-use crate::common::{Team, atom, centre, losses, normals, rng, soak, streams, teams, written};
+use crate::common::{At, Team, atom, centre, losses, normals, rng, soak, streams, teams, written};
 
-/// A fixed decision as something that a loss can be evaluated at.
-struct Fixed(Vec<f64>);
-
-impl Point for Fixed {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-
-    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        Ok(row.dot(&self.0))
-    }
-
-    fn norm_squared(&self) -> f64 {
-        dot(&self.0, &self.0)
-    }
-
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.0);
-    }
-}
-
-fn comparators(set: &dyn Set) -> Vec<Fixed> {
+fn comparators(set: &dyn Set) -> Vec<At> {
     let mut r = rng(11);
-    let mut all = vec![Fixed(centre(set))];
-    all.extend((0..3).map(|_| Fixed(atom(set, &normals(&mut r, set.dim())))));
+    let mut all = vec![At(centre(set))];
+    all.extend((0..3).map(|_| At(atom(set, &normals(&mut r, set.dim())))));
     all
 }
 
@@ -175,7 +154,7 @@ fn check_run(
 /// The losses that admit the stream's labels.
 fn fitting_losses(stream: &StreamSpec, dim: usize) -> Vec<(&'static str, Arc<dyn Loss>)> {
     let mut stream = stream.build(dim, 5).unwrap();
-    let start = Fixed(vec![0.0; dim]);
+    let start = At(vec![0.0; dim]);
     let label = stream.next(&start).unwrap().unwrap().label;
     let fits = |loss: &Arc<dyn Loss>| match loss.check_label(label) {
         Ok(()) => true,
@@ -221,7 +200,7 @@ fn decisions_are_feasible_records_true_and_theorems_kept_on_every_stream() {
 }
 
 #[test]
-fn a_million_rounds_stay_feasible_and_true() {
+fn long_runs_stay_feasible_and_true() {
     let rounds = if soak() { 1_000_000 } else { 10_000 };
     let wanted_streams = ["drift", "adversary:kind=orthogonal", "zipf:nonzeros=5"];
     for (i, team) in teams(5, |_, _| {}).iter().enumerate() {

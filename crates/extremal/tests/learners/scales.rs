@@ -30,12 +30,14 @@ fn gradients_of_any_size_keep_decisions_feasible_and_move_them() {
                     let violation = team.set.violation(&x).unwrap_or(0.0);
                     assert!(violation <= 1e-9, "{name}: violation {violation:e}");
                     furthest = furthest.max(distance(&x, &start));
-                    let values: Vec<f64> = given.values.iter().map(|v| size * v).collect();
-                    let sized = Given {
-                        values,
-                        ridge: if k % 2 == 0 { 0.0 } else { 0.1 },
-                        ..given.clone()
-                    };
+                    // small or large in its entries or by its factor, with a ridge or without
+                    let mut sized = given.clone();
+                    if k % 4 < 2 {
+                        sized.values.iter_mut().for_each(|v| *v *= size);
+                    } else {
+                        sized.scale *= size;
+                    }
+                    sized.ridge = if k % 2 == 0 { 0.0 } else { 0.1 };
                     match learner.observe(&sized.gradient()) {
                         Ok(record) => {
                             let numbers = [record.sigma, record.gradient_norm, record.norm_squared];

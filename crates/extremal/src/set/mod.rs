@@ -66,8 +66,8 @@ pub trait Set: Send + Sync {
         out.fill(0.0);
     }
 
-    /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale;
-    /// `None` where it can't be computed.
+    /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
+    /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed.
     fn violation(&self, x: &[f64]) -> Option<f64>;
 
     /// What the storage of a decision may exploit.

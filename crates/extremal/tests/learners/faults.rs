@@ -8,7 +8,7 @@ use extremal::learner::Learner;
 use extremal::pair::{Gradient, Row};
 use extremal::set::{CustomSet, Geometry, SharedSet};
 
-use crate::common::{STORAGES, Team, learners, teams};
+use crate::common::{STORAGES, Team, hard_sets, learners, teams, teams_on};
 use crate::script::{self, play};
 
 const DIM: usize = 6;
@@ -251,6 +251,26 @@ fn what_does_not_go_together_is_refused_in_words() {
             assert!(matches!(error, Error::Missing { .. }), "{text}: {error:?}");
         }
     }
+}
+
+#[test]
+fn a_round_whose_numbers_overflow_changes_nothing() {
+    let mut overflowed = 0;
+    for team in teams_on(hard_sets(DIM), |_, _| {}) {
+        let mut learner = team.build();
+        play(&mut *learner, &script::mixed(4, DIM, 5));
+        learner.decide().unwrap();
+        for huge in [1e200, 1e290, 1e308] {
+            let before = learner.save().unwrap();
+            if learner.observe(&Gradient::dense(&[huge; DIM])).is_ok() {
+                learner.decide().unwrap();
+                continue;
+            }
+            assert_eq!(learner.save().unwrap(), before, "{}: {huge:e}", team.name);
+            overflowed += 1;
+        }
+    }
+    assert!(overflowed > 20, "{overflowed}");
 }
 
 #[test]

@@ -83,7 +83,9 @@ where
         });
     }
     for _ in 0..rounds {
-        let decision = learner.decide()?;
+        // The turn is taken once there is a round to play: a stream that ends, or fails, or an
+        // example that can't be read leaves the learner between rounds.
+        let decision = learner.decision();
         let violation = match (watch, &mut x) {
             (Some(set), Some(x)) => {
                 decision.write(x);
@@ -95,6 +97,7 @@ where
             break;
         };
         let evaluation = objective.evaluate(round.row, round.label, round.weight, decision)?;
+        let decision = learner.decide()?;
         if let Some(meter) = &mut meter {
             meter.see(decision, &evaluation.gradient)?;
         }

@@ -75,7 +75,14 @@ pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
                 "{kind} `{text}`: `{key}` is given twice"
             )));
         }
-        table.insert(key, value_of(value.trim()));
+        let value = value.trim();
+        // `nan`, `inf`, 1e999: they read as text, and would be told so
+        if value.parse::<f64>().is_ok_and(|v| !v.is_finite()) {
+            return Err(Error::Spec(format!(
+                "{kind} `{text}`: {key} = {value} is not allowed; it must be a finite number"
+            )));
+        }
+        table.insert(key, value_of(value));
     }
     from_table(kind, text, table)
 }

@@ -103,6 +103,7 @@ impl Described for GaugeFtrl {
 impl MakeLearner for GaugeFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         const NAME: &str = "gauge-ftrl";
+        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let curvature = set.curvature().ok_or_else(|| {
             Error::Unsupported(format!("gauge-ftrl needs a curved set (l2, lp, or one with a strong-convexity constant); {} is not", set.name()))
         })?;

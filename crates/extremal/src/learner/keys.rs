@@ -71,6 +71,21 @@ impl Known {
     }
 }
 
+/// T and G where they are given but not needed: out of range they are errors all the same.
+pub(crate) fn check_unneeded(
+    owner: &'static str,
+    horizon_given: Option<u64>,
+    bound_given: Option<f64>,
+) -> Result<()> {
+    if horizon_given.is_some() {
+        horizon(owner, horizon_given)?;
+    }
+    if bound_given.is_some() {
+        bound(owner, bound_given)?;
+    }
+    Ok(())
+}
+
 /// T, which must be given.
 pub(crate) fn horizon(owner: &'static str, horizon: Option<u64>) -> Result<f64> {
     match horizon {

@@ -378,7 +378,11 @@ fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    postcard::from_bytes(bytes).map_err(|e| Error::State(e.to_string()))
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        Ok((_, rest)) => Err(Error::State(format!("{} bytes too many", rest.len()))),
+        Err(e) => Err(Error::State(e.to_string())),
+    }
 }
 
 fn check_name(expected: &str, found: &str) -> Result<()> {

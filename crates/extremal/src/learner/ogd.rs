@@ -103,9 +103,14 @@ impl MakeLearner for Ogd {
                 set.name()
             ))
         })?;
+        keys::check_unneeded("ogd", None, self.gradient_bound)?;
+        let lambda = self
+            .lambda
+            .map(|l| keys::positive("ogd", "lambda", l))
+            .transpose()?;
         let schedule = self
             .schedule
-            .unwrap_or(match (self.lambda, self.gradient_bound) {
+            .unwrap_or(match (lambda, self.gradient_bound) {
                 (Some(_), _) => Schedule::StronglyConvex,
                 (None, Some(_)) => Schedule::Convex,
                 (None, None) => Schedule::Adagrad,
@@ -120,9 +125,7 @@ impl MakeLearner for Ogd {
         let state = State {
             schedule,
             lambda: match schedule {
-                Schedule::StronglyConvex => {
-                    keys::positive("ogd", "lambda", self.lambda.ok_or(lambda_missing)?)?
-                }
+                Schedule::StronglyConvex => lambda.ok_or(lambda_missing)?,
                 _ => 0.0,
             },
             gradient: match schedule {
@@ -132,6 +135,7 @@ impl MakeLearner for Ogd {
             diameter: set.geometry().diameter,
             scale: keys::positive("ogd", "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
+            set: set.name().into(),
             x: start.decision().to_vec(),
             seen: Seen::default(),
             decided: false,
@@ -153,6 +157,8 @@ struct State {
     scale: f64,
     /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
     root: f64,
+    /// The set's name: x may be feasible in no other.
+    set: String,
     x: Vec<f64>,
     seen: Seen,
     decided: bool,
@@ -205,6 +211,7 @@ impl Learner for OgdLearner {
             x,
             seen,
             decided,
+            ..
         } = &mut self.state;
         check_turn(*decided)?;
         gradient.check(x.len())?;
@@ -260,12 +267,15 @@ impl Learner for OgdLearner {
             root,
             seen,
             ..
-        } = self.state;
-        (scale == 1.0).then_some(match schedule {
-            Schedule::Convex => Guarantee::OgdConvex { gradient, diameter },
+        } = &self.state;
+        (*scale == 1.0).then_some(match schedule {
+            Schedule::Convex => Guarantee::OgdConvex {
+                gradient: *gradient,
+                diameter: *diameter,
+            },
             Schedule::StronglyConvex => Guarantee::OgdStronglyConvex {
                 gradient: seen.largest_gradient,
-                lambda,
+                lambda: *lambda,
             },
             Schedule::Adagrad => Guarantee::OgdAdagrad {
                 bound: std::f64::consts::SQRT_2 * root * diameter,
@@ -288,6 +298,12 @@ impl Learner for OgdLearner {
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
         check_name("ogd", &name)?;
+        if state.set != self.state.set {
+            return Err(Error::State(format!(
+                "it is of the set {}, not of {}",
+                state.set, self.state.set
+            )));
+        }
         if state.x.len() != self.state.x.len() {
             return Err(Error::State(format!(
                 "it is of dimension {}, the set of {}",

@@ -67,6 +67,8 @@ enum Found {
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
+    /// The set's name: x may be feasible in no other.
+    set: String,
     x: Vec<f64>,
     c: Vec<f64>,
     origin: Option<Box<[f64]>>,
@@ -201,10 +203,11 @@ impl DensePair {
                 } else {
                     careful_norm(form, update, gg)?
                 };
-                if norm == 0.0 {
+                let alpha = -radius / norm;
+                // A direction so small that its inverse is no number counts as 0.
+                if !alpha.is_finite() {
                     self.found = Found::Nothing;
                 } else {
-                    let alpha = -radius / norm;
                     self.found = Found::Direction { alpha };
                     probe.gap = s.dx + radius * norm;
                     probe.distance_squared = radius * radius - 2.0 * alpha * s.dx + s.xx;
@@ -484,6 +487,7 @@ impl Pair for DensePair {
 
     fn save(&self) -> Result<Vec<u8>> {
         let saved = Saved {
+            set: self.set.name().into(),
             x: self.x.to_vec(),
             c: self.c.to_vec(),
             origin: self.origin.clone(),
@@ -495,6 +499,13 @@ impl Pair for DensePair {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let saved: Saved = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
+        if saved.set != self.set.name() {
+            return Err(Error::State(format!(
+                "it is of the set {}, not of {}",
+                saved.set,
+                self.set.name()
+            )));
+        }
         let dim = self.set.dim();
         if saved.x.len() != dim
             || saved.c.len() != dim

@@ -108,14 +108,18 @@ impl Row<'_> {
             } => {
                 size(values.len(), rows.len())?;
                 size(values.len(), columns.len())?;
-                let bad = columns.iter().any(|&c| c as usize >= width);
-                match self.entries().map(|(i, _)| i).max() {
-                    Some(index) if bad || index >= dim => Err(Error::Index {
+                // rows · width fits a number only once the rows are known to be in the matrix
+                let height = dim.checked_div(width).unwrap_or(0);
+                let mut places = rows.iter().zip(columns);
+                match places.find(|(r, c)| **r as usize >= height || **c as usize >= width) {
+                    Some((&r, &c)) => Err(Error::Index {
                         what: "gradient",
-                        index,
+                        index: (r as usize)
+                            .saturating_mul(width)
+                            .saturating_add(c as usize),
                         dim,
                     }),
-                    _ => Ok(()),
+                    None => Ok(()),
                 }
             }
         }
@@ -193,11 +197,13 @@ impl<'a> Gradient<'a> {
         }
         let pull = self.ridge.abs() * xx.sqrt();
         let top = scaled.max(pull);
-        if top == 0.0 {
-            return 0.0;
+        if scaled == 0.0 || pull == 0.0 {
+            return top;
         }
-        let cross = (self.scale / top) * row_dot * (self.ridge / top);
-        let square = (scaled / top).powi(2) + 2.0 * cross + (pull / top).powi(2);
-        top * square.max(0.0).sqrt()
+        // Through the angle: a factor divided by a subnormal norm would be no number.
+        let cosine = (row_dot / row_norm / xx.sqrt()).clamp(-1.0, 1.0);
+        let cosine = cosine * self.scale.signum() * self.ridge.signum();
+        let (a, b) = (scaled / top, pull / top);
+        top * (a * a + 2.0 * a * b * cosine + b * b).max(0.0).sqrt()
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::DIM;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    settle_dim,
+    larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// One bound for all coordinates, or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a number or a list of numbers was expected")]
 pub enum Bound {
     /// The same for all.
     All(f64),
@@ -198,7 +198,7 @@ impl Set for BoxSet {
         let worst = x
             .iter()
             .zip(bounds)
-            .fold(0.0_f64, |w, (x, (l, u))| w.max(l - x).max(x - u));
+            .fold(0.0, |w, (x, (l, u))| larger(w, larger(l - x, x - u)));
         Some(worst / self.scale)
     }
 

@@ -8,7 +8,7 @@ use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    check_radius, settle_dim,
+    check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -91,7 +91,7 @@ impl Set for L1Ball {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some((norm_1(x) / self.radius - 1.0).max(0.0))
+        Some(excess(norm_1(x) / self.radius))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -101,8 +101,8 @@ impl Set for L1Ball {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(L1Projection {
             ball: *self,
-            size: Vec::new(),
-            order: Vec::new(),
+            size: Vec::with_capacity(self.dim),
+            order: Vec::with_capacity(self.dim),
         }))
     }
 }

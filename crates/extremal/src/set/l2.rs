@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    Structure, check_direction, check_point, check_radius, settle_dim,
+    Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -102,7 +102,7 @@ impl Set for L2Ball {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some((kernel::norm(x) / self.radius - 1.0).max(0.0))
+        Some(excess(kernel::norm(x) / self.radius))
     }
 
     fn structure(&self) -> Structure {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    Structure, check_direction, check_point, check_radius, settle_dim,
+    Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -105,7 +105,12 @@ impl LpBall {
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
     if top == 0.0 || !top.is_finite() {
-        return top;
+        // the largest entry is looked for past NaN
+        return if x.iter().any(|v| v.is_nan()) {
+            f64::NAN
+        } else {
+            top
+        };
     }
     if top < 1e-300 {
         let up: Vec<f64> = x.iter().map(|v| v / top).collect();
@@ -139,7 +144,7 @@ impl Set for LpBall {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some((self.gauge_of(x) - 1.0).max(0.0))
+        Some(excess(self.gauge_of(x)))
     }
 
     fn structure(&self) -> Structure {
@@ -174,8 +179,8 @@ impl Set for LpBall {
         Some(Box::new(LpProjection {
             ball: *self,
             multiplier: 0.0,
-            size: Vec::new(),
-            moved: Vec::new(),
+            size: Vec::with_capacity(self.dim),
+            moved: vec![0.0; self.dim],
         }))
     }
 }
@@ -241,7 +246,7 @@ fn coordinate(a: f64, m: f64, p: f64) -> f64 {
     }
     if p == 1.5 {
         let half = 0.5 * m;
-        let root = a / (half + (half * half + a).sqrt());
+        let root = a / (half + half.hypot(a.sqrt()));
         return root * root;
     }
     // For p < 2 in u = z^(p−1), for p ≥ 2 in z itself: convex and increasing either way.
@@ -272,7 +277,6 @@ impl Projection for LpProjection {
         }
         self.size.clear();
         self.size.extend(x.iter().map(|v| v.abs() / radius));
-        self.moved.resize(x.len(), 0.0);
         // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
         let p = self.ball.p;
         let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));

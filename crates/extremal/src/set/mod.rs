@@ -66,8 +66,8 @@ pub trait Set: Send + Sync {
         out.fill(0.0);
     }
 
-    /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale;
-    /// `None` where it can't be computed.
+    /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
+    /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed.
     fn violation(&self, x: &[f64]) -> Option<f64>;
 
     /// What the storage of a decision may exploit.
@@ -231,6 +231,16 @@ pub(crate) fn settle_dim(
         ));
     }
     Ok(dim)
+}
+
+/// By how much a gauge exceeds 1. NaN stays NaN: no such point is feasible.
+pub(crate) fn excess(gauge: f64) -> f64 {
+    if gauge <= 1.0 { 0.0 } else { gauge - 1.0 }
+}
+
+/// The larger of two, NaN if either is.
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a >= b || a.is_nan() { a } else { b }
 }
 
 pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {

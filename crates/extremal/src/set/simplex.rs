@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, one};
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    check_radius, settle_dim,
+    check_radius, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -126,19 +126,19 @@ impl Set for SimplexSet {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         let sum: f64 = x.iter().sum();
-        let below = x.iter().fold(0.0_f64, |worst, &v| worst.max(-v));
+        let below = x.iter().fold(0.0, |worst, &v| larger(worst, -v));
         let off = if self.at_most {
-            (sum - self.total).max(0.0)
+            larger(0.0, sum - self.total)
         } else {
             (sum - self.total).abs()
         };
-        Some(below.max(off) / self.total)
+        Some(larger(below, off) / self.total)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(SimplexProjection {
             set: *self,
-            order: Vec::new(),
+            order: Vec::with_capacity(self.dim),
         }))
     }
 }

@@ -40,7 +40,7 @@ pub fn sc_ofw_constant(gradient: f64, lambda: f64, diameter: f64, alpha: f64) ->
 /// Regret ≤ C√(2T) + (C/2)ln T + GD: SC-OFW on strongly convex sets (Wan & Zhang, Theorem 2).
 pub fn sc_ofw_curved(gradient: f64, lambda: f64, diameter: f64, alpha: f64, rounds: f64) -> f64 {
     let c = sc_ofw_constant(gradient, lambda, diameter, alpha);
-    c * (2.0 * rounds).sqrt() + 0.5 * c * rounds.ln() + gradient * diameter
+    c * (2.0 * rounds).sqrt() + 0.5 * c * rounds.max(1.0).ln() + gradient * diameter
 }
 
 /// Regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD, C = 16(G+λD)²/λ: SC-OFW on any set (Theorem 3).
@@ -48,7 +48,7 @@ pub fn sc_ofw_general(gradient: f64, lambda: f64, diameter: f64, rounds: f64) ->
     let slope = gradient + lambda * diameter;
     let c = 16.0 * slope * slope / lambda;
     3.0 * 2f64.sqrt() / 8.0 * c * rounds.powf(2.0 / 3.0)
-        + c * rounds.ln() / 8.0
+        + c * rounds.max(1.0).ln() / 8.0
         + gradient * diameter
 }
 
@@ -69,7 +69,7 @@ pub fn ogd_convex(gradient: f64, diameter: f64, rounds: f64) -> f64 {
 
 /// Regret ≤ G²(1 + ln T)/(2λ): online gradient descent with η = 1/(λt).
 pub fn ogd_strongly_convex(gradient: f64, lambda: f64, rounds: f64) -> f64 {
-    gradient * gradient * (1.0 + rounds.ln()) / (2.0 * lambda)
+    gradient * gradient * (1.0 + rounds.max(1.0).ln()) / (2.0 * lambda)
 }
 
 /// A theorem about a learner on a set, with its constants filled in.

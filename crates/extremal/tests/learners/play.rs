@@ -1,0 +1,323 @@
+//! Learners × sets × streams × losses: decisions are feasible in every round, records say what
+//! happened, certificates hold against fixed decisions, and theorems against certificates.
+
+use extremal::hindsight::Meter;
+use extremal::kernel::dot;
+use extremal::learner::{Level, Record};
+use extremal::loss::{Loss, Objective};
+use extremal::pair::{Point, Row};
+use extremal::set::Set;
+use extremal::stream::{Round, Stream, StreamSpec};
+use extremal::theory::Assumption;
+use extremal::{Error, game};
+use std::sync::Arc;
+
+use crate::common::{At, Team, atom, centre, losses, normals, rng, soak, streams, teams, written};
+
+fn comparators(set: &dyn Set) -> Vec<At> {
+    let mut r = rng(11);
+    let mut all = vec![At(centre(set))];
+    all.extend((0..3).map(|_| At(atom(set, &normals(&mut r, set.dim())))));
+    all
+}
+
+/// The record against the round as it was seen from outside.
+fn check_record(name: &str, record: &Record, t: u64, x: &[f64], gradient: &[f64], size: f64) {
+    assert_eq!(record.round, t, "{name}");
+    let norm = extremal::kernel::norm(gradient);
+    let scale = (norm + 1e-3) * (size + 1.0);
+    // where a ridge part cancels the row's, half of the digits go with it
+    assert!(
+        (record.gradient_norm - norm).abs() <= 1e-9 * norm + 1e-8 * size,
+        "{name}: {record:?}, not {norm}"
+    );
+    assert!(
+        (record.gradient_dot - dot(gradient, x)).abs() <= 1e-9 * scale,
+        "{name}: {record:?}"
+    );
+    assert!(
+        (record.norm_squared - dot(x, x)).abs() <= 1e-9 * (1.0 + size * size),
+        "{name}: {record:?}"
+    );
+    assert!(
+        record.sigma.is_finite() && record.sigma >= 0.0,
+        "{name}: {record:?}"
+    );
+    if record.gap.is_nan() {
+        return; // no surrogate
+    }
+    assert!(record.sigma <= 1.0, "{name}: {record:?}");
+    assert!(record.oracle_calls >= 1, "{name}: {record:?}");
+    // ∇F is at most a sum of t gradients and t multiples of decisions
+    let rounding = 1e-13 * t as f64 * (1.0 + size) * (1.0 + size + norm);
+    assert!(record.gap >= -rounding, "{name}: gap {:e}", record.gap);
+}
+
+/// One run; returns whether a theorem's bound was held against it.
+fn check_run(
+    team: &Team,
+    what: &str,
+    stream: &StreamSpec,
+    objective: &Objective,
+    rounds: u64,
+) -> bool {
+    let name = format!("{} against {what}", team.name);
+    let set = &*team.set;
+    let (dim, size) = (set.dim(), set.geometry().norm_bound);
+    let mut learner = team.build();
+    let mut stream = stream.build(dim, 5).unwrap();
+    let linear = objective.loss.is_linear() && objective.ridge == 0.0;
+    let mut meter = Meter::new(&team.set, objective.ridge, linear);
+    let fixed = comparators(set);
+    let mut fixed_loss = vec![0.0; fixed.len()];
+    let (mut total, mut calls) = (0.0, 0);
+    let mut x = vec![0.0; dim];
+    let mut gradient = vec![0.0; dim];
+    for t in 1..=rounds {
+        let decision = learner.decide().unwrap();
+        decision.write(&mut x);
+        let violation = set.violation(&x).unwrap_or(0.0);
+        assert!(
+            violation <= 1e-9,
+            "{name}: violation {violation:e} in round {t}"
+        );
+        let round = stream
+            .next(decision)
+            .unwrap()
+            .expect("a stream without end");
+        let evaluation = objective
+            .evaluate(round.row, round.label, round.weight, decision)
+            .unwrap();
+        for (sum, u) in fixed_loss.iter_mut().zip(&fixed) {
+            let there = objective.evaluate(round.row, round.label, round.weight, u);
+            *sum += there.unwrap().value;
+        }
+        total += evaluation.value;
+        meter.see(decision, &evaluation.gradient).unwrap();
+        let given = evaluation.gradient;
+        for (g, x) in gradient.iter_mut().zip(&x) {
+            *g = given.ridge * x;
+        }
+        given.row.add_to(given.scale, &mut gradient);
+        let record = learner.observe(&given).unwrap();
+        check_record(&name, &record, t, &x, &gradient, size);
+        calls += u64::from(record.oracle_calls);
+    }
+    let seen = learner.seen();
+    assert_eq!(
+        (learner.rounds(), seen.rounds, seen.oracle_calls),
+        (rounds, rounds, calls),
+        "{name}"
+    );
+
+    let regret = fixed_loss
+        .iter()
+        .map(|l| total - l)
+        .fold(f64::MIN, f64::max);
+    let tolerance = 1e-9 * (1.0 + rounds as f64 * (1.0 + size * seen.largest_gradient));
+    let certified = meter.certificate(300).unwrap().regret;
+    assert!(
+        certified >= regret - tolerance,
+        "{name}: certified {certified}, regret {regret}"
+    );
+
+    let guarantee = learner.guarantee();
+    let checks = guarantee.map(|g| g.check(seen, objective.ridge));
+    if let Some(own) = learner.certificate() {
+        let curved = checks
+            .iter()
+            .flatten()
+            .all(|c| c.holds || !matches!(c.assumption, Assumption::StronglyConvexLosses(_)));
+        if own.level != Level::Quadratic || curved {
+            assert!(
+                own.regret >= regret - tolerance,
+                "{name}: it certified {}, regret {regret}",
+                own.regret
+            );
+        }
+    }
+    let (Some(guarantee), Some(checks)) = (guarantee, checks) else {
+        return false;
+    };
+    if !checks.iter().all(|c| c.holds) {
+        return false;
+    }
+    let bound = guarantee.bound(rounds as f64);
+    assert!(
+        certified <= bound + tolerance,
+        "{name}: {} says {bound}, certified {certified}",
+        guarantee.theorem()
+    );
+    true
+}
+
+/// The losses that admit the stream's labels.
+fn fitting_losses(stream: &StreamSpec, dim: usize) -> Vec<(&'static str, Arc<dyn Loss>)> {
+    let mut stream = stream.build(dim, 5).unwrap();
+    let start = At(vec![0.0; dim]);
+    let label = stream.next(&start).unwrap().unwrap().label;
+    let fits = |loss: &Arc<dyn Loss>| match loss.check_label(label) {
+        Ok(()) => true,
+        Err(Error::Label { .. }) => false,
+        Err(e) => panic!("{e}"),
+    };
+    losses()
+        .into_iter()
+        .filter(|(_, loss)| fits(loss))
+        .collect()
+}
+
+#[test]
+fn decisions_are_feasible_records_true_and_theorems_kept_on_every_stream() {
+    const DIMS: [usize; 4] = [4, 1, 2, 13];
+    let (mut runs, mut held) = (0, 0);
+    let mut theorems = std::collections::BTreeSet::new();
+    for (d, dim) in DIMS.into_iter().enumerate() {
+        for (i, team) in teams(dim, |_, _| {}).iter().enumerate() {
+            for (j, (text, stream)) in streams().iter().enumerate() {
+                // each pair meets in one of the dimensions
+                if (i + j) % DIMS.len() != d {
+                    continue;
+                }
+                let fitting = fitting_losses(stream, dim);
+                let other = &fitting[(i / 4 + j / 4) % fitting.len()];
+                let (ridge, loss) = [(0.0, &fitting[0]), (0.1, other)][(i / 4) % 2];
+                for (ridge, (loss_name, loss)) in [(ridge, loss), (0.1 - ridge, other)] {
+                    let objective = Objective::new(loss.clone(), ridge).unwrap();
+                    let what = format!("{text}, {loss_name} with ridge {ridge}");
+                    runs += 1;
+                    if check_run(team, &what, stream, &objective, 1000) {
+                        held += 1;
+                        theorems.insert(team.build().guarantee().unwrap().theorem());
+                    }
+                }
+            }
+        }
+    }
+    println!("{runs} runs, {held} of them under a theorem: {theorems:?}");
+    assert!(runs > 1000 && held > runs / 5);
+    assert!(theorems.len() >= 9, "{theorems:?}");
+}
+
+#[test]
+fn long_runs_stay_feasible_and_true() {
+    let rounds = if soak() { 1_000_000 } else { 10_000 };
+    let wanted_streams = ["drift", "adversary:kind=orthogonal", "zipf:nonzeros=5"];
+    for (i, team) in teams(5, |_, _| {}).iter().enumerate() {
+        let first = team.learner.entry().examples[0].parse() == Ok(team.learner.clone());
+        if !first || (!soak() && i % 3 != 0) {
+            continue;
+        }
+        let text = wanted_streams[i % wanted_streams.len()];
+        if soak() {
+            println!("{} against {text}", team.name);
+        }
+        let stream = text.parse().unwrap();
+        let (_, linear) = &losses()[0];
+        let ridge = if team.learner.entry().name == "sc-ofw" {
+            0.1
+        } else {
+            0.0
+        };
+        let objective = Objective::new(linear.clone(), ridge).unwrap();
+        check_run(team, text, &stream, &objective, rounds);
+    }
+}
+
+#[test]
+fn a_game_played_twice_is_the_same_game() {
+    for team in teams(5, |_, _| {}) {
+        for (text, spec) in streams() {
+            let play = || {
+                let mut learner = team.build();
+                let mut stream = spec.build(5, 9).unwrap();
+                let objective = Objective::new(losses()[0].1.clone(), 0.0).unwrap();
+                let mut losses = Vec::new();
+                game::play(
+                    &mut *learner,
+                    &mut *stream,
+                    &objective,
+                    50,
+                    &mut || 0.0,
+                    None,
+                    Some(&*team.set),
+                    |turn| {
+                        losses.push(turn.total_loss.to_bits());
+                        Ok(())
+                    },
+                )
+                .map(|summary| {
+                    (
+                        summary,
+                        losses,
+                        learner.save().unwrap(),
+                        written(learner.decision()),
+                    )
+                })
+                .unwrap()
+            };
+            let (one, other) = (play(), play());
+            assert!(one == other, "{} against {text}", team.name);
+            assert_eq!(one.0.rounds, 50);
+        }
+    }
+}
+
+/// A stream that ends, or whose label makes no sense, after a few rounds.
+struct Short {
+    left: u32,
+    label: f64,
+}
+
+impl Stream for Short {
+    fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
+        let label = if self.left == 0 { self.label } else { 1.0 };
+        if self.left == 0 && self.label == 1.0 {
+            return Ok(None);
+        }
+        self.left = self.left.saturating_sub(1);
+        Ok(Some(Round {
+            row: Row::Dense(&[0.6, 0.8]),
+            label,
+            weight: 1.0,
+        }))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn after_a_stream_has_ended_or_failed_the_game_goes_on_with_the_next() {
+    let (_, logistic) = losses()
+        .into_iter()
+        .find(|(n, _)| *n == "logistic")
+        .unwrap();
+    let objective = Objective::new(logistic, 0.0).unwrap();
+    for team in teams(2, |_, _| {}) {
+        let mut learner = team.build();
+        let mut play = |label: f64| {
+            let mut stream = Short { left: 7, label };
+            let mut clock = || 0.0;
+            game::play(
+                &mut *learner,
+                &mut stream,
+                &objective,
+                100,
+                &mut clock,
+                None,
+                None,
+                |_| Ok(()),
+            )
+        };
+        assert_eq!(play(1.0).unwrap().rounds, 7, "{}", team.name);
+        assert!(
+            matches!(play(5.0), Err(Error::Label { .. })),
+            "{}",
+            team.name
+        );
+        assert_eq!(play(1.0).unwrap().rounds, 7, "{}", team.name);
+        assert_eq!(learner.rounds(), 21, "{}", team.name);
+    }
+}

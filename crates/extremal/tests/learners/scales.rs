@@ -1,0 +1,266 @@
+//! Gradients of every size, of every structure, and none at all.
+
+use extremal::Error;
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::pair::{Gradient, Row};
+use proptest::prelude::*;
+
+use crate::common::{atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written};
+use crate::script::{self, Given};
+
+const DIM: usize = 6;
+const SCALES: [f64; 13] = [
+    1e-322, 1e-310, 1e-308, 1e-305, 1e-300, 1e-200, 1e-170, 1e-80, 1e80, 1e150, 1e170, 1e250, 1e300,
+];
+
+#[test]
+fn gradients_of_any_size_keep_decisions_feasible_and_move_them() {
+    for size in SCALES {
+        for (kind, script) in [
+            ("dense", script::dense(1, DIM, 60, 1.0)),
+            ("sparse", script::sparse(2, DIM, 60, 1.0)),
+        ] {
+            for team in teams(DIM, |_, _| {}) {
+                let name = format!("{}, {kind} gradients of {size:e}", team.name);
+                let mut learner = team.build();
+                let start = centre(&*team.set);
+                let mut furthest = 0.0_f64;
+                for (k, given) in script.iter().enumerate() {
+                    let x = written(learner.decide().unwrap());
+                    let violation = team.set.violation(&x).unwrap_or(0.0);
+                    assert!(violation <= 1e-9, "{name}: violation {violation:e}");
+                    furthest = furthest.max(distance(&x, &start));
+                    // small or large in its entries or by its factor, with a ridge or without
+                    let mut sized = given.clone();
+                    if k % 4 < 2 {
+                        sized.values.iter_mut().for_each(|v| *v *= size);
+                    } else {
+                        sized.scale *= size;
+                    }
+                    sized.ridge = if k % 2 == 0 { 0.0 } else { 0.1 };
+                    match learner.observe(&sized.gradient()) {
+                        Ok(record) => {
+                            let numbers = [record.sigma, record.gradient_norm, record.norm_squared];
+                            assert!(numbers.iter().all(|v| v.is_finite()), "{name}: {record:?}");
+                        }
+                        // where sums leave the range of numbers, an error may say so
+                        Err(Error::Numerical { .. } | Error::NotFinite { .. }) if size > 1e200 => {
+                            break;
+                        }
+                        Err(e) => panic!("{name}: {e}"),
+                    }
+                }
+                // next to a centre other than 0 a small step is lost in rounding
+                let can_tell = start.iter().all(|v| *v == 0.0) || size >= 1.0;
+                let moves = (1e-200..=1e200).contains(&size) && can_tell;
+                if moves && team.set.geometry().diameter > 0.0 {
+                    assert!(furthest > 0.0, "{name}: it never moved");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sets_of_any_size_and_shape_keep_decisions_feasible_and_move_them() {
+    for dim in [1, 2, DIM] {
+        let scripts = [
+            script::dense(6, dim, 80, 1.0),
+            script::sparse(7, dim, 80, 1.0),
+        ];
+        for team in teams_on(hard_sets(dim), |_, _| {}) {
+            for script in &scripts {
+                let mut learner = team.build();
+                let start = written(learner.decision());
+                let mut moved = false;
+                for given in script {
+                    let x = written(learner.decide().unwrap());
+                    let violation = team.set.violation(&x).unwrap_or(0.0);
+                    assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+                    moved |= x != start;
+                    let record = learner.observe(&given.gradient()).unwrap();
+                    let numbers = [record.sigma, record.gradient_norm, record.norm_squared];
+                    assert!(
+                        numbers.iter().all(|v| v.is_finite()),
+                        "{}: {record:?}",
+                        team.name
+                    );
+                }
+                // next to a centre of 1e100 a step of 1 is lost
+                let centred = start.iter().all(|v| *v == 0.0);
+                assert!(moved || !centred, "{}: it never moved", team.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_start_at_a_corner_is_as_good_as_the_centre() {
+    for team in teams(DIM, |_, _| {}) {
+        let keys = team.learner.entry().parameters;
+        if !keys.iter().any(|p| p.name == "start") {
+            continue;
+        }
+        let corner = atom(&*team.set, &[1.0, -2.0, 0.5, 0.1, 3.0, -1.0]);
+        let given = team.learner.to_string();
+        let joint = if given.contains(':') { ',' } else { ':' };
+        let text = format!("{given}{joint}start={corner:?}");
+        let spec: LearnerSpec = text.parse().unwrap();
+        let mut learner = spec.build_stored(&team.set, team.storage).unwrap();
+        let apart = distance(&written(learner.decision()), &corner);
+        let size = team.set.geometry().norm_bound;
+        assert!(apart <= 1e-14 * size, "{text}: starts {apart:e} off");
+        for given in script::mixed(8, DIM, 300) {
+            let x = written(learner.decide().unwrap());
+            let violation = team.set.violation(&x).unwrap_or(0.0);
+            assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+            learner.observe(&given.gradient()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn gradients_that_jump_between_scales_keep_decisions_feasible() {
+    let mut r = rng(3);
+    for team in teams(DIM, |_, _| {}) {
+        let mut learner = team.build();
+        for given in script::mixed(4, DIM, 400) {
+            let x = written(learner.decide().unwrap());
+            let violation = team.set.violation(&x).unwrap_or(0.0);
+            assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+            let size = 10f64.powf(60.0 * uniform(&mut r) - 30.0);
+            let sized = Given {
+                scale: size * given.scale,
+                ..given
+            };
+            learner.observe(&sized.gradient()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn without_gradients_nothing_moves() {
+    for team in teams(DIM, |_, _| {}) {
+        let mut learner = team.build();
+        let start = written(learner.decision());
+        let zeros = Given {
+            indices: None,
+            values: vec![0.0; DIM],
+            scale: 1.0,
+            ridge: 0.0,
+        };
+        let none = Given {
+            indices: Some(vec![]),
+            values: vec![],
+            scale: 1.0,
+            ridge: 0.0,
+        };
+        for k in 0..1000 {
+            let given = if k % 2 == 0 { &zeros } else { &none };
+            let x = written(learner.decide().unwrap());
+            let apart = distance(&x, &start);
+            assert!(
+                apart <= 1e-9 * team.set.geometry().norm_bound,
+                "{}: moved by {apart:e} in round {k}",
+                team.name
+            );
+            let record = learner.observe(&given.gradient()).unwrap();
+            assert_eq!(record.gradient_norm, 0.0, "{}", team.name);
+            assert!(
+                (0.0..=1e300).contains(&record.sigma),
+                "{}: {record:?}",
+                team.name
+            );
+        }
+    }
+}
+
+#[test]
+fn matrix_entries_are_a_sparse_row() {
+    let script = script::sparse(9, DIM, 100, 1.0);
+    for team in teams(DIM, |_, _| {}) {
+        let (mut flat, mut matrix) = (team.build(), team.build());
+        for given in &script {
+            let gradient = given.gradient();
+            let (rows, columns): (Vec<u32>, Vec<u32>) = gradient
+                .row
+                .entries()
+                .map(|(i, _)| (i as u32 / 3, i as u32 % 3))
+                .unzip();
+            let row = Row::Entries {
+                width: 3,
+                rows: &rows,
+                columns: &columns,
+                values: &given.values,
+            };
+            let x = written(flat.decide().unwrap());
+            assert!(
+                distance(&x, &written(matrix.decide().unwrap())) <= 1e-12,
+                "{}",
+                team.name
+            );
+            flat.observe(&gradient).unwrap();
+            matrix.observe(&Gradient { row, ..gradient }).unwrap();
+        }
+    }
+}
+
+#[test]
+fn sparse_and_dense_forms_of_a_gradient_are_the_same_gradient() {
+    for dim in [1, 5, 23] {
+        let script = script::sparse(5, dim, 200, 1.0);
+        for team in teams(dim, |_, _| {}) {
+            let (mut few, mut all) = (team.build(), team.build());
+            let size = team.set.geometry().norm_bound;
+            // the lazy form adds the same numbers in another order
+            let tolerance = if team.storage == Storage::Dense {
+                1e-12
+            } else {
+                1e-9
+            };
+            for given in &script {
+                let x = written(few.decide().unwrap());
+                let y = written(all.decide().unwrap());
+                let apart = distance(&x, &y);
+                assert!(apart <= tolerance * size, "{}: {apart:e} apart", team.name);
+                let one = few.observe(&given.gradient()).unwrap();
+                let other = all.observe(&given.spread(dim).gradient()).unwrap();
+                let scale = one.gradient_norm * size;
+                assert!(
+                    (one.gradient_norm - other.gradient_norm).abs() <= 1e-12 * one.gradient_norm
+                );
+                assert!(
+                    (one.gradient_dot - other.gradient_dot).abs() <= 1e-9 * scale,
+                    "{}",
+                    team.name
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_the_gradients_decisions_stay_feasible(
+        rows in prop::collection::vec((prop::array::uniform3(-1.0..1.0f64), -150.0..150.0f64, 0..4u8), 30),
+    ) {
+        for team in teams(3, |_, _| {}) {
+            let mut learner = team.build();
+            for (row, exponent, kind) in &rows {
+                let x = written(learner.decide().unwrap());
+                let violation = team.set.violation(&x).unwrap_or(0.0);
+                prop_assert!(violation <= 1e-9, "{}: violation {violation:e}", team.name);
+                let scale = 10f64.powf(*exponent);
+                let given = match kind {
+                    0 => Given { indices: Some(vec![2]), values: row[..1].to_vec(), scale, ridge: 0.0 },
+                    1 => Given { indices: None, values: row.to_vec(), scale, ridge: 0.3 },
+                    2 => Given { indices: None, values: vec![0.0, row[1], 0.0], scale, ridge: 0.0 },
+                    _ => Given { indices: None, values: row.to_vec(), scale, ridge: 0.0 },
+                };
+                learner.observe(&given.gradient()).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Gradients written down beforehand, so that the same ones can be played again.
+
+use extremal::learner::{Learner, Record};
+use extremal::pair::{Gradient, Row};
+use rand::RngExt;
+
+use crate::common::{normals, rng, uniform, written};
+
+/// A gradient that owns its numbers.
+#[derive(Clone)]
+pub struct Given {
+    pub indices: Option<Vec<u32>>,
+    pub values: Vec<f64>,
+    pub scale: f64,
+    pub ridge: f64,
+}
+
+impl Given {
+    pub fn gradient(&self) -> Gradient<'_> {
+        let row = match &self.indices {
+            None => Row::Dense(&self.values),
+            Some(indices) => Row::Sparse {
+                indices,
+                values: &self.values,
+            },
+        };
+        Gradient {
+            row,
+            scale: self.scale,
+            ridge: self.ridge,
+        }
+    }
+
+    /// The same with every entry written out.
+    pub fn spread(&self, dim: usize) -> Self {
+        let mut values = vec![0.0; dim];
+        self.gradient().row.add_to(1.0, &mut values);
+        Self {
+            indices: None,
+            values,
+            ..self.clone()
+        }
+    }
+}
+
+/// Dense rows of norm about `size`.
+pub fn dense(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
+    let mut r = rng(seed);
+    let one = |_| Given {
+        indices: None,
+        values: normals(&mut r, dim),
+        scale: size / (dim as f64).sqrt(),
+        ridge: 0.0,
+    };
+    (0..rounds).map(one).collect()
+}
+
+/// Rows with a few entries, each index once, in no order.
+pub fn sparse(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
+    let mut r = rng(seed);
+    let one = |_| {
+        let mut indices: Vec<u32> = (0..dim as u32).collect();
+        for k in (1..dim).rev() {
+            indices.swap(k, r.random_range(0..=k));
+        }
+        indices.truncate(dim.div_ceil(3));
+        Given {
+            values: normals(&mut r, indices.len()),
+            scale: size / (indices.len() as f64).sqrt(),
+            indices: Some(indices),
+            ridge: 0.0,
+        }
+    };
+    (0..rounds).map(one).collect()
+}
+
+/// Both, some with a ridge part, some without any entry, some zero.
+pub fn mixed(seed: u64, dim: usize, rounds: usize) -> Vec<Given> {
+    let mut r = rng(seed);
+    let dense = dense(seed + 1, dim, rounds, 0.7);
+    let sparse = sparse(seed + 2, dim, rounds, 0.7);
+    let one = |(k, (mut d, mut s)): (usize, (Given, Given))| {
+        if k % 11 == 5 {
+            (s.indices, s.values) = (Some(vec![]), vec![]);
+        }
+        if k % 13 == 7 {
+            d.scale = 0.0;
+        }
+        let mut given = if uniform(&mut r) < 0.5 { d } else { s };
+        given.ridge = if k % 3 == 0 { 0.1 } else { 0.0 };
+        given
+    };
+    dense.into_iter().zip(sparse).enumerate().map(one).collect()
+}
+
+/// A round's record, to compare bit for bit (the gap may be NaN).
+pub fn record_bytes(record: &Record) -> Vec<u8> {
+    postcard::to_stdvec(record).unwrap()
+}
+
+/// Plays the script; what was decided and recorded.
+pub fn play(learner: &mut dyn Learner, script: &[Given]) -> Vec<(Vec<u64>, Vec<u8>)> {
+    let round = |given: &Given| {
+        let x = written(learner.decide().unwrap());
+        let record = learner.observe(&given.gradient()).unwrap();
+        (crate::common::bits(&x), record_bytes(&record))
+    };
+    script.iter().map(round).collect()
+}

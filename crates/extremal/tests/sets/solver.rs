@@ -1,0 +1,192 @@
+//! Oracles and projections against Clarabel, an interior-point solver that shares nothing with
+//! this library.
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{
+    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, PowerConeT, SecondOrderConeT,
+    SolverStatus, SupportedConeT, ZeroConeT,
+};
+use extremal::kernel::{dot, norm};
+use extremal::set::SetSpec;
+use extremal::set::boxes::Bound;
+
+use crate::common::{NamedSet, atom, distance, normals, rng, scaled, sets};
+
+/// Rows of Ax + s = b with s in the cones; the first `dim` variables are the point.
+struct Program {
+    variables: usize,
+    rows: Vec<(Vec<(usize, f64)>, f64)>,
+    cones: Vec<SupportedConeT<f64>>,
+}
+
+impl Program {
+    /// s = b − Ax for each of the rows, in the cone.
+    fn constrain(&mut self, cone: SupportedConeT<f64>, rows: Vec<(Vec<(usize, f64)>, f64)>) {
+        self.cones.push(cone);
+        self.rows.extend(rows);
+    }
+
+    /// min ½·curvature·‖x‖² + ⟨q, x⟩ over the first variables.
+    fn solve(&self, curvature: f64, q: &[f64]) -> Vec<f64> {
+        let dim = q.len();
+        let (mut i, mut j, mut v) = (Vec::new(), Vec::new(), Vec::new());
+        let mut b = Vec::new();
+        for (row, (entries, right)) in self.rows.iter().enumerate() {
+            for &(column, value) in entries {
+                i.push(row);
+                j.push(column);
+                v.push(value);
+            }
+            b.push(*right);
+        }
+        let a = CscMatrix::new_from_triplets(self.rows.len(), self.variables, i, j, v);
+        let curved = if curvature > 0.0 { dim } else { 0 };
+        let diagonal: Vec<usize> = (0..curved).collect();
+        let p = CscMatrix::new_from_triplets(
+            self.variables,
+            self.variables,
+            diagonal.clone(),
+            diagonal,
+            vec![curvature; curved],
+        );
+        let mut cost = q.to_vec();
+        cost.resize(self.variables, 0.0);
+        let settings = DefaultSettings {
+            verbose: false,
+            tol_gap_abs: 1e-10,
+            tol_gap_rel: 1e-10,
+            tol_feas: 1e-10,
+            ..DefaultSettings::default()
+        };
+        let mut solver = DefaultSolver::new(&p, &cost, &a, &b, &self.cones, settings).unwrap();
+        solver.solve();
+        let status = solver.solution.status;
+        assert!(
+            matches!(status, SolverStatus::Solved | SolverStatus::AlmostSolved),
+            "Clarabel: {status:?}"
+        );
+        solver.solution.x[..dim].to_vec()
+    }
+}
+
+/// The set as a cone program; `None` for one that has no such form here.
+fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
+    let mut program = Program {
+        variables: dim,
+        rows: Vec::new(),
+        cones: Vec::new(),
+    };
+    let at_least = |i: usize, low: f64| (vec![(i, -1.0)], -low);
+    let at_most = |i: usize, high: f64| (vec![(i, 1.0)], high);
+    let expand = |bound: &Bound| match bound {
+        Bound::All(v) => vec![*v; dim],
+        Bound::Each(v) => v.clone(),
+    };
+    match spec {
+        SetSpec::L2(l2) => {
+            let mut rows = vec![(vec![], l2.radius)];
+            rows.extend((0..dim).map(|i| (vec![(i, -1.0)], 0.0)));
+            program.constrain(SecondOrderConeT(dim + 1), rows);
+        }
+        SetSpec::Lp(lp) => {
+            // |x_i| ≤ t_i^(1/p)·r^(1−1/p) and Σ t_i ≤ r
+            program.variables = 2 * dim;
+            let total = ((0..dim).map(|i| (dim + i, 1.0)).collect(), lp.radius);
+            program.constrain(NonnegativeConeT(1), vec![total]);
+            for i in 0..dim {
+                let rows = vec![
+                    (vec![(dim + i, -1.0)], 0.0),
+                    (vec![], lp.radius),
+                    (vec![(i, -1.0)], 0.0),
+                ];
+                program.constrain(PowerConeT(1.0 / lp.p), rows);
+            }
+        }
+        SetSpec::L1(l1) => {
+            // −t_i ≤ x_i ≤ t_i and Σ t_i ≤ r
+            program.variables = 2 * dim;
+            let mut rows = vec![((0..dim).map(|i| (dim + i, 1.0)).collect(), l1.radius)];
+            for i in 0..dim {
+                rows.push((vec![(i, 1.0), (dim + i, -1.0)], 0.0));
+                rows.push((vec![(i, -1.0), (dim + i, -1.0)], 0.0));
+            }
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+        }
+        SetSpec::Box(bounds) => {
+            let (lower, upper) = (expand(&bounds.lower), expand(&bounds.upper));
+            let mut rows: Vec<_> = (0..dim).map(|i| at_least(i, lower[i])).collect();
+            rows.extend((0..dim).map(|i| at_most(i, upper[i])));
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+        }
+        SetSpec::Simplex(simplex) => {
+            let total = ((0..dim).map(|i| (i, 1.0)).collect(), simplex.total);
+            let cone = if simplex.at_most {
+                NonnegativeConeT(1)
+            } else {
+                ZeroConeT(1)
+            };
+            program.constrain(cone, vec![total]);
+            let rows: Vec<_> = (0..dim).map(|i| at_least(i, 0.0)).collect();
+            program.constrain(NonnegativeConeT(dim), rows);
+        }
+        _ => return None,
+    }
+    Some(program)
+}
+
+#[test]
+fn oracles_agree_with_an_independent_solver() {
+    let mut r = rng(1);
+    for dim in [2, 6] {
+        for NamedSet {
+            name, spec, set, ..
+        } in sets(dim)
+        {
+            let Some(program) = program(&spec, dim) else {
+                continue;
+            };
+            for _ in 0..4 {
+                let d = normals(&mut r, dim);
+                let theirs = dot(&d, &program.solve(0.0, &d));
+                let ours = dot(&d, &atom(&*set, &d));
+                let scale = norm(&d) * set.geometry().norm_bound;
+                assert!(
+                    (ours - theirs).abs() <= 1e-6 * scale,
+                    "{name}: {ours} and {theirs}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn projections_agree_with_an_independent_solver() {
+    let mut r = rng(2);
+    for dim in [2, 6] {
+        for NamedSet {
+            name, spec, set, ..
+        } in sets(dim)
+        {
+            let (Some(program), Some(mut projection)) = (program(&spec, dim), set.projection())
+            else {
+                continue;
+            };
+            let size = set.geometry().norm_bound;
+            for k in [0.3, 1.0, 3.0] {
+                let y = scaled(&normals(&mut r, dim), k * size);
+                let mut ours = y.clone();
+                projection.project(&mut ours).unwrap();
+                // min ½‖x‖² − ⟨y, x⟩
+                let theirs = program.solve(1.0, &scaled(&y, -1.0));
+                // in the distance to y, errors of the solver count twice; in the point, as a root
+                let (far, as_far) = (distance(&ours, &y), distance(&theirs, &y));
+                assert!(
+                    (far - as_far).abs() <= 1e-6 * size,
+                    "{name}: {far} and {as_far}"
+                );
+                let apart = distance(&ours, &theirs);
+                assert!(apart <= 1e-4 * size, "{name}: {apart:e} apart for {y:?}");
+            }
+        }
+    }
+}

@@ -210,7 +210,7 @@ impl DensePair {
                 } else {
                     self.found = Found::Direction { alpha };
                     probe.gap = s.dx + radius * norm;
-                    probe.distance_squared = radius * radius - 2.0 * alpha * s.dx + s.xx;
+                    probe.distance_squared = radius * radius - alpha * (2.0 * s.dx) + s.xx;
                     if probe.distance_squared < CANCELLED * (radius * radius + s.xx) {
                         (probe.gap, probe.distance_squared) =
                             kernel::residual_direction(form, alpha);

@@ -120,7 +120,8 @@ impl Row<'_> {
         }
     }
 
-    pub(crate) fn check_finite(&self) -> Result<()> {
+    /// Errors if an entry is NaN or infinite.
+    pub fn check_finite(&self) -> Result<()> {
         match kernel::find_not_finite(self.values()) {
             None => Ok(()),
             Some((index, value)) => Err(Error::NotFinite {
@@ -163,7 +164,9 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    pub(crate) fn check(&self, dim: usize) -> Result<()> {
+    /// Errors unless the shape fits the dimension and the factors are finite. Entries are not
+    /// looked at.
+    pub fn check(&self, dim: usize) -> Result<()> {
         for value in [self.scale, self.ridge] {
             if !value.is_finite() {
                 return Err(Error::NotFinite {

@@ -59,12 +59,12 @@ impl<'a> Update<'a> {
     }
 
     /// The factor of the gradient's row a in c'.
-    pub(crate) fn k(&self) -> f64 {
+    pub fn k(&self) -> f64 {
         self.weight * self.gradient.scale
     }
 
     /// The factor of x in c', the gradient's ridge part included.
-    pub(crate) fn m(&self) -> f64 {
+    pub fn m(&self) -> f64 {
         self.decision + self.weight * self.gradient.ridge
     }
 }

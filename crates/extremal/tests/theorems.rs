@@ -387,7 +387,7 @@ fn the_constants_are_those_worked_out_by_hand() {
     close(theory::gauge_ftrl(2.0, 4.0, 200.0, 5000.0), 400.0);
     // p = 3, r = 2, T = 1000: β = 2·(√2·1000/3)^(2/3); 3^(1/3)·2^(1/3)·2·100
     let uniform = theory::gauge_ftrl_uniform(1.0, 1.5, 2.0, 121.141_372_855_475_98, 1000.0);
-    close(uniform, 363.424_118_566_427_93);
+    close(uniform, 363.424_118_566_427_9);
     // 1.5·2·3·√10000
     close(theory::ogd_convex(2.0, 3.0, 1e4), 900.0);
     // 4·(1 + ln 1000)/(2·½)

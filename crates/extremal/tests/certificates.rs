@@ -263,6 +263,43 @@ fn the_best_quadratic_certificate_is_within_a_tenth_of_the_regret_where_lambda_d
 }
 
 #[test]
+fn where_losses_have_no_curvature_beyond_lambda_the_best_certificate_is_the_regret() {
+    let (dim, rounds, lambda) = (4, 3000, 0.2);
+    let objective = objective("linear", lambda);
+    for body in bodies() {
+        if matches!(body, Body::Lp { p, .. } if p != 2.0) {
+            continue; // no projection by plain means
+        }
+        let set = set(&body.spec(), dim);
+        for stream in ["noise", "drift", "adversary:kind=sign"] {
+            let mut learner = learner("sc-ofw:lambda=0.2", &set);
+            let mut stream = support::stream(stream, dim, 1);
+            let mut meter = Meter::new(&set, lambda, false);
+            let (mut total, mut s) = (Sum::default(), vec![0.0; dim]);
+            for _ in 0..rounds {
+                let x = learner.decide().unwrap();
+                let row = stream.next(x).unwrap().unwrap().row;
+                let evaluation = objective.evaluate(row, 0.0, 1.0, x).unwrap();
+                total.add(evaluation.value);
+                row.add_to(1.0, &mut s);
+                meter.see(x, &evaluation.gradient).unwrap();
+                learner.observe(&evaluation.gradient).unwrap();
+            }
+            let beta = lambda * f64::from(rounds);
+            let best = body.project(&scaled(-1.0 / beta, &s));
+            let regret = total.value() - dot(&s, &best) - 0.5 * beta * dot(&best, &best);
+            let own = learner.certificate().unwrap().regret;
+            let metered = meter.certificate(20_000).unwrap().regret;
+            assert!(regret <= own + 1e-9, "{body:?}: {own} < {regret}");
+            assert!(
+                regret - 1e-9 <= metered && metered <= 1.01 * regret + 1e-3,
+                "{body:?}: {metered}, regret {regret}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_meter_certifies_learners_that_can_not_do_it_themselves() {
     let (dim, rounds, ridge) = (5, rounds(2000, 100_000), 0.2);
     for body in bodies() {

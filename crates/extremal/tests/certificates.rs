@@ -243,7 +243,7 @@ fn the_best_quadratic_certificate_exceeds_the_regret_by_the_datas_curvature_alon
 }
 
 #[test]
-fn the_best_quadratic_certificate_is_within_a_tenth_of_the_regret_where_lambda_dominates() {
+fn quadratic_certificates_are_within_a_tenth_of_the_regret_where_lambda_dominates() {
     // rows on the unit sphere have curvature 1/d in every direction
     for (dim, ridge) in [(10, 1.0), (50, 0.5)] {
         for radius in [0.5, 1.0] {
@@ -256,8 +256,9 @@ fn the_best_quadratic_certificate_is_within_a_tenth_of_the_regret_where_lambda_d
             let own = run.own.unwrap().regret;
             let metered = run.meter.certificate(1000).unwrap().regret;
             println!("d = {dim}: regret {regret:.5}, own {own:.5}, meter {metered:.5}");
-            assert!(regret <= metered && metered <= 1.1 * regret);
-            assert!(metered <= own + 1e-9);
+            for certified in [own, metered] {
+                assert!(regret <= certified && certified <= 1.1 * regret);
+            }
         }
     }
 }
@@ -317,7 +318,10 @@ fn the_meter_certifies_learners_that_can_not_do_it_themselves() {
             assert_eq!(run.meter.calls(), 1);
             let searched = run.meter.certificate(300).unwrap().regret;
             assert!(regret <= searched + 1e-9 * run.total, "{text} on {body:?}");
-            assert!(searched <= first, "looking longer did not help");
+            assert!(
+                searched <= first + 1e-9 * run.total,
+                "looking longer did harm"
+            );
             assert!(run.meter.calls() <= 301);
         }
     }

@@ -47,13 +47,13 @@ sums!(
 sums!(
     /// What an ℓp ball needs to know, with t = scale·∇F and s = sgn(t)|t|^a.
     PowerScan {
-        top: "max |t|", st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²",
+        top: "max |t|", tt: "‖t‖²", st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²",
         dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩",
     }
 );
 sums!(
     /// What every other set needs to know.
-    GeneralScan { dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
+    GeneralScan { dd: "‖∇F‖²", dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
 );
 
 /// Runs `$body` for every entry: whole chunks first, then the rest in the first lanes.
@@ -117,9 +117,9 @@ fn scan_power_with<P: Power>(form: Form<'_>, scale: f64, p: P, out: &mut [f64]) 
         beta,
     } = form.cut();
     let out = &mut out[..c.len()];
-    let mut a = [[0.0; LANES]; 7];
+    let mut a = [[0.0; LANES]; 8];
     let mut top = [0.0_f64; LANES];
-    let [st, sx, ss, dx, xx, gg, gx] = &mut a;
+    let [tt, st, sx, ss, dx, xx, gg, gx] = &mut a;
     lanes!(c.len(), |i, j| {
         let (x, g) = (x[i], g[i]);
         let d = ((c[i] + k * g) + m * x) + beta * x;
@@ -128,6 +128,7 @@ fn scan_power_with<P: Power>(form: Form<'_>, scale: f64, p: P, out: &mut [f64]) 
         let s = p.of(u).copysign(t);
         out[i] = s;
         top[j] = if u > top[j] { u } else { top[j] };
+        tt[j] += t * t;
         st[j] += s * t;
         sx[j] += s * x;
         ss[j] += s * s;
@@ -136,10 +137,11 @@ fn scan_power_with<P: Power>(form: Form<'_>, scale: f64, p: P, out: &mut [f64]) 
         gg[j] += g * g;
         gx[j] += g * x;
     });
-    let [st, sx, ss, dx, xx, gg, gx] = a.map(tree);
+    let [tt, st, sx, ss, dx, xx, gg, gx] = a.map(tree);
     let top = top.into_iter().fold(0.0, f64::max);
     PowerScan {
         top,
+        tt,
         st,
         sx,
         ss,
@@ -162,19 +164,20 @@ pub(crate) fn scan_general(form: Form<'_>, direction: &mut [f64]) -> GeneralScan
         beta,
     } = form.cut();
     let direction = &mut direction[..c.len()];
-    let mut a = [[0.0; LANES]; 4];
-    let [dx, xx, gg, gx] = &mut a;
+    let mut a = [[0.0; LANES]; 5];
+    let [dd, dx, xx, gg, gx] = &mut a;
     lanes!(c.len(), |i, j| {
         let (x, g) = (x[i], g[i]);
         let d = ((c[i] + k * g) + m * x) + beta * x;
         direction[i] = d;
+        dd[j] += d * d;
         dx[j] += d * x;
         xx[j] += x * x;
         gg[j] += g * g;
         gx[j] += g * x;
     });
-    let [dx, xx, gg, gx] = a.map(tree);
-    GeneralScan { dx, xx, gg, gx }
+    let [dd, dx, xx, gg, gx] = a.map(tree);
+    GeneralScan { dd, dx, xx, gg, gx }
 }
 
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.

@@ -155,9 +155,9 @@ impl Rule for ScOfwRule {
 
         self.t += 1;
         self.played += probe.gradient_dot - 0.5 * lambda * probe.norm_squared;
-        // min F_t ≥ F_t(x_t) − gap; with T₀ the surrogate is not the sum of the losses' minorants.
+        // min F_t ≥ F_t(x_t) − excess; with T₀ the surrogate is not the sum of the losses' minorants.
         self.certificate =
-            (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.gap);
+            (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.excess());
         Ok(Played {
             sigma,
             gap: probe.gap,

@@ -193,6 +193,7 @@ impl DensePair {
                 } else {
                     careful_norm(form, gg)?
                 };
+                probe.steepness = norm;
                 if norm == 0.0 {
                     self.found = Found::Nothing;
                 } else {
@@ -221,6 +222,7 @@ impl DensePair {
                     s = kernel::scan_power(form, self.scale, exponent, scratch);
                 }
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
+                probe.steepness = s.tt.sqrt() / self.scale;
                 if s.top / self.scale < SMALLEST_DIRECTION {
                     self.found = Found::Nothing;
                 } else {
@@ -247,6 +249,11 @@ impl DensePair {
                 if scratch.iter().all(|d| *d == 0.0) {
                     self.found = Found::Nothing;
                 } else {
+                    probe.steepness = if kernel::is_safe_square(s.dd) {
+                        s.dd.sqrt()
+                    } else {
+                        kernel::norm(scratch)
+                    };
                     let value = self.oracle.minimise(scratch, &mut self.atom)?;
                     self.found = Found::Atom;
                     let (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());

@@ -242,6 +242,16 @@ mod tests {
     }
 
     #[test]
+    fn numbers_keep_every_bit_through_text() {
+        for i in 1..=1000_u32 {
+            let radius = f64::from(i).sqrt() * 1e-3;
+            let spec: SetSpec = format!("l2:radius={radius:?}").parse().unwrap();
+            let expected = crate::set::l2::L2 { radius, dim: None };
+            assert_eq!(spec, SetSpec::L2(expected));
+        }
+    }
+
+    #[test]
     fn errors_list_what_is_allowed() {
         let message = |text: &str| text.parse::<SetSpec>().unwrap_err().to_string();
         assert!(message("l7").contains("unknown variant `l7`, expected one of `l2`"));

@@ -5,7 +5,8 @@
 //!
 //! regret ≤ Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² − (⟨c, x⟩ + (β/2)‖x‖²) + gap(x),
 //!
-//! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call. With λ = 0 it is
+//! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call; ‖c + βx‖²/(2β) serves in its
+//! place where it is smaller. With λ = 0 it is
 //! Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ whatever x, and exact when the losses are linear.
 
 use crate::kernel;
@@ -86,7 +87,10 @@ impl Meter {
             let square = kernel::dot(&self.x, &self.x);
             let gap = (slope - low).max(0.0);
             let value = slope - 0.5 * beta * square;
-            best = best.min(self.played - value + gap);
+            // F has the curvature β, so that its minimum is no lower than this either.
+            let steepness = kernel::norm(&self.direction);
+            let excess = (0.5 * steepness * (steepness / beta)).min(gap);
+            best = best.min(self.played - value + excess);
             if beta == 0.0 || gap == 0.0 {
                 break;
             }

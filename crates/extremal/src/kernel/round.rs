@@ -68,13 +68,13 @@ sums!(
 sums!(
     /// What an ℓp ball needs to know, with t = scale·∇F and s = sgn(t)|t|^a.
     PowerScan {
-        st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²",
+        tt: "‖t‖²", st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²",
         dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩",
     }
 );
 sums!(
     /// What every other set needs to know.
-    GeneralScan { dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
+    GeneralScan { dd: "‖∇F‖²", dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
 );
 
 #[inline(always)]
@@ -120,7 +120,7 @@ pub(crate) fn scan_quadratic(form: Form<'_>) -> QuadraticScan {
 #[derive(Clone, Copy)]
 struct ScanPower<P>(P);
 
-impl<P: Power> Body<3, 3, 1, 7> for ScanPower<P> {
+impl<P: Power> Body<3, 3, 1, 8> for ScanPower<P> {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
@@ -128,7 +128,7 @@ impl<P: Power> Body<3, 3, 1, 7> for ScanPower<P> {
         [k, m, scale]: [S::f64s; 3],
         [c, x, g]: [S::f64s; 3],
         _: [S::f64s; 1],
-        sums: &mut [S::f64s; 7],
+        sums: &mut [S::f64s; 8],
     ) -> [S::f64s; 1] {
         let d = combine(s, c, k, g, m, x);
         let t = s.mul_f64s(scale, d);
@@ -140,6 +140,7 @@ impl<P: Power> Body<3, 3, 1, 7> for ScanPower<P> {
         add_product(s, &mut sums[4], x, x);
         add_product(s, &mut sums[5], g, g);
         add_product(s, &mut sums[6], g, x);
+        add_product(s, &mut sums[7], t, t);
         [p]
     }
 }
@@ -157,9 +158,10 @@ pub(crate) fn scan_power(
         ($power:expr) => {{
             let [k, m] = form.weights.direction();
             let numbers = [k, m, scale];
-            let [st, sx, ss, dx, xx, gg, gx] =
+            let [st, sx, ss, dx, xx, gg, gx, tt] =
                 sweep(form.n, numbers, form.read(), [out], ScanPower($power));
             PowerScan {
+                tt,
                 st,
                 sx,
                 ss,
@@ -176,10 +178,11 @@ pub(crate) fn scan_power(
         Exponent::Three => fused!(Three),
         Exponent::Half => fused!(Half),
         Exponent::Other(a) => {
-            let GeneralScan { dx, xx, gg, gx } = scan_general(form, direction);
+            let GeneralScan { dd, dx, xx, gg, gx } = scan_general(form, direction);
             signed_powers(direction, scale, a, out);
             let [sd, sx, ss] = sweep(form.n, [], [out, direction, form.x], [], ScanPowers);
             PowerScan {
+                tt: (scale * scale) * dd,
                 st: scale * sd,
                 sx,
                 ss,
@@ -215,7 +218,7 @@ impl Body<0, 3, 0, 3> for ScanPowers {
 #[derive(Clone, Copy)]
 struct ScanGeneral;
 
-impl Body<2, 3, 1, 4> for ScanGeneral {
+impl Body<2, 3, 1, 5> for ScanGeneral {
     #[inline(always)]
     fn lane<S: Simd>(
         self,
@@ -223,13 +226,14 @@ impl Body<2, 3, 1, 4> for ScanGeneral {
         [k, m]: [S::f64s; 2],
         [c, x, g]: [S::f64s; 3],
         _: [S::f64s; 1],
-        sums: &mut [S::f64s; 4],
+        sums: &mut [S::f64s; 5],
     ) -> [S::f64s; 1] {
         let d = combine(s, c, k, g, m, x);
         add_product(s, &mut sums[0], d, x);
         add_product(s, &mut sums[1], x, x);
         add_product(s, &mut sums[2], g, g);
         add_product(s, &mut sums[3], g, x);
+        add_product(s, &mut sums[4], d, d);
         [d]
     }
 }
@@ -237,14 +241,14 @@ impl Body<2, 3, 1, 4> for ScanGeneral {
 /// Writes the direction itself, for sets whose oracle reads it.
 #[inline(always)]
 pub(crate) fn scan_general(form: Form<'_>, direction: &mut [f64]) -> GeneralScan {
-    let [dx, xx, gg, gx] = sweep(
+    let [dx, xx, gg, gx, dd] = sweep(
         form.n,
         form.weights.direction(),
         form.read(),
         [direction],
         ScanGeneral,
     );
-    GeneralScan { dx, xx, gg, gx }
+    GeneralScan { dd, dx, xx, gg, gx }
 }
 
 #[derive(Clone, Copy)]

@@ -114,12 +114,12 @@ impl MakeLearner for GaugeFtrl {
             Balance::Own => (0.0, 0.0),
             Balance::Fixed => {
                 let horizon = keys::horizon(NAME, self.horizon)?;
-                let bound = stretch * keys::bound(NAME, self.gradient_bound)?;
+                let bound = keys::bound(NAME, self.gradient_bound)?;
                 let beta = match curvature.kind {
                     CurvatureKind::Smooth { l } => bound * (0.5 * l * horizon).sqrt(),
                     CurvatureKind::Uniform { q, radius } => {
                         let p = q / (q - 1.0);
-                        radius * bound * ((2.0 - q).exp2() * horizon / p).powf(1.0 / q)
+                        radius * stretch * bound * ((2.0 - q).exp2() * horizon / p).powf(1.0 / q)
                     }
                 };
                 (beta, bound)
@@ -140,6 +140,7 @@ impl MakeLearner for GaugeFtrl {
             curvature,
             balance: self.balance,
             bound,
+            stretch,
             beta,
             h: 0.0,
             root: bound,
@@ -155,8 +156,10 @@ impl MakeLearner for GaugeFtrl {
 struct GaugeRule {
     curvature: Curvature,
     balance: Balance,
-    /// G in the curvature's norm.
+    /// G.
     bound: f64,
+    /// No gradient's norm in the curvature's sense exceeds this many times its ℓ2 norm.
+    stretch: f64,
     /// β_{t+1}
     beta: f64,
     /// h after t rounds.
@@ -254,6 +257,7 @@ impl Rule for GaugeRule {
             },
             (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => Guarantee::GaugeUniform {
                 gradient: self.bound,
+                stretch: self.stretch,
                 q,
                 radius,
                 beta: self.beta,

@@ -210,6 +210,24 @@ impl Played {
 }
 
 /// A rule on a pair: the two-phase learner around both.
+///
+/// A pair of your own, a factored matrix for example, plays the same algorithms:
+///
+/// ```
+/// use extremal::learner::{Learner, Player, sc_ofw::ScOfw};
+/// use extremal::pair::{DensePair, Gradient};
+/// use extremal::set::{Set, l2::L2Ball};
+///
+/// let set = L2Ball::new(3, 1.0)?;
+/// let spec = ScOfw { lambda: Some(0.5), ..ScOfw::default() };
+/// let rule = spec.rule(&set.geometry())?;
+/// let pair = DensePair::new(std::sync::Arc::new(set), None)?; // or your own
+/// let mut learner = Player::new("sc-ofw", rule, pair);
+/// learner.decide()?;
+/// learner.observe(&Gradient::dense(&[0.1, 0.0, 0.0]))?;
+/// assert_eq!(learner.pair().decision(), [-0.2, 0.0, 0.0]);
+/// # Ok::<(), extremal::Error>(())
+/// ```
 pub struct Player<R, P> {
     name: &'static str,
     rule: R,

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::SharedSet;
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::Guarantee;
 
@@ -48,28 +48,30 @@ impl Described for Ofw {
     };
 }
 
-impl MakeLearner for Ofw {
-    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+impl Ofw {
+    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
+    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let (horizon, bound) = self.0.horizon_and_bound("ofw")?;
         let scale = self.0.eta_scale("ofw")?;
-        let diameter = set.geometry().diameter;
+        let diameter = geometry.diameter;
         let guarantee = (scale == 1.0).then_some(Guarantee::Ofw {
             horizon,
             gradient: bound,
             diameter,
         });
         let eta = scale * diameter / (2.0 * bound * horizon.powf(0.75));
-        player(
-            "ofw",
-            OfwRule {
-                eta,
-                t: 0,
-                guarantee,
-            },
-            set,
-            self.0.start.as_deref(),
-            storage,
-        )
+        Ok(OfwRule {
+            eta,
+            t: 0,
+            guarantee,
+        })
+    }
+}
+
+impl MakeLearner for Ofw {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let rule = self.rule(&set.geometry())?;
+        player("ofw", rule, set, self.0.start.as_deref(), storage)
     }
 }
 

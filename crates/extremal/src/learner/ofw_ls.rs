@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::SharedSet;
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::Guarantee;
 
@@ -50,11 +50,11 @@ impl Described for OfwLs {
     };
 }
 
-impl MakeLearner for OfwLs {
-    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+impl OfwLs {
+    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
+    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let (horizon, bound) = self.0.horizon_and_bound("ofw-ls")?;
         let scale = self.0.eta_scale("ofw-ls")?;
-        let geometry = set.geometry();
         let guarantee = geometry
             .strong_convexity
             .filter(|_| scale == 1.0)
@@ -65,13 +65,14 @@ impl MakeLearner for OfwLs {
                 alpha,
             });
         let eta = scale * geometry.diameter / (2.0 * bound * (horizon + 2.0).powf(2.0 / 3.0));
-        player(
-            "ofw-ls",
-            OfwLsRule { eta, guarantee },
-            set,
-            self.0.start.as_deref(),
-            storage,
-        )
+        Ok(OfwLsRule { eta, guarantee })
+    }
+}
+
+impl MakeLearner for OfwLs {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let rule = self.rule(&set.geometry())?;
+        player("ofw-ls", rule, set, self.0.start.as_deref(), storage)
     }
 }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::SharedSet;
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::Guarantee;
 
@@ -45,21 +45,28 @@ impl Described for OfwWeibel {
     };
 }
 
-impl MakeLearner for OfwWeibel {
-    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+impl OfwWeibel {
+    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
+    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let (horizon, bound) = self.0.horizon_and_bound("ofw-weibel")?;
         let scale = self.0.eta_scale("ofw-weibel")?;
-        let diameter = set.geometry().diameter;
+        let diameter = geometry.diameter;
         let guarantee = (scale == 1.0).then_some(Guarantee::OfwWeibel {
             horizon,
             gradient: bound,
             diameter,
         });
-        let rule = OfwWeibelRule {
+        Ok(OfwWeibelRule {
             eta: scale * diameter / (2.0 * bound) * (3.0 / horizon).powf(0.75),
             sigma: (3.0 / horizon).sqrt().min(1.0),
             guarantee,
-        };
+        })
+    }
+}
+
+impl MakeLearner for OfwWeibel {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let rule = self.rule(&set.geometry())?;
         player("ofw-weibel", rule, set, self.0.start.as_deref(), storage)
     }
 }

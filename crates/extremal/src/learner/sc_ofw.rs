@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::SharedSet;
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result};
 
 /// Spec of `sc-ofw`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScOfw {
     /// λ.
@@ -76,8 +76,9 @@ impl Described for ScOfw {
     };
 }
 
-impl MakeLearner for ScOfw {
-    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+impl ScOfw {
+    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
+    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let lambda = self.lambda.ok_or(Error::Missing {
             owner: "sc-ofw",
             name: "lambda",
@@ -97,14 +98,13 @@ impl MakeLearner for ScOfw {
             .gradient_bound
             .map(|g| keys::positive("sc-ofw", "gradient-bound", g))
             .transpose()?;
-        let geometry = set.geometry();
         let guarantee = (warm == 0.0).then_some(Guarantee::ScOfw {
             gradient: 0.0,
             lambda,
             diameter: geometry.diameter,
             alpha: geometry.strong_convexity,
         });
-        let rule = ScOfwRule {
+        Ok(ScOfwRule {
             lambda,
             warm,
             gradient,
@@ -112,7 +112,13 @@ impl MakeLearner for ScOfw {
             guarantee,
             played: 0.0,
             certificate: None,
-        };
+        })
+    }
+}
+
+impl MakeLearner for ScOfw {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let rule = self.rule(&set.geometry())?;
         player("sc-ofw", rule, set, self.start.as_deref(), storage)
     }
 }
@@ -150,9 +156,9 @@ impl Rule for ScOfwRule {
 
         self.t += 1;
         self.played += probe.gradient_dot - 0.5 * lambda * probe.norm_squared;
-        // min F_t ≥ F_t(x_t) − gap; with T₀ the surrogate is not the sum of the losses' minorants.
+        // min F_t ≥ F_t(x_t) − excess; with T₀ the surrogate is not the sum of the losses' minorants.
         self.certificate =
-            (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.gap);
+            (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.excess());
         Ok(Played::new(sigma, &probe))
     }
 

@@ -203,6 +203,7 @@ impl DensePair {
                 } else {
                     careful_norm(form, update, gg)?
                 };
+                probe.steepness = norm;
                 let alpha = -radius / norm;
                 // A direction so small that its inverse is no number counts as 0.
                 if !alpha.is_finite() {
@@ -250,6 +251,11 @@ impl DensePair {
                     }
                 }
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
+                probe.steepness = if nothing {
+                    0.0
+                } else {
+                    s.tt.sqrt() / self.scale
+                };
                 if nothing {
                     self.found = Found::Nothing;
                 } else {
@@ -274,6 +280,11 @@ impl DensePair {
                 if scratch.iter().all(|d| *d == 0.0) {
                     self.found = Found::Nothing;
                 } else {
+                    probe.steepness = if kernel::is_safe_square(s.dd) {
+                        s.dd.sqrt()
+                    } else {
+                        kernel::norm(scratch)
+                    };
                     let value = self.oracle.minimise(scratch, &mut self.atom)?;
                     self.found = Found::Atom;
                     let (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());

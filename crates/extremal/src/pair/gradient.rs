@@ -125,7 +125,8 @@ impl Row<'_> {
         }
     }
 
-    pub(crate) fn check_finite(&self) -> Result<()> {
+    /// Errors if an entry is NaN or infinite.
+    pub fn check_finite(&self) -> Result<()> {
         match kernel::find_not_finite(self.values()) {
             None => Ok(()),
             Some((index, value)) => Err(Error::NotFinite {
@@ -169,7 +170,7 @@ impl<'a> Gradient<'a> {
     }
 
     /// Errors unless the shape fits and every number is finite.
-    pub(crate) fn check(&self, dim: usize) -> Result<()> {
+    pub fn check(&self, dim: usize) -> Result<()> {
         self.row.check_shape(dim)?;
         self.check_finite()
     }

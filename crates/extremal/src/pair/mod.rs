@@ -59,18 +59,18 @@ impl<'a> Update<'a> {
     }
 
     /// The factor of the gradient's row a in c'.
-    pub(crate) fn k(&self) -> f64 {
+    pub fn k(&self) -> f64 {
         self.weight * self.gradient.scale
     }
 
     /// The factor of x in c', the gradient's ridge part included.
-    pub(crate) fn m(&self) -> f64 {
+    pub fn m(&self) -> f64 {
         self.decision + self.weight * self.gradient.ridge
     }
 }
 
 /// What the oracle's answer v tells about F at x.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
     /// ⟨∇F(x), x − v⟩ ≥ F(x) − min F.
     pub gap: f64,
@@ -89,9 +89,34 @@ pub struct Probe {
     pub gradient_norm: f64,
     /// ⟨g, x⟩.
     pub gradient_dot: f64,
+    /// ‖∇F(x)‖; ∞ where the storage does not know it.
+    pub steepness: f64,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self {
+            gap: 0.0,
+            distance_squared: 0.0,
+            slope: 0.0,
+            norm_squared: 0.0,
+            beta: 0.0,
+            support: 0.0,
+            gradient_norm: 0.0,
+            gradient_dot: 0.0,
+            steepness: f64::INFINITY,
+        }
+    }
 }
 
 impl Probe {
+    /// An upper bound of F(x) − min F: the gap, or what F's curvature alone leaves,
+    /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
+    pub fn excess(&self) -> f64 {
+        // NaN for β = 0 = ∇F, and then it is the gap
+        (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap)
+    }
+
     /// The σ in [0, 1] that minimises F(x + σ(v − x)).
     pub fn line_search(&self) -> f64 {
         if self.gap <= 0.0 || self.distance_squared <= 1e-300 {

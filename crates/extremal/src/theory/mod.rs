@@ -105,9 +105,10 @@ pub enum Guarantee {
     },
     /// [`gauge_ftrl`]
     GaugeFixed { gradient: f64, l: f64, beta: f64 },
-    /// [`gauge_ftrl_uniform`]
+    /// [`gauge_ftrl_uniform`], with ‖g‖_q ≤ stretch·‖g‖₂
     GaugeUniform {
         gradient: f64,
+        stretch: f64,
         q: f64,
         radius: f64,
         beta: f64,
@@ -174,10 +175,11 @@ impl Guarantee {
             Self::GaugeFixed { gradient, l, beta } => gauge_ftrl(gradient, l, beta, rounds),
             Self::GaugeUniform {
                 gradient,
+                stretch,
                 q,
                 radius,
                 beta,
-            } => gauge_ftrl_uniform(gradient, q, radius, beta, rounds),
+            } => gauge_ftrl_uniform(stretch * gradient, q, radius, beta, rounds),
             Self::OgdConvex { gradient, diameter } => ogd_convex(gradient, diameter, rounds),
             Self::OgdStronglyConvex { gradient, lambda } => {
                 ogd_strongly_convex(gradient, lambda, rounds)

@@ -43,6 +43,9 @@ const REACH: f64 = 1e50;
 /// Below, a direction counts as 0: its inverse would be no number.
 const SMALLEST_DIRECTION: f64 = 1e-300;
 
+/// ∇F below this share of βx is 0: coordinates can shrink far below what entries could show.
+const NEGLIGIBLE: f64 = 1e-40;
+
 /// Beyond, sums of gradients count as overflowed.
 const LARGEST_SUM: f64 = 1e300;
 
@@ -264,6 +267,11 @@ impl State {
         self.measure_basis();
     }
 
+    /// Whether ∇F, of this norm, is 0 for all that numbers can tell.
+    fn is_still(&self, norm: f64, xx: f64) -> bool {
+        !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.beta * xx.sqrt()))
+    }
+
     /// The lengths from the inner products; `None` if they have cancelled.
     fn measure(&self) -> Option<Measured> {
         let xx = self.gram.dot_unless_cancelled(self.x, self.x, CANCELLED)?;
@@ -272,7 +280,7 @@ impl State {
         let dd = self.gram.dot_unless_cancelled(d, d, CANCELLED)?;
         let slope = scale * self.gram.dot(d, self.x);
         let norm = dd.sqrt();
-        if norm == 0.0 || scale * norm < SMALLEST_DIRECTION {
+        if self.is_still(scale * norm, xx) {
             return Some(Measured::still(slope, xx));
         }
         // v − x over (w, u): its length and the gap don't cancel where x is next to v
@@ -307,7 +315,7 @@ impl State {
         });
         let norm = dd.sqrt();
         let slope = scale * xd;
-        let measured = if norm == 0.0 || scale * norm < SMALLEST_DIRECTION {
+        let measured = if self.is_still(scale * norm, xx) {
             Measured::still(slope, xx)
         } else {
             let mut gap = xd + norm;

@@ -1,12 +1,10 @@
-//! Lazy storage against dense storage: the same decisions on noisy streams, and never an
-//! infeasible or worse one on streams made to break it.
+//! Streams, and the learners' ways to play spelled out at the level of the pair.
 
-use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{DensePair, Gradient, LazyPair, Motion, Pair, Point, Probe, Row, Update};
+use extremal::pair::{Gradient, Motion, Pair, Probe, Row, Update};
 use extremal::set::{SetSpec, SharedSet};
 
 /// Splitmix: a generator in five lines, the same everywhere.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -18,34 +16,34 @@ impl Random {
     }
 
     /// In [−1, 1).
-    fn signed(&mut self) -> f64 {
+    pub fn signed(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 }
 
-fn soak() -> bool {
+pub fn soak() -> bool {
     std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
 }
 
-fn ball(dim: usize, radius: f64) -> SharedSet {
+pub fn ball(dim: usize, radius: f64) -> SharedSet {
     let spec = format!("l2:dim={dim},radius={radius:e}");
     spec.parse::<SetSpec>().unwrap().build(None).unwrap()
 }
 
 /// One round's row.
 #[derive(Clone, Default)]
-struct Entries {
-    indices: Vec<u32>,
-    values: Vec<f64>,
+pub struct Entries {
+    pub indices: Vec<u32>,
+    pub values: Vec<f64>,
     dense: bool,
 }
 
 impl Entries {
-    fn noisy(random: &mut Random, dim: usize, nonzeros: usize, scale: f64) -> Self {
+    pub fn noisy(random: &mut Random, dim: usize, nonzeros: usize, scale: f64) -> Self {
         let mut indices: Vec<u32> = Vec::new();
         while indices.len() < nonzeros {
             let i = random.below(dim) as u32;
@@ -69,7 +67,7 @@ impl Entries {
         }
     }
 
-    fn row(&self) -> Row<'_> {
+    pub fn row(&self) -> Row<'_> {
         if self.dense {
             Row::Dense(&self.values)
         } else {
@@ -81,17 +79,35 @@ impl Entries {
     }
 }
 
-const DIM: usize = 60;
-const NONZEROS: usize = 6;
+pub const DIM: usize = 60;
+pub const NONZEROS: usize = 6;
 
 /// Streams that break a careless implementation, by name.
-const NASTY: &[&str] = &[
-    "drift", "dense-rows", "jumps-8", "jumps-12", "levels", "up-8", "down-8", "up-12", "down-12", "alternating", "replay", "replay-large",
-    "stops", "collinear", "one-line", "huge", "tiny", "huge-then-tiny", "growing", "fading",
+pub const NASTY: &[&str] = &[
+    "drift",
+    "dense-rows",
+    "jumps-8",
+    "jumps-12",
+    "levels",
+    "up-8",
+    "down-8",
+    "up-12",
+    "down-12",
+    "alternating",
+    "replay",
+    "replay-large",
+    "stops",
+    "collinear",
+    "one-line",
+    "huge",
+    "tiny",
+    "huge-then-tiny",
+    "growing",
+    "fading",
     "leftover",
 ];
 
-fn stream(name: &str, rounds: usize, seed: u64) -> Vec<Entries> {
+pub fn stream(name: &str, rounds: usize, seed: u64) -> Vec<Entries> {
     let mut random = Random(seed);
     let mut rows: Vec<Entries> = Vec::new();
     let line = Entries::noisy(&mut random, DIM, NONZEROS, 1.0);
@@ -108,7 +124,11 @@ fn stream(name: &str, rounds: usize, seed: u64) -> Vec<Entries> {
             }
             "dense-rows" => {
                 let values = (0..DIM).map(|_| random.signed()).collect();
-                Entries { values, dense: true, ..Entries::default() }
+                Entries {
+                    values,
+                    dense: true,
+                    ..Entries::default()
+                }
             }
             "jumps-8" => noisy(10f64.powf(8.0 * power)),
             "jumps-12" => noisy(10f64.powf(12.0 * power)),
@@ -136,7 +156,9 @@ fn stream(name: &str, rounds: usize, seed: u64) -> Vec<Entries> {
             // what is left of a sum lies on other features, far below what cancelled
             "leftover" => {
                 let shift = |mut row: Entries, by: usize| {
-                    row.indices.iter_mut().for_each(|i| *i = (*i as usize / 2 + by) as u32);
+                    row.indices
+                        .iter_mut()
+                        .for_each(|i| *i = (*i as usize / 2 + by) as u32);
                     row.indices.sort_unstable();
                     row.indices.dedup();
                     row.values.truncate(row.indices.len());
@@ -157,7 +179,7 @@ fn stream(name: &str, rounds: usize, seed: u64) -> Vec<Entries> {
 
 /// How a learner plays, spelled out at the level of the pair.
 #[derive(Clone, Copy, Debug)]
-enum Play {
+pub enum Play {
     /// c += ηg, β = 2, σ = min(1, 2/√t).
     Decaying(f64),
     /// c += ηg, β = 1.
@@ -166,29 +188,105 @@ enum Play {
     Search { eta: f64, ridge: f64 },
     /// c += g − λx, β = λt; the gradient has a ridge term.
     Strong { lambda: f64, ridge: f64 },
-    /// x = s·v.
-    Gauge { ridge: f64 },
+    /// x = s·v, s = h/√(h² + pull²·t).
+    Gauge { pull: f64, ridge: f64 },
 }
 
-const PLAYS: &[Play] = &[
+pub const PLAYS: &[Play] = &[
     Play::Decaying(0.01),
     Play::Decaying(1.0),
-    Play::Fixed { eta: 0.01, sigma: 0.02 },
-    Play::Fixed { eta: 1.0, sigma: 0.1 },
-    Play::Fixed { eta: 1.0, sigma: 1.0 },
-    Play::Search { eta: 0.001, ridge: 0.0 },
-    Play::Search { eta: 0.1, ridge: 0.0 },
-    Play::Search { eta: 0.1, ridge: 0.1 },
-    Play::Search { eta: 10.0, ridge: 0.0 },
-    Play::Strong { lambda: 0.1, ridge: 0.1 },
-    Play::Strong { lambda: 10.0, ridge: 10.0 },
-    Play::Strong { lambda: 0.1, ridge: 0.05 },
-    Play::Gauge { ridge: 0.0 },
-    Play::Gauge { ridge: 0.01 },
+    Play::Fixed {
+        eta: 0.01,
+        sigma: 0.02,
+    },
+    Play::Fixed {
+        eta: 1.0,
+        sigma: 0.1,
+    },
+    Play::Fixed {
+        eta: 1.0,
+        sigma: 1.0,
+    },
+    Play::Search {
+        eta: 0.001,
+        ridge: 0.0,
+    },
+    Play::Search {
+        eta: 0.1,
+        ridge: 0.0,
+    },
+    Play::Search {
+        eta: 0.1,
+        ridge: 0.1,
+    },
+    Play::Search {
+        eta: 10.0,
+        ridge: 0.0,
+    },
+    Play::Strong {
+        lambda: 0.1,
+        ridge: 0.1,
+    },
+    Play::Strong {
+        lambda: 10.0,
+        ridge: 10.0,
+    },
+    Play::Strong {
+        lambda: 0.1,
+        ridge: 0.05,
+    },
+    Play::Gauge {
+        pull: 1.0,
+        ridge: 0.0,
+    },
+    Play::Gauge {
+        pull: 1.0,
+        ridge: 0.01,
+    },
 ];
 
 impl Play {
-    fn start(&self, pair: &mut impl Pair) {
+    /// The same game on a ball of another radius: c keeps its balance with βx.
+    pub fn scaled(self, radius: f64) -> Self {
+        match self {
+            Self::Decaying(eta) => Self::Decaying(eta * radius),
+            Self::Fixed { eta, sigma } => Self::Fixed {
+                eta: eta * radius,
+                sigma,
+            },
+            Self::Search { eta, ridge } => Self::Search {
+                eta: eta * radius,
+                ridge: ridge / radius,
+            },
+            Self::Strong { lambda, ridge } => Self::Strong {
+                lambda: lambda / radius,
+                ridge: ridge / radius,
+            },
+            Self::Gauge { pull, ridge } => Self::Gauge {
+                pull: pull * radius,
+                ridge: ridge / radius,
+            },
+        }
+    }
+
+    /// Whether c follows the gradients' rows alone.
+    pub fn is_sparse(self) -> bool {
+        match self {
+            Self::Strong { lambda, ridge } => lambda == ridge,
+            _ => self.ridge() == 0.0,
+        }
+    }
+
+    fn ridge(self) -> f64 {
+        match self {
+            Self::Search { ridge, .. } | Self::Strong { ridge, .. } | Self::Gauge { ridge, .. } => {
+                ridge
+            }
+            _ => 0.0,
+        }
+    }
+
+    pub fn start(&self, pair: &mut impl Pair) {
         pair.start(match self {
             Self::Decaying(_) | Self::Search { .. } => 2.0,
             Self::Fixed { .. } => 1.0,
@@ -196,13 +294,13 @@ impl Play {
         });
     }
 
-    fn round(&self, t: usize, pair: &mut impl Pair, row: Row<'_>) -> Probe {
+    pub fn round(&self, t: usize, pair: &mut impl Pair, row: Row<'_>) -> Probe {
         let time = (t + 1) as f64;
-        let ridge = match *self {
-            Self::Search { ridge, .. } | Self::Strong { ridge, .. } | Self::Gauge { ridge } => ridge,
-            _ => 0.0,
+        let gradient = Gradient {
+            row,
+            scale: 1.0,
+            ridge: self.ridge(),
         };
-        let gradient = Gradient { row, scale: 1.0, ridge };
         let update = match *self {
             Self::Decaying(eta) => Update::new(eta, &gradient, 2.0),
             Self::Fixed { eta, .. } => Update::new(eta, &gradient, 1.0),
@@ -217,63 +315,16 @@ impl Play {
             Self::Decaying(_) => Motion::Step(probe.fixed((2.0 / time.sqrt()).min(1.0))),
             Self::Fixed { sigma, .. } => Motion::Step(probe.fixed(sigma)),
             Self::Search { .. } | Self::Strong { .. } => Motion::Step(probe.line_search()),
-            Self::Gauge { .. } => {
+            Self::Gauge { pull, .. } => {
                 let h = probe.support;
-                Motion::Place(if h > 0.0 { h / h.hypot(time.sqrt()) } else { 0.0 })
+                Motion::Place(if h > 0.0 {
+                    h / h.hypot(pull * time.sqrt())
+                } else {
+                    0.0
+                })
             }
         };
         pair.commit(&update, motion);
         probe
-    }
-}
-
-#[derive(Default, Debug, Clone, Copy)]
-struct Worst {
-    violation: f64,
-    decision: f64,
-    surrogate: f64,
-    below: f64,
-    gap: f64,
-}
-
-fn compare(play: Play, rows: &[Entries], radius: f64) -> (Worst, f64) {
-    let set = ball(DIM, radius);
-    let mut lazy = LazyPair::new(set.clone(), None).unwrap();
-    let mut dense = DensePair::new(set.clone(), None).unwrap();
-    play.start(&mut lazy);
-    play.start(&mut dense);
-    let mut worst = Worst::default();
-    let (mut x, mut y) = (vec![0.0; DIM], vec![0.0; DIM]);
-    for (t, row) in rows.iter().enumerate() {
-        let a = play.round(t, &mut lazy, row.row());
-        let b = play.round(t, &mut dense, row.row());
-        lazy.write(&mut x);
-        dense.write(&mut y);
-        let max = |w: &mut f64, v: f64| {
-            let v = if v.is_nan() { f64::INFINITY } else { v };
-            *w = w.max(v);
-        };
-        max(&mut worst.violation, set.violation(&x).unwrap());
-        let c = dense.gradient_sum();
-        let size = radius * extremal::kernel::norm(c) + b.beta * radius * radius;
-        let apart: f64 = x.iter().zip(&y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-        max(&mut worst.decision, apart / radius);
-        if size > 0.0 {
-            max(&mut worst.surrogate, (a.surrogate() - b.surrogate()).abs() / size);
-            max(&mut worst.below, (a.surrogate() - b.surrogate()) / size);
-            max(&mut worst.gap, (a.gap - b.gap).abs() / size);
-        }
-    }
-    (worst, lazy.passes().total() as f64 / rows.len() as f64)
-}
-
-#[test]
-fn matrix() {
-    for name in ["noisy"].iter().chain(NASTY) {
-        for &play in PLAYS {
-            let rows = stream(name, 3000, 1);
-            let (worst, passes) = compare(play, &rows, 1.0);
-            println!("{name:15} {:40} viol {:8.1e} x {:8.1e} F {:8.1e} +{:8.1e} gap {:8.1e} passes {passes:.3}", format!("{play:?}"), worst.violation, worst.decision, worst.surrogate, worst.below, worst.gap);
-        }
     }
 }

@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Row;
-use crate::kernel::{LANES, tree};
+
+/// Lanes of the sums over all cells: a fixed order, so that the same cells give the same bits.
+const LANES: usize = 8;
 
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -273,6 +275,10 @@ impl Cells {
             top.max((y[0] * w + y[1] * cell.u).abs())
         })
     }
+}
+
+fn tree(a: [f64; LANES]) -> f64 {
+    ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
 fn sparse(indices: &[u32]) -> impl Iterator<Item = usize> + '_ {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, first_decision};
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel::{self, Exponent, Form};
 use crate::set::{Atom, Oracle, SharedSet, Structure};
 use crate::{Error, Result};
@@ -77,7 +77,8 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let x = first_decision(&set, start)?;
+        let mut x = vec![0.0; dim];
+        place_start(&set, start, &mut x)?;
         let way = match set.structure() {
             Structure::Ball { p: 2.0, radius } => Way::Direction { radius },
             Structure::Ball { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {

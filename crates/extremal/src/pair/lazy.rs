@@ -20,7 +20,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cells::{Cells, Change, Coordinates, Gram};
-use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, first_decision};
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Structure};
 use crate::{Error, Result};
@@ -115,7 +115,8 @@ impl LazyPair {
                 set.name()
             )));
         };
-        let first = first_decision(&set, start)?;
+        let mut first = vec![0.0; set.dim()];
+        place_start(&set, start, &mut first)?;
         let mut pair = Self {
             radius,
             state: State {

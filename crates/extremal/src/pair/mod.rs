@@ -146,18 +146,16 @@ pub trait Pair: Point + Send {
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 }
 
-/// x₁: `start` if it is a point of the set, the set's centre if there is none.
-fn first_decision(set: &SharedSet, start: Option<&[f64]>) -> Result<Vec<f64>> {
-    let dim = set.dim();
+/// x = x₁: `start` if it is a point of the set, the set's centre if there is none.
+fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
     let Some(start) = start else {
-        let mut x = vec![0.0; dim];
-        set.centre(&mut x);
-        return Ok(x);
+        set.centre(x);
+        return Ok(());
     };
-    if start.len() != dim {
+    if start.len() != x.len() {
         return Err(Error::Size {
             what: "start",
-            expected: dim,
+            expected: x.len(),
             found: start.len(),
         });
     }
@@ -174,5 +172,6 @@ fn first_decision(set: &SharedSet, start: Option<&[f64]>) -> Result<Vec<f64>> {
             set.name()
         )));
     }
-    Ok(start.to_vec())
+    x.copy_from_slice(start);
+    Ok(())
 }

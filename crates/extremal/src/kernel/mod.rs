@@ -1,68 +1,127 @@
 //! Vector kernels: reductions with a fixed number of lanes and a fixed tree, so that the same
 //! input gives the same bits on every instruction set. There is no fused multiply-add in them.
 //!
-//! Each function is compiled for AVX-512, AVX2 and the baseline, and the best one that the
-//! processor has is chosen at run time.
+//! Each is compiled for AVX-512, AVX2 and the baseline, and the best one that the processor has
+//! is chosen at run time.
 
+mod buffer;
 mod pow;
 mod round;
 mod select;
+mod sweep;
 
+pub(crate) use buffer::Buffer;
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
-    Form, move_shrunk, move_to_dense, move_to_direction, place_dense, place_direction,
-    residual_dense, residual_direction, scan_general, scan_power, scan_quadratic,
+    Form, Moving, Weights, residual_dense, residual_direction, scan_general, scan_power,
+    scan_quadratic,
 };
-pub use select::{argmax_abs, argmin};
+pub use select::{argmax_abs, argmin, max_abs};
 
-use multiversion::multiversion;
-
-/// Lanes of the reductions that carry several sums at once.
-pub(crate) const LANES: usize = 8;
-const WIDE: usize = 32;
-
-#[inline(always)]
-pub(crate) fn tree(a: [f64; LANES]) -> f64 {
-    ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
-}
-
-#[inline(always)]
-fn tree_wide(a: &[f64; WIDE]) -> [f64; LANES] {
-    std::array::from_fn(|j| (a[j] + a[j + 16]) + (a[j + 8] + a[j + 24]))
-}
+use pulp::{Arch, Simd, WithSimd};
+use sweep::widest;
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///
 /// ```
 /// assert_eq!(extremal::kernel::dot(&[1.0, 2.0], &[3.0, 4.0]), 11.0);
 /// ```
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
-    let (a, b) = (&a[..n], &b[..n]);
-    let (aw, a) = a.as_chunks::<WIDE>();
-    let (bw, b) = b.as_chunks::<WIDE>();
-    let mut acc = [0.0; LANES];
-    if !aw.is_empty() {
-        let mut wide = [0.0; WIDE];
-        for (a, b) in aw.iter().zip(bw) {
-            for j in 0..WIDE {
-                wide[j] += a[j] * b[j];
+    Arch::new().dispatch(Dot {
+        n,
+        a: &a[..n],
+        b: &b[..n],
+    })
+}
+
+/// The same where b is a [`Buffer`].
+#[inline]
+pub(crate) fn dot_buffer(a: &[f64], b: &Buffer) -> f64 {
+    Arch::new().dispatch(Dot {
+        n: a.len().min(b.len()),
+        a,
+        b: b.padded(),
+    })
+}
+
+/// Thirty-two lanes: one sum alone needs more of them than several do to keep the adders busy.
+struct Dot<'a> {
+    n: usize,
+    a: &'a [f64],
+    b: &'a [f64],
+}
+
+const WIDE: usize = 32;
+
+impl WithSimd for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> f64 {
+        match S::F64_LANES {
+            8 => self.run::<S, 4>(s),
+            4 => self.run::<S, 8>(s),
+            2 => self.run::<S, 16>(s),
+            _ => self.run::<S, 32>(s),
+        }
+    }
+}
+
+impl Dot<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> f64 {
+        let whole = self.n / S::F64_LANES;
+        let (a, a_rest) = S::as_simd_f64s(self.a);
+        let (b, b_rest) = S::as_simd_f64s(self.b);
+        assert!(a.len() >= whole && b.len() >= whole);
+        let mut sums = [s.splat_f64s(0.0); REGISTERS];
+        let mut i = 0;
+        while i + REGISTERS <= whole {
+            let mut r = 0;
+            while r < REGISTERS {
+                sums[r] = s.add_f64s(sums[r], s.mul_f64s(a[i + r], b[i + r]));
+                r += 1;
             }
+            i += REGISTERS;
         }
-        acc = tree_wide(&wide);
-    }
-    let (a8, a) = a.as_chunks::<LANES>();
-    let (b8, b) = b.as_chunks::<LANES>();
-    for (a, b) in a8.iter().zip(b8) {
-        for j in 0..LANES {
-            acc[j] += a[j] * b[j];
+        // The rest goes to the first lanes, as if it were a last block filled up with zeros.
+        let mut r = 0;
+        while i < whole {
+            sums[r] = s.add_f64s(sums[r], s.mul_f64s(a[i], b[i]));
+            i += 1;
+            r += 1;
         }
+        if !self.n.is_multiple_of(S::F64_LANES) {
+            let a = if whole < a.len() {
+                a[whole]
+            } else {
+                s.partial_load_f64s(a_rest)
+            };
+            let b = if whole < b.len() {
+                b[whole]
+            } else {
+                s.partial_load_f64s(b_rest)
+            };
+            sums[r] = s.add_f64s(sums[r], s.mul_f64s(a, b));
+        }
+        let mut lanes = [0.0; WIDE];
+        let (out, _) = S::as_mut_simd_f64s(&mut lanes);
+        let mut r = 0;
+        while r < REGISTERS {
+            out[r] = sums[r];
+            r += 1;
+        }
+        let mut width = WIDE / 2;
+        while width > 0 {
+            for j in 0..width {
+                lanes[j] += lanes[j + width];
+            }
+            width /= 2;
+        }
+        lanes[0]
     }
-    for j in 0..a.len() {
-        acc[j] += a[j] * b[j];
-    }
-    tree(acc)
 }
 
 /// Σ values_i · x[indices_i].
@@ -79,24 +138,6 @@ pub fn dot_sparse(indices: &[u32], values: &[f64], x: &[f64]) -> f64 {
         acc[j] += v * x[i as usize];
     }
     (acc[0] + acc[2]) + (acc[1] + acc[3])
-}
-
-/// max |a_i|, 0 for an empty slice; NaN entries are ignored.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn max_abs(a: &[f64]) -> f64 {
-    let mut acc = [0.0_f64; WIDE];
-    let (wide, rest) = a.as_chunks::<WIDE>();
-    for a in wide {
-        for j in 0..WIDE {
-            let v = a[j].abs();
-            acc[j] = if v > acc[j] { v } else { acc[j] };
-        }
-    }
-    for j in 0..rest.len() {
-        let v = rest[j].abs();
-        acc[j] = if v > acc[j] { v } else { acc[j] };
-    }
-    acc.into_iter().fold(0.0, f64::max)
 }
 
 /// Squares inside this range lose nothing to underflow or overflow.
@@ -131,22 +172,23 @@ pub fn norm(a: &[f64]) -> f64 {
 
 /// The position and value of the first entry that is not finite.
 pub fn find_not_finite(a: &[f64]) -> Option<(usize, f64)> {
-    if dot_self_is_finite(a) {
+    // A sum of squares is finite only if every entry is.
+    if dot(a, a).is_finite() {
         return None;
     }
     a.iter().copied().enumerate().find(|(_, v)| !v.is_finite())
 }
 
-fn dot_self_is_finite(a: &[f64]) -> bool {
-    dot(a, a).is_finite()
-}
-
 /// y += k·x.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn axpy(k: f64, x: &[f64], y: &mut [f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += k * x;
-    }
+    widest(
+        #[inline(always)]
+        || {
+            for (y, x) in y.iter_mut().zip(x) {
+                *y += k * x;
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -160,6 +202,16 @@ mod tests {
             let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let plain: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
             assert!((dot(&a, &b) - plain).abs() < 1e-13, "n = {n}");
+        }
+    }
+
+    #[test]
+    fn dot_has_the_same_bits_on_every_instruction_set() {
+        for n in 0..200 {
+            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+            let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
+            let scalar = Dot { n, a: &a, b: &b }.with_simd(pulp::Scalar::new());
+            assert_eq!(dot(&a, &b).to_bits(), scalar.to_bits(), "n = {n}");
         }
     }
 

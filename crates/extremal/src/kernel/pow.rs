@@ -3,9 +3,9 @@
 //! log₂ by the odd series of (m−1)/(m+1), exp₂ by a polynomial; the error is a few units in the
 //! last place times the exponent, which the tests state.
 
-use multiversion::multiversion;
+use pulp::Simd;
 
-use super::{LANES, tree};
+use super::sweep::{Body, sweep, widest};
 
 /// The exponent a of |t|^a, with the cases that need no logarithm told apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,65 +36,35 @@ impl From<f64> for Exponent {
     }
 }
 
-/// Applies one exponent to one non-negative number; inlined into every loop below.
+/// Applies one exponent to a register of non-negative numbers.
 pub(crate) trait Power: Copy {
-    fn of(self, t: f64) -> f64;
+    fn of<S: Simd>(self, s: S, t: S::f64s) -> S::f64s;
 }
 
 macro_rules! power {
-    ($name:ident, $t:ident => $e:expr) => {
+    ($name:ident: ($s:ident, $t:ident) => $e:expr) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name;
+
         impl Power for $name {
             #[inline(always)]
-            fn of(self, $t: f64) -> f64 {
+            fn of<S: Simd>(self, $s: S, $t: S::f64s) -> S::f64s {
                 $e
             }
         }
     };
 }
-power!(One, t => t);
-power!(Two, t => t * t);
-power!(Three, t => t * t * t);
-power!(Half, t => t.sqrt());
+power!(One: (_s, t) => t);
+power!(Two: (s, t) => s.mul_f64s(t, t));
+power!(Three: (s, t) => s.mul_f64s(s.mul_f64s(t, t), t));
+power!(Half: (s, t) => s.sqrt_f64s(t));
 
-#[derive(Clone, Copy)]
-pub(crate) struct Other(pub f64);
-impl Power for Other {
-    #[inline(always)]
-    fn of(self, t: f64) -> f64 {
-        exp2(self.0 * log2(t))
-    }
+/// |a| with the sign of b.
+#[inline(always)]
+pub(crate) fn copysign<S: Simd>(s: S, a: S::f64s, b: S::f64s) -> S::f64s {
+    let sign = s.splat_f64s(-0.0);
+    s.or_f64s(s.and_f64s(s.not_f64s(sign), a), s.and_f64s(sign, b))
 }
-
-/// Calls `$body` with `$p` bound to the monomorphic power of an [`Exponent`].
-macro_rules! with_power {
-    ($exponent:expr, $p:ident => $body:expr) => {
-        match $exponent {
-            $crate::kernel::pow::Exponent::One => {
-                let $p = $crate::kernel::pow::One;
-                $body
-            }
-            $crate::kernel::pow::Exponent::Two => {
-                let $p = $crate::kernel::pow::Two;
-                $body
-            }
-            $crate::kernel::pow::Exponent::Three => {
-                let $p = $crate::kernel::pow::Three;
-                $body
-            }
-            $crate::kernel::pow::Exponent::Half => {
-                let $p = $crate::kernel::pow::Half;
-                $body
-            }
-            $crate::kernel::pow::Exponent::Other(a) => {
-                let $p = $crate::kernel::pow::Other(a);
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_power;
 
 /// 1.5·2⁵²: adding it leaves the nearest integer in the low bits.
 const ROUND: f64 = 6755399441055744.0;
@@ -159,50 +129,106 @@ fn exp2(z: f64) -> f64 {
     if z < -1022.0 { 0.0 } else { poly * scale }
 }
 
-/// out_i = sgn(t_i)·|t_i|^a with t = scale·a; returns Σ out_i·t_i = Σ |t_i|^(a+1).
-pub fn power_map(a: &[f64], scale: f64, exponent: Exponent, out: &mut [f64]) -> f64 {
-    with_power!(exponent, p => power_map_with(a, scale, p, out))
+/// |t|^a of one number by logarithm and exponential; `t` ≥ 0.
+#[inline(always)]
+fn power_of(t: f64, a: f64) -> f64 {
+    exp2(a * log2(t))
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn power_map_with<P: Power>(a: &[f64], scale: f64, p: P, out: &mut [f64]) -> f64 {
-    let n = a.len().min(out.len());
-    let (ac, at) = a[..n].as_chunks::<LANES>();
-    let (oc, ot) = out[..n].as_chunks_mut::<LANES>();
-    let mut acc = [0.0; LANES];
-    for (a, o) in ac.iter().zip(oc) {
-        for j in 0..LANES {
-            let t = scale * a[j];
-            o[j] = p.of(t.abs()).copysign(t);
-            acc[j] += o[j] * t;
+/// out_i = sgn(t_i)·|t_i|^a with t = scale·a.
+pub(crate) fn signed_powers(a: &[f64], scale: f64, exponent: f64, out: &mut [f64]) {
+    widest(
+        #[inline(always)]
+        || {
+            for (out, a) in out.iter_mut().zip(a) {
+                let t = scale * a;
+                *out = power_of(t.abs(), exponent).copysign(t);
+            }
+        },
+    );
+}
+
+#[derive(Clone, Copy)]
+struct MapSum<P> {
+    power: P,
+    scale: f64,
+}
+
+impl<P: Power> Body<1, 1, 1> for MapSum<P> {
+    #[inline(always)]
+    fn lane<S: Simd>(
+        self,
+        s: S,
+        [a]: [S::f64s; 1],
+        _: [S::f64s; 1],
+        [sum]: &mut [S::f64s; 1],
+    ) -> [S::f64s; 1] {
+        let t = s.mul_f64s(s.splat_f64s(self.scale), a);
+        let out = copysign(s, self.power.of(s, s.abs_f64s(t)), t);
+        *sum = s.add_f64s(*sum, s.mul_f64s(out, t));
+        [out]
+    }
+}
+
+/// out_i = sgn(t_i)·|t_i|^a with t = scale·a; returns Σ out_i·t_i = Σ |t_i|^(a+1).
+pub fn power_map(a: &[f64], scale: f64, exponent: Exponent, out: &mut [f64]) -> f64 {
+    macro_rules! fused {
+        ($power:expr) => {{
+            let [sum] = sweep(
+                a.len(),
+                [a],
+                [out],
+                MapSum {
+                    power: $power,
+                    scale,
+                },
+            );
+            sum
+        }};
+    }
+    match exponent {
+        Exponent::One => fused!(One),
+        Exponent::Two => fused!(Two),
+        Exponent::Three => fused!(Three),
+        Exponent::Half => fused!(Half),
+        Exponent::Other(e) => {
+            signed_powers(a, scale, e, out);
+            scale * super::dot(a, out)
         }
     }
-    for j in 0..at.len() {
-        let t = scale * at[j];
-        ot[j] = p.of(t.abs()).copysign(t);
-        acc[j] += ot[j] * t;
-    }
-    tree(acc)
 }
 
 /// Σ (scale·|a_i|)^e.
 pub fn power_sum(a: &[f64], scale: f64, exponent: Exponent) -> f64 {
-    with_power!(exponent, p => power_sum_with(a, scale, p))
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn power_sum_with<P: Power>(a: &[f64], scale: f64, p: P) -> f64 {
-    let (ac, at) = a.as_chunks::<LANES>();
-    let mut acc = [0.0; LANES];
-    for a in ac {
-        for j in 0..LANES {
-            acc[j] += p.of((scale * a[j]).abs());
-        }
+    const BLOCK: usize = 256;
+    let e = match exponent {
+        Exponent::One => 1.0,
+        Exponent::Two => 2.0,
+        Exponent::Three => 3.0,
+        Exponent::Half => 0.5,
+        Exponent::Other(e) => e,
+    };
+    // In blocks that stay in the cache: powers first, then their sum.
+    let mut powers = [0.0; BLOCK];
+    let ones = [1.0; BLOCK];
+    let mut sum = 0.0;
+    for block in a.chunks(BLOCK) {
+        let powers = &mut powers[..block.len()];
+        widest(
+            #[inline(always)]
+            || {
+                for (p, a) in powers.iter_mut().zip(block) {
+                    let t = (scale * a).abs();
+                    *p = match exponent {
+                        Exponent::Two => t * t,
+                        _ => power_of(t, e),
+                    };
+                }
+            },
+        );
+        sum += super::dot(powers, &ones);
     }
-    for j in 0..at.len() {
-        acc[j] += p.of((scale * at[j]).abs());
-    }
-    tree(acc)
+    sum
 }
 
 #[cfg(test)]
@@ -228,7 +254,9 @@ mod tests {
             let mut worst: f64 = 0.0;
             for i in 1..20_000 {
                 let t = i as f64 * 1e-4;
-                let ours = with_power!(exponent, p => p.of(t));
+                let mut ours = [0.0];
+                power_map(&[t], 1.0, exponent, &mut ours);
+                let [ours] = ours;
                 let theirs = t.powf(a);
                 if theirs > 1e-290 {
                     worst = worst.max((ours / theirs - 1.0).abs());
@@ -242,10 +270,10 @@ mod tests {
     #[test]
     fn zero_and_subnormal_powers_vanish() {
         for a in [0.01, 0.9, 1.7, 10.5] {
-            assert_eq!(Other(a).of(0.0), 0.0, "{a}");
-            assert!(Other(a).of(5e-324) <= 2f64.powf(-1074.0 * a) * 1.001);
+            assert_eq!(power_of(0.0, a), 0.0, "{a}");
+            assert!(power_of(5e-324, a) <= 2f64.powf(-1074.0 * a) * 1.001);
         }
-        assert_eq!(Other(0.01).of(1.0), 1.0);
+        assert_eq!(power_of(1.0, 0.01), 1.0);
     }
 
     #[test]

@@ -1,54 +1,103 @@
-//! The first largest or smallest entry, vectorised.
+//! The largest entry, and the first place of the largest or smallest one, vectorised.
 
-use multiversion::multiversion;
+use super::sweep::widest;
 
 const LANES: usize = 16;
 
-macro_rules! first_best {
-    ($name:ident, $doc:literal, $key:expr, $better:tt) => {
-        #[doc = $doc]
-        ///
-        /// Ties go to the smallest index, and NaN is never chosen; `None` for an empty slice.
-        #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-        pub fn $name(a: &[f64]) -> Option<usize> {
-            let key = $key;
-            // First the best value, which vectorises; then the first place that holds it.
-            let (chunks, rest) = a.as_chunks::<LANES>();
-            let first = key(*a.first()?);
-            let mut best = [first; LANES];
-            for c in chunks {
-                for j in 0..LANES {
-                    let v = key(c[j]);
-                    best[j] = if v $better best[j] { v } else { best[j] };
-                }
-            }
-            for (j, &v) in rest.iter().enumerate() {
-                let v = key(v);
-                best[j] = if v $better best[j] { v } else { best[j] };
-            }
-            let mut top = best[0];
-            for &v in &best[1..] {
-                top = if v $better top || top.is_nan() { v } else { top };
-            }
-            // Whole chunks are skipped by a comparison without an early exit, which vectorises.
-            let mut start = 0;
-            for c in chunks {
-                let mut hit = false;
-                for &v in c {
-                    hit |= key(v) == top;
-                }
-                if hit {
-                    break;
-                }
-                start += LANES;
-            }
-            a[start..].iter().position(|&v| key(v) == top).map(|i| start + i)
-        }
-    };
+/// max |a_i|, 0 for an empty slice; NaN entries are ignored.
+pub fn max_abs(a: &[f64]) -> f64 {
+    widest(
+        #[inline(always)]
+        || best(a, 0.0, magnitude, greater),
+    )
 }
 
-first_best!(argmax_abs, "The index of the largest |a_i|.", |v: f64| v.abs(), >);
-first_best!(argmin, "The index of the smallest a_i.", |v: f64| v, <);
+/// The index of the largest |a_i|. Ties go to the smallest index, and NaN is never chosen;
+/// `None` for an empty slice.
+pub fn argmax_abs(a: &[f64]) -> Option<usize> {
+    widest(
+        #[inline(always)]
+        || {
+            let top = best(a, 0.0, magnitude, greater);
+            first(a, top, magnitude)
+        },
+    )
+}
+
+/// The index of the smallest a_i. Ties go to the smallest index, and NaN is never chosen;
+/// `None` for an empty slice.
+pub fn argmin(a: &[f64]) -> Option<usize> {
+    widest(
+        #[inline(always)]
+        || {
+            let low = best(a, f64::INFINITY, itself, less);
+            first(a, low, itself)
+        },
+    )
+}
+
+#[inline(always)]
+fn magnitude(v: f64) -> f64 {
+    v.abs()
+}
+
+#[inline(always)]
+fn itself(v: f64) -> f64 {
+    v
+}
+
+#[inline(always)]
+fn greater(a: f64, b: f64) -> bool {
+    a > b
+}
+
+#[inline(always)]
+fn less(a: f64, b: f64) -> bool {
+    a < b
+}
+
+#[inline(always)]
+fn best(a: &[f64], worst: f64, key: impl Fn(f64) -> f64, better: impl Fn(f64, f64) -> bool) -> f64 {
+    let (chunks, rest) = a.as_chunks::<LANES>();
+    let mut lanes = [worst; LANES];
+    for c in chunks {
+        for j in 0..LANES {
+            let v = key(c[j]);
+            lanes[j] = if better(v, lanes[j]) { v } else { lanes[j] };
+        }
+    }
+    for (lane, &v) in lanes.iter_mut().zip(rest) {
+        let v = key(v);
+        *lane = if better(v, *lane) { v } else { *lane };
+    }
+    let mut top = worst;
+    for v in lanes {
+        top = if better(v, top) { v } else { top };
+    }
+    top
+}
+
+/// The first place that holds `top`. Whole chunks are passed over by comparisons without an
+/// early exit, which vectorise.
+#[inline(always)]
+fn first(a: &[f64], top: f64, key: impl Fn(f64) -> f64) -> Option<usize> {
+    let (chunks, _) = a.as_chunks::<LANES>();
+    let mut start = 0;
+    for c in chunks {
+        let mut hit = false;
+        for &v in c {
+            hit |= key(v) == top;
+        }
+        if hit {
+            break;
+        }
+        start += LANES;
+    }
+    a[start..]
+        .iter()
+        .position(|&v| key(v) == top)
+        .map(|i| start + i)
+}
 
 #[cfg(test)]
 mod tests {
@@ -72,6 +121,7 @@ mod tests {
             }
             assert_eq!(argmax_abs(&a), Some(max));
             assert_eq!(argmin(&a), Some(min));
+            assert_eq!(max_abs(&a), a[max].abs());
         }
         assert_eq!(argmax_abs(&[]), None);
     }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
-use crate::kernel::{self, Exponent, Form};
+use crate::kernel::{self, Buffer, Exponent, Form, Moving, Weights};
 use crate::set::{Atom, Oracle, SharedSet, Structure};
 use crate::{Error, Result};
 
@@ -25,16 +25,17 @@ pub struct DensePair {
     set: SharedSet,
     oracle: Box<dyn Oracle>,
     way: Way,
-    x: Vec<f64>,
-    c: Vec<f64>,
+    x: Buffer,
+    c: Buffer,
     /// x₁ where it is not 0.
     origin: Option<Box<[f64]>>,
     /// The power s on ℓp balls, the direction on general sets.
-    scratch: Vec<f64>,
+    scratch: Buffer,
     /// A sparse gradient spread out; all zeros between rounds.
-    spread: Vec<f64>,
-    /// x − v entry by entry, on general sets and only where the sums cancel.
-    away: Vec<f64>,
+    spread: Buffer,
+    /// The direction on ℓp balls with a general power; x − v on general sets, and only where
+    /// the sums cancel.
+    away: Buffer,
     atom: Atom,
     found: Found,
     /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
@@ -77,7 +78,7 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let mut x = vec![0.0; dim];
+        let mut x = Buffer::zeros(dim);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
             Structure::Ball { p: 2.0, radius } => Way::Direction { radius },
@@ -88,19 +89,24 @@ impl DensePair {
             },
             _ => Way::General,
         };
+        let needs_away = match way {
+            Way::Direction { .. } => false,
+            Way::Power { exponent, .. } => matches!(exponent, Exponent::Other(_)),
+            Way::General => true,
+        };
         Ok(Self {
             oracle: set.oracle(),
             way,
-            c: vec![0.0; dim],
-            origin: x.iter().any(|v| *v != 0.0).then(|| x.clone().into()),
+            c: Buffer::zeros(dim),
+            origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             x,
-            scratch: if matches!(way, Way::Direction { .. }) {
-                Vec::new()
+            scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
+                0
             } else {
-                vec![0.0; dim]
-            },
-            spread: Vec::new(),
-            away: Vec::new(),
+                dim
+            }),
+            spread: Buffer::default(),
+            away: Buffer::zeros(if needs_away { dim } else { 0 }),
             atom: Atom::new(),
             found: Found::Nothing,
             scale: 1.0,
@@ -121,7 +127,7 @@ impl DensePair {
     /// Spreads a gradient with few entries over a dense vector of zeros.
     fn spread(&mut self, row: &Row<'_>) {
         if !matches!(row, Row::Dense(_)) {
-            self.spread.resize(self.x.len(), 0.0);
+            self.spread.fill_up(self.x.len());
             row.add_to(1.0, &mut self.spread);
         }
     }
@@ -143,15 +149,14 @@ impl DensePair {
         } = self;
         let g: &[f64] = match update.gradient.row {
             Row::Dense(g) => g,
-            _ => spread,
+            _ => spread.padded(),
         };
         let form = Form {
-            c,
-            x,
+            n: x.len(),
+            c: c.padded(),
+            x: x.padded(),
             g,
-            k: update.k(),
-            m: update.m(),
-            beta: update.beta,
+            weights: weights(update),
         };
         let mut probe = Probe {
             beta: update.beta,
@@ -187,16 +192,34 @@ impl DensePair {
                 radius,
                 exponent,
             } => {
-                let mut s = kernel::scan_power(form, self.scale, exponent, scratch);
+                let mut s = kernel::scan_power(
+                    form,
+                    self.scale,
+                    exponent,
+                    scratch.padded_mut(),
+                    self.away.padded_mut(),
+                );
                 gg = s.gg;
-                // Within this factor of 1 the powers neither overflow nor vanish.
-                let room = (200.0 * (p - 1.0) / p).exp2();
-                if !(s.top * room > 1.0 && s.top < room) {
-                    self.scale = careful_scale(form, gg)?;
-                    s = kernel::scan_power(form, self.scale, exponent, scratch);
+                let mut nothing = false;
+                // Within this range no power over- or underflowed; the scale that fits is
+                // nearly always that of the round before.
+                if !(1e-100..=1e100).contains(&s.st) {
+                    match careful_scale(form, gg)? {
+                        None => nothing = true,
+                        Some(scale) => {
+                            self.scale = scale;
+                            s = kernel::scan_power(
+                                form,
+                                scale,
+                                exponent,
+                                scratch.padded_mut(),
+                                self.away.padded_mut(),
+                            );
+                        }
+                    }
                 }
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
-                if s.top / self.scale < SMALLEST_DIRECTION {
+                if nothing {
                     self.found = Found::Nothing;
                 } else {
                     let kappa = -radius / s.st.powf(1.0 / p);
@@ -207,13 +230,13 @@ impl DensePair {
                     probe.distance_squared = vv - 2.0 * vx + s.xx;
                     if probe.distance_squared < CANCELLED * (vv + s.xx) {
                         (probe.gap, probe.distance_squared) =
-                            kernel::residual_dense(form, kappa, scratch);
+                            kernel::residual_dense(form, kappa, scratch.padded());
                     }
                     probe.support = -support;
                 }
             }
             Way::General => {
-                let s = kernel::scan_general(form, scratch);
+                let s = kernel::scan_general(form, scratch.padded_mut());
                 gg = s.gg;
                 (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
                 if !gg.is_finite() {
@@ -271,8 +294,8 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
         Row::Dense(form.g).check_finite()?;
     }
     let mut top = 0.0_f64;
-    for i in 0..form.c.len() {
-        top = top.max(direction(form, i).abs());
+    for i in 0..form.n {
+        top = top.max(form.direction(i).abs());
     }
     if top.is_finite() {
         Ok(top)
@@ -284,35 +307,32 @@ fn careful_top(form: Form<'_>, gg: f64) -> Result<f64> {
     }
 }
 
-fn direction(form: Form<'_>, i: usize) -> f64 {
-    ((form.c[i] + form.k * form.g[i]) + form.m * form.x[i]) + form.beta * form.x[i]
-}
-
 /// ‖∇F‖ where its square under- or overflows.
 fn careful_norm(form: Form<'_>, gg: f64) -> Result<f64> {
     let top = careful_top(form, gg)?;
     if top == 0.0 {
         return Ok(0.0);
     }
-    let sum: f64 = (0..form.c.len())
-        .map(|i| (direction(form, i) / top).powi(2))
-        .sum();
+    let sum: f64 = (0..form.n).map(|i| (form.direction(i) / top).powi(2)).sum();
     Ok(top * sum.sqrt())
 }
 
-/// The power of two that brings the largest entry of ∇F next to 1.
-fn careful_scale(form: Form<'_>, gg: f64) -> Result<f64> {
+/// The power of two that brings the largest entry of ∇F next to 1; `None` where ∇F is 0.
+fn careful_scale(form: Form<'_>, gg: f64) -> Result<Option<f64>> {
     let top = careful_top(form, gg)?;
-    Ok(if top < SMALLEST_DIRECTION {
-        1.0
-    } else {
-        (-top.log2().round()).exp2()
-    })
+    Ok((top >= SMALLEST_DIRECTION).then(|| (-top.log2().round()).exp2()))
 }
 
-fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut Vec<f64>) -> (f64, f64) {
-    away.clear();
-    away.extend_from_slice(x);
+fn weights(update: &Update<'_>) -> Weights {
+    Weights {
+        k: update.k(),
+        m: update.m(),
+        beta: update.beta,
+    }
+}
+
+fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut [f64]) -> (f64, f64) {
+    away.copy_from_slice(x);
     atom.add_to(-1.0, away);
     (kernel::dot(direction, away), kernel::dot(away, away))
 }
@@ -324,7 +344,10 @@ impl Point for DensePair {
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.x.len())?;
-        Ok(row.dot(&self.x))
+        Ok(match row {
+            Row::Dense(a) => kernel::dot_buffer(a, &self.x),
+            _ => row.dot(&self.x),
+        })
     }
 
     fn norm_squared(&self) -> f64 {
@@ -359,32 +382,36 @@ impl Pair for DensePair {
         } = self;
         let g: &[f64] = match update.gradient.row {
             Row::Dense(g) => g,
-            _ => spread,
+            _ => spread.padded(),
         };
-        let (k, m, beta) = (update.k(), update.m(), update.beta);
+        let moving = Moving {
+            n: x.len(),
+            c: c.padded_mut(),
+            x: x.padded_mut(),
+            g,
+            weights: weights(update),
+        };
         match (self.found, motion) {
             (Found::Direction { alpha }, Motion::Step(sigma)) => {
-                kernel::move_to_direction(c, x, g, k, m, beta, sigma, alpha)
+                moving.step_to_direction(sigma, alpha)
             }
-            (Found::Direction { alpha }, Motion::Place(s)) => {
-                kernel::place_direction(c, x, g, k, m, beta, s, alpha)
-            }
+            (Found::Direction { alpha }, Motion::Place(s)) => moving.place_at_direction(s, alpha),
             (Found::Power { kappa }, Motion::Step(sigma)) => {
-                kernel::move_to_dense(c, x, g, k, m, beta, sigma, kappa, scratch)
+                moving.step_to_dense(sigma, kappa, scratch.padded())
             }
             (Found::Power { kappa }, Motion::Place(s)) => {
-                kernel::place_dense(c, x, g, k, m, beta, s, kappa, scratch)
+                moving.place_at_dense(s, kappa, scratch.padded())
             }
             (Found::Atom, Motion::Step(sigma)) => {
-                kernel::move_shrunk(c, x, g, k, m, beta, sigma);
+                moving.shrink(sigma);
                 self.atom.add_to(sigma, x);
             }
             (Found::Atom, Motion::Place(s)) => {
-                kernel::move_shrunk(c, x, g, k, m, beta, 1.0);
+                moving.shrink(1.0);
                 self.atom.add_to(s, x);
             }
-            (Found::Nothing, Motion::Step(_)) => kernel::move_shrunk(c, x, g, k, m, beta, 0.0),
-            (Found::Nothing, Motion::Place(_)) => kernel::move_shrunk(c, x, g, k, m, beta, 1.0),
+            (Found::Nothing, Motion::Step(_)) => moving.shrink(0.0),
+            (Found::Nothing, Motion::Place(_)) => moving.shrink(1.0),
         }
         if let (Some(origin), Motion::Place(s)) = (&self.origin, motion) {
             let s = if matches!(self.found, Found::Nothing) {
@@ -423,8 +450,8 @@ impl Pair for DensePair {
 
     fn save(&self) -> Result<Vec<u8>> {
         let saved = Saved {
-            x: self.x.clone(),
-            c: self.c.clone(),
+            x: self.x.to_vec(),
+            c: self.c.to_vec(),
             origin: self.origin.clone(),
             scale: self.scale,
             oracle: self.oracle.save(),
@@ -445,8 +472,8 @@ impl Pair for DensePair {
             )));
         }
         self.oracle.load(&saved.oracle)?;
-        self.x = saved.x;
-        self.c = saved.c;
+        self.x.copy_from_slice(&saved.x);
+        self.c.copy_from_slice(&saved.c);
         self.origin = saved.origin;
         self.scale = saved.scale;
         self.found = Found::Nothing;

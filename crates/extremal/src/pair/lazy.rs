@@ -14,8 +14,10 @@
 //! - w = x, u = c before a gradient that dwarfs what x was made of;
 //! - scales that keep w and u near 1 whatever the gradients' size.
 //!
-//! Each pass over all entries is rare on noisy streams ([`LazyPair::passes`]). Gradients along one
-//! line, or sums that cancel over and over, may need one in every round.
+//! Passes over all entries are rare on noisy streams ([`LazyPair::passes`]). Gradients along one
+//! line, or sums that cancel over and over, may need one in every round. So may c' = c + k·a + m·x
+//! with m ≠ 0, every few rounds: it gives c a part along w, and the moves since make x and c
+//! nearly parallel, which a basis chosen before them can't tell apart for long.
 
 use serde::{Deserialize, Serialize};
 

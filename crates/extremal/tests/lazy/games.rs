@@ -67,6 +67,21 @@ impl Entries {
         }
     }
 
+    /// The same row with the features in another order: what rounding does to a dense run shows
+    /// in the difference.
+    pub fn shuffled(&self) -> Self {
+        let mut row = self.clone();
+        row.indices
+            .iter_mut()
+            .for_each(|i| *i = (7 * *i + 3) % DIM as u32);
+        if self.dense {
+            for (i, v) in self.values.iter().enumerate() {
+                row.values[(7 * i + 3) % DIM] = *v;
+            }
+        }
+        row
+    }
+
     pub fn row(&self) -> Row<'_> {
         if self.dense {
             Row::Dense(&self.values)

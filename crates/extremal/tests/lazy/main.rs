@@ -4,7 +4,7 @@
 mod games;
 
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{DensePair, Gradient, LazyPair, Motion, Pair, Point, Row, Update};
+use extremal::pair::{DensePair, Gradient, LazyPair, Motion, Pair, Point, Probe, Row, Update};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::{Error, kernel};
 use games::{DIM, Entries, NASTY, NONZEROS, PLAYS, Play, Random, ball, soak, stream};
@@ -222,25 +222,30 @@ fn nasty(name: &str, rows: &[Entries], play: Play, radius: f64) -> (f64, f64) {
     let mut dense = DensePair::new(set.clone(), None).unwrap();
     play.start(&mut lazy);
     play.start(&mut dense);
+    let mut shuffled = DensePair::new(set.clone(), None).unwrap();
+    play.start(&mut shuffled);
     let tolerance = if is_on_a_line(name) { 2e-2 } else { 1e-7 };
     let mut x = vec![0.0; DIM];
-    let (mut worst, mut largest) = ((0.0_f64, 0.0_f64), 0.0_f64);
+    let (mut worst, mut largest, mut spread) = ((0.0_f64, 0.0_f64), 0.0_f64, 0.0_f64);
     for (t, row) in rows.iter().enumerate() {
         let a = play.round(t, &mut lazy, row.row());
         let b = play.round(t, &mut dense, row.row());
+        let s = play.round(t, &mut shuffled, row.shuffled().row());
         // c += m·x is exact only relative to the largest c so far
         let c = kernel::norm(dense.gradient_sum());
         largest = if play.is_sparse() { c } else { largest.max(c) };
         let size = radius * largest + b.beta * radius * radius;
-        let above = if size > 0.0 {
-            (a.surrogate() - b.surrogate()) / size
-        } else {
-            0.0
+        let above = |of: Probe| match size > 0.0 {
+            true => (of.surrogate() - b.surrogate()) / size,
+            false => 0.0,
         };
+        // Fixed steps about a minimum that stays amplify rounding, up to what dense runs differ by.
+        spread = spread.max(above(s).abs());
+        let above = above(a);
         lazy.write(&mut x);
         let violation = set.violation(&x).unwrap();
         assert!(
-            violation <= 1e-9 && above <= tolerance,
+            violation <= 1e-9 && above <= tolerance + 10.0 * spread,
             "{name}, {play:?}, radius {radius:e}, round {t}: violation {violation:e}, surrogate {above:e} above"
         );
         worst = (worst.0.max(violation), worst.1.max(above));

@@ -239,17 +239,23 @@ fn nasty(name: &str, rows: &[Entries], play: Play, radius: f64) -> (f64, f64) {
             true => (of.surrogate() - b.surrogate()) / size,
             false => 0.0,
         };
-        // Fixed steps about a minimum that stays amplify rounding, up to what dense runs differ by.
         spread = spread.max(above(s).abs());
         let above = above(a);
         lazy.write(&mut x);
         let violation = set.violation(&x).unwrap();
         assert!(
-            violation <= 1e-9 && above <= tolerance + 10.0 * spread,
+            violation <= 1e-9 && !above.is_nan(),
             "{name}, {play:?}, radius {radius:e}, round {t}: violation {violation:e}, surrogate {above:e} above"
         );
         worst = (worst.0.max(violation), worst.1.max(above));
     }
+    // Fixed steps about a minimum that stays amplify rounding exponentially, in dense runs too:
+    // over a whole run lazy storage may be off as far as dense runs are among themselves.
+    assert!(
+        worst.1 <= tolerance + 10.0 * spread,
+        "{name}, {play:?}, radius {radius:e}: surrogate {:e} above, dense runs differ by {spread:e}",
+        worst.1
+    );
     worst
 }
 

@@ -166,8 +166,8 @@ pub fn stream(name: &str, rounds: usize, seed: u64) -> Vec<Entries> {
                 1 => rows[t - 50].times(-1.0),
                 _ => noisy(1e-170),
             },
-            "growing" => noisy(1.1f64.powi(t as i32)),
-            "fading" => noisy(1.1f64.powi(-(t as i32))),
+            "growing" => noisy(1.1f64.powi(t.min(2000) as i32)),
+            "fading" => noisy(1.1f64.powi(-(t.min(2000) as i32))),
             // what is left of a sum lies on other features, far below what cancelled
             "leftover" => {
                 let shift = |mut row: Entries, by: usize| {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::pair::{DensePair, Gradient, Pair, Point, Probe};
+use crate::pair::{DensePair, Gradient, LazyPair, Pair, Point, Probe};
 use crate::set::{SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
@@ -278,7 +278,14 @@ fn player<R: Rule + 'static>(
             rule,
             DensePair::new(set.clone(), start)?,
         ))),
-        Storage::Lazy => Err(no_lazy(name, set)),
+        Storage::Lazy => match set.structure() {
+            Structure::Ball { p: 2.0, .. } => Ok(Box::new(Player::new(
+                name,
+                rule,
+                LazyPair::new(set.clone(), start)?,
+            ))),
+            _ => Err(no_lazy(name, set)),
+        },
     }
 }
 

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gradient, Motion, Pair, Point, Probe, Row, Update};
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel::{self, Buffer, Exponent, Form, Moving, Weights};
 use crate::set::{Atom, Oracle, SharedSet, Structure};
 use crate::{Error, Result};
@@ -81,32 +81,7 @@ impl DensePair {
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
         let mut x = Buffer::zeros(dim);
-        match start {
-            None => set.centre(&mut x),
-            Some(start) => {
-                if start.len() != dim {
-                    return Err(Error::Size {
-                        what: "start",
-                        expected: dim,
-                        found: start.len(),
-                    });
-                }
-                if let Some((index, value)) = kernel::find_not_finite(start) {
-                    return Err(Error::NotFinite {
-                        what: "start",
-                        index,
-                        value,
-                    });
-                }
-                if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
-                    return Err(Error::Unsupported(format!(
-                        "the start lies outside the set {} (violation {v:e})",
-                        set.name()
-                    )));
-                }
-                x.copy_from_slice(start);
-            }
-        }
+        place_start(&set, start, &mut x)?;
         let way = match set.structure() {
             Structure::Ball { p: 2.0, radius } => Way::Direction { radius },
             Structure::Ball { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {

@@ -6,13 +6,17 @@
 //! A round is [`Pair::probe`] (form c', ask the oracle; nothing changes yet) and
 //! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
 
+mod cells;
 mod dense;
 mod gradient;
+mod lazy;
 
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
+pub use lazy::{LazyPair, Passes};
 
-use crate::Result;
+use crate::set::SharedSet;
+use crate::{Error, Result, kernel};
 
 /// A decision to look at.
 pub trait Point {
@@ -168,4 +172,34 @@ pub trait Pair: Point + Send {
 
     /// Takes back what [`Pair::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
+}
+
+/// x = x₁: `start` if it is a point of the set, the set's centre if there is none.
+fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
+    let Some(start) = start else {
+        set.centre(x);
+        return Ok(());
+    };
+    if start.len() != x.len() {
+        return Err(Error::Size {
+            what: "start",
+            expected: x.len(),
+            found: start.len(),
+        });
+    }
+    if let Some((index, value)) = kernel::find_not_finite(start) {
+        return Err(Error::NotFinite {
+            what: "start",
+            index,
+            value,
+        });
+    }
+    if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
+        return Err(Error::Unsupported(format!(
+            "the start lies outside the set {} (violation {v:e})",
+            set.name()
+        )));
+    }
+    x.copy_from_slice(start);
+    Ok(())
 }

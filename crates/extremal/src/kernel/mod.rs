@@ -131,7 +131,7 @@ impl Dot<'_> {
     }
 }
 
-/// Σ values_i · x[indices_i].
+/// Σ values_i · x_(indices_i).
 pub fn dot_sparse(indices: &[u32], values: &[f64], x: &[f64]) -> f64 {
     let mut acc = [0.0; 4];
     let (i4, i) = indices.as_chunks::<4>();

@@ -433,7 +433,6 @@ impl Pair for LazyPair {
         let Self { radius, state, .. } = self;
         let (gradient, r) = (update.gradient, *radius);
         gradient.check(state.cells.dim())?;
-        gradient.row.check_finite()?;
         let row_norm = kernel::norm(gradient.row.values());
         let (k, m, beta) = (update.k(), r * update.m(), r * update.beta);
         let size = k.abs() * row_norm;
@@ -467,7 +466,7 @@ impl Pair for LazyPair {
             support,
             gradient_norm: gradient.norm_from(row_norm, row_dot, norm_squared),
             gradient_dot: gradient.scale * row_dot + gradient.ridge * norm_squared,
-            still: self.alpha.is_none(),
+            steepness: found.norm,
         })
     }
 

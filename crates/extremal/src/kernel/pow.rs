@@ -163,7 +163,7 @@ impl<P: Power> Body<1, 1, 1, 1> for MapSum<P> {
     ) -> [S::f64s; 1] {
         let t = s.mul_f64s(scale, a);
         let out = copysign(s, self.0.of(s, s.abs_f64s(t)), t);
-        *sum = s.add_f64s(*sum, s.mul_f64s(out, t));
+        *sum = s.mul_add_e_f64s(out, t, *sum);
         [out]
     }
 }

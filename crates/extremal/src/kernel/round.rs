@@ -38,7 +38,7 @@ impl Weights {
 /// c + k·g + m·x.
 #[inline(always)]
 fn combine<S: Simd>(s: S, c: S::f64s, k: S::f64s, g: S::f64s, m: S::f64s, x: S::f64s) -> S::f64s {
-    s.add_f64s(s.add_f64s(c, s.mul_f64s(k, g)), s.mul_f64s(m, x))
+    s.mul_add_e_f64s(m, x, s.mul_add_e_f64s(k, g, c))
 }
 
 impl Form<'_> {
@@ -79,7 +79,7 @@ sums!(
 
 #[inline(always)]
 fn add_product<S: Simd>(s: S, sum: &mut S::f64s, a: S::f64s, b: S::f64s) {
-    *sum = s.add_f64s(*sum, s.mul_f64s(a, b));
+    *sum = s.mul_add_e_f64s(a, b, *sum);
 }
 
 #[derive(Clone, Copy)]
@@ -265,7 +265,7 @@ impl Body<3, 3, 0, 2> for ResidualDirection {
         [gap, square]: &mut [S::f64s; 2],
     ) -> [S::f64s; 0] {
         let d = combine(s, c, k, g, m, x);
-        let away = s.sub_f64s(x, s.mul_f64s(alpha, d));
+        let away = s.negate_mul_add_e_f64s(alpha, d, x);
         add_product(s, gap, d, away);
         add_product(s, square, away, away);
         []
@@ -293,7 +293,7 @@ impl Body<3, 4, 0, 2> for ResidualDense {
         [gap, square]: &mut [S::f64s; 2],
     ) -> [S::f64s; 0] {
         let d = combine(s, c, k, g, m, x);
-        let away = s.sub_f64s(x, s.mul_f64s(kappa, v));
+        let away = s.negate_mul_add_e_f64s(kappa, v, x);
         add_product(s, gap, d, away);
         add_product(s, square, away, away);
         []
@@ -367,16 +367,16 @@ macro_rules! motion {
     };
 }
 
-motion!(Shrink: (s, [sigma, _, _], _c, x, _v) => s.sub_f64s(x, s.mul_f64s(sigma, x)));
+motion!(Shrink: (s, [sigma, _, _], _c, x, _v) => s.negate_mul_add_e_f64s(sigma, x, x));
 motion!(ToDense: (s, [sigma, kappa, _], _c, x, v) =>
-    s.add_f64s(x, s.mul_f64s(sigma, s.sub_f64s(s.mul_f64s(kappa, v), x))));
+    s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(kappa, v, s.neg_f64s(x)), x));
 motion!(AtDense: (s, [kappa, _, _], _c, _x, v) => s.mul_f64s(kappa, v));
 motion!(ToDirection: (s, [sigma, alpha, beta], c, x, _v) => {
-    let d = s.add_f64s(c, s.mul_f64s(beta, x));
-    s.add_f64s(x, s.mul_f64s(sigma, s.sub_f64s(s.mul_f64s(alpha, d), x)))
+    let d = s.mul_add_e_f64s(beta, x, c);
+    s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)
 });
 motion!(AtDirection: (s, [alpha, beta, _], c, x, _v) =>
-    s.mul_f64s(alpha, s.add_f64s(c, s.mul_f64s(beta, x))));
+    s.mul_f64s(alpha, s.mul_add_e_f64s(beta, x, c)));
 
 /// The two vectors of a pair and the gradient, for the pass that moves.
 pub(crate) struct Moving<'a> {

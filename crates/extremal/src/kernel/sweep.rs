@@ -43,7 +43,7 @@ pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usi
 ) -> [f64; K] {
     Arch::new().dispatch(Sweep {
         n,
-        numbers,
+        numbers: &numbers,
         read,
         own,
         body,
@@ -52,7 +52,7 @@ pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usi
 
 struct Sweep<'a, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
-    numbers: [f64; N],
+    numbers: &'a [f64; N],
     read: [&'a [f64]; R],
     own: [&'a mut [f64]; W],
     body: B,

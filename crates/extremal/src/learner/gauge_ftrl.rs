@@ -210,7 +210,7 @@ impl Rule for GaugeRule {
         0.0
     }
 
-    #[inline]
+    #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // S += g_t; v = argmin ⟨S, x⟩; h = −⟨S, v⟩, from the centre
         let update = Update::new(1.0, gradient, 0.0);

@@ -87,7 +87,7 @@ impl Rule for OfwLsRule {
         2.0
     }
 
-    #[inline]
+    #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
         let update = Update::new(self.eta, gradient, 2.0);

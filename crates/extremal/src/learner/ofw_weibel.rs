@@ -83,7 +83,7 @@ impl Rule for OfwWeibelRule {
         1.0
     }
 
-    #[inline]
+    #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖²
         let update = Update::new(self.eta, gradient, 1.0);

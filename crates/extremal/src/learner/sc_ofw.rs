@@ -141,7 +141,7 @@ impl Rule for ScOfwRule {
         self.warm * self.lambda
     }
 
-    #[inline]
+    #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         let lambda = self.lambda;
         // F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt

@@ -394,7 +394,7 @@ impl Pair for DensePair {
         probe
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
         let Self {
             x,

@@ -6,9 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use extremal::game::{self, Round};
-use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Point, Row};
+use extremal::learner::ofw_ls::OfwLs;
+use extremal::learner::sc_ofw::ScOfw;
+use extremal::learner::{Known, Learner, LearnerSpec, Player, Rule, Storage};
+use extremal::loss::logistic::Logistic;
+use extremal::loss::squared::Squared;
+use extremal::loss::{Loss, Objective};
+use extremal::pair::{DensePair, Pair, Point, Row};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
 use rand::{RngExt, SeedableRng};
@@ -26,61 +30,96 @@ fn main() -> Result<(), Failure> {
         ["sparse", storage, algo, set, d, t, nonzeros, seed] => {
             let rows = SparseRows::draw(d.parse()?, t.parse()?, nonzeros.parse()?, seed.parse()?);
             let set = set_of(set, rows.dim)?;
-            let objective = Objective::new("logistic".parse::<LossSpec>()?.build()?, 0.0)?;
+            let objective = Objective::new(Arc::new(Logistic {}), 0.0)?;
             let storage = match storage {
                 "lazy" => Storage::Lazy,
                 "dense" => Storage::Dense,
                 _ => return Err(USAGE.into()),
             };
-            let spec = learner_of(algo, rows.labels.len(), 1.0, 0.0)?;
-            serve(&spec, &set, storage, &objective, rows.labels.len(), || {
-                SparseStream {
-                    rows: &rows,
-                    next: 0,
+            let spec: LearnerSpec = match algo {
+                "ofw-ls" => {
+                    format!("ofw-ls:horizon={},gradient-bound=1", rows.labels.len()).parse()?
                 }
-            })
+                "gauge-ftrl" => "gauge-ftrl".parse()?,
+                _ => return Err(USAGE.into()),
+            };
+            let stream = || SparseStream {
+                rows: &rows,
+                next: 0,
+            };
+            serve(
+                || Ok(spec.build_stored(&set, storage)?),
+                stream,
+                &objective,
+                rows.labels.len(),
+            )
         }
         [algo, set, loss, d, t, lambda, file] => {
-            let (dim, rounds, lambda) = (
-                d.parse::<usize>()?,
-                t.parse::<usize>()?,
-                lambda.parse::<f64>()?,
-            );
+            let (dim, rounds) = (d.parse::<usize>()?, t.parse::<usize>()?);
+            let lambda = lambda.parse::<f64>()?;
             let data = read_doubles(file, rounds * (dim + 1))?;
             let data = &data[data.len() - rounds * (dim + 1)..];
             let (rows, labels) = data.split_at(rounds * dim);
             let set = set_of(set, dim)?;
-            let (loss, ridge) = match loss {
-                "logistic" => ("logistic", 0.0),
-                "ridge" => ("squared", lambda),
-                _ => return Err(USAGE.into()),
+            let ridge = if loss == "ridge" { lambda } else { 0.0 };
+            let bound = gradient_bound(rows, labels, ridge, set.geometry().norm_bound);
+            let stream = || DenseStream {
+                rows,
+                labels,
+                dim,
+                next: 0,
             };
-            let objective = Objective::new(loss.parse::<LossSpec>()?.build()?, ridge)?;
-            let reach = set.geometry().norm_bound;
-            let bound = rows
-                .chunks_exact(dim)
-                .zip(labels)
-                .map(|(row, y)| {
-                    let a = extremal::kernel::norm(row);
-                    if ridge > 0.0 {
-                        a * (y.abs() + reach * a) + ridge * reach
-                    } else {
-                        a
-                    }
-                })
-                .fold(0.0, f64::max);
-            let spec = learner_of(algo, rounds, bound, lambda)?;
-            serve(&spec, &set, Storage::Dense, &objective, rounds, || {
-                DenseStream {
-                    rows,
-                    labels,
-                    dim,
-                    next: 0,
-                }
-            })
+            let known = Known {
+                horizon: Some(rounds as u64),
+                gradient_bound: Some(bound),
+                ..Known::default()
+            };
+            let line_search = OfwLs(known);
+            let strongly_convex = ScOfw {
+                lambda: Some(lambda),
+                warm: None,
+                gradient_bound: None,
+                start: None,
+            };
+            let geometry = set.geometry();
+            // As a program would that knows its learner and its loss when it is compiled.
+            let pair = || Ok::<_, Failure>(DensePair::new(set.clone(), None)?);
+            let ofw_ls = || Ok(Player::new("ofw-ls", line_search.rule(&geometry)?, pair()?));
+            let sc_ofw = || {
+                Ok(Player::new(
+                    "sc-ofw",
+                    strongly_convex.rule(&geometry)?,
+                    pair()?,
+                ))
+            };
+            let logistic = Objective::new(Arc::new(Logistic {}), 0.0)?;
+            let squared = Objective::new(Arc::new(Squared {}), ridge)?;
+            match (algo, loss) {
+                ("ofw-ls", "logistic") => serve(ofw_ls, stream, &logistic, rounds),
+                ("ofw-ls", "ridge") => serve(ofw_ls, stream, &squared, rounds),
+                ("sc-ofw", "ridge") => serve(sc_ofw, stream, &squared, rounds),
+                _ => Err(USAGE.into()),
+            }
         }
         _ => Err(USAGE.into()),
     }
+}
+
+/// G over the set, as the other programs compute it.
+fn gradient_bound(rows: &[f64], labels: &[f64], ridge: f64, reach: f64) -> f64 {
+    let of_row = |(row, y): (&[f64], &f64)| {
+        let a = extremal::kernel::norm(row);
+        if ridge > 0.0 {
+            a * (y.abs() + reach * a) + ridge * reach
+        } else {
+            a
+        }
+    };
+    let dim = rows.len() / labels.len();
+    rows.chunks_exact(dim)
+        .zip(labels)
+        .map(of_row)
+        .fold(0.0, f64::max)
 }
 
 /// `l2:RADIUS` or `lp:P:RADIUS`.
@@ -93,37 +132,31 @@ fn set_of(text: &str, dim: usize) -> Result<SharedSet, Failure> {
     Ok(spec.parse::<SetSpec>()?.build(Some(dim))?)
 }
 
-fn learner_of(algo: &str, rounds: usize, bound: f64, lambda: f64) -> Result<LearnerSpec, Failure> {
-    Ok(match algo {
-        "ofw-ls" => format!("ofw-ls:horizon={rounds},gradient-bound={bound}"),
-        "ofw" => format!("ofw:horizon={rounds},gradient-bound={bound}"),
-        "gauge-ftrl" => "gauge-ftrl".into(),
-        "sc-ofw" => format!("sc-ofw:lambda={lambda}"),
-        _ => return Err(USAGE.into()),
-    }
-    .parse()?)
-}
-
 /// Says `ready`, then plays the whole stream once for every line `go`.
-fn serve<S: Stream>(
-    spec: &LearnerSpec,
-    set: &SharedSet,
-    storage: Storage,
-    objective: &Objective,
-    rounds: usize,
+fn serve<L, S, F>(
+    learner: impl Fn() -> Result<L, Failure>,
     stream: impl Fn() -> S,
-) -> Result<(), Failure> {
+    objective: &Objective<F>,
+    rounds: usize,
+) -> Result<(), Failure>
+where
+    L: Borrowed,
+    S: Stream,
+    F: Loss,
+{
     println!("ready");
     for line in std::io::stdin().lock().lines() {
         line?;
-        let mut learner: Box<dyn Learner> = spec.build_stored(&Arc::clone(set), storage)?;
+        let mut learner = learner()?;
+        let learner = learner.learner();
         let start = Instant::now();
         let mut clock = || start.elapsed().as_secs_f64();
+        let rounds = rounds as u64;
         let summary = game::play(
-            &mut *learner,
+            learner,
             &mut stream(),
             objective,
-            rounds as u64,
+            rounds,
             &mut clock,
             None,
             None,
@@ -138,6 +171,26 @@ fn serve<S: Stream>(
         std::io::stdout().flush()?;
     }
     Ok(())
+}
+
+/// A learner of a known type, or one in a box.
+trait Borrowed {
+    type Learner: Learner + ?Sized;
+    fn learner(&mut self) -> &mut Self::Learner;
+}
+
+impl<R: Rule + 'static, P: Pair + 'static> Borrowed for Player<R, P> {
+    type Learner = Self;
+    fn learner(&mut self) -> &mut Self {
+        self
+    }
+}
+
+impl Borrowed for Box<dyn Learner> {
+    type Learner = dyn Learner;
+    fn learner(&mut self) -> &mut Self::Learner {
+        &mut **self
+    }
 }
 
 /// The last `count` numbers are those of the file, on a cache line's boundary as the peers' are.

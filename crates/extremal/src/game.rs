@@ -2,7 +2,7 @@
 
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
-use crate::loss::{Evaluation, Objective};
+use crate::loss::{Evaluation, Loss, Objective};
 use crate::pair::Row;
 use crate::set::Set;
 use crate::stream::Stream;
@@ -58,10 +58,10 @@ pub struct Summary {
 /// # Ok::<(), extremal::Error>(())
 /// ```
 #[allow(clippy::too_many_arguments)] // each is a part of the game, and none has a default
-pub fn play<L, S>(
+pub fn play<L, S, F>(
     learner: &mut L,
     stream: &mut S,
-    objective: &Objective,
+    objective: &Objective<F>,
     rounds: u64,
     clock: &mut dyn FnMut() -> f64,
     mut meter: Option<&mut Meter>,
@@ -71,6 +71,7 @@ pub fn play<L, S>(
 where
     L: Learner + ?Sized,
     S: Stream + ?Sized,
+    F: Loss + ?Sized,
 {
     let start = clock();
     let mut summary = Summary::default();

@@ -15,8 +15,8 @@ mod sweep;
 pub(crate) use buffer::Buffer;
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
-    Form, Moving, Weights, residual_dense, residual_direction, scan_general, scan_power,
-    scan_quadratic,
+    Form, Formed, place_at_dense, place_at_direction, residual_dense, residual_direction, scan,
+    scan_direction, scan_power, shrink, step_to_dense, step_to_direction,
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
@@ -224,7 +224,7 @@ mod tests {
         for n in 0..200 {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
             let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
-            let other = avx2.vectorize(Dot { n, a: &a, b: &b });
+            let other = Simd::vectorize(avx2, Dot { n, a: &a, b: &b });
             assert_eq!(dot(&a, &b).to_bits(), other.to_bits(), "n = {n}");
         }
     }

@@ -115,16 +115,17 @@ impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const 
             ($i:expr, $sums:expr) => {{
                 let i = $i;
                 let mut old_read = [zero; R];
+                // SAFETY: i < whole, and every vector has that many registers, see above.
                 for k in 0..R {
-                    old_read[k] = read[k].0[i];
+                    old_read[k] = unsafe { *read[k].0.get_unchecked(i) };
                 }
                 let mut old_own = [zero; W];
                 for k in 0..W {
-                    old_own[k] = own[k].0[i];
+                    old_own[k] = unsafe { *own[k].0.get_unchecked(i) };
                 }
                 let new = body.lane(s, splats, old_read, old_own, $sums);
                 for k in 0..W {
-                    own[k].0[i] = new[k];
+                    unsafe { *own[k].0.get_unchecked_mut(i) = new[k] };
                 }
             }};
         }

@@ -71,11 +71,12 @@ pub trait Loss: Send + Sync {
     }
 }
 
-/// A loss with its ridge term: what a round costs.
+/// A loss with its ridge term: what a round costs. Where the loss is known when the program is
+/// compiled, `Objective<Logistic>` for example saves a call per round.
 #[derive(Clone)]
-pub struct Objective {
+pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     /// The loss of the prediction.
-    pub loss: Arc<dyn Loss>,
+    pub loss: Arc<L>,
     /// λ of (λ/2)‖x‖².
     pub ridge: f64,
 }
@@ -93,9 +94,9 @@ pub struct Evaluation<'a> {
     pub gradient: Gradient<'a>,
 }
 
-impl Objective {
+impl<L: Loss + ?Sized> Objective<L> {
     /// A loss with a ridge term, 0 for none.
-    pub fn new(loss: Arc<dyn Loss>, ridge: f64) -> Result<Self> {
+    pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
         if !(ridge >= 0.0 && ridge.is_finite()) {
             return Err(Error::parameter("loss", "l2", ridge, "a finite number ≥ 0"));
         }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
-use crate::kernel::{self, Buffer, Exponent, Form, Moving, Weights};
+use crate::kernel::{self, Buffer, Exponent, Form, Formed};
 use crate::set::{Atom, Oracle, SharedSet, Structure};
 use crate::{Error, Result};
 
@@ -20,13 +20,15 @@ const LARGEST_FUSED_POWER: f64 = 32.0;
 /// On ℓp balls a direction below this counts as 0: its inverse would be no number.
 const SMALLEST_DIRECTION: f64 = 1e-300;
 
-/// (x, c) as two vectors.
+/// (x, c), every entry of both.
 pub struct DensePair {
     set: SharedSet,
     oracle: Box<dyn Oracle>,
     way: Way,
     x: Buffer,
-    c: Buffer,
+    /// c and, from a probe to its commit, c': which is which changes with every commit.
+    sums: [Buffer; 2],
+    now: bool,
     /// x₁ where it is not 0.
     origin: Option<Box<[f64]>>,
     /// The power s on ℓp balls, the direction on general sets.
@@ -99,7 +101,8 @@ impl DensePair {
         Ok(Self {
             oracle: set.oracle(),
             way,
-            c: Buffer::zeros(dim),
+            sums: [Buffer::zeros(dim), Buffer::zeros(dim)],
+            now: false,
             origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             x,
             scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
@@ -118,7 +121,7 @@ impl DensePair {
 
     /// c, to look at.
     pub fn gradient_sum(&self) -> &[f64] {
-        &self.c
+        &self.sums[usize::from(self.now)]
     }
 
     /// x, to look at.
@@ -146,50 +149,72 @@ impl DensePair {
     fn probe_spread(&mut self, update: &Update<'_>) -> Result<Probe> {
         let Self {
             x,
-            c,
+            sums: [first, second],
             spread,
             scratch,
             origin,
             ..
         } = self;
+        let (c, next) = if self.now {
+            (second, first)
+        } else {
+            (first, second)
+        };
         let g: &[f64] = match update.gradient.row {
             Row::Dense(g) => g,
             _ => spread.padded(),
         };
-        let form = Form {
-            n: x.len(),
-            c: c.padded(),
-            x: x.padded(),
-            g,
-            weights: weights(update),
-        };
+        macro_rules! form {
+            () => {
+                Form {
+                    n: x.len(),
+                    c: c.padded(),
+                    x: x.padded(),
+                    g,
+                    next: next.padded_mut(),
+                    k: update.k(),
+                    m: update.m(),
+                    beta: update.beta,
+                }
+            };
+        }
+        macro_rules! formed {
+            () => {
+                Formed {
+                    n: x.len(),
+                    c: next.padded(),
+                    x: x.padded(),
+                    beta: update.beta,
+                }
+            };
+        }
         let mut probe = Probe {
             beta: update.beta,
             ..Probe::default()
         };
-        let gg;
+        let scan;
         match self.way {
             Way::Direction { radius } => {
-                let s = kernel::scan_quadratic(form);
-                (probe.slope, probe.norm_squared, probe.gradient_dot, gg) =
-                    (s.dx, s.xx, s.gx, s.gg);
-                let norm = if kernel::is_safe_square(s.dd) {
-                    s.dd.sqrt()
+                scan = kernel::scan(form!());
+                let (norm, alpha) = if kernel::is_safe_square(scan.dd) {
+                    // ‖∇F‖·(1/‖∇F‖²): the division need not wait for the root
+                    let norm = scan.dd.sqrt();
+                    (norm, -radius * (norm * (1.0 / scan.dd)))
                 } else {
-                    careful_norm(form, update, gg)?
+                    let norm = careful_norm(formed!(), update, scan.gg)?;
+                    (norm, -radius / norm)
                 };
                 probe.steepness = norm;
-                let alpha = -radius / norm;
                 // A direction so small that its inverse is no number counts as 0.
                 if !alpha.is_finite() {
                     self.found = Found::Nothing;
                 } else {
                     self.found = Found::Direction { alpha };
-                    probe.gap = s.dx + radius * norm;
-                    probe.distance_squared = radius * radius - alpha * (2.0 * s.dx) + s.xx;
-                    if probe.distance_squared < CANCELLED * (radius * radius + s.xx) {
+                    probe.gap = scan.dx + radius * norm;
+                    probe.distance_squared = radius * radius - alpha * (2.0 * scan.dx) + scan.xx;
+                    if probe.distance_squared < CANCELLED * (radius * radius + scan.xx) {
                         (probe.gap, probe.distance_squared) =
-                            kernel::residual_direction(form, alpha);
+                            kernel::residual_direction(formed!(), alpha);
                     }
                     probe.support = radius * norm;
                 }
@@ -199,73 +224,57 @@ impl DensePair {
                 radius,
                 exponent,
             } => {
-                let mut s = kernel::scan_power(
-                    form,
-                    self.scale,
-                    exponent,
-                    scratch.padded_mut(),
-                    self.away.padded_mut(),
-                );
-                gg = s.gg;
-                let mut nothing = false;
+                let (out, direction) = (scratch.padded_mut(), self.away.padded_mut());
+                let mut power;
+                (scan, power) = kernel::scan_power(form!(), self.scale, exponent, out, direction);
+                let mut fits = Some(self.scale);
                 // Within this range no power over- or underflowed; the scale that fits is
                 // nearly always that of the round before.
-                if !(1e-100..=1e100).contains(&s.st) {
-                    match careful_scale(form, update, gg)? {
-                        None => nothing = true,
-                        Some(scale) => {
-                            self.scale = scale;
-                            s = kernel::scan_power(
-                                form,
-                                scale,
-                                exponent,
-                                scratch.padded_mut(),
-                                self.away.padded_mut(),
-                            );
-                        }
+                if !(1e-100..=1e100).contains(&power.st) {
+                    fits = careful_scale(formed!(), update, scan.gg)?;
+                    if let Some(scale) = fits {
+                        self.scale = scale;
+                        (_, power) = kernel::scan_power(form!(), scale, exponent, out, direction);
                     }
                 }
-                (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
-                probe.steepness = if nothing {
-                    0.0
-                } else {
-                    s.tt.sqrt() / self.scale
-                };
-                if nothing {
+                if fits.is_none() {
                     self.found = Found::Nothing;
                 } else {
-                    let kappa = -radius / s.st.powf(1.0 / p);
+                    probe.steepness = if kernel::is_safe_square(scan.dd) {
+                        scan.dd.sqrt()
+                    } else {
+                        careful_norm(formed!(), update, scan.gg)?
+                    };
+                    let kappa = -radius / power.st.powf(1.0 / p);
                     self.found = Found::Power { kappa };
-                    let support = kappa * (s.st / self.scale);
-                    let (vx, vv) = (kappa * s.sx, kappa * kappa * s.ss);
-                    probe.gap = s.dx - support;
-                    probe.distance_squared = vv - 2.0 * vx + s.xx;
-                    if probe.distance_squared < CANCELLED * (vv + s.xx) {
+                    let support = kappa * (power.st / self.scale);
+                    let (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
+                    probe.gap = scan.dx - support;
+                    probe.distance_squared = vv - 2.0 * vx + scan.xx;
+                    if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                         (probe.gap, probe.distance_squared) =
-                            kernel::residual_dense(form, kappa, scratch.padded());
+                            kernel::residual_dense(formed!(), kappa, scratch.padded());
                     }
                     probe.support = -support;
                 }
             }
             Way::General => {
-                let s = kernel::scan_general(form, scratch.padded_mut());
-                gg = s.gg;
-                (probe.slope, probe.norm_squared, probe.gradient_dot) = (s.dx, s.xx, s.gx);
-                check_finite(update, gg)?;
+                scan = kernel::scan_direction(form!(), scratch.padded_mut());
+                check_finite(update, scan.gg)?;
                 if scratch.iter().all(|d| *d == 0.0) {
                     self.found = Found::Nothing;
                 } else {
-                    probe.steepness = if kernel::is_safe_square(s.dd) {
-                        s.dd.sqrt()
+                    probe.steepness = if kernel::is_safe_square(scan.dd) {
+                        scan.dd.sqrt()
                     } else {
                         kernel::norm(scratch)
                     };
                     let value = self.oracle.minimise(scratch, &mut self.atom)?;
                     self.found = Found::Atom;
                     let (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());
-                    probe.gap = s.dx - value;
-                    probe.distance_squared = vv - 2.0 * vx + s.xx;
-                    if probe.distance_squared < CANCELLED * (vv + s.xx) {
+                    probe.gap = scan.dx - value;
+                    probe.distance_squared = vv - 2.0 * vx + scan.xx;
+                    if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                         (probe.gap, probe.distance_squared) =
                             residual_atom(scratch, x, &self.atom, &mut self.away);
                     }
@@ -274,21 +283,19 @@ impl DensePair {
             }
         }
         if let (Some(origin), true) = (origin, update.beta == 0.0) {
-            let k = update.k();
-            probe.support += kernel::dot(c, origin)
-                + k * kernel::dot(g, origin)
-                + update.m() * kernel::dot(x, origin);
+            probe.support += kernel::dot(next, origin);
         }
-        check_finite(update, gg)?;
-        let row_norm = if kernel::is_safe_square(gg) {
-            gg.sqrt()
+        check_finite(update, scan.gg)?;
+        let Gradient { row, scale, ridge } = update.gradient;
+        let row_norm = if kernel::is_safe_square(scan.gg) {
+            scan.gg.sqrt()
         } else {
-            kernel::norm(update.gradient.row.values())
+            kernel::norm(row.values())
         };
-        let gx = probe.gradient_dot;
-        probe.gradient_norm = update.gradient.norm_from(row_norm, gx, probe.norm_squared);
-        probe.gradient_dot =
-            update.gradient.scale * gx + update.gradient.ridge * probe.norm_squared;
+        probe.slope = scan.dx;
+        probe.norm_squared = scan.xx;
+        probe.gradient_norm = update.gradient.norm_from(row_norm, scan.gx, scan.xx);
+        probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
         if !(probe.gap.is_finite() && probe.distance_squared.is_finite()) {
             return Err(Error::Numerical {
                 round: 0,
@@ -301,11 +308,11 @@ impl DensePair {
 
 /// The largest |∇F_i|, after a look at why the fast way gave up.
 #[cold]
-fn careful_top(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
+fn careful_top(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
     check_finite(update, gg)?;
     let mut top = 0.0_f64;
-    for i in 0..form.n {
-        top = top.max(form.direction(i).abs());
+    for i in 0..formed.n {
+        top = top.max(formed.direction(i).abs());
     }
     if top.is_finite() {
         Ok(top)
@@ -319,18 +326,20 @@ fn careful_top(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
 
 /// ‖∇F‖ where its square under- or overflows.
 #[cold]
-fn careful_norm(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
-    let top = careful_top(form, update, gg)?;
+fn careful_norm(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
+    let top = careful_top(formed, update, gg)?;
     if top == 0.0 {
         return Ok(0.0);
     }
-    let sum: f64 = (0..form.n).map(|i| (form.direction(i) / top).powi(2)).sum();
+    let sum: f64 = (0..formed.n)
+        .map(|i| (formed.direction(i) / top).powi(2))
+        .sum();
     Ok(top * sum.sqrt())
 }
 
 /// The power of two that brings the largest entry of ∇F next to 1; `None` where ∇F is 0.
-fn careful_scale(form: Form<'_>, update: &Update<'_>, gg: f64) -> Result<Option<f64>> {
-    let top = careful_top(form, update, gg)?;
+fn careful_scale(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<Option<f64>> {
+    let top = careful_top(formed, update, gg)?;
     Ok((top >= SMALLEST_DIRECTION).then(|| (-top.log2().round()).exp2()))
 }
 
@@ -341,14 +350,6 @@ fn check_finite(update: &Update<'_>, gg: f64) -> Result<()> {
         Ok(())
     } else {
         update.gradient.check_finite()
-    }
-}
-
-fn weights(update: &Update<'_>) -> Weights {
-    Weights {
-        k: update.k(),
-        m: update.m(),
-        beta: update.beta,
     }
 }
 
@@ -387,8 +388,8 @@ impl Pair for DensePair {
         let scale = self.scale;
         self.spread(&update.gradient.row);
         let probe = self.probe_spread(update);
+        self.unspread(&update.gradient.row);
         if probe.is_err() {
-            self.unspread(&update.gradient.row);
             self.scale = scale;
         }
         probe
@@ -396,45 +397,33 @@ impl Pair for DensePair {
 
     #[inline(always)]
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
-        let Self {
-            x,
-            c,
-            spread,
-            scratch,
-            ..
-        } = self;
-        let g: &[f64] = match update.gradient.row {
-            Row::Dense(g) => g,
-            _ => spread.padded(),
-        };
-        let moving = Moving {
-            n: x.len(),
-            c: c.padded_mut(),
-            x: x.padded_mut(),
-            g,
-            weights: weights(update),
-        };
+        self.now = !self.now;
+        let Self { x, sums, .. } = self;
+        let (n, beta, x) = (x.len(), update.beta, x.padded_mut());
+        let (c, power) = (sums[usize::from(self.now)].padded(), self.scratch.padded());
         match (self.found, motion) {
             (Found::Direction { alpha }, Motion::Step(sigma)) => {
-                moving.step_to_direction(sigma, alpha)
+                kernel::step_to_direction(n, c, x, sigma, alpha, beta)
             }
-            (Found::Direction { alpha }, Motion::Place(s)) => moving.place_at_direction(s, alpha),
+            (Found::Direction { alpha }, Motion::Place(s)) => {
+                kernel::place_at_direction(n, c, x, s * alpha, beta)
+            }
             (Found::Power { kappa }, Motion::Step(sigma)) => {
-                moving.step_to_dense(sigma, kappa, scratch.padded())
+                kernel::step_to_dense(n, power, x, sigma, kappa)
             }
             (Found::Power { kappa }, Motion::Place(s)) => {
-                moving.place_at_dense(s, kappa, scratch.padded())
+                kernel::place_at_dense(n, power, x, s * kappa)
             }
             (Found::Atom, Motion::Step(sigma)) => {
-                moving.shrink(sigma);
-                self.atom.add_to(sigma, x);
+                kernel::shrink(n, x, sigma);
+                self.atom.add_to(sigma, &mut x[..n]);
             }
             (Found::Atom, Motion::Place(s)) => {
-                moving.shrink(1.0);
-                self.atom.add_to(s, x);
+                x.fill(0.0);
+                self.atom.add_to(s, &mut x[..n]);
             }
-            (Found::Nothing, Motion::Step(_)) => moving.shrink(0.0),
-            (Found::Nothing, Motion::Place(_)) => moving.shrink(1.0),
+            (Found::Nothing, Motion::Step(_)) => {}
+            (Found::Nothing, Motion::Place(_)) => x.fill(0.0),
         }
         if let (Some(origin), Motion::Place(s)) = (&self.origin, motion) {
             let s = if matches!(self.found, Found::Nothing) {
@@ -442,20 +431,20 @@ impl Pair for DensePair {
             } else {
                 s
             };
-            kernel::axpy(1.0 - s, origin, x);
+            kernel::axpy(1.0 - s, origin, &mut x[..n]);
         }
-        self.unspread(&update.gradient.row);
     }
 
     fn start(&mut self, weight: f64) {
+        let c = &mut self.sums[usize::from(self.now)];
         match &self.origin {
             None => {
                 self.x.fill(0.0);
-                self.c.fill(0.0);
+                c.fill(0.0);
             }
             Some(origin) => {
                 self.x.copy_from_slice(origin);
-                for (c, x) in self.c.iter_mut().zip(origin) {
+                for (c, x) in c.iter_mut().zip(origin) {
                     *c = -weight * x;
                 }
             }
@@ -475,7 +464,7 @@ impl Pair for DensePair {
         let saved = Saved {
             set: self.set.name().into(),
             x: self.x.to_vec(),
-            c: self.c.to_vec(),
+            c: self.gradient_sum().to_vec(),
             origin: self.origin.clone(),
             scale: self.scale,
             oracle: self.oracle.save(),
@@ -504,7 +493,8 @@ impl Pair for DensePair {
         }
         self.oracle.load(&saved.oracle)?;
         self.x.copy_from_slice(&saved.x);
-        self.c.copy_from_slice(&saved.c);
+        self.now = false;
+        self.sums[0].copy_from_slice(&saved.c);
         self.origin = saved.origin;
         self.scale = saved.scale;
         self.found = Found::Nothing;

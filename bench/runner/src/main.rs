@@ -5,7 +5,7 @@ use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use extremal::game::{self, Round};
+use extremal::game;
 use extremal::learner::ofw_ls::OfwLs;
 use extremal::learner::sc_ofw::ScOfw;
 use extremal::learner::{Known, Learner, LearnerSpec, Player, Rule, Storage};
@@ -14,7 +14,7 @@ use extremal::loss::squared::Squared;
 use extremal::loss::{Loss, Objective};
 use extremal::pair::{DensePair, Pair, Point, Row};
 use extremal::set::{SetSpec, SharedSet};
-use extremal::stream::Stream;
+use extremal::stream::{Round, Stream};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

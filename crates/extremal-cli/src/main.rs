@@ -132,8 +132,9 @@ fn play(arguments: &Demo) -> anyhow::Result<ExitCode> {
     );
     progress.finish_and_clear();
     let played = played?;
-    print(&played.table(paint()))?;
+    // The files first: whoever reads the table may close the pipe early.
     let report = played.write(&output)?;
+    print(&played.table(paint()))?;
     if !arguments.quiet {
         eprintln!(
             "\nPlayed in {:.1} s. Report: {}",

@@ -184,7 +184,7 @@ pub fn run(
 
     // The comparators first: all learners of a problem are held against the same ones.
     let needed: Vec<(usize, usize)> = (0..plan.problems.len())
-        .filter(|p| !parts[*p].objective.loss.is_linear())
+        .filter(|p| !parts[*p].is_linear())
         .flat_map(|p| (0..plan.seeds.len()).map(move |s| (p, s)))
         .collect();
     let solved = in_parallel(threads, needed.len(), |i| {
@@ -250,7 +250,7 @@ fn play(
         seconds: 0.0,
     };
     let mut stream = parts.stream(seed).context(here)?;
-    let linear = objective.loss.is_linear();
+    let linear = parts.is_linear();
     let mut meter = Meter::new(set, objective.ridge, linear);
     let summary = game::play(
         &mut learner,

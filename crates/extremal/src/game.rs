@@ -3,7 +3,6 @@
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective};
-use crate::pair::Row;
 use crate::set::Set;
 use crate::stream::Stream;
 use crate::{Error, Result};
@@ -98,11 +97,19 @@ where
             break;
         };
         let evaluation = objective.evaluate(round.row, round.label, round.weight, decision)?;
-        let decision = learner.decide()?;
-        if let Some(meter) = &mut meter {
-            meter.see(decision, &evaluation.gradient)?;
+        // A turn that an earlier error left open goes on: its decision is still the same.
+        match learner.decide() {
+            Ok(_) | Err(Error::OutOfTurn(_)) => {}
+            Err(e) => return Err(e),
         }
+        let sight = match &mut meter {
+            Some(meter) => Some(meter.look(learner.decision(), &evaluation.gradient)?),
+            None => None,
+        };
         let record = learner.observe(&evaluation.gradient)?;
+        if let (Some(meter), Some(sight)) = (&mut meter, sight) {
+            meter.note(sight, &evaluation.gradient);
+        }
         summary.rounds += 1;
         summary.total_loss += evaluation.value;
         summary.data_loss += evaluation.data_value;
@@ -121,15 +128,4 @@ where
     }
     summary.seconds = clock() - start;
     Ok(summary)
-}
-
-/// What a stream reveals in a round.
-#[derive(Debug, Clone, Copy)]
-pub struct Round<'a> {
-    /// a of ⟨a, x⟩.
-    pub row: Row<'a>,
-    /// The label; ignored by linear losses.
-    pub label: f64,
-    /// How often the example counts.
-    pub weight: f64,
 }

@@ -2,10 +2,10 @@
 //! loss is revealed, and the learner updates through *one linear minimisation over the set*.
 //!
 //! The pieces, each using only those before it:
-//! [`kernel`] (vector kernels), [`set`] (constraint sets and their oracles), [`loss`],
-//! [`pair`] (the stored decision and gradient sum, and the one Frank-Wolfe step),
-//! [`learner`] (one file per algorithm), [`hindsight`] (regret with certificates),
-//! [`theory`] (every theorem's bound), [`stream`] (synthetic opponents) and [`game`] (the loop).
+//! [`kernel`] (vector kernels), [`set`] (constraint sets and their oracles), [`pair`] (the stored
+//! decision and gradient sum, and the one Frank-Wolfe step), [`loss`], [`theory`] (every theorem's
+//! bound), [`learner`] (one file per algorithm), [`hindsight`] (regret with certificates),
+//! [`stream`] (synthetic opponents) and [`game`] (the loop).
 //!
 //! The paper's Algorithm 1 on an ℓ2 ball, by hand:
 //!

@@ -15,6 +15,13 @@ use crate::pair::{Gradient, Point};
 use crate::set::{Atom, Oracle, SharedSet};
 use crate::{Error, Result};
 
+/// What a round adds to a [`Meter`].
+pub(crate) struct Sight {
+    played: f64,
+    /// The factor of x in g − λx beyond the gradient's row.
+    rest: f64,
+}
+
 /// Watches a run and certifies its regret. It keeps its own sums: a learner may forget.
 pub struct Meter {
     oracle: Box<dyn Oracle>,
@@ -32,7 +39,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// For losses that are λ-strongly convex, 0 for convex ones; `linear` if they are linear.
+    /// For losses that are λ-strongly convex, 0 for convex ones; `linear` if they are linear. The
+    /// certificates are as true as that.
     pub fn new(set: &SharedSet, lambda: f64, linear: bool) -> Self {
         let dim = set.dim();
         let mut x = vec![0.0; dim];
@@ -53,23 +61,48 @@ impl Meter {
 
     /// Notes a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
+        let sight = self.look(x, gradient)?;
+        self.note(sight, gradient);
+        Ok(())
+    }
+
+    /// What a round adds, before it is certain that it was played. Nothing changes.
+    pub(crate) fn look(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<Sight> {
+        if x.dim() != self.sum.len() {
+            return Err(Error::Size {
+                what: "decision",
+                expected: self.sum.len(),
+                found: x.dim(),
+            });
+        }
         gradient.check(self.sum.len())?;
         let dot = x.dot(&gradient.row)?;
-        if !dot.is_finite() {
-            gradient.row.check_finite()?;
-        }
-        // g − λx = scale·a + (ridge − λ)x: nothing dense where the ridge is the λ
-        let rest = gradient.ridge - self.lambda;
         let needs_norm = self.lambda != 0.0 || gradient.ridge != 0.0;
         let square = if needs_norm { x.norm_squared() } else { 0.0 };
-        gradient.row.add_to(gradient.scale, &mut self.sum);
+        // g − λx = scale·a + (ridge − λ)x: nothing dense where the ridge is the λ
+        let rest = gradient.ridge - self.lambda;
         if rest != 0.0 {
             x.write(&mut self.direction);
-            kernel::axpy(rest, &self.direction, &mut self.sum);
         }
-        self.played += gradient.scale * dot + (gradient.ridge - 0.5 * self.lambda) * square;
+        let played = gradient.scale * dot + (gradient.ridge - 0.5 * self.lambda) * square;
+        let size = gradient.scale * kernel::norm(gradient.row.values());
+        if !(played.is_finite() && size.is_finite()) {
+            return Err(Error::Numerical {
+                round: self.rounds + 1,
+                what: "a gradient overflowed".into(),
+            });
+        }
+        Ok(Sight { played, rest })
+    }
+
+    /// Adds what [`Meter::look`] saw last.
+    pub(crate) fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
+        gradient.row.add_to(gradient.scale, &mut self.sum);
+        if sight.rest != 0.0 {
+            kernel::axpy(sight.rest, &self.direction, &mut self.sum);
+        }
+        self.played += sight.played;
         self.rounds += 1;
-        Ok(())
     }
 
     /// The certificate after the rounds seen. Up to `steps` oracle calls look for a better point
@@ -118,13 +151,14 @@ impl Meter {
         Ok(Certificate {
             level,
             regret: best,
+            strong_convexity: self.lambda,
         })
     }
 
-    /// The point that the last certificate was found at: a good fixed decision in hindsight.
-    /// Where the certificate is linear it is the atom that minimises the sum of gradients.
+    /// A good fixed decision in hindsight, once a certificate was asked for: where the search for
+    /// it ended, or for λ = 0 the atom that minimises the sum of gradients.
     pub fn candidate(&self, out: &mut [f64]) {
-        if self.lambda > 0.0 {
+        if self.lambda > 0.0 || self.calls == 0 {
             out.copy_from_slice(&self.x)
         } else {
             self.atom.write(out)

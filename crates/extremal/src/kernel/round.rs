@@ -41,9 +41,9 @@ pub(crate) struct Formed<'a> {
 }
 
 impl Formed<'_> {
-    /// One entry of ∇F.
+    /// One entry of ∇F, with the bits of the first pass.
     pub(crate) fn direction(&self, i: usize) -> f64 {
-        self.c[i] + self.beta * self.x[i]
+        self.beta.mul_add(self.x[i], self.c[i])
     }
 }
 

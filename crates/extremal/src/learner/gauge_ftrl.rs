@@ -89,7 +89,7 @@ impl Described for GaugeFtrl {
                 allowed: "a number > 0",
             },
         ],
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls",
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
         reference: "this project; related: Mhammedi, COLT 2022",
         examples: &[
@@ -262,9 +262,11 @@ impl Rule for GaugeRule {
                 radius,
                 beta: self.beta,
             },
-            _ => Guarantee::GaugeOnline {
+            (balance, _) => Guarantee::GaugeOnline {
                 bound: 2.0 * self.beta,
                 exponent,
+                // the proof for `adagrad` has G ahead of the gradients seen
+                gradient: (balance == Balance::Adagrad).then_some(self.bound),
             },
         })
     }
@@ -272,6 +274,7 @@ impl Rule for GaugeRule {
     fn certificate(&self) -> Option<Certificate> {
         (self.t > 0).then_some(Certificate {
             level: Level::Linear,
+            strong_convexity: 0.0,
             regret: self.certificate,
         })
     }

@@ -66,6 +66,20 @@ impl Known {
         ))
     }
 
+    /// η, which must be a number.
+    pub(crate) fn eta(owner: &'static str, eta: f64) -> Result<f64> {
+        if eta.is_finite() {
+            Ok(eta)
+        } else {
+            Err(Error::parameter(
+                owner,
+                "the step size that follows from the other keys",
+                eta,
+                "a finite number",
+            ))
+        }
+    }
+
     pub(crate) fn eta_scale(&self, owner: &'static str) -> Result<f64> {
         positive(owner, "eta-scale", self.eta_scale.unwrap_or(1.0))
     }

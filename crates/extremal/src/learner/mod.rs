@@ -8,6 +8,7 @@ use crate::pair::{DensePair, Gradient, LazyPair, Pair, Point, Probe};
 use crate::set::{SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
+pub use crate::theory::Seen;
 use crate::{Error, Result};
 
 pub mod gauge_ftrl;
@@ -84,7 +85,8 @@ pub trait Learner: Send {
     /// What was seen, to hold against the assumptions.
     fn seen(&self) -> &Seen;
 
-    /// An upper bound on the regret that the learner knows by itself.
+    /// An upper bound on the regret that the learner knows by itself, for losses as strongly
+    /// convex as the certificate says.
     fn certificate(&self) -> Option<Certificate>;
 
     /// The whole state, as bytes; [`Learner::load`] on a learner built alike goes on from it.
@@ -113,17 +115,6 @@ pub struct Record {
     pub norm_squared: f64,
 }
 
-/// What a learner has seen, to hold against the assumptions of a theorem.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Seen {
-    /// T so far.
-    pub rounds: u64,
-    /// max ‖g_t‖.
-    pub largest_gradient: f64,
-    /// Oracle calls made to play.
-    pub oracle_calls: u64,
-}
-
 impl Seen {
     fn note(&mut self, record: &Record) {
         self.rounds = record.round;
@@ -137,8 +128,11 @@ impl Seen {
 pub struct Certificate {
     /// Which kind.
     pub level: Level,
-    /// Regret is at most this.
+    /// Regret is at most this, if the losses are convex and as strongly convex as said next.
     pub regret: f64,
+    /// The λ that it rests on; 0 where the losses need only be convex. For losses that are less
+    /// strongly convex it proves nothing.
+    pub strong_convexity: f64,
 }
 
 /// Kinds of certificate.

@@ -38,7 +38,7 @@ impl Described for Ofw {
         name: "ofw",
         summary: "online Frank-Wolfe with decaying steps",
         parameters: Known::PARAMETERS,
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls",
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set, convex losses: 8·G·D·T^(3/4)",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
         examples: &[
@@ -59,7 +59,7 @@ impl Ofw {
             gradient: bound,
             diameter,
         });
-        let eta = scale * diameter / (2.0 * bound * horizon.powf(0.75));
+        let eta = Known::eta("ofw", scale * diameter / (2.0 * bound * horizon.powf(0.75)))?;
         Ok(OfwRule {
             eta,
             t: 0,

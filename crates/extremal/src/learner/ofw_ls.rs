@@ -40,7 +40,7 @@ impl Described for OfwLs {
         name: "ofw-ls",
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
         parameters: Known::PARAMETERS,
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls",
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²))",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",
         examples: &[
@@ -64,7 +64,8 @@ impl OfwLs {
                 diameter: geometry.diameter,
                 alpha,
             });
-        let eta = scale * geometry.diameter / (2.0 * bound * (horizon + 2.0).powf(2.0 / 3.0));
+        let decay = (horizon + 2.0).powf(2.0 / 3.0);
+        let eta = Known::eta("ofw-ls", scale * geometry.diameter / (2.0 * bound * decay))?;
         Ok(OfwLsRule { eta, guarantee })
     }
 }

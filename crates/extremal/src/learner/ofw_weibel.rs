@@ -38,7 +38,7 @@ impl Described for OfwWeibel {
         name: "ofw-weibel",
         summary: "online Frank-Wolfe with tuned constants and a constant step",
         parameters: Known::PARAMETERS,
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls",
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4)",
         reference: "Weibel, Gaillard, Koolen & Taylor, 2025",
         examples: &["ofw-weibel:horizon=1000,gradient-bound=1"],
@@ -57,7 +57,10 @@ impl OfwWeibel {
             diameter,
         });
         Ok(OfwWeibelRule {
-            eta: scale * diameter / (2.0 * bound) * (3.0 / horizon).powf(0.75),
+            eta: Known::eta(
+                "ofw-weibel",
+                scale * diameter / (2.0 * bound) * (3.0 / horizon).powf(0.75),
+            )?,
             sigma: (3.0 / horizon).sqrt().min(1.0),
             guarantee,
         })

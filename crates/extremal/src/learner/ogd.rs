@@ -26,7 +26,7 @@ use super::{
 };
 use crate::kernel;
 use crate::pair::{DensePair, Gradient, Point, Row};
-use crate::set::{Projection, SharedSet};
+use crate::set::{Identity, Projection, SharedSet, check_saved_point};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result};
@@ -135,12 +135,13 @@ impl MakeLearner for Ogd {
             diameter: set.geometry().diameter,
             scale: keys::positive("ogd", "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
-            set: set.name().into(),
+            set: Identity::of(&**set),
             x: start.decision().to_vec(),
             seen: Seen::default(),
             decided: false,
         };
         Ok(Box::new(OgdLearner {
+            set: set.clone(),
             next: vec![0.0; state.x.len()],
             state,
             projection,
@@ -157,14 +158,15 @@ struct State {
     scale: f64,
     /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
     root: f64,
-    /// The set's name: x may be feasible in no other.
-    set: String,
+    /// x may be feasible in no other set.
+    set: Identity,
     x: Vec<f64>,
     seen: Seen,
     decided: bool,
 }
 
 struct OgdLearner {
+    set: SharedSet,
     state: State,
     next: Vec<f64>,
     projection: Box<dyn Projection>,
@@ -218,6 +220,12 @@ impl Learner for OgdLearner {
         let xx = kernel::dot(x, x);
         let ax = gradient.row.dot(x);
         let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);
+        if !(norm.is_finite() && ax.is_finite()) {
+            return Err(Error::Numerical {
+                round: seen.rounds + 1,
+                what: "a gradient overflowed".into(),
+            });
+        }
         let t = (seen.rounds + 1) as f64;
         let eta = match schedule {
             Schedule::Convex => *diameter / (*bound * t.sqrt()),
@@ -298,19 +306,8 @@ impl Learner for OgdLearner {
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
         check_name("ogd", &name)?;
-        if state.set != self.state.set {
-            return Err(Error::State(format!(
-                "it is of the set {}, not of {}",
-                state.set, self.state.set
-            )));
-        }
-        if state.x.len() != self.state.x.len() {
-            return Err(Error::State(format!(
-                "it is of dimension {}, the set of {}",
-                state.x.len(),
-                self.state.x.len()
-            )));
-        }
+        state.set.check(&*self.set)?;
+        check_saved_point(&*self.set, &state.x)?;
         self.projection.load(&projection)?;
         self.state = state;
         Ok(())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel::{self, Buffer, Exponent, Form, Formed};
-use crate::set::{Atom, Oracle, SharedSet, Structure};
+use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point};
 use crate::{Error, Result};
 
 /// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
@@ -69,8 +69,8 @@ enum Found {
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    /// The set's name: x may be feasible in no other.
-    set: String,
+    /// x may be feasible in no other set.
+    set: Identity,
     x: Vec<f64>,
     c: Vec<f64>,
     origin: Option<Box<[f64]>>,
@@ -237,7 +237,8 @@ impl DensePair {
                         (_, power) = kernel::scan_power(form!(), scale, exponent, out, direction);
                     }
                 }
-                if fits.is_none() {
+                // A direction that is all rounding may vanish on a second look.
+                if fits.is_none() || !(power.st > 0.0 && power.st.is_finite()) {
                     self.found = Found::Nothing;
                 } else {
                     probe.steepness = if kernel::is_safe_square(scan.dd) {
@@ -296,10 +297,11 @@ impl DensePair {
         probe.norm_squared = scan.xx;
         probe.gradient_norm = update.gradient.norm_from(row_norm, scan.gx, scan.xx);
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
-        if !(probe.gap.is_finite() && probe.distance_squared.is_finite()) {
+        let numbers = [probe.gap, probe.distance_squared, probe.gradient_norm];
+        if !numbers.iter().all(|v| v.is_finite()) {
             return Err(Error::Numerical {
                 round: 0,
-                what: "the sum of gradients overflowed".into(),
+                what: "a gradient or the sum of gradients overflowed".into(),
             });
         }
         Ok(probe)
@@ -312,14 +314,18 @@ fn careful_top(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<f64> 
     check_finite(update, gg)?;
     let mut top = 0.0_f64;
     for i in 0..formed.n {
-        top = top.max(formed.direction(i).abs());
+        // NaN must not be passed over, as `max` would
+        let size = formed.direction(i).abs();
+        if !top.is_nan() && !(size <= top) {
+            top = size;
+        }
     }
     if top.is_finite() {
         Ok(top)
     } else {
         Err(Error::Numerical {
             round: 0,
-            what: "the sum of gradients overflowed".into(),
+            what: "a gradient or the sum of gradients overflowed".into(),
         })
     }
 }
@@ -462,7 +468,7 @@ impl Pair for DensePair {
 
     fn save(&self) -> Result<Vec<u8>> {
         let saved = Saved {
-            set: self.set.name().into(),
+            set: Identity::of(&*self.set),
             x: self.x.to_vec(),
             c: self.gradient_sum().to_vec(),
             origin: self.origin.clone(),
@@ -474,21 +480,15 @@ impl Pair for DensePair {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let saved: Saved = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
-        if saved.set != self.set.name() {
-            return Err(Error::State(format!(
-                "it is of the set {}, not of {}",
-                saved.set,
-                self.set.name()
-            )));
-        }
+        saved.set.check(&*self.set)?;
         let dim = self.set.dim();
-        if saved.x.len() != dim
-            || saved.c.len() != dim
-            || saved.origin.as_ref().is_some_and(|o| o.len() != dim)
-        {
+        check_saved_point(&*self.set, &saved.x)?;
+        if saved.c.len() != dim || saved.origin.as_ref().is_some_and(|o| o.len() != dim) {
+            return Err(Error::State("its vectors differ in length".into()));
+        }
+        if let Some((index, value)) = kernel::find_not_finite(&saved.c) {
             return Err(Error::State(format!(
-                "it is of dimension {}, the set of {dim}",
-                saved.x.len()
+                "entry {index} of its gradient sum is {value}"
             )));
         }
         self.oracle.load(&saved.oracle)?;

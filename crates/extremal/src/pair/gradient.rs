@@ -180,7 +180,7 @@ impl<'a> Gradient<'a> {
         for value in [self.scale, self.ridge] {
             if !value.is_finite() {
                 return Err(Error::NotFinite {
-                    what: "gradient",
+                    what: "factor of a gradient",
                     index: 0,
                     value,
                 });

@@ -422,6 +422,7 @@ impl Point for LazyPair {
     }
 
     fn write(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dim(), "a decision is written whole");
         self.state
             .cells
             .write(times(self.radius, self.state.x), out);
@@ -518,11 +519,18 @@ impl Pair for LazyPair {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        postcard::to_stdvec(&self.state).map_err(|e| Error::State(e.to_string()))
+        postcard::to_stdvec(&(self.radius, &self.state)).map_err(|e| Error::State(e.to_string()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let state: State = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
+        let (radius, state): (f64, State) =
+            postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
+        if radius != self.radius {
+            return Err(Error::State(format!(
+                "it is of a ball of radius {radius}, not of {}",
+                self.radius
+            )));
+        }
         let (found, dim) = (state.cells.dim(), self.dim());
         if found != dim || state.origin.as_ref().is_some_and(|o| o.len() != dim) {
             return Err(Error::State(format!(

@@ -29,7 +29,10 @@ pub trait Point {
     /// ‖x‖².
     fn norm_squared(&self) -> f64;
 
-    /// out = x; `out` must have [`Point::dim`] entries.
+    /// out = x.
+    ///
+    /// # Panics
+    /// If `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
 }
 
@@ -155,7 +158,8 @@ pub enum Motion {
 
 /// (x, c) in some storage, with the oracle that can read it.
 pub trait Pair: Point + Send {
-    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. Nothing that shows changes.
+    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change; what else does is for
+    /// [`Pair::commit`] to find, which must follow every probe that succeeds.
     fn probe(&mut self, update: &Update<'_>) -> Result<Probe>;
 
     /// c = c', and x moves. `update` is that of the last successful probe.
@@ -176,10 +180,12 @@ pub trait Pair: Point + Send {
 
 /// x = x₁: `start` if it is a point of the set, the set's centre if there is none.
 fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
-    let Some(start) = start else {
-        set.centre(x);
-        return Ok(());
-    };
+    let mut centre = Vec::new();
+    let start = start.unwrap_or_else(|| {
+        centre.resize(x.len(), 0.0);
+        set.centre(&mut centre);
+        &centre
+    });
     if start.len() != x.len() {
         return Err(Error::Size {
             what: "start",
@@ -196,7 +202,7 @@ fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<
     }
     if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
         return Err(Error::Unsupported(format!(
-            "the start lies outside the set {} (violation {v:e})",
+            "the start, its centre if none was given, lies outside the set {} (violation {v:e})",
             set.name()
         )));
     }

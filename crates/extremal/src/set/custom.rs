@@ -39,12 +39,33 @@ impl CustomSet {
         oracle: impl Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync + 'static,
     ) -> Result<Self> {
         let dim = settle_dim("custom set", Some(dim), None)?;
-        if !(geometry.diameter >= 0.0 && geometry.diameter.is_finite()) {
+        let Geometry {
+            diameter,
+            norm_bound,
+            inner_radius,
+            strong_convexity,
+        } = geometry;
+        let at_least_0 = [
+            ("diameter", Some(diameter)),
+            ("norm_bound", Some(norm_bound)),
+            ("inner_radius", inner_radius),
+        ];
+        for (name, value) in at_least_0 {
+            if let Some(v) = value.filter(|v| !(*v >= 0.0 && v.is_finite())) {
+                return Err(Error::parameter(
+                    "custom set",
+                    name,
+                    v,
+                    "a finite number ≥ 0",
+                ));
+            }
+        }
+        if let Some(v) = strong_convexity.filter(|v| !(*v > 0.0 && v.is_finite())) {
             return Err(Error::parameter(
                 "custom set",
-                "diameter",
-                geometry.diameter,
-                "a finite number ≥ 0",
+                "strong_convexity",
+                v,
+                "a finite number > 0",
             ));
         }
         Ok(Self {

@@ -46,7 +46,7 @@ impl Described for L2 {
         name: "l2",
         summary: "Euclidean ball",
         parameters: &[RADIUS, DIM],
-        cost: "oracle O(d), O(non-zeros) on sparse gradients; projection O(d)",
+        cost: "oracle O(d), O(non-zeros) in lazy storage; projection O(d)",
         guarantee: "D = 2r, strongly convex with 1/r",
         reference: "Garber & Hazan, ICML 2015",
         examples: &["l2", "l2:radius=10"],
@@ -158,7 +158,8 @@ impl Projection for L2Ball {
         let norm = kernel::norm(x);
         if norm > self.radius {
             for x in x.iter_mut() {
-                *x *= self.radius / norm;
+                // in this order: radius/norm may be no normal number
+                *x = (*x / norm) * self.radius;
             }
         }
         Ok(())

@@ -212,6 +212,10 @@ impl Oracle for LpBall {
     }
 }
 
+/// In radii. Farther points are projected as if they lay here, with a relative error of its
+/// inverse.
+const FAR: f64 = 1e100;
+
 /// Projection onto an ℓp ball: x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m such that
 /// the point lies on the sphere. Newton inside Newton, each in a form that is convex, so that it
 /// comes from one side; the multiplier of the last call is where the next one starts.
@@ -275,8 +279,11 @@ impl Projection for LpProjection {
         if self.ball.gauge_of(x) <= 1.0 {
             return Ok(());
         }
+        // From so far away only the direction counts, and powers would overflow.
+        let top = kernel::max_abs(x);
+        let reach = (top / radius).min(FAR);
         self.size.clear();
-        self.size.extend(x.iter().map(|v| v.abs() / radius));
+        self.size.extend(x.iter().map(|v| (v.abs() / top) * reach));
         // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
         let p = self.ball.p;
         let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));

@@ -146,7 +146,7 @@ pub trait Projection: Send {
 }
 
 /// A set's constants, all in the ℓ2 norm.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Geometry {
     /// D = max ‖x − y‖.
     pub diameter: f64,
@@ -156,6 +156,55 @@ pub struct Geometry {
     pub inner_radius: Option<f64>,
     /// α_K of a strongly convex set.
     pub strong_convexity: Option<f64>,
+}
+
+/// What a saved state says of the set it belongs to. A user's own set is known by its name,
+/// dimension and constants, and must be supplied again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    name: String,
+    dim: usize,
+    geometry: Geometry,
+}
+
+impl Identity {
+    pub(crate) fn of(set: &dyn Set) -> Self {
+        Self {
+            name: set.name().into(),
+            dim: set.dim(),
+            geometry: set.geometry(),
+        }
+    }
+
+    /// Errors unless it is that of `set`.
+    pub(crate) fn check(&self, set: &dyn Set) -> Result<()> {
+        let here = Self::of(set);
+        if *self == here {
+            return Ok(());
+        }
+        Err(Error::State(format!(
+            "it is of the set {} in dimension {} with diameter {}, not of {} in dimension {} with diameter {}",
+            self.name,
+            self.dim,
+            self.geometry.diameter,
+            here.name,
+            here.dim,
+            here.geometry.diameter
+        )))
+    }
+}
+
+/// Errors unless `x` is a point of the set, as far as that can be told.
+pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
+    if x.len() != set.dim() || kernel::find_not_finite(x).is_some() {
+        return Err(Error::State("its decision is no point".into()));
+    }
+    match set.violation(x) {
+        Some(v) if !(v <= 1e-8) => Err(Error::State(format!(
+            "its decision lies outside the set (violation {v:e})"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// What the storage of a decision may exploit.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
 use crate::pair::Point;
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Result, kernel};
+use crate::{Error, Result, kernel};
 
 /// What the adversary does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -91,6 +91,13 @@ impl Stream for AdversaryStream {
             row,
             sum,
         } = self;
+        if decision.dim() != x.len() {
+            return Err(Error::Size {
+                what: "decision",
+                expected: x.len(),
+                found: decision.dim(),
+            });
+        }
         decision.write(x);
         match kind {
             Malice::Along => row.copy_from_slice(x),
@@ -101,7 +108,7 @@ impl Stream for AdversaryStream {
             }
             Malice::Orthogonal => {
                 fill_sphere(rng, row);
-                // Twice, since the two are not orthogonal to each other.
+                // Again and again, since the two are not orthogonal to each other.
                 for _ in 0..8 {
                     remove_part(row, sum);
                     remove_part(row, x);

@@ -5,8 +5,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-pub use crate::game::Round;
-use crate::pair::Point;
+use crate::pair::{Point, Row};
 use crate::spec::registry;
 use crate::{Error, Result, kernel};
 
@@ -41,6 +40,17 @@ impl StreamSpec {
         }
         self.inner().make(dim, seed)
     }
+}
+
+/// What a stream reveals in a round.
+#[derive(Debug, Clone, Copy)]
+pub struct Round<'a> {
+    /// a of ⟨a, x⟩.
+    pub row: Row<'a>,
+    /// The label; ignored by linear losses.
+    pub label: f64,
+    /// How often the example counts.
+    pub weight: f64,
 }
 
 /// A source of rounds.
@@ -100,7 +110,7 @@ fn check_number(
 
 fn round(row: &[f64], label: f64) -> Round<'_> {
     Round {
-        row: crate::pair::Row::Dense(row),
+        row: Row::Dense(row),
         label,
         weight: 1.0,
     }

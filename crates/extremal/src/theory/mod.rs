@@ -4,8 +4,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::Seen;
-
 /// Regret ≤ 8GDT^(3/4): OFW (Hazan's book, ch. 7).
 pub fn ofw(gradient: f64, diameter: f64, rounds: f64) -> f64 {
     8.0 * gradient * diameter * rounds.powf(0.75)
@@ -96,7 +94,7 @@ pub enum Guarantee {
         diameter: f64,
         alpha: f64,
     },
-    /// [`sc_ofw_curved`], or [`sc_ofw_general`] where the set has no α
+    /// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]; the latter where the set has no α
     ScOfw {
         gradient: f64,
         lambda: f64,
@@ -118,9 +116,24 @@ pub enum Guarantee {
     /// [`ogd_strongly_convex`]
     OgdStronglyConvex { gradient: f64, lambda: f64 },
     /// 2β as the run balanced it; for the rounds played.
-    GaugeOnline { bound: f64, exponent: f64 },
+    GaugeOnline {
+        bound: f64,
+        exponent: f64,
+        gradient: Option<f64>,
+    },
     /// √2·D·√(Σ‖g‖²) with the gradients of the run; for the rounds played.
     OgdAdagrad { bound: f64 },
+}
+
+/// What a learner has seen, to hold against the assumptions of a theorem.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// T so far.
+    pub rounds: u64,
+    /// max ‖g_t‖.
+    pub largest_gradient: f64,
+    /// Oracle calls made to play.
+    pub oracle_calls: u64,
 }
 
 /// What a theorem takes for granted.
@@ -209,7 +222,7 @@ impl Guarantee {
             Self::Ofw { .. } => "OFW, 8GDT^(3/4)",
             Self::OfwWeibel { .. } => "OFW tuned, (4/3^(3/4))GDT^(3/4)",
             Self::OfwLs { .. } => "Wan & Zhang, Theorem 1",
-            Self::ScOfw { alpha: Some(_), .. } => "Wan & Zhang, Theorem 2",
+            Self::ScOfw { alpha: Some(_), .. } => "Wan & Zhang, Theorems 2 and 3",
             Self::ScOfw { alpha: None, .. } => "Wan & Zhang, Theorem 3",
             Self::GaugeFixed { .. } | Self::GaugeUniform { .. } => "Gauge-FTRL, fixed β",
             Self::OgdConvex { .. } => "OGD, (3/2)GD√T",
@@ -260,7 +273,10 @@ impl Guarantee {
             | Self::OgdConvex { gradient, .. } => {
                 vec![Gradient(gradient)]
             }
-            Self::GaugeOnline { .. } | Self::OgdAdagrad { .. } => vec![],
+            Self::GaugeOnline {
+                gradient: Some(g), ..
+            } => vec![Gradient(g)],
+            Self::GaugeOnline { gradient: None, .. } | Self::OgdAdagrad { .. } => vec![],
         }
     }
 

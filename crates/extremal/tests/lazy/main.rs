@@ -298,11 +298,14 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let other = LazyPair::new(ball(4, 1.0), None).unwrap();
     let error = pair.load(&other.save().unwrap()).unwrap_err();
     assert!(error.to_string().contains("dimension 4"), "{error}");
+    let wider = LazyPair::new(ball(3, 2.0), None).unwrap();
+    let error = pair.load(&wider.save().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("radius 2"), "{error}");
     assert!(pair.load(&before[..before.len() - 1]).is_err());
-    // the first cell's stamp, after the length and two numbers, set to a later epoch
+    // the first cell's stamp, after the radius, the length and two numbers, set to a later epoch
     let mut forged = before.clone();
-    assert_eq!(forged[17], 0);
-    forged[17] = 9;
+    assert_eq!(forged[25], 0);
+    forged[25] = 9;
     assert!(matches!(pair.load(&forged), Err(Error::State(_))));
     assert_eq!(pair.save().unwrap(), before);
 }

@@ -259,7 +259,8 @@ proptest! {
                     2 => Given { indices: None, values: vec![0.0, row[1], 0.0], scale, ridge: 0.0 },
                     _ => Given { indices: None, values: row.to_vec(), scale, ridge: 0.0 },
                 };
-                learner.observe(&given.gradient()).unwrap();
+                let seen = learner.observe(&given.gradient());
+                prop_assert!(seen.is_ok(), "{}: {seen:?} for {:?} times {:e} plus {}x", team.name, given.values, given.scale, given.ridge);
             }
         }
     }

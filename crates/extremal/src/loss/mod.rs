@@ -43,7 +43,7 @@ pub trait Loss: Send + Sync {
     /// What it is called in messages.
     fn name(&self) -> &'static str;
 
-    /// Value and derivative at z.
+    /// Value and derivative at z; at a kink, any subgradient.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
     /// Errors for a label that the loss does not admit.

@@ -3,6 +3,7 @@
 use extremal::Error;
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::pair::{Gradient, Row};
+use extremal::set::SetSpec;
 use proptest::prelude::*;
 
 use crate::common::{atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written};
@@ -262,6 +263,29 @@ proptest! {
                 let seen = learner.observe(&given.gradient());
                 prop_assert!(seen.is_ok(), "{}: {seen:?} for {:?} times {:e} plus {}x", team.name, given.values, given.scale, given.ridge);
             }
+        }
+    }
+}
+
+/// Where the direction is what rounding leaves of a sum, one that is rounded otherwise may be 0
+/// in the same place: the scale of the powers must come from the very numbers they are taken of.
+#[test]
+fn a_direction_that_is_all_rounding_is_no_overflow() {
+    let set = "lp:p=1.1"
+        .parse::<SetSpec>()
+        .unwrap()
+        .build(Some(3))
+        .unwrap();
+    for spec in ["sc-ofw:lambda=0.1", "sc-ofw:lambda=0.1,warm=5"] {
+        let mut learner = spec.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
+        for (indices, values, exponent) in [
+            ([2], [-0.6437935489409153], -38.5440204431755_f64),
+            ([1], [0.6217077011680208], -118.5174911774698),
+        ] {
+            learner.decide().unwrap();
+            let mut gradient = Gradient::sparse(&indices, &values);
+            gradient.scale = 10f64.powf(exponent);
+            learner.observe(&gradient).unwrap();
         }
     }
 }

@@ -41,8 +41,9 @@ pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usi
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    Arch::new().dispatch(Sweep {
+    Arch::new().dispatch(Sweep::<_, N, R, W, K, false> {
         n,
+        ahead: std::ptr::null(),
         numbers: &numbers,
         read,
         own,
@@ -50,16 +51,52 @@ pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usi
     })
 }
 
-struct Sweep<'a, B, const N: usize, const R: usize, const W: usize, const K: usize> {
+/// The same, and asks for the memory from `ahead` on, as much as it reads of a vector, while it
+/// works. A wrong guess costs little, and nothing there is read.
+#[inline(always)]
+pub(crate) fn sweep_ahead<const N: usize, const R: usize, const W: usize, const K: usize>(
     n: usize,
+    ahead: *const f64,
+    numbers: [f64; N],
+    read: [&[f64]; R],
+    own: [&mut [f64]; W],
+    body: impl Body<N, R, W, K>,
+) -> [f64; K] {
+    Arch::new().dispatch(Sweep::<_, N, R, W, K, true> {
+        n,
+        ahead,
+        numbers: &numbers,
+        read,
+        own,
+        body,
+    })
+}
+
+struct Sweep<
+    'a,
+    B,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+    const AHEAD: bool,
+> {
+    n: usize,
+    ahead: *const f64,
     numbers: &'a [f64; N],
     read: [&'a [f64]; R],
     own: [&'a mut [f64]; W],
     body: B,
 }
 
-impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize> WithSimd
-    for Sweep<'_, B, N, R, W, K>
+impl<
+    B: Body<N, R, W, K>,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+    const AHEAD: bool,
+> WithSimd for Sweep<'_, B, N, R, W, K, AHEAD>
 {
     type Output = [f64; K];
 
@@ -75,8 +112,14 @@ impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const 
     }
 }
 
-impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize>
-    Sweep<'_, B, N, R, W, K>
+impl<
+    B: Body<N, R, W, K>,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+    const AHEAD: bool,
+> Sweep<'_, B, N, R, W, K, AHEAD>
 {
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> [f64; K] {
@@ -89,7 +132,12 @@ impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const 
             splats[k] = s.splat_f64s(unsafe { std::ptr::read_volatile(&self.numbers[k]) });
         }
         let Self {
-            n, read, own, body, ..
+            n,
+            ahead,
+            read,
+            own,
+            body,
+            ..
         } = self;
         let read = read.map(
             #[inline(always)]
@@ -114,6 +162,9 @@ impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const 
         macro_rules! one {
             ($i:expr, $sums:expr) => {{
                 let i = $i;
+                if AHEAD {
+                    expect(ahead.wrapping_add(i * S::F64_LANES));
+                }
                 let mut old_read = [zero; R];
                 // SAFETY: i < whole, and every vector has that many registers, see above.
                 for k in 0..R {
@@ -193,6 +244,19 @@ impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const 
         }
         totals
     }
+}
+
+/// Asks for the cache line at an address.
+#[inline(always)]
+fn expect(address: *const f64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 #[inline(always)]

@@ -147,7 +147,7 @@ fn results(plan: &Plan, summary: &Summary, out: &mut String) {
     for (problem, rows) in plan.problems.iter().zip(&summary.rows) {
         let _ = writeln!(
             out,
-            "<tr class=\"group\"><th colspan=\"{}\" scope=\"rowgroup\">{}<span>{}</span></th></tr>",
+            "<tr class=\"group\"><th colspan=\"{}\" scope=\"rowgroup\"><div>{}<span>{}</span></div></th></tr>",
             table::COLUMNS.len(),
             escape(problem.title),
             escape(&table::constants(problem, plan.seeds.len()))
@@ -363,7 +363,7 @@ fn assumptions(plan: &Plan, summary: &Summary, out: &mut String) {
     for (problem, rows) in plan.problems.iter().zip(&summary.rows) {
         let _ = writeln!(
             out,
-            "<tr class=\"group\"><th colspan=\"4\" scope=\"rowgroup\">{}</th></tr>",
+            "<tr class=\"group\"><th colspan=\"4\" scope=\"rowgroup\"><div>{}</div></th></tr>",
             escape(problem.title)
         );
         for row in rows {

@@ -270,3 +270,55 @@ fn tree(a: [f64; LANES]) -> f64 {
 pub(crate) fn widest<T>(f: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(f)
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// own = k·a + own, with the sums ⟨a, own⟩ and ‖own‖² of the new values.
+    #[derive(Clone, Copy)]
+    struct Add;
+
+    impl Body<1, 1, 1, 2> for Add {
+        #[inline(always)]
+        fn lane<S: Simd>(
+            self,
+            s: S,
+            [k]: [S::f64s; 1],
+            [a]: [S::f64s; 1],
+            [own]: [S::f64s; 1],
+            sums: &mut [S::f64s; 2],
+        ) -> [S::f64s; 1] {
+            let new = s.mul_add_e_f64s(k, a, own);
+            sums[0] = s.mul_add_e_f64s(a, new, sums[0]);
+            sums[1] = s.mul_add_e_f64s(new, new, sums[1]);
+            [new]
+        }
+    }
+
+    #[test]
+    fn a_pass_has_the_same_bits_on_avx2_and_avx512() {
+        let Some(avx2) = pulp::x86::V3::try_new() else {
+            println!("skipped: the processor has no AVX2");
+            return;
+        };
+        for n in 0..100 {
+            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+            let mut first: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
+            let mut second = first.clone();
+            let here = sweep(n, [0.3], [&a], [&mut first], Add);
+            let there = Simd::vectorize(
+                avx2,
+                Sweep::<_, 1, 1, 1, 2, false> {
+                    n,
+                    ahead: std::ptr::null(),
+                    numbers: &[0.3],
+                    read: [&a],
+                    own: [&mut second],
+                    body: Add,
+                },
+            );
+            assert_eq!((here, first), (there, second), "n = {n}");
+        }
+    }
+}

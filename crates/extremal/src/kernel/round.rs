@@ -20,6 +20,9 @@ pub(crate) struct Form<'a> {
     pub beta: f64,
 }
 
+/// Of c, x and g, it is g that may be a caller's own: see [`sweep`].
+const G: usize = 0b100;
+
 impl<'a> Form<'a> {
     #[inline(always)]
     fn numbers(&self) -> [f64; 3] {
@@ -189,9 +192,9 @@ pub(crate) fn scan(form: Form<'_>) -> Scan {
     }
     let (n, numbers, read) = (form.n, form.numbers(), form.read());
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
-        sweep(n, numbers, read, [form.next], ScanAll::<false>)
+        sweep::<G, _, _, _, _>(n, numbers, read, [form.next], ScanAll::<false>)
     } else {
-        sweep(n, numbers, read, [form.next], ScanAll::<true>)
+        sweep::<G, _, _, _, _>(n, numbers, read, [form.next], ScanAll::<true>)
     };
     Scan { dd, dx, xx, gg, gx }
 }
@@ -201,9 +204,9 @@ pub(crate) fn scan(form: Form<'_>) -> Scan {
 fn scan_ahead(form: Form<'_>, ahead: *const f64) -> Scan {
     let (n, numbers, read) = (form.n, form.numbers(), form.read());
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
-        sweep_ahead(n, ahead, numbers, read, [form.next], ScanAll::<false>)
+        sweep_ahead::<G, _, _, _, _>(n, ahead, numbers, read, [form.next], ScanAll::<false>)
     } else {
-        sweep_ahead(n, ahead, numbers, read, [form.next], ScanAll::<true>)
+        sweep_ahead::<G, _, _, _, _>(n, ahead, numbers, read, [form.next], ScanAll::<true>)
     };
     Scan { dd, dx, xx, gg, gx }
 }
@@ -214,9 +217,9 @@ pub(crate) fn scan_direction(form: Form<'_>, direction: &mut [f64]) -> Scan {
     let (numbers, read) = (form.numbers(), form.read());
     let own = [form.next, direction];
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
-        sweep(form.n, numbers, read, own, ScanAll::<false>)
+        sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanAll::<false>)
     } else {
-        sweep(form.n, numbers, read, own, ScanAll::<true>)
+        sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanAll::<true>)
     };
     Scan { dd, dx, xx, gg, gx }
 }
@@ -238,14 +241,28 @@ pub(crate) fn scan_power(
             let (numbers, own) = ([k, m, beta, scale], [form.next, out]);
             let (n, ahead) = (form.n, form_ahead);
             let [dx, xx, dd, gx, gg, st, sx, ss] = match (m != 0.0, ahead) {
-                (false, None) => sweep(n, numbers, read, own, ScanPower::<_, false>($power)),
-                (true, None) => sweep(n, numbers, read, own, ScanPower::<_, true>($power)),
-                (false, Some(at)) => {
-                    sweep_ahead(n, at, numbers, read, own, ScanPower::<_, false>($power))
+                (false, None) => {
+                    sweep::<G, _, _, _, _>(n, numbers, read, own, ScanPower::<_, false>($power))
                 }
-                (true, Some(at)) => {
-                    sweep_ahead(n, at, numbers, read, own, ScanPower::<_, true>($power))
+                (true, None) => {
+                    sweep::<G, _, _, _, _>(n, numbers, read, own, ScanPower::<_, true>($power))
                 }
+                (false, Some(at)) => sweep_ahead::<G, _, _, _, _>(
+                    n,
+                    at,
+                    numbers,
+                    read,
+                    own,
+                    ScanPower::<_, false>($power),
+                ),
+                (true, Some(at)) => sweep_ahead::<G, _, _, _, _>(
+                    n,
+                    at,
+                    numbers,
+                    read,
+                    own,
+                    ScanPower::<_, true>($power),
+                ),
             };
             (Scan { dd, dx, xx, gg, gx }, PowerScan { st, sx, ss })
         }};
@@ -259,7 +276,7 @@ pub(crate) fn scan_power(
             let (n, x) = (form.n, form.x);
             let scan = scan_direction(form, direction);
             signed_powers(direction, scale, a, out);
-            let [sd, sx, ss] = sweep(n, [], [out, direction, x], [], ScanPowers);
+            let [sd, sx, ss] = sweep::<0, _, _, _, _>(n, [], [out, direction, x], [], ScanPowers);
             let st = scale * sd;
             (scan, PowerScan { st, sx, ss })
         }
@@ -290,7 +307,7 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
 pub(crate) fn residual_direction(formed: Formed<'_>, alpha: f64) -> (f64, f64) {
     let Formed { n, c, x, beta } = formed;
-    let [gap, square] = sweep(n, [beta, alpha], [c, x], [], ResidualDirection);
+    let [gap, square] = sweep::<0, _, _, _, _>(n, [beta, alpha], [c, x], [], ResidualDirection);
     (gap, square)
 }
 
@@ -318,7 +335,7 @@ impl Body<2, 3, 0, 2> for ResidualDense {
 /// (⟨∇F, x−κv⟩, ‖κv−x‖²) entry by entry.
 pub(crate) fn residual_dense(formed: Formed<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
     let Formed { n, c, x, beta } = formed;
-    let [gap, square] = sweep(n, [beta, kappa], [c, x, v], [], ResidualDense);
+    let [gap, square] = sweep::<0, _, _, _, _>(n, [beta, kappa], [c, x, v], [], ResidualDense);
     (gap, square)
 }
 
@@ -345,7 +362,7 @@ macro_rules! motion {
         $(#[$doc])*
         #[inline(always)]
         pub(crate) fn $name(n: usize, v: &[f64], x: &mut [f64], $($number: f64),*) {
-            let [] = sweep(n, [$($number),*], [v], [x], $body);
+            let [] = sweep::<0, _, _, _, _>(n, [$($number),*], [v], [x], $body);
         }
     };
 }
@@ -394,5 +411,5 @@ impl Body<1, 0, 1, 0> for Shrink {
 /// x −= σx: the rest of a move towards an atom with few entries.
 #[inline(always)]
 pub(crate) fn shrink(n: usize, x: &mut [f64], sigma: f64) {
-    let [] = sweep(n, [sigma], [], [x], Shrink);
+    let [] = sweep::<0, _, _, _, _>(n, [sigma], [], [x], Shrink);
 }

@@ -27,34 +27,50 @@ pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: u
     ) -> [S::f64s; W];
 }
 
-/// Runs `body` over `n` entries and returns the K sums. A slice has n entries, or more of which
-/// those up to the next multiple of eight are zeros that the body leaves zeros: it is then read
-/// in whole registers.
+/// Runs `body` over `n` entries and returns the K sums.
+///
+/// Vector k of those read, or R + k of those written, is *loose* if bit k of LOOSE is set: it has
+/// n entries. The others have more, up to the next multiple of eight, where all are zeros that
+/// the body leaves zeros: they are read and written in whole registers.
 ///
 /// Inlined, and so are the passes made of it: copying the arguments from frame to frame costs a
 /// short round more than its sums do.
 #[inline(always)]
-pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usize>(
+pub(crate) fn sweep<
+    const LOOSE: usize,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+>(
     n: usize,
     numbers: [f64; N],
     read: [&[f64]; R],
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    Arch::new().dispatch(Sweep::<_, N, R, W, K, false> {
-        n,
-        ahead: std::ptr::null(),
-        numbers: &numbers,
-        read,
-        own,
-        body,
-    })
+    one_by_one(
+        &Arch::new().dispatch(Sweep::<_, N, R, W, K, LOOSE, false>::new(
+            n,
+            std::ptr::null(),
+            &numbers,
+            read,
+            own,
+            body,
+        )),
+    )
 }
 
 /// The same, and asks for the memory from `ahead` on, as much as it reads of a vector, while it
 /// works. A wrong guess costs little, and nothing there is read.
 #[inline(always)]
-pub(crate) fn sweep_ahead<const N: usize, const R: usize, const W: usize, const K: usize>(
+pub(crate) fn sweep_ahead<
+    const LOOSE: usize,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+>(
     n: usize,
     ahead: *const f64,
     numbers: [f64; N],
@@ -62,16 +78,26 @@ pub(crate) fn sweep_ahead<const N: usize, const R: usize, const W: usize, const 
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    Arch::new().dispatch(Sweep::<_, N, R, W, K, true> {
-        n,
-        ahead,
-        numbers: &numbers,
-        read,
-        own,
-        body,
-    })
+    one_by_one(
+        &Arch::new().dispatch(Sweep::<_, N, R, W, K, LOOSE, true>::new(
+            n, ahead, &numbers, read, own, body,
+        )),
+    )
 }
 
+/// Reads numbers just written one by one: fetching two of them as one vector would have to wait
+/// until both writes are through.
+#[inline(always)]
+fn one_by_one<const K: usize>(numbers: &[f64; K]) -> [f64; K] {
+    let mut out = [0.0; K];
+    for k in 0..K {
+        // SAFETY: a shared reference is valid for reads.
+        out[k] = unsafe { std::ptr::read_volatile(&numbers[k]) };
+    }
+    out
+}
+
+/// Addresses instead of slices: half as many words to hand over. `new` checks the lengths.
 struct Sweep<
     'a,
     B,
@@ -79,14 +105,62 @@ struct Sweep<
     const R: usize,
     const W: usize,
     const K: usize,
+    const LOOSE: usize,
     const AHEAD: bool,
 > {
     n: usize,
     ahead: *const f64,
     numbers: &'a [f64; N],
-    read: [&'a [f64]; R],
-    own: [&'a mut [f64]; W],
+    read: [*const f64; R],
+    own: [*mut f64; W],
     body: B,
+}
+
+impl<
+    'a,
+    B: Body<N, R, W, K>,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+    const LOOSE: usize,
+    const AHEAD: bool,
+> Sweep<'a, B, N, R, W, K, LOOSE, AHEAD>
+{
+    #[inline(always)]
+    fn new(
+        n: usize,
+        ahead: *const f64,
+        numbers: &'a [f64; N],
+        read: [&'a [f64]; R],
+        own: [&'a mut [f64]; W],
+        body: B,
+    ) -> Self {
+        let whole = n.next_multiple_of(LANES);
+        let mut from = [std::ptr::null(); R];
+        for k in 0..R {
+            assert!(read[k].len() >= if Self::is_loose(k) { n } else { whole });
+            from[k] = read[k].as_ptr();
+        }
+        let mut to = [std::ptr::null_mut(); W];
+        for k in 0..W {
+            assert!(own[k].len() >= if Self::is_loose(R + k) { n } else { whole });
+            to[k] = own[k].as_mut_ptr();
+        }
+        Self {
+            n,
+            ahead,
+            numbers,
+            read: from,
+            own: to,
+            body,
+        }
+    }
+
+    #[inline(always)]
+    const fn is_loose(k: usize) -> bool {
+        LOOSE >> k & 1 == 1
+    }
 }
 
 impl<
@@ -95,8 +169,9 @@ impl<
     const R: usize,
     const W: usize,
     const K: usize,
+    const LOOSE: usize,
     const AHEAD: bool,
-> WithSimd for Sweep<'_, B, N, R, W, K, AHEAD>
+> WithSimd for Sweep<'_, B, N, R, W, K, LOOSE, AHEAD>
 {
     type Output = [f64; K];
 
@@ -118,18 +193,17 @@ impl<
     const R: usize,
     const W: usize,
     const K: usize,
+    const LOOSE: usize,
     const AHEAD: bool,
-> Sweep<'_, B, N, R, W, K, AHEAD>
+> Sweep<'_, B, N, R, W, K, LOOSE, AHEAD>
 {
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> [f64; K] {
         let zero = s.splat_f64s(0.0);
-        // One by one: they were just written so, and fetching two of them as one vector would
-        // have to wait until both writes are through.
+        let numbers = one_by_one(self.numbers);
         let mut splats = [zero; N];
         for k in 0..N {
-            // SAFETY: a shared reference is valid for reads.
-            splats[k] = s.splat_f64s(unsafe { std::ptr::read_volatile(&self.numbers[k]) });
+            splats[k] = s.splat_f64s(numbers[k]);
         }
         let Self {
             n,
@@ -139,97 +213,96 @@ impl<
             body,
             ..
         } = self;
-        let read = read.map(
-            #[inline(always)]
-            |a| S::as_simd_f64s(a),
-        );
-        let mut own = own.map(
-            #[inline(always)]
-            |a| S::as_mut_simd_f64s(a),
-        );
-        let whole = n / S::F64_LANES;
-        for (registers, _) in &read {
-            assert!(registers.len() >= whole);
-        }
-        for (registers, _) in &own {
-            assert!(registers.len() >= whole);
-        }
         // sums[r] belongs to the r-th register of each group of eight entries
         let mut sums = [[zero; K]; REGISTERS];
 
         // A macro and plain loops, not closures and iterators: only what is inlined for certain
         // is compiled for the instruction set chosen.
+        //
+        // SAFETY, here and below: `new` saw that a vector has n entries if it is loose, and else
+        // as many as all the groups of eight that n entries begin. A register of f64 is no more
+        // than its lanes in a row, whatever its alignment.
+        macro_rules! load {
+            ($at:expr) => {
+                unsafe { $at.cast::<S::f64s>().read_unaligned() }
+            };
+        }
         macro_rules! one {
-            ($i:expr, $sums:expr) => {{
-                let i = $i;
+            ($at:expr, $sums:expr) => {{
+                let at = $at;
                 if AHEAD {
-                    expect(ahead.wrapping_add(i * S::F64_LANES));
+                    expect(ahead.wrapping_add(at));
                 }
                 let mut old_read = [zero; R];
-                // SAFETY: i < whole, and every vector has that many registers, see above.
                 for k in 0..R {
-                    old_read[k] = unsafe { *read[k].0.get_unchecked(i) };
+                    old_read[k] = load!(read[k].wrapping_add(at));
                 }
                 let mut old_own = [zero; W];
                 for k in 0..W {
-                    old_own[k] = unsafe { *own[k].0.get_unchecked(i) };
+                    old_own[k] = load!(own[k].wrapping_add(at));
                 }
                 let new = body.lane(s, splats, old_read, old_own, $sums);
                 for k in 0..W {
-                    unsafe { *own[k].0.get_unchecked_mut(i) = new[k] };
+                    let to = own[k].wrapping_add(at).cast::<S::f64s>();
+                    unsafe { to.write_unaligned(new[k]) };
                 }
             }};
         }
+        // The register that n ends in.
         macro_rules! last {
-            ($sums:expr) => {{
+            ($at:expr, $sums:expr) => {{
+                let (at, rest) = ($at, n - $at);
                 let mut old_read = [zero; R];
                 for k in 0..R {
-                    let (registers, rest) = read[k];
-                    old_read[k] = if whole < registers.len() {
-                        registers[whole]
+                    let from = read[k].wrapping_add(at);
+                    old_read[k] = if Self::is_loose(k) {
+                        s.partial_load_f64s(unsafe { std::slice::from_raw_parts(from, rest) })
                     } else {
-                        s.partial_load_f64s(rest)
+                        load!(from)
                     };
                 }
                 let mut old_own = [zero; W];
                 for k in 0..W {
-                    let (registers, rest) = &own[k];
-                    old_own[k] = if whole < registers.len() {
-                        registers[whole]
+                    let from = own[k].wrapping_add(at);
+                    old_own[k] = if Self::is_loose(R + k) {
+                        s.partial_load_f64s(unsafe { std::slice::from_raw_parts(from, rest) })
                     } else {
-                        s.partial_load_f64s(rest)
+                        load!(from)
                     };
                 }
                 let new = body.lane(s, splats, old_read, old_own, $sums);
                 for k in 0..W {
-                    let (registers, rest) = &mut own[k];
-                    if whole < registers.len() {
-                        registers[whole] = new[k];
+                    let to = own[k].wrapping_add(at);
+                    if Self::is_loose(R + k) {
+                        let to = unsafe { std::slice::from_raw_parts_mut(to, rest) };
+                        s.partial_store_f64s(to, new[k]);
                     } else {
-                        s.partial_store_f64s(rest, new[k]);
+                        unsafe { to.cast::<S::f64s>().write_unaligned(new[k]) };
                     }
                 }
             }};
         }
         let mut i = 0;
-        while i + REGISTERS <= whole {
+        while i + LANES <= n {
             let mut r = 0;
             while r < REGISTERS {
-                one!(i + r, &mut sums[r]);
+                one!(i + r * S::F64_LANES, &mut sums[r]);
                 r += 1;
             }
-            i += REGISTERS;
+            i += LANES;
         }
         // The rest: a loop of fixed length, so that it unrolls and the sums stay in registers.
-        let rest = whole - i;
-        let mut r = 0;
-        while r < REGISTERS {
-            if r < rest {
-                one!(i + r, &mut sums[r]);
-            } else if r == rest && !n.is_multiple_of(S::F64_LANES) {
-                last!(&mut sums[r]);
+        if i < n {
+            let mut r = 0;
+            while r < REGISTERS {
+                let at = i + r * S::F64_LANES;
+                if at + S::F64_LANES <= n {
+                    one!(at, &mut sums[r]);
+                } else if at < n {
+                    last!(at, &mut sums[r]);
+                }
+                r += 1;
             }
-            r += 1;
         }
         let mut totals = [0.0; K];
         for k in 0..K {
@@ -306,17 +379,17 @@ mod tests {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
             let mut first: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let mut second = first.clone();
-            let here = sweep(n, [0.3], [&a], [&mut first], Add);
+            let here = sweep::<0b11, _, _, _, _>(n, [0.3], [&a], [&mut first], Add);
             let there = Simd::vectorize(
                 avx2,
-                Sweep::<_, 1, 1, 1, 2, false> {
+                Sweep::<_, 1, 1, 1, 2, 0b11, false>::new(
                     n,
-                    ahead: std::ptr::null(),
-                    numbers: &[0.3],
-                    read: [&a],
-                    own: [&mut second],
-                    body: Add,
-                },
+                    std::ptr::null(),
+                    &[0.3],
+                    [&a],
+                    [&mut second],
+                    Add,
+                ),
             );
             assert_eq!((here, first), (there, second), "n = {n}");
         }

@@ -42,6 +42,10 @@ pub struct DensePair {
     found: Found,
     /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
     scale: f64,
+    /// ‖x‖², known from the step that led to x.
+    norm_squared: f64,
+    /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
+    squares: [f64; 3],
 }
 
 #[derive(Clone, Copy)]
@@ -63,7 +67,7 @@ enum Way {
 enum Found {
     Nothing,
     Direction { alpha: f64 },
-    Power { kappa: f64 },
+    Power { kappa: f64, scale: f64 },
     Atom,
 }
 
@@ -75,6 +79,7 @@ struct Saved {
     c: Vec<f64>,
     origin: Option<Box<[f64]>>,
     scale: f64,
+    norm_squared: f64,
     oracle: Vec<f64>,
 }
 
@@ -104,6 +109,8 @@ impl DensePair {
             sums: [Buffer::zeros(dim), Buffer::zeros(dim)],
             now: false,
             origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
+            norm_squared: kernel::dot(&x, &x),
+            squares: [0.0; 3],
             x,
             scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
                 0
@@ -130,23 +137,18 @@ impl DensePair {
     }
 
     /// Spreads a gradient with few entries over a dense vector of zeros.
-    #[inline]
-    fn spread(&mut self, row: &Row<'_>) {
-        if !matches!(row, Row::Dense(_)) {
-            self.spread.fill_up(self.x.len());
-            row.add_to(1.0, &mut self.spread);
-        }
-    }
-
-    #[inline]
-    fn unspread(&mut self, row: &Row<'_>) {
-        if !matches!(row, Row::Dense(_)) {
-            row.entries().for_each(|(i, _)| self.spread[i] = 0.0);
-        }
+    #[inline(never)]
+    fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let row = &update.gradient.row;
+        self.spread.fill_up(self.x.len());
+        row.add_to(1.0, &mut self.spread);
+        let probe = self.probe_dense(update);
+        row.entries().for_each(|(i, _)| self.spread[i] = 0.0);
+        probe
     }
 
     #[inline(always)]
-    fn probe_spread(&mut self, update: &Update<'_>) -> Result<Probe> {
+    fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
         let Self {
             x,
             sums: [first, second],
@@ -193,6 +195,7 @@ impl DensePair {
             ..Probe::default()
         };
         let scan;
+        let (mut vx, mut vv) = (0.0, 0.0);
         match self.way {
             Way::Direction { radius } => {
                 scan = kernel::scan(form!());
@@ -202,17 +205,19 @@ impl DensePair {
                     (norm, -radius * (norm * (1.0 / scan.dd)))
                 } else {
                     let norm = careful_norm(formed!(), update, scan.gg)?;
-                    (norm, -radius / norm)
+                    // A direction so small that its inverse is no number counts as 0.
+                    let alpha = -radius / norm;
+                    (norm, if alpha.is_finite() { alpha } else { 0.0 })
                 };
                 probe.steepness = norm;
-                // A direction so small that its inverse is no number counts as 0.
-                if !alpha.is_finite() {
+                if alpha == 0.0 {
                     self.found = Found::Nothing;
                 } else {
                     self.found = Found::Direction { alpha };
+                    (vx, vv) = (alpha * scan.dx, radius * radius);
                     probe.gap = scan.dx + radius * norm;
-                    probe.distance_squared = radius * radius - alpha * (2.0 * scan.dx) + scan.xx;
-                    if probe.distance_squared < CANCELLED * (radius * radius + scan.xx) {
+                    probe.distance_squared = vv - 2.0 * vx + scan.xx;
+                    if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                         (probe.gap, probe.distance_squared) =
                             kernel::residual_direction(formed!(), alpha);
                     }
@@ -226,19 +231,19 @@ impl DensePair {
             } => {
                 let (out, direction) = (scratch.padded_mut(), self.away.padded_mut());
                 let mut power;
-                (scan, power) = kernel::scan_power(form!(), self.scale, exponent, out, direction);
-                let mut fits = Some(self.scale);
+                let mut scale = self.scale;
+                (scan, power) = kernel::scan_power(form!(), scale, exponent, out, direction);
                 // Within this range no power over- or underflowed; the scale that fits is
                 // nearly always that of the round before.
                 if !(1e-100..=1e100).contains(&power.st) {
-                    fits = careful_scale(formed!(), update, scan.gg)?;
-                    if let Some(scale) = fits {
-                        self.scale = scale;
+                    power.st = 0.0;
+                    if let Some(fits) = careful_scale(formed!(), update, scan.gg)? {
+                        scale = fits;
                         (_, power) = kernel::scan_power(form!(), scale, exponent, out, direction);
                     }
                 }
                 // A direction that is all rounding may vanish on a second look.
-                if fits.is_none() || !(power.st > 0.0 && power.st.is_finite()) {
+                if !(power.st > 0.0 && power.st.is_finite()) {
                     self.found = Found::Nothing;
                 } else {
                     probe.steepness = if kernel::is_safe_square(scan.dd) {
@@ -247,9 +252,9 @@ impl DensePair {
                         careful_norm(formed!(), update, scan.gg)?
                     };
                     let kappa = -radius / power.st.powf(1.0 / p);
-                    self.found = Found::Power { kappa };
-                    let support = kappa * (power.st / self.scale);
-                    let (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
+                    self.found = Found::Power { kappa, scale };
+                    let support = kappa * (power.st / scale);
+                    (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
                     probe.gap = scan.dx - support;
                     probe.distance_squared = vv - 2.0 * vx + scan.xx;
                     if probe.distance_squared < CANCELLED * (vv + scan.xx) {
@@ -272,7 +277,7 @@ impl DensePair {
                     };
                     let value = self.oracle.minimise(scratch, &mut self.atom)?;
                     self.found = Found::Atom;
-                    let (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());
+                    (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());
                     probe.gap = scan.dx - value;
                     probe.distance_squared = vv - 2.0 * vx + scan.xx;
                     if probe.distance_squared < CANCELLED * (vv + scan.xx) {
@@ -286,25 +291,41 @@ impl DensePair {
         if let (Some(origin), true) = (origin, update.beta == 0.0) {
             probe.support += kernel::dot(next, origin);
         }
-        check_finite(update, scan.gg)?;
-        let Gradient { row, scale, ridge } = update.gradient;
-        let row_norm = if kernel::is_safe_square(scan.gg) {
-            scan.gg.sqrt()
-        } else {
-            kernel::norm(row.values())
-        };
+        let Gradient { scale, ridge, .. } = update.gradient;
+        self.squares = [scan.xx, vx, vv];
         probe.slope = scan.dx;
         probe.norm_squared = scan.xx;
-        probe.gradient_norm = update.gradient.norm_from(row_norm, scan.gx, scan.xx);
+        probe.gradient_norm = update.gradient.norm_from_squares(scan.gg, scan.gx, scan.xx);
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
-        let numbers = [probe.gap, probe.distance_squared, probe.gradient_norm];
-        if !numbers.iter().all(|v| v.is_finite()) {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "a gradient or the sum of gradients overflowed".into(),
-            });
+        // A number that is not finite shows in the sum, so that each is looked at only then.
+        let sum = scan.gg + probe.gap + probe.distance_squared + probe.gradient_norm;
+        if !(sum + update.k() + update.m()).is_finite() {
+            look_closer(
+                update,
+                probe.gap,
+                probe.distance_squared,
+                probe.gradient_norm,
+            )?;
         }
         Ok(probe)
+    }
+}
+
+/// Errors if a number of the gradient or of a probe is not finite. (The latter by value: in
+/// memory they would be fetched again as vectors, and that would have to wait for the writes.)
+#[cold]
+fn look_closer(update: &Update<'_>, gap: f64, distance_squared: f64, norm: f64) -> Result<()> {
+    update.gradient.check_finite()?;
+    if [gap, distance_squared, norm].iter().all(|v| v.is_finite()) {
+        return Ok(());
+    }
+    Err(overflowed())
+}
+
+fn overflowed() -> Error {
+    Error::Numerical {
+        round: 0,
+        what: "a gradient or the sum of gradients overflowed".into(),
     }
 }
 
@@ -323,10 +344,7 @@ fn careful_top(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<f64> 
     if top.is_finite() {
         Ok(top)
     } else {
-        Err(Error::Numerical {
-            round: 0,
-            what: "a gradient or the sum of gradients overflowed".into(),
-        })
+        Err(overflowed())
     }
 }
 
@@ -379,7 +397,7 @@ impl Point for DensePair {
     }
 
     fn norm_squared(&self) -> f64 {
-        kernel::dot(&self.x, &self.x)
+        self.norm_squared
     }
 
     fn write(&self, out: &mut [f64]) {
@@ -391,19 +409,25 @@ impl Pair for DensePair {
     #[inline(always)]
     fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
         update.gradient.row.check_shape(self.x.len())?;
-        let scale = self.scale;
-        self.spread(&update.gradient.row);
-        let probe = self.probe_spread(update);
-        self.unspread(&update.gradient.row);
-        if probe.is_err() {
-            self.scale = scale;
+        match update.gradient.row {
+            Row::Dense(_) => self.probe_dense(update),
+            _ => self.probe_sparse(update),
         }
-        probe
     }
 
     #[inline(always)]
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
         self.now = !self.now;
+        let [xx, vx, vv] = self.squares;
+        self.norm_squared = match (self.found, motion) {
+            (Found::Nothing, Motion::Step(_)) => xx,
+            (Found::Nothing, Motion::Place(_)) => 0.0,
+            (_, Motion::Place(s)) => s * s * vv,
+            (_, Motion::Step(sigma)) => {
+                let keep = 1.0 - sigma;
+                (keep * (keep * xx + 2.0 * sigma * vx) + sigma * sigma * vv).max(0.0)
+            }
+        };
         let Self { x, sums, .. } = self;
         let (n, beta, x) = (x.len(), update.beta, x.padded_mut());
         let (c, power) = (sums[usize::from(self.now)].padded(), self.scratch.padded());
@@ -414,10 +438,12 @@ impl Pair for DensePair {
             (Found::Direction { alpha }, Motion::Place(s)) => {
                 kernel::place_at_direction(n, c, x, s * alpha, beta)
             }
-            (Found::Power { kappa }, Motion::Step(sigma)) => {
+            (Found::Power { kappa, scale }, Motion::Step(sigma)) => {
+                self.scale = scale;
                 kernel::step_to_dense(n, power, x, sigma, kappa)
             }
-            (Found::Power { kappa }, Motion::Place(s)) => {
+            (Found::Power { kappa, scale }, Motion::Place(s)) => {
+                self.scale = scale;
                 kernel::place_at_dense(n, power, x, s * kappa)
             }
             (Found::Atom, Motion::Step(sigma)) => {
@@ -438,6 +464,7 @@ impl Pair for DensePair {
                 s
             };
             kernel::axpy(1.0 - s, origin, &mut x[..n]);
+            self.norm_squared = kernel::dot(&x[..n], &x[..n]);
         }
     }
 
@@ -455,6 +482,7 @@ impl Pair for DensePair {
                 }
             }
         }
+        self.norm_squared = kernel::dot(&self.x, &self.x);
     }
 
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
@@ -473,6 +501,7 @@ impl Pair for DensePair {
             c: self.gradient_sum().to_vec(),
             origin: self.origin.clone(),
             scale: self.scale,
+            norm_squared: self.norm_squared,
             oracle: self.oracle.save(),
         };
         postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
@@ -497,6 +526,7 @@ impl Pair for DensePair {
         self.sums[0].copy_from_slice(&saved.c);
         self.origin = saved.origin;
         self.scale = saved.scale;
+        self.norm_squared = saved.norm_squared;
         self.found = Found::Nothing;
         Ok(())
     }

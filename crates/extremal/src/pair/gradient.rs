@@ -189,8 +189,31 @@ impl<'a> Gradient<'a> {
         self.row.check_finite()
     }
 
+    /// ‖g‖ from the row's ‖a‖² and ⟨a, x⟩, and ‖x‖².
+    #[inline(always)]
+    pub(crate) fn norm_from_squares(&self, row: f64, row_dot: f64, xx: f64) -> f64 {
+        let Self { scale, ridge, .. } = *self;
+        let square = if ridge == 0.0 {
+            scale * scale * row
+        } else {
+            scale * (scale * row + 2.0 * ridge * row_dot) + ridge * ridge * xx
+        };
+        if kernel::is_safe_square(square) && kernel::is_safe_square(row) {
+            square.sqrt()
+        } else {
+            self.norm_from_entries(row_dot, xx)
+        }
+    }
+
+    #[cold]
+    fn norm_from_entries(&self, row_dot: f64, xx: f64) -> f64 {
+        if self.scale == 0.0 {
+            return self.ridge.abs() * xx.sqrt();
+        }
+        self.norm_from(kernel::norm(self.row.values()), row_dot, xx)
+    }
+
     /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², without overflow.
-    #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
         if self.ridge == 0.0 {

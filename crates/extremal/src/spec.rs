@@ -46,8 +46,8 @@ pub trait Described {
     const ENTRY: Entry;
 }
 
-/// Reads `name:key=value,key=value`. Numbers, booleans and `[a,b]` lists are recognised, all
-/// else is text.
+/// Reads `name:key=value,key=value`. Numbers, booleans, `[a,b]` lists and specs in parentheses,
+/// `scale:by=2,set=(lp:p=1.5)`, are recognised, all else is text.
 ///
 /// ```
 /// use extremal::set::SetSpec;
@@ -57,6 +57,11 @@ pub trait Described {
 /// assert!(error.to_string().contains("unknown field `q`, expected"));
 /// ```
 pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
+    serde_json::from_value(Value::Object(table_of(kind, text)?))
+        .map_err(|e| Error::Spec(format!("{kind} `{text}`: {e}")))
+}
+
+fn table_of(kind: &str, text: &str) -> Result<Map<String, Value>> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let mut table = Map::new();
     table.insert("name".into(), Value::String(name.trim().into()));
@@ -82,22 +87,18 @@ pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
                 "{kind} `{text}`: {key} = {value} is not allowed; it must be a finite number"
             )));
         }
-        table.insert(key, value_of(value));
+        let value = value_of(kind, value)?;
+        table.insert(key, value);
     }
-    from_table(kind, text, table)
-}
-
-fn from_table<T: DeserializeOwned>(kind: &str, text: &str, table: Map<String, Value>) -> Result<T> {
-    serde_json::from_value(Value::Object(table))
-        .map_err(|e| Error::Spec(format!("{kind} `{text}`: {e}")))
+    Ok(table)
 }
 
 fn split_outside_brackets(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, 0);
     for (i, ch) in text.char_indices() {
         match ch {
-            '[' => depth += 1,
-            ']' => depth -= 1,
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth -= 1,
             ',' if depth == 0 => {
                 parts.push(&text[start..i]);
                 start = i + 1;
@@ -109,8 +110,20 @@ fn split_outside_brackets(text: &str) -> Vec<&str> {
     parts
 }
 
-fn value_of(text: &str) -> Value {
-    match serde_json::from_str::<Value>(text) {
+/// What stands between an opening and a closing bracket, if the text is that.
+fn inside(text: &str, open: char, close: char) -> Option<&str> {
+    text.strip_prefix(open)?.strip_suffix(close)
+}
+
+fn value_of(kind: &str, text: &str) -> Result<Value> {
+    if let Some(spec) = inside(text, '(', ')') {
+        return Ok(Value::Object(table_of(kind, spec)?));
+    }
+    if let Some(list) = inside(text, '[', ']').filter(|list| list.contains('(')) {
+        let parts = split_outside_brackets(list).into_iter();
+        return parts.map(|part| value_of(kind, part.trim())).collect();
+    }
+    Ok(match serde_json::from_str::<Value>(text) {
         // 1e6 is a whole number to everybody but JSON
         Ok(Value::Number(n)) if !n.is_u64() && !n.is_i64() && !text.contains('.') => {
             match n.as_f64() {
@@ -122,27 +135,40 @@ fn value_of(text: &str) -> Value {
         }
         Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_))) => value,
         _ => Value::String(text.into()),
-    }
+    })
 }
 
 /// The spec as text, in the form that [`parse`] reads.
 pub(crate) fn format<T: Serialize>(spec: &T) -> String {
-    let Ok(Value::Object(table)) = serde_json::to_value(spec) else {
-        return String::from("?");
-    };
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(table)) => format_table(&table),
+        _ => String::from("?"),
+    }
+}
+
+fn format_table(table: &Map<String, Value>) -> String {
     let name = table.get("name").and_then(Value::as_str).unwrap_or("?");
     let keys: Vec<String> = table
         .iter()
         .filter(|(k, v)| *k != "name" && !v.is_null())
-        .map(|(k, v)| match v {
-            Value::String(s) => format!("{k}={s}"),
-            v => format!("{k}={v}"),
-        })
+        .map(|(k, v)| format!("{k}={}", format_value(v)))
         .collect();
     if keys.is_empty() {
         name.into()
     } else {
         format!("{name}:{}", keys.join(","))
+    }
+}
+
+fn format_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(table) => format!("({})", format_table(table)),
+        Value::Array(values) if values.iter().any(Value::is_object) => {
+            let values: Vec<String> = values.iter().map(format_value).collect();
+            format!("[{}]", values.join(","))
+        }
+        value => value.to_string(),
     }
 }
 
@@ -239,6 +265,20 @@ mod tests {
             let json = serde_json::to_string(&spec).unwrap();
             assert_eq!(serde_json::from_str::<SetSpec>(&json).unwrap(), spec);
         }
+    }
+
+    #[test]
+    fn specs_in_parentheses_nest() {
+        use super::{format_value, value_of};
+        for text in [
+            "(l2:radius=1.0,dim=3)",
+            "[(l2:dim=3),(box:lower=[0.0,1.0],upper=2.0)]",
+            "(product:sets=[(scale:by=2.0,set=(simplex)),(l1)])",
+        ] {
+            assert_eq!(format_value(&value_of("set", text).unwrap()), text);
+        }
+        let error = value_of("set", "(l2:radius)").unwrap_err().to_string();
+        assert!(error.contains("key=value"), "{error}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::kernel;
 pub struct Atom {
     kind: Kind,
     values: Vec<f64>,
+    indices: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,6 +15,7 @@ enum Kind {
     #[default]
     Zero,
     Coordinate(u32, f64),
+    Sparse,
     Dense,
     RankOne {
         rows: usize,
@@ -32,6 +34,13 @@ pub enum AtomView<'a> {
         index: usize,
         /// How much.
         value: f64,
+    },
+    /// values_k at indices_k (distinct), 0 elsewhere.
+    Sparse {
+        /// Where.
+        indices: &'a [u32],
+        /// How much.
+        values: &'a [f64],
     },
     /// Every entry.
     Dense(&'a [f64]),
@@ -62,6 +71,15 @@ impl Atom {
         self.kind = Kind::Coordinate(index as u32, value);
     }
 
+    /// Becomes an atom with a few entries, 0 elsewhere; the caller pushes as many indices
+    /// (distinct) as values. Both come empty.
+    pub fn sparse_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>) {
+        self.kind = Kind::Sparse;
+        self.indices.clear();
+        self.values.clear();
+        (&mut self.indices, &mut self.values)
+    }
+
     /// Becomes dense with `dim` entries, which the caller fills in.
     pub fn dense_mut(&mut self, dim: usize) -> &mut [f64] {
         self.kind = Kind::Dense;
@@ -89,6 +107,10 @@ impl Atom {
                 index: index as usize,
                 value,
             },
+            Kind::Sparse => AtomView::Sparse {
+                indices: &self.indices,
+                values: &self.values,
+            },
             Kind::Dense => AtomView::Dense(&self.values),
             Kind::RankOne { rows, scale } => {
                 let (left, right) = self.values.split_at(rows);
@@ -106,6 +128,12 @@ impl Atom {
                 out.fill(0.0);
                 out[index] = value;
             }
+            AtomView::Sparse { indices, values } => {
+                out.fill(0.0);
+                for (&i, &v) in indices.iter().zip(values) {
+                    out[i as usize] = v;
+                }
+            }
             AtomView::RankOne { scale, left, right } => {
                 for (row, l) in out.chunks_mut(right.len()).zip(left) {
                     for (out, r) in row.iter_mut().zip(right) {
@@ -121,6 +149,7 @@ impl Atom {
         match self.view() {
             AtomView::Zero => 0.0,
             AtomView::Coordinate { index, value } => a[index] * value,
+            AtomView::Sparse { indices, values } => kernel::dot_sparse(indices, values, a),
             AtomView::Dense(values) => kernel::dot(a, values),
             AtomView::RankOne { scale, left, right } => {
                 let rows = a.chunks(right.len()).zip(left);
@@ -137,7 +166,9 @@ impl Atom {
         match self.view() {
             AtomView::Zero => 0.0,
             AtomView::Coordinate { value, .. } => value * value,
-            AtomView::Dense(values) => kernel::dot(values, values),
+            AtomView::Dense(values) | AtomView::Sparse { values, .. } => {
+                kernel::dot(values, values)
+            }
             AtomView::RankOne { scale, left, right } => {
                 scale * scale * kernel::dot(left, left) * kernel::dot(right, right)
             }
@@ -149,6 +180,11 @@ impl Atom {
         match self.view() {
             AtomView::Zero => {}
             AtomView::Coordinate { index, value } => x[index] += k * value,
+            AtomView::Sparse { indices, values } => {
+                for (&i, &v) in indices.iter().zip(values) {
+                    x[i as usize] += k * v;
+                }
+            }
             AtomView::Dense(values) => kernel::axpy(k, values, x),
             AtomView::RankOne { scale, left, right } => {
                 for (row, l) in x.chunks_mut(right.len()).zip(left) {
@@ -169,6 +205,11 @@ mod tests {
         let mut coordinate = Atom::new();
         coordinate.set_coordinate(3, -2.0);
         atoms.push(coordinate);
+        let mut sparse = Atom::new();
+        let (indices, values) = sparse.sparse_mut();
+        indices.extend([4, 1]);
+        values.extend([1.5, -0.5]);
+        atoms.push(sparse);
         let mut rank_one = Atom::new();
         let (l, r) = rank_one.rank_one_mut(0.5, 2, 3);
         l.copy_from_slice(&[1.0, -2.0]);

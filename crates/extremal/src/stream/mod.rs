@@ -10,8 +10,11 @@ use crate::spec::registry;
 use crate::{Error, Result, kernel};
 
 pub mod adversary;
+pub mod duplicated;
 pub mod linear;
+pub mod moving;
 pub mod planted;
+pub mod scales;
 pub mod zipf;
 
 registry! {
@@ -24,6 +27,11 @@ registry! {
         "regression" => Regression(planted::Regression),
         "classification" => Classification(planted::Classification),
         "zipf" => Zipf(zipf::Zipf),
+        "rotating" => Rotating(moving::Rotating),
+        "switching" => Switching(moving::Switching),
+        "heavy-tailed" => HeavyTailed(scales::HeavyTailed),
+        "scale-jump" => ScaleJump(scales::ScaleJump),
+        "duplicated" => Duplicated(duplicated::Duplicated),
     }
 }
 
@@ -58,7 +66,7 @@ pub trait Stream: Send {
     /// The next round, given the decision that was made for it; `None` at the end.
     fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>>;
 
-    /// No row's ℓ2 norm exceeds this.
+    /// No row's ℓ2 norm exceeds this; ∞ where no bound is known.
     fn row_bound(&self) -> f64;
 
     /// No |label| exceeds this.

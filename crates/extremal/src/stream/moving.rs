@@ -1,0 +1,290 @@
+//! Opponents whose best decision moves: on a circle, or by leaps.
+
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use super::{MakeStream, Round, Stream, check_number, fill_normal, fill_sphere, generator, round};
+use crate::pair::Point;
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+fn one() -> f64 {
+    1.0
+}
+
+fn tenth() -> f64 {
+    0.1
+}
+
+fn thousand() -> u64 {
+    1000
+}
+
+fn hundred() -> u64 {
+    100
+}
+
+const NOT_NEGATIVE: &str = "a number ≥ 0";
+
+fn check_count(owner: &'static str, name: &'static str, value: u64) -> Result<u64> {
+    if value > 0 {
+        Ok(value)
+    } else {
+        Err(Error::parameter(owner, name, value, "1 or more"))
+    }
+}
+
+/// What the rounds are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Rows on the unit sphere, labels ⟨a, w⟩ + noise with the moving w.
+    #[default]
+    Regression,
+    /// Rows w/norm + noise of norm at most 1, for linear losses.
+    Linear,
+}
+
+/// Spec of `rotating`: w goes round a circle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Rotating {
+    /// What the rounds are made of.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Rounds per turn.
+    #[serde(default = "thousand")]
+    pub period: u64,
+    /// ‖w‖, for regression.
+    #[serde(default = "one")]
+    pub norm: f64,
+    /// The standard deviation of a label's noise, or the norm of a row's, roughly.
+    #[serde(default = "tenth")]
+    pub noise: f64,
+}
+
+impl Described for Rotating {
+    const ENTRY: Entry = Entry {
+        name: "rotating",
+        summary: "a planted solution that goes round a circle",
+        parameters: &[
+            Parameter {
+                name: "kind",
+                about: "what the rounds are made of",
+                default: Some("regression"),
+                allowed: "regression (labels ⟨a, w⟩ + noise), linear (rows w + noise)",
+            },
+            Parameter {
+                name: "period",
+                about: "rounds per turn",
+                default: Some("1000"),
+                allowed: "1 or more",
+            },
+            Parameter {
+                name: "norm",
+                about: "the norm of w, for regression",
+                default: Some("1"),
+                allowed: NOT_NEGATIVE,
+            },
+            Parameter {
+                name: "noise",
+                about: "standard deviation of a label's noise, or norm of a row's",
+                default: Some("0.1"),
+                allowed: NOT_NEGATIVE,
+            },
+        ],
+        cost: "O(d)",
+        guarantee: "rows of norm ≤ 1; regression: |y| ≤ norm + 3·noise",
+        reference: "drifting concepts, dynamic regret",
+        examples: &["rotating", "rotating:kind=linear,period=300"],
+    };
+}
+
+impl MakeStream for Rotating {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        const NAME: &str = "rotating";
+        check_count(NAME, "period", self.period)?;
+        check_number(NAME, "norm", self.norm, self.norm >= 0.0, NOT_NEGATIVE)?;
+        check_number(NAME, "noise", self.noise, self.noise >= 0.0, NOT_NEGATIVE)?;
+        let mut rng = generator(seed);
+        let (mut u, mut v) = (vec![0.0; dim], vec![0.0; dim]);
+        fill_sphere(&mut rng, &mut u);
+        // In one dimension there is no circle, and w swings between u and −u.
+        while dim > 1 {
+            fill_sphere(&mut rng, &mut v);
+            let along = kernel::dot(&u, &v);
+            kernel::axpy(-along, &u, &mut v);
+            let norm = kernel::norm(&v);
+            if norm > 1e-3 {
+                v.iter_mut().for_each(|v| *v /= norm);
+                break;
+            }
+        }
+        Ok(Box::new(RotatingStream {
+            spec: self.clone(),
+            rng,
+            u,
+            v,
+            w: vec![0.0; dim],
+            row: vec![0.0; dim],
+            phase: 0,
+        }))
+    }
+}
+
+struct RotatingStream {
+    spec: Rotating,
+    rng: ChaCha8Rng,
+    u: Vec<f64>,
+    v: Vec<f64>,
+    w: Vec<f64>,
+    row: Vec<f64>,
+    /// The round within the turn.
+    phase: u64,
+}
+
+impl Stream for RotatingStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        let Self {
+            spec,
+            rng,
+            u,
+            v,
+            w,
+            row,
+            phase,
+        } = self;
+        let angle = std::f64::consts::TAU * (*phase as f64 / spec.period as f64);
+        *phase = (*phase + 1) % spec.period;
+        let (sin, cos) = angle.sin_cos();
+        for ((w, u), v) in w.iter_mut().zip(u.iter()).zip(v.iter()) {
+            *w = cos * u + sin * v;
+        }
+        if spec.kind == Kind::Regression {
+            fill_sphere(rng, row);
+            let label = spec.norm * kernel::dot(row, w) + label_noise(rng, spec.noise);
+            return Ok(Some(round(row, label)));
+        }
+        fill_normal(rng, row);
+        let noise = spec.noise / (row.len() as f64).sqrt();
+        for (row, w) in row.iter_mut().zip(w.iter()) {
+            *row = w + noise * *row;
+        }
+        let norm = kernel::norm(row);
+        if norm > 1.0 {
+            row.iter_mut().for_each(|v| *v /= norm);
+        }
+        Ok(Some(round(row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+
+    fn label_bound(&self) -> f64 {
+        match self.spec.kind {
+            Kind::Regression => self.spec.norm * (1.0 + 1e-12) + 3.0 * self.spec.noise,
+            Kind::Linear => 0.0,
+        }
+    }
+}
+
+/// Gaussian, cut at three standard deviations.
+fn label_noise(rng: &mut ChaCha8Rng, deviation: f64) -> f64 {
+    let z: f64 = StandardNormal.sample(rng);
+    deviation * z.clamp(-3.0, 3.0)
+}
+
+/// Spec of `switching`: regression whose planted solution is drawn anew every so many rounds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Switching {
+    /// Rounds between two changes.
+    #[serde(default = "hundred")]
+    pub every: u64,
+    /// ‖w‖.
+    #[serde(default = "one")]
+    pub norm: f64,
+    /// The noise's standard deviation; it is cut at three of them.
+    #[serde(default = "tenth")]
+    pub noise: f64,
+}
+
+impl Described for Switching {
+    const ENTRY: Entry = Entry {
+        name: "switching",
+        summary: "regression whose planted solution changes every so many rounds",
+        parameters: &[
+            Parameter {
+                name: "every",
+                about: "rounds between two changes",
+                default: Some("100"),
+                allowed: "1 or more",
+            },
+            Parameter {
+                name: "norm",
+                about: "the norm of w",
+                default: Some("1"),
+                allowed: NOT_NEGATIVE,
+            },
+            Parameter {
+                name: "noise",
+                about: "the noise's standard deviation",
+                default: Some("0.1"),
+                allowed: NOT_NEGATIVE,
+            },
+        ],
+        cost: "O(d)",
+        guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
+        reference: "piecewise stationary losses, tracking regret",
+        examples: &["switching", "switching:every=7,noise=0"],
+    };
+}
+
+impl MakeStream for Switching {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        const NAME: &str = "switching";
+        check_count(NAME, "every", self.every)?;
+        check_number(NAME, "norm", self.norm, self.norm >= 0.0, NOT_NEGATIVE)?;
+        check_number(NAME, "noise", self.noise, self.noise >= 0.0, NOT_NEGATIVE)?;
+        Ok(Box::new(SwitchingStream {
+            spec: self.clone(),
+            rng: generator(seed),
+            w: vec![0.0; dim],
+            row: vec![0.0; dim],
+            left: 0,
+        }))
+    }
+}
+
+struct SwitchingStream {
+    spec: Switching,
+    rng: ChaCha8Rng,
+    w: Vec<f64>,
+    row: Vec<f64>,
+    /// Rounds until the next change.
+    left: u64,
+}
+
+impl Stream for SwitchingStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        if self.left == 0 {
+            fill_sphere(&mut self.rng, &mut self.w);
+            self.left = self.spec.every;
+        }
+        self.left -= 1;
+        fill_sphere(&mut self.rng, &mut self.row);
+        let clean = self.spec.norm * kernel::dot(&self.row, &self.w);
+        let label = clean + label_noise(&mut self.rng, self.spec.noise);
+        Ok(Some(round(&self.row, label)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        1.0 + 1e-12
+    }
+
+    fn label_bound(&self) -> f64 {
+        self.spec.norm * (1.0 + 1e-12) + 3.0 * self.spec.noise
+    }
+}

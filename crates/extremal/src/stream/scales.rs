@@ -1,0 +1,231 @@
+//! Linear losses whose gradients have no scale that could be known beforehand: heavy tails, and
+//! jumps. Their directions lie around a planted u, so that there is a best decision to find.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StudentT};
+use serde::{Deserialize, Serialize};
+
+use super::{MakeStream, Round, Stream, check_number, fill_sphere, generator, round};
+use crate::pair::Point;
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Turns `row` to the side of `u`, which leaves its norm as it is.
+fn turn_towards(u: &[f64], row: &mut [f64]) {
+    if kernel::dot(u, row) < 0.0 {
+        row.iter_mut().for_each(|v| *v = -*v);
+    }
+}
+
+/// A law with P(size > r) falling like r^(−index).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// Norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, directions even.
+    #[default]
+    Pareto,
+    /// Independent entries from Student's law with `index` degrees of freedom.
+    Student,
+}
+
+/// Spec of `heavy-tailed`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HeavyTailed {
+    /// The law.
+    #[serde(default)]
+    pub law: Law,
+    /// The tail index: moments of this order and beyond are infinite.
+    #[serde(default = "three_halves")]
+    pub index: f64,
+}
+
+fn three_halves() -> f64 {
+    1.5
+}
+
+const INDEX: &str = "0.5 to 100";
+
+impl Described for HeavyTailed {
+    const ENTRY: Entry = Entry {
+        name: "heavy-tailed",
+        summary: "gradients whose norms have a heavy tail, around a planted direction",
+        parameters: &[
+            Parameter {
+                name: "law",
+                about: "where the sizes come from",
+                default: Some("pareto"),
+                allowed: "pareto (norms), student (entries)",
+            },
+            Parameter {
+                name: "index",
+                about: "the tail index; moments of this order and beyond are infinite",
+                default: Some("1.5"),
+                allowed: INDEX,
+            },
+        ],
+        cost: "O(d)",
+        guarantee: "none: no bound G of the rows' norms is known",
+        reference: "Zhang & Cutkosky, NeurIPS 2022 (heavy-tailed online learning)",
+        examples: &["heavy-tailed", "heavy-tailed:law=student,index=2"],
+    };
+}
+
+impl MakeStream for HeavyTailed {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        // With less than 1/2 the largest draws would leave the range where squares are numbers.
+        let fits = (0.5..=100.0).contains(&self.index);
+        check_number("heavy-tailed", "index", self.index, fits, INDEX)?;
+        let student = StudentT::new(self.index)
+            .map_err(|e| Error::Unsupported(format!("heavy-tailed: {e}")))?;
+        let mut rng = generator(seed);
+        let mut u = vec![0.0; dim];
+        fill_sphere(&mut rng, &mut u);
+        Ok(Box::new(HeavyTailedStream {
+            law: self.law,
+            index: self.index,
+            student,
+            rng,
+            u,
+            row: vec![0.0; dim],
+        }))
+    }
+}
+
+struct HeavyTailedStream {
+    law: Law,
+    index: f64,
+    student: StudentT<f64>,
+    rng: ChaCha8Rng,
+    u: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl Stream for HeavyTailedStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        let Self {
+            law,
+            index,
+            student,
+            rng,
+            u,
+            row,
+        } = self;
+        match law {
+            Law::Pareto => {
+                fill_sphere(rng, row);
+                // 1 − [0, 1) is never 0
+                let size = (1.0 - rng.random::<f64>()).powf(-1.0 / *index);
+                row.iter_mut().for_each(|v| *v *= size);
+            }
+            Law::Student => row.iter_mut().for_each(|v| *v = student.sample(rng)),
+        }
+        turn_towards(u, row);
+        Ok(Some(round(row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, … for so many rounds each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ScaleJump {
+    /// F.
+    #[serde(default = "hundred_million")]
+    pub factor: f64,
+    /// Rounds between two jumps.
+    #[serde(default = "hundred")]
+    pub every: u64,
+}
+
+fn hundred_million() -> f64 {
+    1e8
+}
+
+fn hundred() -> u64 {
+    100
+}
+
+const FACTOR: &str = "1 to 1e100";
+
+impl Described for ScaleJump {
+    const ENTRY: Entry = Entry {
+        name: "scale-jump",
+        summary: "gradients whose scale jumps up and down by a large factor",
+        parameters: &[
+            Parameter {
+                name: "factor",
+                about: "how far the scale jumps: 1, factor, 1, 1/factor, and again",
+                default: Some("1e8"),
+                allowed: FACTOR,
+            },
+            Parameter {
+                name: "every",
+                about: "rounds between two jumps",
+                default: Some("100"),
+                allowed: "1 or more",
+            },
+        ],
+        cost: "O(d)",
+        guarantee: "rows of norm 1, factor or 1/factor",
+        reference: "scale-free online learning",
+        examples: &["scale-jump", "scale-jump:factor=1000,every=10"],
+    };
+}
+
+impl MakeStream for ScaleJump {
+    fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
+        let fits = (1.0..=1e100).contains(&self.factor);
+        check_number("scale-jump", "factor", self.factor, fits, FACTOR)?;
+        if self.every == 0 {
+            return Err(Error::parameter("scale-jump", "every", 0, "1 or more"));
+        }
+        let mut rng = generator(seed);
+        let mut u = vec![0.0; dim];
+        fill_sphere(&mut rng, &mut u);
+        Ok(Box::new(ScaleJumpStream {
+            scales: [1.0, self.factor, 1.0, 1.0 / self.factor],
+            every: self.every,
+            rng,
+            u,
+            row: vec![0.0; dim],
+            level: 0,
+            played: 0,
+        }))
+    }
+}
+
+struct ScaleJumpStream {
+    scales: [f64; 4],
+    every: u64,
+    rng: ChaCha8Rng,
+    u: Vec<f64>,
+    row: Vec<f64>,
+    /// Which of the scales it is.
+    level: usize,
+    /// Rounds since the last jump.
+    played: u64,
+}
+
+impl Stream for ScaleJumpStream {
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        if self.played == self.every {
+            self.level = (self.level + 1) % self.scales.len();
+            self.played = 0;
+        }
+        self.played += 1;
+        fill_sphere(&mut self.rng, &mut self.row);
+        turn_towards(&self.u, &mut self.row);
+        let scale = self.scales[self.level];
+        self.row.iter_mut().for_each(|v| *v *= scale);
+        Ok(Some(round(&self.row, 0.0)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        self.scales[1] * (1.0 + 1e-12)
+    }
+}

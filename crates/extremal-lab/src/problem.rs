@@ -45,11 +45,6 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Whether regret is exact after one oracle call.
-    pub fn is_linear(&self) -> bool {
-        self.objective.loss.is_linear() && self.objective.ridge == 0.0
-    }
-
     pub fn stream(&self, seed: u64) -> extremal::Result<Box<dyn Stream>> {
         self.stream.build(self.set.dim(), seed)
     }

@@ -184,7 +184,7 @@ pub fn run(
 
     // The comparators first: all learners of a problem are held against the same ones.
     let needed: Vec<(usize, usize)> = (0..plan.problems.len())
-        .filter(|p| !parts[*p].is_linear())
+        .filter(|p| !parts[*p].objective.is_linear())
         .flat_map(|p| (0..plan.seeds.len()).map(move |s| (p, s)))
         .collect();
     let solved = in_parallel(threads, needed.len(), |i| {
@@ -250,8 +250,7 @@ fn play(
         seconds: 0.0,
     };
     let mut stream = parts.stream(seed).context(here)?;
-    let linear = parts.is_linear();
-    let mut meter = Meter::new(set, objective.ridge, linear);
+    let mut meter = Meter::of(set, objective);
     let summary = game::play(
         &mut learner,
         &mut *stream,
@@ -281,7 +280,7 @@ fn play(
             bound,
             trivial: gradient * diameter * t,
             vacuous: theory::is_vacuous(bound, *gradient, diameter, t),
-            checks: guarantee.check(learner.seen(), objective.ridge),
+            checks: guarantee.check(learner.seen(), objective.strong_convexity()),
         }
     });
     Ok(Run {

@@ -86,6 +86,16 @@ pub enum Error {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// A prediction at which the loss is not defined.
+    #[error("{loss} loss is not defined for the prediction {prediction:?}; it must be {allowed}")]
+    Prediction {
+        /// The loss.
+        loss: &'static str,
+        /// ⟨a, x⟩.
+        prediction: f64,
+        /// Where it is defined.
+        allowed: &'static str,
+    },
     /// The numbers broke down.
     #[error("numerical failure in round {round}: {what}")]
     Numerical {

@@ -2,7 +2,7 @@
 
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
-use crate::loss::{Evaluation, Loss, Objective};
+use crate::loss::{Evaluation, Loss, Objective, Scratch};
 use crate::set::Set;
 use crate::stream::Stream;
 use crate::{Error, Result};
@@ -48,7 +48,7 @@ pub struct Summary {
 /// let mut learner = "ofw-ls:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 /// let mut stream = "drift".parse::<StreamSpec>()?.build(5, 0)?;
 /// let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
-/// let mut meter = Meter::new(&set, 0.0, true);
+/// let mut meter = Meter::of(&set, &objective);
 /// let summary = game::play(&mut *learner, &mut *stream, &objective, 1000, &mut || 0.0,
 ///     Some(&mut meter), Some(&*set), |_| Ok(()))?;
 /// assert_eq!(summary.rounds, 1000);
@@ -75,6 +75,7 @@ where
     let start = clock();
     let mut summary = Summary::default();
     let mut x = watch.map(|set| vec![0.0; set.dim()]);
+    let mut scratch = Scratch::default();
     if let Some(set) = watch.filter(|set| set.dim() != learner.dim()) {
         return Err(Error::Size {
             what: "decision",
@@ -96,7 +97,8 @@ where
         let Some(round) = stream.next(decision)? else {
             break;
         };
-        let evaluation = objective.evaluate(round.row, round.label, round.weight, decision)?;
+        let evaluation =
+            objective.evaluate_in(round.row, round.label, round.weight, decision, &mut scratch)?;
         // A turn that an earlier error left open goes on: its decision is still the same.
         match learner.decide() {
             Ok(_) | Err(Error::OutOfTurn(_)) => {}

@@ -2,6 +2,7 @@
 //! What is out of range is read from the registries' own words.
 
 use extremal::learner::LearnerSpec;
+use extremal::loss::LossSpec;
 use extremal::set::boxes::{Bound, BoxSpec};
 use extremal::set::{SetSpec, l1::L1, l2::L2, lp::Lp, simplex::Simplex};
 use extremal::spec::Entry;
@@ -9,7 +10,10 @@ use extremal::stream::StreamSpec;
 
 /// Values that the words for what is allowed forbid.
 fn forbidden(allowed: &str) -> Vec<&'static str> {
-    let words: [(&str, &[&str]); 6] = [
+    let words: [(&str, &[&str]); 9] = [
+        ("0.5 to 100", &["0.4", "101", "-1", "nan", "inf"]),
+        ("1 to 1e100", &["0.9", "0", "-1", "1e101", "nan"]),
+        ("0 < level < 1", &["0", "1", "-0.5", "1.5", "nan", "inf"]),
         ("> 0", &["0", "-1", "-1e-300", "nan", "inf"]),
         ("≥ 0", &["-1", "-1e-300", "nan", "inf"]),
         ("1 or more", &["0", "-1", "1.5"]),
@@ -75,6 +79,14 @@ fn learners_refuse_parameters_out_of_range() {
         text.parse::<LearnerSpec>()?.build(&set).map(|_| ())
     });
     assert!(tried > 50, "{tried}");
+}
+
+#[test]
+fn losses_refuse_parameters_out_of_range() {
+    let tried = check_ranges(LossSpec::ENTRIES, |text| {
+        text.parse::<LossSpec>()?.build().map(|_| ())
+    });
+    assert!(tried > 20, "{tried}");
 }
 
 #[test]

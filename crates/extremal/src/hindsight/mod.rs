@@ -11,6 +11,7 @@
 
 use crate::kernel;
 use crate::learner::{Certificate, Level};
+use crate::loss::{Loss, Objective};
 use crate::pair::{Gradient, Point};
 use crate::set::{Atom, Oracle, SharedSet};
 use crate::{Error, Result};
@@ -57,6 +58,11 @@ impl Meter {
             direction: vec![0.0; dim],
             atom: Atom::new(),
         }
+    }
+
+    /// For the losses of this objective.
+    pub fn of<L: Loss + ?Sized>(set: &SharedSet, objective: &Objective<L>) -> Self {
+        Self::new(set, objective.strong_convexity(), objective.is_linear())
     }
 
     /// Notes a round: the decision played and the gradient there.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Loss;
+use super::{Loss, check_sign, sign};
+use crate::Result;
 use crate::spec::{Described, Entry};
-use crate::{Error, Result};
 
 /// ln(1 + e^(−yz)).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Loss for Logistic {
     }
 
     fn at(&self, z: f64, label: f64) -> (f64, f64) {
-        let y = if label > 0.0 { 1.0 } else { -1.0 };
+        let y = sign(label);
         let margin = y * z;
         // e^(−|m|) never overflows, and serves both signs.
         let e = (-margin.abs()).exp();
@@ -42,15 +42,7 @@ impl Loss for Logistic {
     }
 
     fn check_label(&self, label: f64) -> Result<()> {
-        if label == 1.0 || label == -1.0 || label == 0.0 {
-            Ok(())
-        } else {
-            Err(Error::Label {
-                loss: "logistic",
-                label,
-                allowed: "-1 or 1 (or 0 and 1)",
-            })
-        }
+        check_sign("logistic", label)
     }
 
     fn slope_bound(&self, reach: f64, _label: f64) -> f64 {

@@ -1,14 +1,24 @@
-//! Losses over the prediction ⟨a, x⟩, with an optional ridge term (λ/2)‖x‖² on any of them.
+//! Losses over the prediction ⟨a, x⟩, with an optional ridge term (λ/2)‖x‖² on any of them, and
+//! with a quadratic form of their own where they have one.
 
 use std::sync::Arc;
 
 use crate::pair::{Gradient, Point, Row};
 use crate::spec::registry;
-use crate::{Error, Result};
+use crate::{Error, Result, kernel};
 
+pub mod absolute;
+mod form;
+pub mod hinge;
+pub mod huber;
 pub mod linear;
+pub mod log_wealth;
 pub mod logistic;
+pub mod quadratic;
+pub mod quantile;
 pub mod squared;
+
+pub use form::Form;
 
 registry! {
     /// The losses, by name.
@@ -16,6 +26,13 @@ registry! {
         "linear" => Linear(linear::Linear),
         "squared" => Squared(squared::Squared),
         "logistic" => Logistic(logistic::Logistic),
+        "absolute" => Absolute(absolute::Absolute),
+        "huber" => Huber(huber::Huber),
+        "quantile" => Quantile(quantile::Quantile),
+        "hinge" => Hinge(hinge::Hinge),
+        "squared-hinge" => SquaredHinge(hinge::SquaredHinge),
+        "log-wealth" => LogWealth(log_wealth::LogWealth),
+        "quadratic" => Quadratic(quadratic::Quadratic),
     }
 }
 
@@ -38,12 +55,14 @@ impl LossSpec {
     }
 }
 
-/// A convex loss of the prediction z = ⟨a, x⟩ and a label. Implement it for a loss of your own.
+/// A convex loss of the prediction z = ⟨a, x⟩ and a label, and of x itself where it has a
+/// [`Form`]. Implement it for a loss of your own.
 pub trait Loss: Send + Sync {
     /// What it is called in messages.
     fn name(&self) -> &'static str;
 
-    /// Value and derivative at z; at a kink, any subgradient.
+    /// Value and derivative at z; at a kink, any subgradient. Where the loss is not defined the
+    /// value is ∞, and [`Loss::check_prediction`] says why.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
     /// Errors for a label that the loss does not admit.
@@ -59,15 +78,50 @@ pub trait Loss: Send + Sync {
         }
     }
 
-    /// The largest |derivative| over |z| ≤ reach; ∞ where there is none.
+    /// Errors for a prediction at which the loss is not defined.
+    fn check_prediction(&self, _z: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// The largest |derivative| over |z| ≤ reach, for labels up to this one in size; ∞ where
+    /// there is none.
     fn slope_bound(&self, reach: f64, label: f64) -> f64;
 
-    /// The largest second derivative; ∞ where there is none.
+    /// The same over low ≤ z ≤ high: smaller, where the loss is steep at one end alone.
+    fn slope_bound_between(&self, low: f64, high: f64, label: f64) -> f64 {
+        self.slope_bound(low.abs().max(high.abs()), label)
+    }
+
+    /// The largest second derivative in z; ∞ where there is none.
     fn smoothness(&self) -> f64;
 
     /// Whether the loss is linear in z, so that regret is exact after one oracle call.
     fn is_linear(&self) -> bool {
         false
+    }
+
+    /// A of a part ½⟨x, Ax⟩ that the loss has besides that of the prediction, the same in all
+    /// rounds. It alone makes a loss strongly convex in x: a function of ⟨a, x⟩ is flat across a.
+    fn form(&self) -> Option<Arc<Form>> {
+        None
+    }
+}
+
+/// y = ±1 of a label that [`check_sign`] admits.
+fn sign(label: f64) -> f64 {
+    if label > 0.0 { 1.0 } else { -1.0 }
+}
+
+/// Errors unless the label is one of two classes.
+fn check_sign(loss: &'static str, label: f64) -> Result<()> {
+    if label == 1.0 || label == -1.0 || label == 0.0 {
+        Ok(())
+    } else {
+        Err(Error::Label {
+            loss,
+            label,
+            allowed: "-1 or 1 (or 0 and 1)",
+        })
     }
 }
 
@@ -79,6 +133,10 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     pub loss: Arc<L>,
     /// λ of (λ/2)‖x‖².
     pub ridge: f64,
+    /// The loss's own form.
+    form: Option<Arc<Form>>,
+    /// k where the form is k times the identity: a ridge of the loss's own. Otherwise 0.
+    own_ridge: f64,
 }
 
 /// One round's loss at the decision played.
@@ -94,17 +152,90 @@ pub struct Evaluation<'a> {
     pub gradient: Gradient<'a>,
 }
 
+/// Memory for gradients that have to be written out, for [`Objective::evaluate_in`].
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    x: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
 impl<L: Loss + ?Sized> Objective<L> {
     /// A loss with a ridge term, 0 for none.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
         if !(ridge >= 0.0 && ridge.is_finite()) {
             return Err(Error::parameter("loss", "l2", ridge, "a finite number ≥ 0"));
         }
-        Ok(Self { loss, ridge })
+        let form = loss.form();
+        let multiple = form.as_ref().and_then(|form| form.as_multiple());
+        Ok(Self {
+            loss,
+            ridge,
+            form,
+            own_ridge: multiple.unwrap_or(0.0),
+        })
     }
 
-    /// The loss of one example, `weight` times, at a decision.
+    /// The loss of one example, `weight` times, at a decision. A loss whose gradient has to be
+    /// written out needs [`Objective::evaluate_in`].
     pub fn evaluate<'a>(
+        &self,
+        row: Row<'a>,
+        label: f64,
+        weight: f64,
+        x: &(impl Point + ?Sized),
+    ) -> Result<Evaluation<'a>> {
+        match self.written_form() {
+            None => self.evaluate_flat(row, label, weight, x),
+            Some(_) => Err(Error::Unsupported(format!(
+                "the gradient of {} loss has to be written out: call evaluate_in, with memory for it",
+                self.loss.name()
+            ))),
+        }
+    }
+
+    /// The same for any loss. `scratch` is touched only by one whose gradient has to be written
+    /// out, and grows in the first round alone.
+    ///
+    /// ```
+    /// use extremal::loss::{LossSpec, Objective, Scratch};
+    /// use extremal::pair::{DensePair, Row};
+    /// let objective = Objective::new(
+    ///     "quadratic:diagonal=[1,4]".parse::<LossSpec>()?.build()?, 0.0)?;
+    /// let set = "l2:dim=2".parse::<extremal::set::SetSpec>()?.build(None)?;
+    /// let x = DensePair::new(set, Some(&[0.5, 0.5]))?;
+    /// let mut scratch = Scratch::default();
+    /// let row = Row::Sparse { indices: &[0], values: &[3.0] };
+    /// let evaluation = objective.evaluate_in(row, 0.0, 1.0, &x, &mut scratch)?;
+    /// assert_eq!(evaluation.value, 0.5 * (0.25 + 4.0 * 0.25) + 1.5);
+    /// assert_eq!(evaluation.gradient.row, Row::Dense(&[3.5, 2.0]));
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    pub fn evaluate_in<'a>(
+        &self,
+        row: Row<'a>,
+        label: f64,
+        weight: f64,
+        x: &(impl Point + ?Sized),
+        scratch: &'a mut Scratch,
+    ) -> Result<Evaluation<'a>> {
+        let flat = self.evaluate_flat(row, label, weight, x)?;
+        match self.written_form() {
+            None => Ok(flat),
+            Some(form) => add_form(form, flat, x, scratch),
+        }
+    }
+
+    /// The form, where it does more than a ridge term does.
+    #[inline]
+    fn written_form(&self) -> Option<&Form> {
+        self.form
+            .as_deref()
+            .filter(|form| form.as_multiple().is_none())
+    }
+
+    /// All but what [`add_form`] adds.
+    #[inline]
+    fn evaluate_flat<'a>(
         &self,
         row: Row<'a>,
         label: f64,
@@ -125,26 +256,106 @@ impl<L: Loss + ?Sized> Objective<L> {
             row.check_finite()?;
         }
         let (value, slope) = self.loss.at(prediction, label);
-        let data_value = weight * value;
-        let ridge = if self.ridge > 0.0 {
-            0.5 * self.ridge * x.norm_squared()
-        } else {
-            0.0
-        };
+        if value == f64::INFINITY {
+            self.loss.check_prediction(prediction)?;
+        }
+        let pull = self.ridge + self.own_ridge;
+        let square = if pull > 0.0 { x.norm_squared() } else { 0.0 };
+        let data_value = weight * value + 0.5 * self.own_ridge * square;
         Ok(Evaluation {
-            value: data_value + ridge,
+            value: data_value + 0.5 * self.ridge * square,
             data_value,
             prediction,
             gradient: Gradient {
                 row,
                 scale: weight * slope,
-                ridge: self.ridge,
+                ridge: pull,
             },
         })
     }
 
-    /// A bound G of ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and this label.
+    /// A bound G of ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and labels up to
+    /// this one in size; ∞ where there is none.
     pub fn gradient_bound(&self, row: f64, label: f64, norm_bound: f64) -> f64 {
-        self.loss.slope_bound(row * norm_bound, label) * row + self.ridge * norm_bound
+        let reach = row * norm_bound;
+        self.gradient_bound_between(row, -reach, reach, label, norm_bound)
     }
+
+    /// The same where ⟨a, x⟩ is known to lie between `low` and `high`.
+    pub fn gradient_bound_between(
+        &self,
+        row: f64,
+        low: f64,
+        high: f64,
+        label: f64,
+        norm_bound: f64,
+    ) -> f64 {
+        // without a row there is no slope, be it ∞
+        let data = if row == 0.0 {
+            0.0
+        } else {
+            self.loss.slope_bound_between(low, high, label) * row
+        };
+        data + (self.ridge + self.largest()) * norm_bound
+    }
+
+    /// A bound of the whole loss's second derivatives, for rows of norm at most `row`; ∞ where
+    /// there is none.
+    pub fn smoothness(&self, row: f64) -> f64 {
+        let data = match self.loss.smoothness() {
+            0.0 => 0.0,
+            smoothness => smoothness * row * row,
+        };
+        data + self.ridge + self.largest()
+    }
+
+    /// λ of the whole loss's strong convexity in x, whatever the rows; 0 where there is none.
+    pub fn strong_convexity(&self) -> f64 {
+        self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
+    }
+
+    /// Whether the whole loss is linear in x, so that regret is exact after one oracle call.
+    pub fn is_linear(&self) -> bool {
+        self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
+    }
+
+    fn largest(&self) -> f64 {
+        self.form.as_ref().map_or(0.0, |form| form.largest())
+    }
+}
+
+/// The evaluation with ½⟨x, Ax⟩ added, its gradient written out in `scratch`.
+fn add_form<'a>(
+    form: &Form,
+    flat: Evaluation<'a>,
+    x: &(impl Point + ?Sized),
+    scratch: &'a mut Scratch,
+) -> Result<Evaluation<'a>> {
+    if let Some(expected) = form.dim().filter(|dim| *dim != x.dim()) {
+        return Err(Error::Size {
+            what: "decision of a quadratic loss",
+            expected,
+            found: x.dim(),
+        });
+    }
+    let Scratch {
+        x: point,
+        gradient: sum,
+    } = scratch;
+    point.resize(x.dim(), 0.0);
+    sum.resize(x.dim(), 0.0);
+    x.write(point);
+    form.apply(point, sum);
+    let half = 0.5 * kernel::dot(point, sum);
+    flat.gradient.row.add_to(flat.gradient.scale, sum);
+    Ok(Evaluation {
+        value: flat.value + half,
+        data_value: flat.data_value + half,
+        gradient: Gradient {
+            row: Row::Dense(sum),
+            scale: 1.0,
+            ..flat.gradient
+        },
+        ..flat
+    })
 }

@@ -284,18 +284,27 @@ impl Guarantee {
     pub fn check(&self, seen: &Seen, strong_convexity: f64) -> Vec<Check> {
         let one = |assumption| {
             let (holds, detail) = match assumption {
-                Assumption::Gradient(g) => (
-                    seen.largest_gradient <= g * (1.0 + 1e-12),
-                    format!("largest gradient {:.6} ≤ G = {g:.6}", seen.largest_gradient),
-                ),
+                Assumption::Gradient(g) => {
+                    let holds = seen.largest_gradient <= g * (1.0 + 1e-12);
+                    let sign = if holds { "≤" } else { ">" };
+                    let largest = seen.largest_gradient;
+                    (
+                        holds,
+                        format!("largest gradient {largest:.6} {sign} G = {g:.6}"),
+                    )
+                }
                 Assumption::Horizon(t) => (
                     seen.rounds as f64 == t,
                     format!("{} rounds played, T = {t}", seen.rounds),
                 ),
-                Assumption::StronglyConvexLosses(l) => (
-                    strong_convexity >= l * (1.0 - 1e-12),
-                    format!("losses strongly convex with {strong_convexity} ≥ λ = {l}"),
-                ),
+                Assumption::StronglyConvexLosses(l) => {
+                    let holds = strong_convexity >= l * (1.0 - 1e-12);
+                    let sign = if holds { "≥" } else { "<" };
+                    (
+                        holds,
+                        format!("losses strongly convex with {strong_convexity} {sign} λ = {l}"),
+                    )
+                }
             };
             Check {
                 assumption,

@@ -121,11 +121,22 @@ pub fn streams() -> Vec<(&'static str, StreamSpec)> {
 }
 
 /// Every loss example.
-pub fn losses() -> Vec<(&'static str, Arc<dyn Loss>)> {
+pub fn all_losses() -> Vec<(&'static str, Arc<dyn Loss>)> {
     let texts = LossSpec::ENTRIES.iter().flat_map(|e| e.examples);
     texts
         .map(|t| (*t, t.parse::<LossSpec>().unwrap().build().unwrap()))
         .collect()
+}
+
+/// Every loss example that is defined whatever the row and the decision.
+pub fn losses() -> Vec<(&'static str, Arc<dyn Loss>)> {
+    let mut all = all_losses();
+    all.retain(|(_, loss)| {
+        [-1.0, 0.0]
+            .iter()
+            .all(|z| loss.check_prediction(*z).is_ok())
+    });
+    all
 }
 
 /// A combination of learner, set and storage that can be built anew at any time.

@@ -1,0 +1,89 @@
+//! The hinge losses of classification, y = ±1: max(0, 1 − yz), and half its square.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Loss, check_sign, sign};
+use crate::Result;
+use crate::spec::{Described, Entry};
+
+/// max(0, 1 − yz).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hinge {}
+
+impl Described for Hinge {
+    const ENTRY: Entry = Entry {
+        name: "hinge",
+        summary: "max(0, 1 − y⟨a, x⟩), labels ±1 or 0/1",
+        parameters: &[],
+        cost: "O(1)",
+        guarantee: "slope 1, not smooth",
+        reference: "Cortes & Vapnik, Machine Learning 1995",
+        examples: &["hinge"],
+    };
+}
+
+impl Loss for Hinge {
+    fn name(&self) -> &'static str {
+        "hinge"
+    }
+
+    fn at(&self, z: f64, label: f64) -> (f64, f64) {
+        let y = sign(label);
+        let short = 1.0 - y * z;
+        if short > 0.0 { (short, -y) } else { (0.0, 0.0) }
+    }
+
+    fn check_label(&self, label: f64) -> Result<()> {
+        check_sign("hinge", label)
+    }
+
+    fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
+        1.0
+    }
+
+    fn smoothness(&self) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// ½max(0, 1 − yz)².
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SquaredHinge {}
+
+impl Described for SquaredHinge {
+    const ENTRY: Entry = Entry {
+        name: "squared-hinge",
+        summary: "½max(0, 1 − y⟨a, x⟩)², labels ±1 or 0/1",
+        parameters: &[],
+        cost: "O(1)",
+        guarantee: "slope 1 + |z|, smooth with 1",
+        reference: "Chang, Hsieh & Lin, JMLR 2008",
+        examples: &["squared-hinge"],
+    };
+}
+
+impl Loss for SquaredHinge {
+    fn name(&self) -> &'static str {
+        "squared-hinge"
+    }
+
+    fn at(&self, z: f64, label: f64) -> (f64, f64) {
+        let y = sign(label);
+        let short = (1.0 - y * z).max(0.0);
+        (0.5 * short * short, -y * short)
+    }
+
+    fn check_label(&self, label: f64) -> Result<()> {
+        check_sign("squared-hinge", label)
+    }
+
+    fn slope_bound(&self, reach: f64, _label: f64) -> f64 {
+        1.0 + reach
+    }
+
+    fn smoothness(&self) -> f64 {
+        1.0
+    }
+}

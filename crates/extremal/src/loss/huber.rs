@@ -1,0 +1,87 @@
+//! Huber's loss: ½r² near 0 and linear beyond δ, with r = z − y.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Loss, MakeLoss};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+/// Spec of [`HuberLoss`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Huber {
+    /// δ, where the loss becomes linear.
+    #[serde(default = "one")]
+    pub delta: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl Described for Huber {
+    const ENTRY: Entry = Entry {
+        name: "huber",
+        summary: "½r² for |r| ≤ δ, δ(|r| − δ/2) beyond, with r = ⟨a, x⟩ − y",
+        parameters: &[Parameter {
+            name: "delta",
+            about: "where the loss becomes linear",
+            default: Some("1"),
+            allowed: "a number > 0",
+        }],
+        cost: "O(1)",
+        guarantee: "slope at most δ, smooth with 1",
+        reference: "Huber, Annals of Mathematical Statistics 1964",
+        examples: &["huber", "huber:delta=0.1"],
+    };
+}
+
+impl MakeLoss for Huber {
+    fn make(&self) -> Result<Arc<dyn Loss>> {
+        Ok(Arc::new(HuberLoss::new(self.delta)?))
+    }
+}
+
+/// ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
+#[derive(Debug, Clone)]
+pub struct HuberLoss {
+    delta: f64,
+}
+
+impl HuberLoss {
+    /// The loss that is linear beyond δ > 0.
+    pub fn new(delta: f64) -> Result<Self> {
+        if !(delta > 0.0 && delta.is_finite()) {
+            return Err(Error::parameter(
+                "huber",
+                "delta",
+                delta,
+                "a finite number > 0",
+            ));
+        }
+        Ok(Self { delta })
+    }
+}
+
+impl Loss for HuberLoss {
+    fn name(&self) -> &'static str {
+        "huber"
+    }
+
+    fn at(&self, z: f64, label: f64) -> (f64, f64) {
+        let r = z - label;
+        let near = r.clamp(-self.delta, self.delta);
+        // ½·near² + δ·(|r| − |near|), in both cases
+        (near * (r - 0.5 * near), near)
+    }
+
+    fn slope_bound(&self, reach: f64, label: f64) -> f64 {
+        self.delta.min(reach + label.abs())
+    }
+
+    fn smoothness(&self) -> f64 {
+        1.0
+    }
+}

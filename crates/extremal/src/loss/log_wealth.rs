@@ -1,0 +1,82 @@
+//! f(z) = −ln z: the loss of a portfolio. With price relatives a and the shares x of one's wealth,
+//! ⟨a, x⟩ is what a period multiplies it by, so that the total loss is minus the logarithm of the
+//! wealth. Defined for z > 0 alone; the label is ignored.
+//!
+//! Its slope 1/z has no bound unless the set keeps ⟨a, x⟩ away from 0. Over the simplex it does:
+//!
+//! ```
+//! use extremal::loss::{Loss, LossSpec, Objective};
+//! let objective = Objective::new("log-wealth".parse::<LossSpec>()?.build()?, 0.0)?;
+//! assert_eq!(objective.gradient_bound(1.5, 0.0, 1.0), f64::INFINITY);
+//! // no relative below 1/2, so that no portfolio loses more than half
+//! assert_eq!(objective.gradient_bound_between(1.5, 0.5, 1.5, 0.0, 1.0), 3.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::Loss;
+use crate::spec::{Described, Entry};
+use crate::{Error, Result};
+
+/// −ln z.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogWealth {}
+
+/// Below the smallest normal number the slope 1/z would be none.
+const SMALLEST: f64 = f64::MIN_POSITIVE;
+
+impl Described for LogWealth {
+    const ENTRY: Entry = Entry {
+        name: "log-wealth",
+        summary: "−ln⟨a, x⟩ with the price relatives a, for ⟨a, x⟩ > 0",
+        parameters: &[],
+        cost: "O(1), one logarithm",
+        guarantee: "slope 1/z: no bound unless the set keeps ⟨a, x⟩ away from 0; not smooth; exp-concave with 1",
+        reference: "Cover, Mathematical Finance 1991",
+        examples: &["log-wealth"],
+    };
+}
+
+impl Loss for LogWealth {
+    fn name(&self) -> &'static str {
+        "log-wealth"
+    }
+
+    fn at(&self, z: f64, _label: f64) -> (f64, f64) {
+        if z >= SMALLEST {
+            (-z.ln(), -1.0 / z)
+        } else {
+            (f64::INFINITY, f64::NEG_INFINITY)
+        }
+    }
+
+    fn check_prediction(&self, z: f64) -> Result<()> {
+        if z >= SMALLEST {
+            Ok(())
+        } else {
+            Err(Error::Prediction {
+                loss: "log-wealth",
+                prediction: z,
+                allowed: "a number > 0: price relatives are positive, and so are the decision's shares",
+            })
+        }
+    }
+
+    fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    fn slope_bound_between(&self, low: f64, _high: f64, _label: f64) -> f64 {
+        if low >= SMALLEST {
+            1.0 / low
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    fn smoothness(&self) -> f64 {
+        f64::INFINITY
+    }
+}

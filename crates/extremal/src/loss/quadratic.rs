@@ -1,0 +1,111 @@
+//! f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A and the round's row b. A weight
+//! multiplies b; A counts once per round, as a ridge term does. The label is ignored.
+//!
+//! ```
+//! use extremal::loss::{LossSpec, Objective};
+//! let loss = "quadratic:matrix=[[2,1],[1,2]]".parse::<LossSpec>()?.build()?;
+//! let objective = Objective::new(loss, 0.5)?;
+//! assert!((objective.strong_convexity() - 1.5).abs() < 1e-12); // eigenvalues 1 and 3
+//! assert!((objective.smoothness(1.0) - 3.5).abs() < 1e-12);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Form, Loss, MakeLoss};
+use crate::set::boxes::Bound;
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+/// Spec of [`QuadraticLoss`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Quadratic {
+    /// A's diagonal, where it is diagonal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagonal: Option<Bound>,
+    /// A by rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Vec<Vec<f64>>>,
+}
+
+impl Described for Quadratic {
+    const ENTRY: Entry = Entry {
+        name: "quadratic",
+        summary: "½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed A; b is the round's row",
+        parameters: &[
+            Parameter {
+                name: "diagonal",
+                about: "A's diagonal: one number for all coordinates, or a list",
+                default: Some("1"),
+                allowed: "a number ≥ 0, or a list of them; not with matrix",
+            },
+            Parameter {
+                name: "matrix",
+                about: "A, as a list of rows",
+                default: None,
+                allowed: "a symmetric positive semidefinite matrix",
+            },
+        ],
+        cost: "O(1) for one number, O(d) for a list, O(d²) for a matrix",
+        guarantee: "slope ‖b‖ + λ_max‖x‖, smooth with A's largest and strongly convex with its smallest eigenvalue",
+        reference: "textbook",
+        examples: &["quadratic", "quadratic:diagonal=0.1"],
+    };
+}
+
+impl MakeLoss for Quadratic {
+    fn make(&self) -> Result<Arc<dyn Loss>> {
+        let form = match (&self.diagonal, &self.matrix) {
+            (None, None) => Form::multiple(1.0),
+            (Some(Bound::All(k)), None) => Form::multiple(*k),
+            (Some(Bound::Each(k)), None) => Form::diagonal(k),
+            (None, Some(rows)) => Form::matrix(rows),
+            (Some(_), Some(_)) => Err(Error::Unsupported(
+                "quadratic: diagonal and matrix are both given; either is the whole of A".into(),
+            )),
+        };
+        Ok(Arc::new(QuadraticLoss {
+            form: Arc::new(form?),
+        }))
+    }
+}
+
+/// ½⟨x, Ax⟩ + ⟨b, x⟩.
+#[derive(Debug, Clone)]
+pub struct QuadraticLoss {
+    form: Arc<Form>,
+}
+
+impl QuadraticLoss {
+    /// With this A.
+    pub fn new(form: Form) -> Self {
+        Self {
+            form: Arc::new(form),
+        }
+    }
+}
+
+impl Loss for QuadraticLoss {
+    fn name(&self) -> &'static str {
+        "quadratic"
+    }
+
+    fn at(&self, z: f64, _label: f64) -> (f64, f64) {
+        (z, 1.0)
+    }
+
+    fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
+        1.0
+    }
+
+    fn smoothness(&self) -> f64 {
+        0.0
+    }
+
+    fn form(&self) -> Option<Arc<Form>> {
+        Some(self.form.clone())
+    }
+}

@@ -7,10 +7,11 @@ mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
 
-use common::{losses, rng, teams};
+use common::{Team, losses, rng, teams};
 use extremal::game;
-use extremal::loss::Objective;
+use extremal::loss::{Loss, LossSpec, Objective};
 use extremal::pair::{Point, Row};
 use extremal::stream::{Round, Stream};
 use rand::RngExt;
@@ -53,6 +54,8 @@ const ROUNDS: u64 = 400;
 struct Rows {
     rng: rand_chacha::ChaCha8Rng,
     sparse: bool,
+    /// The least entry of a row.
+    least: f64,
     round: u64,
     indices: [u32; 4],
     values: [f64; DIM],
@@ -63,7 +66,7 @@ impl Stream for Rows {
         let size = if self.round < WARM + 50 { 1e-3 } else { 1.0 };
         self.round += 1;
         for v in &mut self.values {
-            *v = size * (self.rng.random::<f64>() - 0.3);
+            *v = size * (self.rng.random::<f64>() + self.least);
         }
         let first = self.rng.random_range(0..3);
         self.indices = std::array::from_fn(|k| first + 3 * k as u32);
@@ -95,6 +98,38 @@ fn the_allocator_counts() {
     drop(memory);
 }
 
+/// How often the rounds after the warm-up ask for memory.
+fn asked(team: &Team, loss: &Arc<dyn Loss>, ridge: f64, sparse: bool, least: f64) -> u64 {
+    let objective = Objective::new(loss.clone(), ridge).unwrap();
+    let mut learner = team.build();
+    let mut rows = Rows {
+        rng: rng(1),
+        sparse,
+        least,
+        round: 0,
+        indices: [0; 4],
+        values: [0.0; DIM],
+    };
+    let mut start = 0;
+    game::play(
+        &mut *learner,
+        &mut rows,
+        &objective,
+        ROUNDS,
+        &mut || 0.0,
+        None,
+        Some(&*team.set),
+        |turn| {
+            if turn.record.round == WARM {
+                start = calls();
+            }
+            Ok(())
+        },
+    )
+    .unwrap();
+    calls() - start
+}
+
 #[test]
 fn no_round_after_the_warm_up_asks_for_memory() {
     let mut faults = Vec::new();
@@ -102,33 +137,7 @@ fn no_round_after_the_warm_up_asks_for_memory() {
         for sparse in [false, true] {
             for (loss_name, loss) in losses() {
                 for ridge in [0.0, 0.1] {
-                    let objective = Objective::new(loss.clone(), ridge).unwrap();
-                    let mut learner = team.build();
-                    let mut rows = Rows {
-                        rng: rng(1),
-                        sparse,
-                        round: 0,
-                        indices: [0; 4],
-                        values: [0.0; DIM],
-                    };
-                    let mut start = 0;
-                    game::play(
-                        &mut *learner,
-                        &mut rows,
-                        &objective,
-                        ROUNDS,
-                        &mut || 0.0,
-                        None,
-                        Some(&*team.set),
-                        |turn| {
-                            if turn.record.round == WARM {
-                                start = calls();
-                            }
-                            Ok(())
-                        },
-                    )
-                    .unwrap();
-                    let made = calls() - start;
+                    let made = asked(&team, &loss, ridge, sparse, -0.3);
                     if made > 0 {
                         faults.push(format!(
                             "{}, sparse: {sparse}, {loss_name}, ridge {ridge}: {made}",
@@ -145,4 +154,31 @@ fn no_round_after_the_warm_up_asks_for_memory() {
         faults.len(),
         faults[..faults.len().min(10)].join("\n")
     );
+}
+
+#[test]
+fn losses_that_write_their_gradient_out_or_want_positive_rows_ask_for_none_either() {
+    let build = |text: &str| text.parse::<LossSpec>().unwrap().build().unwrap();
+    let line = |i: usize| (0..DIM).map(|j| if i == j { 2.0 } else { 0.1 }).collect();
+    let rows: Vec<Vec<f64>> = (0..DIM).map(line).collect();
+    let losses = [
+        build("log-wealth"),
+        build(&format!("quadratic:diagonal={:?}", rows[0])),
+        build(&format!("quadratic:matrix={rows:?}")),
+    ];
+    let mut teams = teams(DIM, |_, _| {});
+    teams.retain(|team| team.set.name().starts_with("simplex"));
+    teams.retain(|team| team.set.violation(&[0.0; DIM]) > Some(0.0));
+    assert!(teams.len() >= 5);
+    for team in teams {
+        for loss in &losses {
+            for sparse in [false, true] {
+                // sparse rows meet decisions that hold none of their assets
+                if !(sparse && loss.form().is_none()) {
+                    let made = asked(&team, loss, 0.1, sparse, 0.1);
+                    assert_eq!(made, 0, "{}, {}, {sparse}", team.name, loss.name());
+                }
+            }
+        }
+    }
 }

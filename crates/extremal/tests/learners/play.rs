@@ -66,8 +66,7 @@ fn check_run(
     let (dim, size) = (set.dim(), set.geometry().norm_bound);
     let mut learner = team.build();
     let mut stream = stream.build(dim, 5).unwrap();
-    let linear = objective.loss.is_linear() && objective.ridge == 0.0;
-    let mut meter = Meter::new(&team.set, objective.ridge, linear);
+    let mut meter = Meter::of(&team.set, objective);
     let fixed = comparators(set);
     let mut fixed_loss = vec![0.0; fixed.len()];
     let (mut total, mut calls) = (0.0, 0);
@@ -122,7 +121,7 @@ fn check_run(
     );
 
     let guarantee = learner.guarantee();
-    let checks = guarantee.map(|g| g.check(seen, objective.ridge));
+    let checks = guarantee.map(|g| g.check(seen, objective.strong_convexity()));
     if let Some(own) = learner.certificate() {
         let curved = checks
             .iter()

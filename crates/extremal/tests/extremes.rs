@@ -307,3 +307,39 @@ fn streams_without_a_scale_are_played_by_everyone() {
         }
     }
 }
+
+/// Slopes of one size, there and back, bring the surrogate's minimiser to the boundary: what is
+/// left of ∇F there is rounding, and the atom must come from no difference of large numbers.
+#[test]
+fn a_direction_that_is_all_rounding_gives_an_atom_of_the_set() {
+    let seeds = if soak() { 1_000 } else { 20 };
+    let mut teams = Vec::new();
+    for text in ["l2:dim=1", "l2:radius=0.3,dim=1", "l2:dim=2"] {
+        let spec: SetSpec = text.parse().unwrap();
+        let set = NamedSet {
+            name: text.into(),
+            set: spec.build(None).unwrap(),
+            spec,
+            precision: 1e-12,
+        };
+        teams.extend(teams_on(vec![set], |_, _| {}));
+    }
+    for team in teams {
+        for text in ["quantile", "absolute"] {
+            let loss = text.parse::<LossSpec>().unwrap().build().unwrap();
+            let ridge = told(&team, "lambda").unwrap_or(0.1);
+            let objective = Objective::new(loss, ridge).unwrap();
+            for seed in 0..seeds {
+                let spec: StreamSpec = "switching".parse().unwrap();
+                let mut stream = spec.build(team.set.dim(), seed).unwrap();
+                let mut learner = team.build();
+                for _ in 0..500 {
+                    let x = learner.decision();
+                    let round = stream.next(x).unwrap().unwrap();
+                    let evaluation = objective.evaluate(round.row, round.label, 1.0, x);
+                    play(&team, &mut *learner, &evaluation.unwrap().gradient);
+                }
+            }
+        }
+    }
+}

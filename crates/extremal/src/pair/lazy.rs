@@ -355,7 +355,8 @@ impl State {
     /// x += σ(α∇F − x).
     fn step(&mut self, sigma: f64, alpha: f64) {
         let keep = 1.0 - sigma + sigma * alpha * self.beta;
-        self.x = plus(times(keep, self.x), sigma * alpha, self.c);
+        // α∇F from ∇F's own coordinates: where c + βx cancels, α(c + βx) would not be an atom.
+        self.x = plus(times(1.0 - sigma, self.x), sigma * alpha, self.gradient);
         self.gradient = plus(times(keep, self.gradient), sigma, self.c);
         // ∇F = c + βx ties the two; the smaller one of either coordinate has the better digits.
         for i in 0..2 {

@@ -3,7 +3,7 @@
 
 use extremal::hindsight::Meter;
 use extremal::kernel::dot;
-use extremal::learner::{Level, Record};
+use extremal::learner::{Level, Record, Seen};
 use extremal::loss::{Loss, Objective};
 use extremal::pair::{Point, Row};
 use extremal::set::Set;
@@ -22,7 +22,8 @@ fn comparators(set: &dyn Set) -> Vec<At> {
 }
 
 /// The record against the round as it was seen from outside.
-fn check_record(name: &str, record: &Record, t: u64, x: &[f64], gradient: &[f64], size: f64) {
+fn check_record(name: &str, record: &Record, x: &[f64], gradient: &[f64], size: f64, seen: &Seen) {
+    let (t, largest) = (seen.rounds, seen.largest_gradient);
     assert_eq!(record.round, t, "{name}");
     let norm = extremal::kernel::norm(gradient);
     let scale = (norm + 1e-3) * (size + 1.0);
@@ -49,7 +50,7 @@ fn check_record(name: &str, record: &Record, t: u64, x: &[f64], gradient: &[f64]
     assert!(record.sigma <= 1.0, "{name}: {record:?}");
     assert!(record.oracle_calls >= 1, "{name}: {record:?}");
     // ∇F is at most a sum of t gradients and t multiples of decisions
-    let rounding = 1e-13 * t as f64 * (1.0 + size) * (1.0 + size + norm);
+    let rounding = 1e-13 * t as f64 * (1.0 + size) * (1.0 + size + largest);
     assert!(record.gap >= -rounding, "{name}: gap {:e}", record.gap);
 }
 
@@ -99,7 +100,8 @@ fn check_run(
         }
         given.row.add_to(given.scale, &mut gradient);
         let record = learner.observe(&given).unwrap();
-        check_record(&name, &record, t, &x, &gradient, size);
+        assert_eq!(learner.rounds(), t, "{name}");
+        check_record(&name, &record, &x, &gradient, size, learner.seen());
         calls += u64::from(record.oracle_calls);
     }
     let seen = learner.seen();

@@ -122,11 +122,7 @@ pub(super) fn accelerated(search: &mut Search<'_>, x: &mut Vec<f64>) -> Result<S
     let (mut next, mut next_y) = (x.clone(), x.clone());
     let mut way = vec![0.0; x.len()];
     let mut next_x_image = image.clone();
-    let nowhere = vec![0.0; x.len().max(image.len())];
-    let still = Place {
-        x: &nowhere[..x.len()],
-        image: &nowhere[..image.len()],
-    };
+    let mut way_image = image.clone();
     search.recount = true;
     let mut curvature = 1.0 / first_step(search);
     let mut theta = 1.0;
@@ -160,32 +156,38 @@ pub(super) fn accelerated(search: &mut Search<'_>, x: &mut Vec<f64>) -> Result<S
             for ((z, new), old) in next_x_image.iter_mut().zip(&next_image).zip(&x_image) {
                 *z = (new + momentum * old) / (1.0 + momentum);
             }
-            let here = Place {
-                x: &next,
-                image: &next_x_image,
-            };
-            let (value, _) = search.total.along(search.mu, 0.0, here, still);
             difference(&next, &y, &mut way);
+            difference(&next_x_image, &image, &mut way_image);
             let far = kernel::dot(&way, &way);
             if far == 0.0 && momentum == 0.0 {
                 return Ok(Stop::Stalled);
             }
-            let over = value - reading.value - kernel::dot(&gradient, &way);
-            let rounding = 1e-14 * reading.value.abs();
+            let from = Place {
+                x: &y,
+                image: &image,
+            };
+            let by = Place {
+                x: &way,
+                image: &way_image,
+            };
+            let (value, slope) = search.total.along(search.mu, 1.0, from, by);
+            // The bend between the two, from slopes along the same image: a difference of values
+            // would drown in their rounding long before the end.
+            let bend = slope - search.total.along(search.mu, 0.0, from, by).1;
             tries += 1;
-            if over <= 0.5 * curvature * far + rounding || tries > 60 {
+            if bend <= curvature * far || tries > 60 {
                 let truth = match search.mu {
                     0.0 => value,
-                    _ => search.total.along(0.0, 0.0, here, still).0,
+                    _ => search.total.along(0.0, 1.0, from, by).0,
                 };
                 search.offer(&next, truth);
                 x_value = value;
                 reading = ahead;
                 // A little bolder next time, but not beyond what this step needed.
-                curvature = (0.95 * curvature).max((2.0 * over / far).min(curvature));
+                curvature = (0.95 * curvature).max((bend / far).min(curvature));
                 break;
             }
-            curvature = (2.0 * over / far).max(2.0 * curvature);
+            curvature = (bend / far).max(2.0 * curvature);
         }
         theta = later(theta);
         std::mem::swap(x, &mut next);

@@ -42,7 +42,7 @@ fn squared_losses_agree_with_an_independent_solver() {
 #[test]
 fn logistic_losses_agree_with_an_independent_solver() {
     for text in SETS {
-        let mut data = Data::draw(2, "logistic", 60, 6);
+        let mut data = Data::draw(2, "logistic", 120, 6);
         agree(&data, text, 1e-8);
         data.ridge = 0.05;
         agree(&data, text, 1e-8);

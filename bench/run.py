@@ -15,6 +15,7 @@ import sys
 import time
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ LAMBDA = 0.01
 NOISE = 0.5  # of the regression labels
 GAMES = [("ofw-ls", "logistic"), ("ofw-ls", "ridge"), ("sc-ofw", "ridge")]
 BALLS = {"l2": 2.0, "l1.5": 1.5, "l1.3": 1.3}
+COMPARATOR_BALLS = BALLS | {"l1": 1.0}
+COMPARATOR_GAP = 1e-6  # Frank-Wolfe gap relative to the loss
+COMPARATOR_PEERS = [("l1", "fista"), ("l2", "fista"), ("l2", "lbfgs"), ("l2", "copt"), ("l1.5", "fista"), ("l1.5", "copt")]
 
 # Long enough for the clock, small enough for memory: at most 160 MB of rows.
 ROUNDS = {10: 1_000_000, 100: 200_000, 1_000: 20_000, 10_000: 2_000, 100_000: 200}
@@ -206,9 +210,9 @@ def truth(d):
 def ball_around(name, d):
     """SET argument of the ball that has the truth on its boundary."""
     w, _ = truth(d)
-    p = BALLS[name]
+    p = COMPARATOR_BALLS[name]
     radius = float((np.abs(w) ** p).sum() ** (1 / p))
-    return f"l2:{radius!r}" if p == 2 else f"lp:{p}:{radius!r}"
+    return f"{name}:{radius!r}" if p in (1, 2) else f"lp:{p}:{radius!r}"
 
 
 def stream(loss, d, rounds):
@@ -313,6 +317,30 @@ class Bench:
         speeds = human(result.first_speed), peer, human(result.second_speed)
         self.row(name, *speeds, result.spread(), "; ".join(notes))
 
+    def comparators(self, d=1_000, rounds=10_000):
+        self.section(
+            f"The best decision in hindsight to a gap of {COMPARATOR_GAP:.0e}, logistic, "
+            f"{rounds} x {d}: milliseconds",
+            ["set", "ours", "peer", "its time", "time peer / ours [spread]", "notes"],
+            [30, 8, 8, 10, 24, 0],
+        )
+        for ball, peer in COMPARATOR_PEERS:
+            if not self.wanted(f"best {ball} vs {peer}"):
+                continue
+            if peer == "copt" and not find_spec("copt"):
+                continue  # it needs a compiler to install, so it is optional
+            arguments = [ball_around(ball, d), d, rounds, COMPARATOR_GAP, stream("logistic", d, rounds)]
+            ours = [self.ours, "best", "auto", arguments[0], "logistic", *arguments[1:]]
+            theirs = [sys.executable, BENCH / "comparator_runner.py", peer, *arguments]
+            result = duel((ours, 1), (theirs, 1), self.reps, starts=1)
+            notes = result.notes()
+            notes += self.compare("loss", result.first_loss, result.second_loss, 2 * COMPARATOR_GAP)
+            if peer == "lbfgs":
+                notes.append("penalised: one fit at the penalty that gives this norm, its search not timed")
+            times = (f"{1e3 / speed:.0f}" for speed in (result.first_speed, result.second_speed))
+            first, second = times
+            self.row(ball, first, peer, second, result.spread(), "; ".join(notes))
+
     def shape(self, dimensions):
         self.section(
             "The price of the l1.5 ball: ours, ofw-ls logistic",
@@ -407,10 +435,12 @@ def main():
             bench.dense(GAMES[:1], ["l2", "l1.5"], [10, 1_000, 100_000])
             bench.shape([1_000, 100_000])
             bench.sparse([10_000, 1_000_000])
+            bench.comparators()
         else:
             bench.dense(GAMES, BALLS, ROUNDS)
             bench.shape([d for d in ROUNDS if d >= 1_000])
             bench.sparse(SPARSE_DIMENSIONS)
+            bench.comparators()
     finally:
         if bench.lines:  # an interrupted run keeps its rows
             bench.write()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use extremal::game;
+use extremal::hindsight::{self, Method, Options, Sum};
 use extremal::learner::ofw_ls::OfwLs;
 use extremal::learner::sc_ofw::ScOfw;
 use extremal::learner::{Known, Learner, LearnerSpec, Player, Rule, Storage};
@@ -21,12 +22,40 @@ use rand_chacha::ChaCha8Rng;
 type Failure = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
-       extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED";
+       extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED
+       extremal-bench best METHOD SET LOSS D T GAP DATAFILE";
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
+        ["best", method, set, loss, d, t, gap, file] => {
+            let (dim, rounds) = (d.parse::<usize>()?, t.parse::<usize>()?);
+            let data = read_doubles(file, rounds * (dim + 1))?;
+            let data = &data[data.len() - rounds * (dim + 1)..];
+            let (rows, labels) = data.split_at(rounds * dim);
+            let set = set_of(set, dim)?;
+            let loss: Arc<dyn Loss> = match loss {
+                "logistic" => Arc::new(Logistic {}),
+                "ridge" => Arc::new(Squared {}),
+                _ => return Err(USAGE.into()),
+            };
+            let mut sum = Sum::new(dim, &Objective::new(loss, 0.0)?)?;
+            for (row, label) in rows.chunks_exact(dim).zip(labels) {
+                sum.push(Row::Dense(row), *label, 1.0)?;
+            }
+            let options = Options {
+                method: method_of(method)?,
+                relative_gap: gap.parse()?,
+                ..Options::default()
+            };
+            answer(|| {
+                let start = Instant::now();
+                let best = hindsight::solve(&sum, &*set, &options)?;
+                let seconds = start.elapsed().as_secs_f64();
+                Ok([seconds, best.value / rounds as f64, best.relative_gap()])
+            })
+        }
         ["sparse", storage, algo, set, d, t, nonzeros, seed] => {
             let rows = SparseRows::draw(d.parse()?, t.parse()?, nonzeros.parse()?, seed.parse()?);
             let set = set_of(set, rows.dim)?;
@@ -122,10 +151,23 @@ fn gradient_bound(rows: &[f64], labels: &[f64], ridge: f64, reach: f64) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// `l2:RADIUS` or `lp:P:RADIUS`.
+fn method_of(name: &str) -> Result<Method, Failure> {
+    let all = [
+        Method::Auto,
+        Method::Spectral,
+        Method::Accelerated,
+        Method::FrankWolfe,
+        Method::AwayStep,
+        Method::Pairwise,
+    ];
+    let named = all.into_iter().find(|m| m.to_string() == name);
+    named.ok_or_else(|| USAGE.into())
+}
+
+/// `l2:RADIUS`, `l1:RADIUS` or `lp:P:RADIUS`.
 fn set_of(text: &str, dim: usize) -> Result<SharedSet, Failure> {
     let spec = match text.split(':').collect::<Vec<_>>()[..] {
-        ["l2", radius] => format!("l2:radius={radius}"),
+        [name @ ("l2" | "l1"), radius] => format!("{name}:radius={radius}"),
         ["lp", p, radius] => format!("lp:p={p},radius={radius}"),
         _ => return Err(USAGE.into()),
     };
@@ -144,9 +186,7 @@ where
     S: Stream,
     F: Loss,
 {
-    println!("ready");
-    for line in std::io::stdin().lock().lines() {
-        line?;
+    answer(|| {
         let mut learner = learner()?;
         let learner = learner.learner();
         let start = Instant::now();
@@ -163,11 +203,18 @@ where
             |_| Ok(()),
         )?;
         let norm = learner.decision().norm_squared().sqrt();
-        println!(
-            "{:.9} {:e} {norm:e}",
-            summary.seconds,
-            summary.total_loss / summary.rounds as f64
-        );
+        let loss = summary.total_loss / summary.rounds as f64;
+        Ok([summary.seconds, loss, norm])
+    })
+}
+
+/// Says `ready`, then prints three figures for every line `go`.
+fn answer(mut go: impl FnMut() -> Result<[f64; 3], Failure>) -> Result<(), Failure> {
+    println!("ready");
+    for line in std::io::stdin().lock().lines() {
+        line?;
+        let [seconds, loss, third] = go()?;
+        println!("{seconds:.9} {loss:e} {third:e}");
         std::io::stdout().flush()?;
     }
     Ok(())

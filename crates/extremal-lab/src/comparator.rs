@@ -1,105 +1,41 @@
-//! The best fixed decision in hindsight for ridge regression, with a certificate. The losses'
-//! sum is kept as its sufficient statistics, so that no row needs keeping.
+//! The best fixed decision in hindsight, with a certificate, on streams that can be replayed.
 
-use extremal::kernel;
+use extremal::hindsight::{Options, QuadraticSum, Sum, Total, solve};
 use extremal::pair::{Point, Row};
-use extremal::set::{Atom, Set};
+use extremal::stream::Round;
 
 use crate::error::{Context, Error, Result};
 use crate::problem::{Parts, Problem};
 
-/// Σ ½(⟨a, x⟩ − y)² + (λ/2)‖x‖² over the rows seen, as a function of x.
-struct RidgeSum {
-    dim: usize,
-    ridge: f64,
-    rounds: u64,
-    /// Σaaᵀ by rows
-    gram: Vec<f64>,
-    /// Σya
-    cross: Vec<f64>,
-    /// Σy²
-    square: f64,
-    row: Vec<f64>,
+/// The losses so far: as sufficient statistics where there are some, otherwise round by round.
+enum Kept {
+    Squares(QuadraticSum),
+    Rounds(Sum),
 }
 
-impl RidgeSum {
-    fn new(dim: usize, ridge: f64) -> Self {
-        Self {
-            dim,
-            ridge,
-            rounds: 0,
-            gram: vec![0.0; dim * dim],
-            cross: vec![0.0; dim],
-            square: 0.0,
-            row: vec![0.0; dim],
-        }
-    }
-
-    fn see(&mut self, row: &Row<'_>, label: f64) {
-        self.row.fill(0.0);
-        row.add_to(1.0, &mut self.row);
-        for (a, gram) in self.row.iter().zip(self.gram.chunks_exact_mut(self.dim)) {
-            kernel::axpy(*a, &self.row, gram);
-        }
-        kernel::axpy(label, &self.row, &mut self.cross);
-        self.square += label * label;
-        self.rounds += 1;
-    }
-
-    /// Writes the gradient at x and returns the value.
-    fn at(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let weight = self.ridge * self.rounds as f64;
-        for (i, g) in gradient.iter_mut().enumerate() {
-            let gram = &self.gram[i * self.dim..(i + 1) * self.dim];
-            *g = kernel::dot(gram, x) + weight * x[i] - self.cross[i];
-        }
-        // ½xᵀAx − ⟨b, x⟩ + ½Σy² with the gradient Ax − b at hand
-        0.5 * (kernel::dot(gradient, x) - kernel::dot(&self.cross, x) + self.square)
-    }
-
-    /// An upper bound of the gradient's Lipschitz constant.
-    fn smoothness(&self) -> f64 {
-        let row_sums = self
-            .gram
-            .chunks_exact(self.dim)
-            .map(|r| r.iter().map(|v| v.abs()).sum::<f64>());
-        row_sums.fold(0.0, f64::max) + self.ridge * self.rounds as f64
-    }
-
-    /// Improves the feasible x by projected gradient steps until the Frank-Wolfe gap proves it
-    /// good; the best value found and what it may still be short of the minimum.
-    fn solve(&self, set: &dyn Set, x: &mut [f64]) -> Result<Best> {
-        const STEPS: usize = 5_000;
-        const GAP: f64 = 1e-6;
-        let mut projection = set.projection().ok_or_else(|| {
-            Error::Unsupported(format!(
-                "the comparator on set {} needs a projection",
-                set.name()
-            ))
-        })?;
-        let mut oracle = set.oracle();
-        let mut atom = Atom::new();
-        let mut gradient = vec![0.0; self.dim];
-        let step = 1.0 / self.smoothness();
-        let (mut value, mut floor) = (f64::INFINITY, f64::NEG_INFINITY);
-        for _ in 0..STEPS {
-            let here = self.at(x, &mut gradient);
-            let low = oracle
-                .minimise(&gradient, &mut atom)
-                .context(|| "comparator".into())?;
-            let gap = (kernel::dot(&gradient, x) - low).max(0.0);
-            value = value.min(here);
-            floor = floor.max(here - gap);
-            if value - floor <= GAP {
-                break;
-            }
-            kernel::axpy(-step, &gradient, x);
-            projection.project(x).context(|| "comparator".into())?;
-        }
-        Ok(Best {
-            value,
-            floor: floor.min(value),
+impl Kept {
+    fn new(parts: &Parts) -> extremal::Result<Self> {
+        let (dim, objective) = (parts.set.dim(), &parts.objective);
+        Ok(if objective.loss.name() == "squared" {
+            Self::Squares(QuadraticSum::new(dim, objective.ridge)?)
+        } else {
+            Self::Rounds(Sum::new(dim, objective)?)
         })
+    }
+
+    fn push(&mut self, round: &Round<'_>) -> extremal::Result<()> {
+        let Round { row, label, weight } = *round;
+        match self {
+            Self::Squares(sum) => sum.push(row, label, weight),
+            Self::Rounds(sum) => sum.push(row, label, weight),
+        }
+    }
+
+    fn total(&self) -> &dyn Total {
+        match self {
+            Self::Squares(sum) => sum,
+            Self::Rounds(sum) => sum,
+        }
     }
 }
 
@@ -131,83 +67,105 @@ impl Point for Nowhere {
 }
 
 /// The best fixed decision after each of the (growing) numbers of rounds.
-pub(crate) fn ridge_regression(
+pub(crate) fn best_fixed(
     problem: &Problem,
     parts: &Parts,
     seed: u64,
     rounds: &[u64],
 ) -> Result<Vec<Best>> {
     let here = || format!("{}, comparator, seed {seed}", problem.key);
-    let dim = parts.set.dim();
     let mut stream = parts.stream(seed).context(here)?;
-    if stream.is_adaptive() || parts.objective.loss.name() != "squared" {
+    if stream.is_adaptive() {
         return Err(Error::Unsupported(format!(
-            "{}: a comparator is known for linear losses, and for squared ones on a stream that can be replayed",
+            "{}: a comparator is known for linear losses, and for others on a stream that can be replayed",
             problem.key
         )));
     }
-    let mut sum = RidgeSum::new(dim, parts.objective.ridge);
-    let mut x = vec![0.0; dim];
-    parts.set.centre(&mut x);
-    let mut best = Vec::with_capacity(rounds.len());
+    let nowhere = Nowhere(parts.set.dim());
+    let mut kept = Kept::new(parts).context(here)?;
+    // Each search begins where the last one ended.
+    let mut options = Options {
+        relative_gap: 1e-12,
+        absolute_gap: 1e-6,
+        ..Options::default()
+    };
+    let mut played = 0;
+    let mut all = Vec::with_capacity(rounds.len());
     for &t in rounds {
-        while sum.rounds < t {
-            let Some(round) = stream.next(&Nowhere(dim)).context(here)? else {
+        while played < t {
+            let Some(round) = stream.next(&nowhere).context(here)? else {
                 return Err(Error::Unsupported(format!(
                     "{}: the stream ends before round {t}",
                     problem.key
                 )));
             };
-            sum.see(&round.row, round.label);
+            kept.push(&round).context(here)?;
+            played += 1;
         }
-        best.push(sum.solve(&*parts.set, &mut x)?);
+        let best = solve(kept.total(), &*parts.set, &options).context(here)?;
+        all.push(Best {
+            value: best.value,
+            floor: best.floor,
+        });
+        options.start = Some(best.x);
     }
-    Ok(best)
+    Ok(all)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn example() -> RidgeSum {
-        let mut sum = RidgeSum::new(2, 0.5);
-        sum.see(&Row::Dense(&[1.0, 2.0]), 3.0);
-        sum.see(&Row::Dense(&[-1.0, 0.5]), 1.0);
-        sum
-    }
+    use crate::demo;
 
     #[test]
-    fn the_sum_has_the_value_of_its_losses() {
-        let x = [0.3, -0.2];
-        let losses = 0.5 * (-0.1 - 3.0f64).powi(2) + 0.5 * (-0.4 - 1.0f64).powi(2);
-        let ridge = 2.0 * 0.25 * (0.09 + 0.04);
-        assert!((example().at(&x, &mut [0.0; 2]) - losses - ridge).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_minimum_is_certified() {
-        use extremal::set::SetSpec;
-        for text in ["l2:radius=0.7,dim=2", "simplex:dim=2", "l2:radius=9,dim=2"] {
-            let set = text.parse::<SetSpec>().unwrap().build(None).unwrap();
-            let mut x = vec![0.0; 2];
-            set.centre(&mut x);
-            let sum = example();
-            let best = sum.solve(&*set, &mut x).unwrap();
-            assert!(
-                best.floor <= best.value && best.value - best.floor <= 1e-6,
-                "{best:?}"
-            );
-            assert!(set.violation(&x).unwrap() <= 1e-9);
-            // nothing on a grid of feasible points beats the floor
-            let steps = (-40..=40).map(|k| k as f64 / 20.0);
-            for p in steps
-                .clone()
-                .flat_map(|a| steps.clone().map(move |b| [a, b]))
-            {
-                if set.violation(&p) == Some(0.0) {
-                    assert!(sum.at(&p, &mut [0.0; 2]) >= best.floor);
+    fn every_loss_has_a_certified_comparator() {
+        let mut problem = demo::problems().remove(0);
+        problem.set = "lp:p=1.5,radius=2,dim=5";
+        for (loss, stream) in [("squared", "regression"), ("logistic", "classification")] {
+            (problem.loss, problem.stream, problem.ridge) = (loss, stream, 0.1);
+            let parts = problem.build().unwrap();
+            let best = best_fixed(&problem, &parts, 3, &[50, 400]).unwrap();
+            for (best, rounds) in best.iter().zip([50, 400]) {
+                assert!(best.floor <= best.value, "{loss}: {best:?}");
+                assert!(best.value - best.floor <= 1e-6, "{loss}: {best:?}");
+                // a decision of one's own does no better than the floor
+                let mut stream = parts.stream(3).unwrap();
+                let mut total = 0.0;
+                for _ in 0..rounds {
+                    let round = stream.next(&Nowhere(5)).unwrap().unwrap();
+                    let (value, _) = parts.objective.loss.at(0.0, round.label);
+                    total += value;
                 }
+                assert!(best.floor < total, "{loss}: {best:?} {total}");
             }
+            assert!(best[0].floor <= best[1].value);
         }
+    }
+
+    #[test]
+    fn statistics_and_kept_rounds_have_the_same_best_decision() {
+        let mut problem = demo::problems().remove(0);
+        problem.set = "simplex:total=2,dim=4";
+        (problem.loss, problem.stream, problem.ridge) = ("squared", "regression", 0.05);
+        let parts = problem.build().unwrap();
+        let best = best_fixed(&problem, &parts, 1, &[300]).unwrap()[0];
+        let mut sum = Sum::new(4, &parts.objective).unwrap();
+        let mut stream = parts.stream(1).unwrap();
+        for _ in 0..300 {
+            let round = stream.next(&Nowhere(4)).unwrap().unwrap();
+            sum.push(round.row, round.label, round.weight).unwrap();
+        }
+        let other = solve(&sum, &*parts.set, &Options::default()).unwrap();
+        assert!(other.floor <= best.value && best.floor <= other.value);
+        assert!((other.value - best.value).abs() <= 1e-6 * best.value);
+    }
+
+    #[test]
+    fn a_stream_that_answers_has_no_comparator() {
+        let mut problem = demo::problems().remove(0);
+        (problem.loss, problem.stream) = ("squared", "adversary");
+        let parts = problem.build().unwrap();
+        let error = best_fixed(&problem, &parts, 1, &[10]).unwrap_err();
+        assert!(error.to_string().contains("can be replayed"), "{error}");
     }
 }

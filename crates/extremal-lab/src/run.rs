@@ -190,7 +190,7 @@ pub fn run(
     let solved = in_parallel(threads, needed.len(), |i| {
         let (p, s) = needed[i];
         let problem = &plan.problems[p];
-        comparator::ridge_regression(problem, &parts[p], plan.seeds[s], &problem.horizons)
+        comparator::best_fixed(problem, &parts[p], plan.seeds[s], &problem.horizons)
     })?;
     let best = |cell: &Cell| {
         let at = needed.binary_search(&(cell.problem, cell.seed)).ok()?;
@@ -363,12 +363,12 @@ pub struct TracePoint {
     pub linear: f64,
 }
 
-/// Follows a learner of a problem with squared losses, looking on at growing rounds.
+/// Follows a learner of a problem, looking on at growing rounds.
 pub fn trace(problem: &Problem, name: &str, seed: u64, rounds: &[u64]) -> Result<Vec<TracePoint>> {
     let here = || format!("{}, {name}, trace, seed {seed}", problem.key);
     let parts = problem.build()?;
     let horizon = rounds.last().copied().unwrap_or(0);
-    let best = comparator::ridge_regression(problem, &parts, seed, rounds)?;
+    let best = comparator::best_fixed(problem, &parts, seed, rounds)?;
     let spec = problem.told(name, horizon, parts.gradient).context(here)?;
     let mut learner = spec.build(&parts.set).context(here)?;
     let mut stream = parts.stream(seed).context(here)?;

@@ -7,7 +7,28 @@
 //!
 //! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call; ‖c + βx‖²/(2β) serves in its
 //! place where it is smaller. With λ = 0 it is
-//! Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ whatever x, and exact when the losses are linear.
+//! Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ whatever x, and exact when the losses are linear. That is what a
+//! [`Meter`] reports, from gradients alone.
+//!
+//! Where the rounds' data are kept ([`Sum`], [`QuadraticSum`]), [`solve`] finds the best fixed
+//! decision itself, with a floor that no decision's total is below: the regret then lies in an
+//! interval as narrow as one likes ([`Best::regret`]). [`Dynamic`] and [`Intervals`] measure
+//! against comparators that move.
+
+mod frank_wolfe;
+mod moving;
+mod projected;
+mod quadratic;
+mod smooth;
+mod solve;
+mod sum;
+mod total;
+
+pub use moving::{Dynamic, Intervals, Worst};
+pub use quadratic::QuadraticSum;
+pub use solve::{Best, Interval, Method, Options, solve};
+pub use sum::Sum;
+pub use total::{Place, Reading, Total};
 
 use crate::kernel;
 use crate::learner::{Certificate, Level};

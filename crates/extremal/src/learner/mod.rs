@@ -143,6 +143,8 @@ pub enum Level {
     Linear,
     /// The same with the curvature of strongly convex losses.
     Quadratic,
+    /// From the best fixed decision, found offline up to a gap.
+    Interval,
     /// The regret itself.
     Exact,
 }
@@ -152,6 +154,7 @@ impl std::fmt::Display for Level {
         f.write_str(match self {
             Self::Linear => "linear",
             Self::Quadratic => "quadratic",
+            Self::Interval => "interval",
             Self::Exact => "exact",
         })
     }

@@ -1,0 +1,103 @@
+//! The Moreau envelope of a loss: smooth, below the loss, and close to it where μ is small.
+
+use crate::loss::Loss;
+
+/// A loss at a prediction, smoothed or not.
+pub(super) struct Touch {
+    /// Of the smoothed loss.
+    pub value: f64,
+    /// Of the smoothed loss.
+    pub slope: f64,
+    /// Of the loss.
+    pub truth: f64,
+    /// The loss is nowhere less than this much above the tangent of the smoothed one.
+    pub lift: f64,
+}
+
+/// min over u of ℓ(u) + (u − z)²/(2μ), by bisection for the u where the slopes cancel. With
+/// s = (z − u)/μ the tangent of ℓ at u has slope s too, and lies μs²/2 above that of the envelope
+/// at z.
+pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
+    let (truth, slope) = loss.at(z, label);
+    if mu == 0.0 || slope == 0.0 {
+        return Touch {
+            value: truth,
+            slope,
+            truth,
+            lift: 0.0,
+        };
+    }
+    // Between z, where ℓ'(u) − (z − u)/μ has the sign of the slope, and where ℓ' would lead.
+    let (mut near, mut far) = (z, z - mu * slope);
+    loop {
+        let middle = near + 0.5 * (far - near);
+        if middle == near || middle == far {
+            break;
+        }
+        let (_, here) = loss.at(middle, label);
+        let rest = here - (z - middle) / mu;
+        if rest == 0.0 {
+            far = middle;
+            break;
+        }
+        if (rest > 0.0) == (slope > 0.0) {
+            near = middle
+        } else {
+            far = middle
+        }
+    }
+    let (least, _) = loss.at(far, label);
+    let slope = (z - far) / mu;
+    let lift = 0.5 * mu * slope * slope;
+    Touch {
+        value: least + lift,
+        slope,
+        truth,
+        lift,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Absolute;
+
+    impl Loss for Absolute {
+        fn name(&self) -> &'static str {
+            "absolute"
+        }
+        fn at(&self, z: f64, label: f64) -> (f64, f64) {
+            ((z - label).abs(), if z < label { -1.0 } else { 1.0 })
+        }
+        fn slope_bound(&self, _: f64, _: f64) -> f64 {
+            1.0
+        }
+        fn smoothness(&self) -> f64 {
+            f64::INFINITY
+        }
+    }
+
+    #[test]
+    fn the_envelope_of_the_absolute_loss_is_hubers() {
+        for mu in [1e-6, 0.1, 3.0] {
+            for k in -50..=50 {
+                let (z, label) = (0.1 * f64::from(k), 0.3);
+                let r: f64 = z - label;
+                let huber = if r.abs() <= mu {
+                    (0.5 * r * r / mu, r / mu)
+                } else {
+                    (r.abs() - 0.5 * mu, r.signum())
+                };
+                let here = touch(&Absolute, mu, z, label);
+                assert!((here.value - huber.0).abs() < 1e-9, "{mu} {z}");
+                assert!((here.slope - huber.1).abs() < 1e-9, "{mu} {z}");
+                // the tangent, lifted, is nowhere above the loss
+                for w in [-9.0, -1.0, 0.2, 0.3, 0.4, 2.0, 9.0] {
+                    let line = here.value + here.lift + here.slope * (w - z);
+                    assert!(line <= (w - label).abs() + 1e-9, "{mu} {z} {w}");
+                }
+            }
+        }
+    }
+}

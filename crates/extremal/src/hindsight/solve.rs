@@ -1,0 +1,450 @@
+//! The search for the best fixed decision, and the proof of how good it is.
+
+use serde::{Deserialize, Serialize};
+
+use super::total::{Place, Reading, Total};
+use super::{frank_wolfe, projected};
+use crate::learner::{Certificate, Level};
+use crate::set::{Atom, Oracle, Set};
+use crate::{Error, Result, kernel};
+
+/// How the best decision is searched for. All are certified in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// What suits set and losses: one oracle call for linear losses; with a projection
+    /// [`Method::Spectral`], and [`Method::Accelerated`] should that be slow; without one
+    /// [`Method::FrankWolfe`] on strongly convex sets and [`Method::Pairwise`] elsewhere.
+    #[default]
+    Auto,
+    /// One oracle call, for linear losses.
+    Linear,
+    /// Projected gradient with Barzilai-Borwein steps and a non-monotone line search (Birgin,
+    /// Martínez & Raydan, 2000): one pass over the data per step.
+    Spectral,
+    /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009), restarted where
+    /// the momentum points uphill (O'Donoghue & Candès, 2015): one pass over the data per step.
+    Accelerated,
+    /// Frank-Wolfe with exact line search.
+    FrankWolfe,
+    /// Frank-Wolfe with away steps (Guélat & Marcotte, 1986): linear on polytopes.
+    AwayStep,
+    /// Blended pairwise steps (Tsuji, Tanaka & Pokutta, 2022): linear on polytopes, and few atoms.
+    Pairwise,
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Linear => "linear",
+            Self::Spectral => "spectral",
+            Self::Accelerated => "accelerated",
+            Self::FrankWolfe => "frank-wolfe",
+            Self::AwayStep => "away-step",
+            Self::Pairwise => "pairwise",
+        })
+    }
+}
+
+/// When the search ends, and how it goes. It ends as soon as either gap is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// How.
+    pub method: Method,
+    /// value − floor relative to |value|.
+    pub relative_gap: f64,
+    /// value − floor.
+    pub absolute_gap: f64,
+    /// Steps at most.
+    pub steps: u64,
+    /// Where to begin: a point of the set, its centre by default. Methods that keep atoms begin
+    /// at the atom in the direction of its gradient.
+    pub start: Option<Vec<f64>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            method: Method::Auto,
+            relative_gap: 1e-6,
+            absolute_gap: 0.0,
+            steps: 10_000,
+            start: None,
+        }
+    }
+}
+
+/// The best fixed decision that was found, with the proof of how good it is: the smallest total
+/// lies between `floor` and `value`, up to the rounding of sums.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// The decision.
+    pub x: Vec<f64>,
+    /// Its total loss.
+    pub value: f64,
+    /// No decision of the set has a smaller total.
+    pub floor: f64,
+    /// How it was found.
+    pub method: Method,
+    /// Steps made.
+    pub steps: u64,
+    /// Oracle calls made, those of certificates included.
+    pub oracle_calls: u64,
+}
+
+impl Best {
+    /// value − floor.
+    pub fn gap(&self) -> f64 {
+        self.value - self.floor
+    }
+
+    /// The same relative to |value|.
+    pub fn relative_gap(&self) -> f64 {
+        self.gap() / self.value.abs().max(f64::MIN_POSITIVE)
+    }
+
+    /// The regret of a learner with this total loss on the same rounds lies between these two.
+    pub fn regret(&self, total_loss: f64) -> Interval {
+        Interval {
+            lower: total_loss - self.value,
+            upper: total_loss - self.floor,
+        }
+    }
+
+    /// The same as an upper bound.
+    pub fn certificate(&self, total_loss: f64) -> Certificate {
+        Certificate {
+            level: if self.gap() == 0.0 {
+                Level::Exact
+            } else {
+                Level::Interval
+            },
+            regret: self.regret(total_loss).upper,
+            strong_convexity: 0.0,
+        }
+    }
+}
+
+/// A regret lies between these two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// At least this.
+    pub lower: f64,
+    /// At most this.
+    pub upper: f64,
+}
+
+/// The best fixed decision of a set for a total of losses.
+///
+/// Every step costs one pass over the data or two, and one oracle call that certifies: with the
+/// gradient g at x, no v of the set has f(v) < f(x) − max_v ⟨g, x − v⟩. Totals with kinks are
+/// smoothed, less and less; the floors of smoothed functions hold for the function itself.
+///
+/// It returns what it has once a gap is small enough, the steps are used up, or steps change
+/// nothing any more: look at [`Best::gap`].
+pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best> {
+    if total.dim() != set.dim() {
+        return Err(Error::Size {
+            what: "set",
+            expected: total.dim(),
+            found: set.dim(),
+        });
+    }
+    for (name, gap) in [
+        ("relative_gap", options.relative_gap),
+        ("absolute_gap", options.absolute_gap),
+    ] {
+        if !(gap >= 0.0) {
+            return Err(Error::parameter("hindsight", name, gap, "a number ≥ 0"));
+        }
+    }
+    total.check()?;
+    let mut x = vec![0.0; set.dim()];
+    match &options.start {
+        None => set.centre(&mut x),
+        Some(start) => {
+            crate::set::check_point(set.dim(), start)?;
+            if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
+                return Err(Error::parameter(
+                    "hindsight",
+                    "start",
+                    format!("a point with violation {v:e}"),
+                    "a point of the set",
+                ));
+            }
+            x.copy_from_slice(start);
+        }
+    }
+    let mut search = Search::new(total, set, options, &x);
+    search.run(options.method, x)?;
+    search.finish()
+}
+
+/// Why a method stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The (smoothed) gap is as small as was asked for.
+    Good,
+    /// The steps are used up.
+    Spent,
+    /// Nothing changes any more.
+    Stalled,
+}
+
+/// What all methods share: the best value and floor so far, and the counters.
+pub(super) struct Search<'a> {
+    pub total: &'a dyn Total,
+    pub set: &'a dyn Set,
+    options: &'a Options,
+    oracle: Box<dyn Oracle>,
+    /// The last answer of the oracle.
+    pub atom: Atom,
+    /// The width of smoothing.
+    pub mu: f64,
+    /// The gap of the smoothed function at which a method may stop.
+    enough: f64,
+    /// Steps after which a method must stop.
+    limit: u64,
+    steps: u64,
+    calls: u64,
+    best: Vec<f64>,
+    value: f64,
+    floor: f64,
+    method: Method,
+    /// Whether values came from images that were updated rather than computed.
+    pub recount: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(total: &'a dyn Total, set: &'a dyn Set, options: &'a Options, x: &[f64]) -> Self {
+        Self {
+            total,
+            set,
+            options,
+            oracle: set.oracle(),
+            atom: Atom::new(),
+            mu: 0.0,
+            enough: 0.0,
+            limit: options.steps,
+            steps: 0,
+            calls: 0,
+            best: x.to_vec(),
+            value: f64::INFINITY,
+            floor: f64::NEG_INFINITY,
+            method: options.method,
+            recount: false,
+        }
+    }
+
+    fn run(&mut self, method: Method, mut x: Vec<f64>) -> Result<()> {
+        if method == Method::Linear && !self.total.is_linear() {
+            return Err(Error::Unsupported(
+                "hindsight: the method linear is for linear losses".into(),
+            ));
+        }
+        if method == Method::Linear || (method == Method::Auto && self.total.is_linear()) {
+            return self.one_call(&x);
+        }
+        if self.total.smoothness() < f64::INFINITY {
+            return self.descend(method, &mut x).map(|_| ());
+        }
+        // Less and less smoothing, each from where the last one ended, and only as exactly as
+        // the smoothing deserves.
+        const FINER: f64 = 0.25;
+        let (mut image, mut gradient) = self.room();
+        let reading = self.total.evaluate(0.0, &x, &mut image, &mut gradient);
+        self.certify(&x, &gradient, reading)?;
+        // lift = μ·(Σws²)/2 where the slopes are those of the loss
+        self.mu = 1.0;
+        let lift = self.total.from_image(1.0, &x, &image, &mut gradient).lift;
+        let scale = reading.truth.abs();
+        if lift > 0.0 && scale > 0.0 {
+            self.mu = 0.1 * scale / lift;
+        }
+        let first = self.mu;
+        while !self.is_done() && self.steps < self.options.steps && self.mu > 1e-14 * first {
+            let here = self.total.from_image(self.mu, &x, &image, &mut gradient);
+            self.enough = 0.2 * here.lift.max(f64::MIN_POSITIVE);
+            self.descend(method, &mut x)?;
+            self.total.evaluate(self.mu, &x, &mut image, &mut gradient);
+            self.mu *= FINER;
+        }
+        Ok(())
+    }
+
+    /// A method, or the ones that `Auto` stands for, from x on, which is where it ends.
+    fn descend(&mut self, method: Method, x: &mut Vec<f64>) -> Result<Stop> {
+        let projects = self.set.projection().is_some();
+        let chosen = match method {
+            Method::Auto if projects => Method::Spectral,
+            Method::Auto if self.set.geometry().strong_convexity.is_some() => Method::FrankWolfe,
+            Method::Auto => Method::Pairwise,
+            given => given,
+        };
+        self.limit = self.options.steps;
+        if method == Method::Auto && projects {
+            // Long enough for well-conditioned sums; others gain from momentum.
+            const TRIAL: u64 = 300;
+            self.limit = self.limit.min(self.steps + TRIAL);
+        }
+        self.method = chosen;
+        let stop = match chosen {
+            Method::Spectral => projected::spectral(self, x)?,
+            Method::Accelerated => projected::accelerated(self, x)?,
+            Method::FrankWolfe => frank_wolfe::plain(self, x)?,
+            Method::AwayStep => frank_wolfe::active(self, x, false)?,
+            _ => frank_wolfe::active(self, x, true)?,
+        };
+        if stop == Stop::Good || method != Method::Auto || !projects {
+            return Ok(stop);
+        }
+        self.limit = self.options.steps;
+        self.method = Method::Accelerated;
+        projected::accelerated(self, x)
+    }
+
+    fn one_call(&mut self, x: &[f64]) -> Result<()> {
+        let (mut image, mut gradient) = self.room();
+        self.method = Method::Linear;
+        self.total.evaluate(0.0, x, &mut image, &mut gradient);
+        self.oracle.minimise(&gradient, &mut self.atom)?;
+        self.calls += 1;
+        self.steps += 1;
+        self.atom.write(&mut self.best);
+        let reading = self
+            .total
+            .evaluate(0.0, &self.best, &mut image, &mut gradient);
+        self.value = reading.truth;
+        self.floor = reading.truth;
+        Ok(())
+    }
+
+    /// An image and a gradient to fill in.
+    pub fn room(&self) -> (Vec<f64>, Vec<f64>) {
+        (vec![0.0; self.total.images()], vec![0.0; self.total.dim()])
+    }
+
+    pub fn projection(&self) -> Result<Box<dyn crate::set::Projection>> {
+        self.set.projection().ok_or_else(|| {
+            Error::Unsupported(format!(
+                "hindsight: the method {} needs a projection, which the set {} does not have",
+                self.method,
+                self.set.name()
+            ))
+        })
+    }
+
+    /// A feasible point and its total.
+    pub fn offer(&mut self, x: &[f64], truth: f64) {
+        if truth < self.value {
+            self.value = truth;
+            self.best.copy_from_slice(x);
+        }
+    }
+
+    /// Asks the oracle what the gradient at x proves, whether x is feasible or not; its answer is
+    /// kept in `atom`. Returns the gap of the smoothed function.
+    pub fn bound(&mut self, x: &[f64], gradient: &[f64], reading: Reading) -> Result<f64> {
+        if !(reading.value.is_finite() && reading.truth.is_finite()) {
+            return Err(Error::Numerical {
+                round: self.steps,
+                what: "the total loss overflowed".into(),
+            });
+        }
+        let low = self.oracle.minimise(gradient, &mut self.atom)?;
+        self.calls += 1;
+        let gap = kernel::dot(gradient, x) - low;
+        let mut floor = reading.value - gap + reading.lift;
+        let sigma = self.total.strong_convexity();
+        if sigma > 0.0 {
+            // The curvature alone keeps f from falling lower than this.
+            let steep = kernel::norm(gradient);
+            floor = floor.max(reading.value - 0.5 * steep * (steep / sigma));
+        }
+        self.floor = self.floor.max(floor);
+        Ok(gap)
+    }
+
+    /// Both, for a feasible point.
+    pub fn certify(&mut self, x: &[f64], gradient: &[f64], reading: Reading) -> Result<f64> {
+        self.offer(x, reading.truth);
+        self.bound(x, gradient, reading)
+    }
+
+    pub fn is_done(&self) -> bool {
+        let allowed = self
+            .options
+            .absolute_gap
+            .max(self.options.relative_gap * self.value.abs());
+        self.value - self.floor <= allowed
+    }
+
+    /// Whether a method should stop at a point with this gap; otherwise it makes a step.
+    pub fn stop(&mut self, gap: f64) -> Option<Stop> {
+        if self.is_done() || gap <= self.enough {
+            return Some(Stop::Good);
+        }
+        if self.steps >= self.limit {
+            return Some(Stop::Spent);
+        }
+        self.steps += 1;
+        None
+    }
+
+    /// The s in [0, most] that minimises the total over from + s·by, given the derivative at 0.
+    pub fn line_search(&self, slope: f64, most: f64, from: Place<'_>, by: Place<'_>) -> f64 {
+        if !(slope < 0.0) {
+            return 0.0;
+        }
+        let at = |s: f64| self.total.along(self.mu, s, from, by).1;
+        let (mut low, mut low_slope) = (0.0, slope);
+        let (mut high, mut high_slope) = (most, at(most));
+        if high_slope <= 0.0 {
+            return most;
+        }
+        let mut s = 0.0;
+        for k in 0..60 {
+            // Secants from both ends, and the middle every third time: kinks make ends stick.
+            let secant = low - low_slope * ((high - low) / (high_slope - low_slope));
+            s = if k % 3 < 2 && secant > low && secant < high {
+                secant
+            } else {
+                0.5 * (low + high)
+            };
+            let here = at(s);
+            if here.abs() <= 1e-7 * -slope || !(s > low && s < high) {
+                break;
+            }
+            if here < 0.0 {
+                (low, low_slope) = (s, here)
+            } else {
+                (high, high_slope) = (s, here)
+            }
+        }
+        s
+    }
+
+    fn finish(mut self) -> Result<Best> {
+        if self.recount {
+            let (mut image, mut gradient) = self.room();
+            let best = &self.best;
+            let reading = self.total.evaluate(0.0, best, &mut image, &mut gradient);
+            self.value = reading.truth;
+        }
+        if !self.value.is_finite() {
+            return Err(Error::Numerical {
+                round: self.steps,
+                what: "the total loss overflowed".into(),
+            });
+        }
+        Ok(Best {
+            floor: self.floor.min(self.value),
+            value: self.value,
+            x: self.best,
+            method: self.method,
+            steps: self.steps,
+            oracle_calls: self.calls,
+        })
+    }
+}

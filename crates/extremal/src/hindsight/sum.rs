@@ -1,0 +1,293 @@
+//! The sum of kept losses.
+
+use std::sync::Arc;
+
+use super::smooth::{Touch, touch};
+use super::total::{Place, Reading, Total};
+use crate::loss::{Loss, Objective};
+use crate::pair::Row;
+use crate::set::{Atom, AtomView};
+use crate::{Error, Result, kernel};
+
+/// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are kept: dense rows packed one
+/// after the other if the first row was dense, otherwise their non-zeros.
+///
+/// Value and gradient take one pass: a row is read once, while it is in the cache.
+///
+/// ```
+/// use extremal::hindsight::{Options, Sum, solve};
+/// use extremal::{loss::{LossSpec, Objective}, pair::Row, set::SetSpec};
+/// let objective = Objective::new("logistic".parse::<LossSpec>()?.build()?, 0.0)?;
+/// let mut sum = Sum::new(2, &objective)?;
+/// sum.push(Row::Dense(&[1.0, 0.5]), 1.0, 1.0)?;
+/// sum.push(Row::Dense(&[-0.5, 1.0]), -1.0, 1.0)?;
+/// let set = "l2:radius=1,dim=2".parse::<SetSpec>()?.build(None)?;
+/// let best = solve(&sum, &*set, &Options::default())?;
+/// assert!(best.relative_gap() <= 1e-6 && best.floor <= best.value);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Sum {
+    loss: Arc<dyn Loss>,
+    ridge: f64,
+    dim: usize,
+    rows: Rows,
+    labels: Vec<f64>,
+    weights: Vec<f64>,
+    /// Σ w‖a‖²
+    trace: f64,
+}
+
+#[derive(Clone)]
+enum Rows {
+    Dense(Vec<f64>),
+    Sparse {
+        ends: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+    },
+}
+
+impl Rows {
+    fn sparse() -> Self {
+        Self::Sparse {
+            ends: Vec::new(),
+            indices: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    fn get(&self, i: usize, dim: usize) -> Row<'_> {
+        match self {
+            Self::Dense(values) => Row::Dense(&values[i * dim..(i + 1) * dim]),
+            Self::Sparse {
+                ends,
+                indices,
+                values,
+            } => {
+                let start = if i == 0 { 0 } else { ends[i - 1] };
+                Row::Sparse {
+                    indices: &indices[start..ends[i]],
+                    values: &values[start..ends[i]],
+                }
+            }
+        }
+    }
+}
+
+impl Sum {
+    /// No rounds yet.
+    pub fn new(dim: usize, objective: &Objective) -> Result<Self> {
+        Ok(Self {
+            loss: objective.loss.clone(),
+            ridge: objective.ridge,
+            dim: crate::set::settle_dim("sum", Some(dim), None)?,
+            rows: Rows::sparse(),
+            labels: Vec::new(),
+            weights: Vec::new(),
+            trace: 0.0,
+        })
+    }
+
+    /// Keeps a round. One that the loss does not admit is an error, and not kept.
+    pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
+        row.check_shape(self.dim)?;
+        row.check_finite()?;
+        self.loss.check_label(label)?;
+        if !(weight >= 0.0 && weight.is_finite()) {
+            return Err(Error::parameter(
+                "example",
+                "weight",
+                weight,
+                "a finite number ≥ 0",
+            ));
+        }
+        if self.labels.is_empty() {
+            self.rows = match row {
+                Row::Dense(_) => Rows::Dense(Vec::new()),
+                _ => Rows::sparse(),
+            };
+        }
+        match &mut self.rows {
+            Rows::Dense(all) => {
+                let start = all.len();
+                all.resize(start + self.dim, 0.0);
+                match row {
+                    Row::Dense(values) => all[start..].copy_from_slice(values),
+                    _ => row.add_to(1.0, &mut all[start..]),
+                }
+            }
+            Rows::Sparse {
+                ends,
+                indices,
+                values,
+            } => {
+                for (i, v) in row.entries().filter(|(_, v)| *v != 0.0) {
+                    indices.push(i as u32);
+                    values.push(v);
+                }
+                ends.push(indices.len());
+            }
+        }
+        self.labels.push(label);
+        self.weights.push(weight);
+        self.trace += weight * kernel::dot(row.values(), row.values());
+        Ok(())
+    }
+
+    /// Rounds kept.
+    pub fn rounds(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The total loss at x, without a gradient.
+    pub fn value(&self, x: &[f64]) -> Result<f64> {
+        crate::set::check_point(self.dim, x)?;
+        let mut value = self.ridge_part(x);
+        for i in 0..self.rounds() {
+            let z = self.rows.get(i, self.dim).dot(x);
+            value += self.weights[i] * self.loss.at(z, self.labels[i]).0;
+        }
+        Ok(value)
+    }
+
+    fn ridge_part(&self, x: &[f64]) -> f64 {
+        if self.ridge > 0.0 {
+            0.5 * self.strong_convexity() * kernel::dot(x, x)
+        } else {
+            0.0
+        }
+    }
+
+    fn touch(&self, mu: f64, i: usize, z: f64) -> Touch {
+        touch(&*self.loss, mu, z, self.labels[i])
+    }
+
+    /// One pass: `image_of` gives ⟨a_i, x⟩, and each row goes straight into the gradient.
+    fn pass(
+        &self,
+        mu: f64,
+        x: &[f64],
+        gradient: &mut [f64],
+        mut image_of: impl FnMut(usize, &Row<'_>) -> f64,
+    ) -> Reading {
+        let ridge = self.ridge_part(x);
+        let mut reading = Reading {
+            value: ridge,
+            truth: ridge,
+            lift: 0.0,
+        };
+        gradient.copy_from_slice(x);
+        let sigma = self.strong_convexity();
+        gradient.iter_mut().for_each(|g| *g *= sigma);
+        for i in 0..self.rounds() {
+            let row = self.rows.get(i, self.dim);
+            let here = self.touch(mu, i, image_of(i, &row));
+            let weight = self.weights[i];
+            reading.value += weight * here.value;
+            reading.truth += weight * here.truth;
+            reading.lift += weight * here.lift;
+            let slope = weight * here.slope;
+            if slope != 0.0 {
+                row.add_to(slope, gradient);
+            }
+        }
+        reading
+    }
+}
+
+impl Total for Sum {
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn images(&self) -> usize {
+        self.rounds()
+    }
+
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+        self.pass(mu, x, gradient, |i, row| {
+            image[i] = row.dot(x);
+            image[i]
+        })
+    }
+
+    fn from_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+        self.pass(mu, x, gradient, |i, _| image[i])
+    }
+
+    fn map(&self, atom: &Atom, image: &mut [f64]) {
+        let each = image.iter_mut().enumerate();
+        match (atom.view(), &self.rows) {
+            (AtomView::Zero, _) => image.fill(0.0),
+            (AtomView::Coordinate { index, value }, Rows::Dense(all)) => {
+                each.for_each(|(i, z)| *z = value * all[i * self.dim + index]);
+            }
+            (AtomView::Sparse { indices, values }, Rows::Dense(all)) => {
+                for (row, z) in all.chunks_exact(self.dim).zip(image) {
+                    *z = kernel::dot_sparse(indices, values, row);
+                }
+            }
+            (AtomView::Dense(v), _) => {
+                each.for_each(|(i, z)| *z = self.rows.get(i, self.dim).dot(v))
+            }
+            _ => {
+                let mut v = vec![0.0; self.dim];
+                atom.write(&mut v);
+                each.for_each(|(i, z)| *z = self.rows.get(i, self.dim).dot(&v));
+            }
+        }
+    }
+
+    fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
+        let (mut value, mut slope) = (0.0, 0.0);
+        let sigma = self.strong_convexity();
+        if sigma > 0.0 {
+            for (x, d) in from.x.iter().zip(by.x) {
+                let here = x + s * d;
+                value += 0.5 * sigma * here * here;
+                slope += sigma * here * d;
+            }
+        }
+        for (i, (z, d)) in from.image.iter().zip(by.image).enumerate() {
+            let here = self.touch(mu, i, z + s * d);
+            value += self.weights[i] * here.value;
+            slope += self.weights[i] * here.slope * d;
+        }
+        (value, slope)
+    }
+
+    fn smoothness(&self) -> f64 {
+        if self.loss.smoothness() == f64::INFINITY {
+            f64::INFINITY
+        } else {
+            self.smoothness_at(0.0)
+        }
+    }
+
+    /// The curvature of an average direction, which no direction's exceeds by more than the rank.
+    fn smoothness_at(&self, mu: f64) -> f64 {
+        let of_loss = self.loss.smoothness().min(1.0 / mu);
+        let rank = self.rounds().min(self.dim).max(1) as f64;
+        of_loss * self.trace / rank + self.strong_convexity()
+    }
+
+    fn strong_convexity(&self) -> f64 {
+        self.ridge * self.rounds() as f64
+    }
+
+    fn is_linear(&self) -> bool {
+        self.loss.is_linear() && self.ridge == 0.0
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.trace.is_finite() {
+            Ok(())
+        } else {
+            Err(Error::Numerical {
+                round: self.rounds() as u64,
+                what: "the rows' squares overflowed".into(),
+            })
+        }
+    }
+}

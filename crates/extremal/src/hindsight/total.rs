@@ -1,0 +1,75 @@
+//! What is minimised in hindsight: a convex function that is reached through linear images.
+
+use crate::Result;
+use crate::set::Atom;
+
+/// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the linear *image* Bx of a point is worth keeping:
+/// along a segment it changes linearly, so that values there cost no pass over the data.
+///
+/// [`Sum`](super::Sum) and [`QuadraticSum`](super::QuadraticSum) are such totals; implement it for
+/// one of your own. `mu` is the width of smoothing, 0 for none; a total whose
+/// [`smoothness`](Total::smoothness) is finite is only ever asked with 0.
+pub trait Total {
+    /// The dimension of x.
+    fn dim(&self) -> usize;
+
+    /// The length of an image.
+    fn images(&self) -> usize;
+
+    /// Writes the image of x, and the gradient there.
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading;
+
+    /// The same where the image is known.
+    fn from_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading;
+
+    /// Writes the image of an atom.
+    fn map(&self, atom: &Atom, image: &mut [f64]);
+
+    /// Value and derivative by s at x + s·d, from the images of x and d.
+    fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64);
+
+    /// A guess of the gradient's Lipschitz constant, for the first step; ∞ where f has kinks that
+    /// need smoothing.
+    fn smoothness(&self) -> f64;
+
+    /// A guess of the same for f smoothed by `mu`.
+    fn smoothness_at(&self, _mu: f64) -> f64 {
+        self.smoothness()
+    }
+
+    /// σ with f − (σ/2)‖x‖² convex.
+    fn strong_convexity(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether f is linear, so that one oracle call minimises it.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    /// Errors unless there is something finite to minimise.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A point, or a direction, with its image.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The point.
+    pub x: &'a [f64],
+    /// Its image.
+    pub image: &'a [f64],
+}
+
+/// What a total says at a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// The value of the (smoothed) function that the gradient belongs to.
+    pub value: f64,
+    /// The value of the function itself.
+    pub truth: f64,
+    /// By how much truth lies above the plane that touches the smoothed function, everywhere;
+    /// 0 without smoothing.
+    pub lift: f64,
+}

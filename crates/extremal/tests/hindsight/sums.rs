@@ -1,0 +1,172 @@
+//! Totals are what they say, however they were fed.
+
+use extremal::hindsight::{Place, QuadraticSum, Reading, Sum, Total};
+use extremal::pair::Row;
+use extremal::set::Atom;
+
+use crate::Data;
+use crate::common::{normals, plus, rng};
+
+fn read(total: &dyn Total, mu: f64, x: &[f64]) -> (Reading, Vec<f64>, Vec<f64>) {
+    let (mut image, mut gradient) = (vec![0.0; total.images()], vec![0.0; total.dim()]);
+    let reading = total.evaluate(mu, x, &mut image, &mut gradient);
+    (reading, image, gradient)
+}
+
+/// Value as defined, gradient by differences, and the ways around the data.
+fn check(total: &dyn Total, mu: f64, value: impl Fn(&[f64]) -> f64) {
+    let mut r = rng(21);
+    for _ in 0..5 {
+        let (x, d) = (normals(&mut r, total.dim()), normals(&mut r, total.dim()));
+        let (reading, image, gradient) = read(total, mu, &x);
+        let scale = reading.value.abs().max(1.0);
+        assert!((reading.truth - value(&x)).abs() <= 1e-12 * scale);
+        let h = 1e-5;
+        let ends = [h, -h].map(|s| read(total, mu, &plus(&x, s, &d)).0.value);
+        let slope: f64 = gradient.iter().zip(&d).map(|(a, b)| a * b).sum();
+        assert!(((ends[0] - ends[1]) / (2.0 * h) - slope).abs() <= 1e-4 * scale);
+
+        let mut again = vec![0.0; total.dim()];
+        let same = total.from_image(mu, &x, &image, &mut again);
+        assert!((same.value - reading.value).abs() <= 1e-12 * scale);
+        assert!(
+            again
+                .iter()
+                .zip(&gradient)
+                .all(|(a, b)| (a - b).abs() <= 1e-10 * scale)
+        );
+
+        // the image of a direction, as a dense atom and as a sum of coordinates
+        let mut atom = Atom::new();
+        atom.dense_mut(d.len()).copy_from_slice(&d);
+        let mut way = vec![0.0; total.images()];
+        total.map(&atom, &mut way);
+        let (mut parts, mut one) = (vec![0.0; way.len()], vec![0.0; way.len()]);
+        for (i, v) in d.iter().enumerate() {
+            atom.set_coordinate(i, *v);
+            total.map(&atom, &mut one);
+            parts = plus(&parts, 1.0, &one);
+            let (indices, values) = atom.sparse_mut();
+            indices.push(i as u32);
+            values.push(*v);
+            let mut few = vec![0.0; way.len()];
+            total.map(&atom, &mut few);
+            assert!(
+                few.iter()
+                    .zip(&one)
+                    .all(|(a, b)| (a - b).abs() <= 1e-12 * scale)
+            );
+        }
+        assert!(
+            parts
+                .iter()
+                .zip(&way)
+                .all(|(a, b)| (a - b).abs() <= 1e-10 * scale)
+        );
+        let (from, by) = (
+            Place {
+                x: &x,
+                image: &image,
+            },
+            Place { x: &d, image: &way },
+        );
+        let (there, there_slope) = total.along(mu, 0.3, from, by);
+        let (exact, _, exact_gradient) = read(total, mu, &plus(&x, 0.3, &d));
+        let exact_slope: f64 = exact_gradient.iter().zip(&d).map(|(a, b)| a * b).sum();
+        assert!((there - exact.value).abs() <= 1e-10 * scale);
+        assert!((there_slope - exact_slope).abs() <= 1e-9 * scale);
+    }
+}
+
+/// The same rounds with their zeros left out.
+fn sparse(data: &Data) -> Sum {
+    let mut sum = Sum::new(data.dim(), &data.objective()).unwrap();
+    for ((row, y), w) in data.rows.iter().zip(&data.labels).zip(&data.weights) {
+        let kept: Vec<(u32, f64)> = (0..)
+            .zip(row.iter().copied())
+            .filter(|e| e.1 != 0.0)
+            .collect();
+        let (indices, values): (Vec<u32>, Vec<f64>) = kept.into_iter().unzip();
+        let row = Row::Sparse {
+            indices: &indices,
+            values: &values,
+        };
+        sum.push(row, *y, *w).unwrap();
+    }
+    sum
+}
+
+#[test]
+fn a_sum_is_the_total_of_its_losses_dense_and_sparse() {
+    for loss in ["squared", "logistic", "absolute"] {
+        let mut data = Data::draw(22, loss, 25, 7);
+        data.ridge = 0.3;
+        for (i, row) in data.rows.iter_mut().enumerate() {
+            row[i % 7] = 0.0;
+        }
+        // smoothing leaves the value itself alone
+        let mu = if loss == "absolute" { 0.5 } else { 0.0 };
+        for sum in [data.sum(), sparse(&data)] {
+            check(&sum, mu, |x| data.total(x));
+            let x = normals(&mut rng(23), 7);
+            let total = data.total(&x);
+            assert!((sum.value(&x).unwrap() - total).abs() <= 1e-12 * total);
+        }
+    }
+}
+
+#[test]
+fn sufficient_statistics_are_as_good_as_the_rounds() {
+    let mut data = Data::draw(24, "squared", 25, 6);
+    data.ridge = 0.2;
+    let mut sum = QuadraticSum::new(6, 0.2).unwrap();
+    data.feed(|row, y, w| sum.push(row, y, w)).unwrap();
+    check(&sum, 0.0, |x| data.total(x));
+    let mut few = QuadraticSum::new(6, 0.0).unwrap();
+    let row = Row::Sparse {
+        indices: &[4, 1],
+        values: &[2.0, -1.0],
+    };
+    few.push(row, 3.0, 0.5).unwrap();
+    check(&few, 0.0, |x| 0.25 * (2.0 * x[4] - x[1] - 3.0).powi(2));
+}
+
+#[test]
+fn a_bad_round_is_refused_and_not_kept() {
+    let data = Data::draw(25, "logistic", 5, 2);
+    let mut sum = data.sum();
+    let mut quadratic = QuadraticSum::new(2, 0.0).unwrap();
+    quadratic.push(Row::Dense(&[1.0, 1.0]), 1.0, 1.0).unwrap();
+    let before = (
+        read(&sum, 0.0, &[0.1, 0.2]).0,
+        read(&quadratic, 0.0, &[0.1, 0.2]).0,
+    );
+    for (row, label, weight, quadratic_too) in [
+        (&[1.0, 2.0, 3.0][..], 1.0, 1.0, true),
+        (&[1.0, f64::NAN], 1.0, 1.0, true),
+        (&[1.0, f64::INFINITY], 1.0, 1.0, true),
+        (&[1.0, 1.0], 0.5, 1.0, false),
+        (&[1.0, 1.0], f64::NAN, 1.0, true),
+        (&[1.0, 1.0], 1.0, -1.0, true),
+        (&[1.0, 1.0], 1.0, f64::INFINITY, true),
+    ] {
+        sum.push(Row::Dense(row), label, weight).unwrap_err();
+        if quadratic_too {
+            quadratic.push(Row::Dense(row), label, weight).unwrap_err();
+        }
+    }
+    let outside = Row::Sparse {
+        indices: &[2],
+        values: &[1.0],
+    };
+    sum.push(outside, 1.0, 1.0).unwrap_err();
+    assert_eq!(sum.rounds(), 5);
+    let after = (
+        read(&sum, 0.0, &[0.1, 0.2]).0,
+        read(&quadratic, 0.0, &[0.1, 0.2]).0,
+    );
+    assert_eq!(before, after);
+    assert!(QuadraticSum::new(2, -1.0).is_err() && QuadraticSum::new(0, 0.0).is_err());
+    assert!(QuadraticSum::from_parts(vec![1.0; 3], &[0.0; 2], 0.0).is_err());
+    assert!(QuadraticSum::from_parts(vec![f64::NAN; 4], &[0.0; 2], 0.0).is_err());
+}

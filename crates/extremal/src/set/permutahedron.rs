@@ -121,7 +121,11 @@ impl PermutahedronSet {
                 strong_convexity: None,
             },
             // far from 0 rounding is relative to how far
-            scale: (most - least).max(1e-6 * size),
+            scale: if most > least {
+                (most - least).max(1e-6 * size)
+            } else {
+                size
+            },
             weights: falling.into(),
             scratch: Scratch::default(),
         })

@@ -461,7 +461,7 @@ pub fn bodies() -> Vec<Body> {
             total: 1.0,
             at_most: true,
         },
-        Body::CappedSimplex { total: 2.5 },
+        Body::CappedSimplex { total: 1.5 },
         Body::KSparse { k: 2, radius: 0.7 },
         Body::KSupport { k: 2, radius: 1.5 },
         Body::Hypercube {

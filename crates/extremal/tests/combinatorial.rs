@@ -5,6 +5,11 @@
 mod support;
 
 use extremal::Error;
+use extremal::set::capped_simplex::CappedSimplex;
+use extremal::set::hypercube::Hypercube;
+use extremal::set::k_sparse::KSparse;
+use extremal::set::k_support::KSupport;
+use extremal::set::permutahedron::Permutahedron;
 use extremal::set::{Atom, AtomView, SetSpec, SharedSet};
 use support::{Body, distance, dot, generator, minus, norm, normal, plus, scaled, set, uniform};
 
@@ -336,7 +341,7 @@ fn gauges_and_oracles_are_dual() {
 #[test]
 fn projections_are_those_found_by_bisection() {
     let mut rng = generator(7);
-    for d in [3, 8, 20] {
+    for d in [3, 8, 30] {
         let n = d as f64;
         let mut all = vec![Body::Permutahedron];
         for total in [0.01, 1.0, 2.25, 0.5 * n, n - 1.0, n - 0.001] {
@@ -349,7 +354,7 @@ fn projections_are_those_found_by_bisection() {
         for body in all {
             let set = set(&body.spec(), d);
             let size = set.geometry().norm_bound;
-            for round in 0..12 {
+            for round in 0..24 {
                 let k = size * [0.1, 0.7, 1.0, 2.0, 20.0, 1e4][round % 6];
                 let mut y = scaled(k, &normal(&mut rng, d));
                 if round % 3 == 0 {
@@ -490,13 +495,26 @@ fn bad_parameters_are_refused_with_the_reason() {
     }
     for bad in [f64::NAN, f64::INFINITY] {
         let weights = Some(vec![1.0, bad]);
-        let spec = extremal::set::permutahedron::Permutahedron { weights, dim: None };
+        let spec = Permutahedron { weights, dim: None };
         assert!(SetSpec::Permutahedron(spec).build(None).is_err());
-        let spec = extremal::set::capped_simplex::CappedSimplex {
+        let spec = CappedSimplex {
             total: bad,
             dim: Some(2),
         };
         assert!(SetSpec::CappedSimplex(spec).build(None).is_err());
+        let (radius, dim) = (bad, Some(2));
+        for spec in [
+            SetSpec::KSparse(KSparse { k: 1, radius, dim }),
+            SetSpec::KSupport(KSupport { k: 1, radius, dim }),
+            SetSpec::Hypercube(Hypercube {
+                radius,
+                centred: true,
+                dim,
+            }),
+        ] {
+            let error = spec.build(None).err().unwrap().to_string();
+            assert!(error.contains("radius"), "{error}");
+        }
     }
 }
 

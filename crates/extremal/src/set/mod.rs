@@ -10,11 +10,18 @@ use crate::{Error, Result, kernel};
 
 mod atom;
 pub mod boxes;
+pub mod capped_simplex;
 mod custom;
+pub mod hypercube;
+pub mod k_sparse;
+pub mod k_support;
 pub mod l1;
 pub mod l2;
 pub mod lp;
+pub mod permutahedron;
+mod scratch;
 pub mod simplex;
+mod top;
 
 pub use atom::{Atom, AtomView};
 pub use custom::CustomSet;
@@ -31,6 +38,11 @@ registry! {
         "l1" => L1(l1::L1),
         "box" => Box(boxes::BoxSpec),
         "simplex" => Simplex(simplex::Simplex),
+        "capped-simplex" => CappedSimplex(capped_simplex::CappedSimplex),
+        "k-sparse" => KSparse(k_sparse::KSparse),
+        "k-support" => KSupport(k_support::KSupport),
+        "hypercube" => Hypercube(hypercube::Hypercube),
+        "permutahedron" => Permutahedron(permutahedron::Permutahedron),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn sets(dim: usize) -> Vec<NamedSet> {
 }
 
 /// Sets as small, large, thin, flat and pointed as their parameters allow.
-const HARD: [&str; 24] = [
+const HARD: &[&str] = &[
     "l2:radius=1e100",
     "l2:radius=1e-100",
     "l1:radius=1e100",
@@ -84,6 +84,19 @@ const HARD: [&str; 24] = [
     "box:lower=3,upper=3",
     "box:lower=1000,upper=1000.001",
     "box:lower=-1e-100,upper=1e100",
+    "capped-simplex:total=1e-100",
+    "capped-simplex:total=0.999999",
+    "k-sparse:k=1,radius=1e-100",
+    "k-sparse:k=2,radius=1e100",
+    "k-sparse:k=5,radius=1e-100",
+    "k-sparse:k=1000000,radius=1e100",
+    "k-support:k=1,radius=1e100",
+    "k-support:k=2,radius=1e-100",
+    "k-support:k=9,radius=1e100",
+    "k-support:k=1000000,radius=1e-100",
+    "hypercube:radius=1e100",
+    "hypercube:radius=1e-100",
+    "hypercube:radius=1e-100,centred=true",
 ];
 
 /// [`HARD`] in this dimension.

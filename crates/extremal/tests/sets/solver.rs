@@ -129,6 +129,71 @@ fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
             let rows: Vec<_> = (0..dim).map(|i| at_least(i, 0.0)).collect();
             program.constrain(NonnegativeConeT(dim), rows);
         }
+        SetSpec::CappedSimplex(capped) => {
+            let total = ((0..dim).map(|i| (i, 1.0)).collect(), capped.total);
+            program.constrain(ZeroConeT(1), vec![total]);
+            let bounds = |i| [at_least(i, 0.0), at_most(i, 1.0)];
+            let rows: Vec<_> = (0..dim).flat_map(bounds).collect();
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+        }
+        SetSpec::KSparse(sparse) => {
+            // −t_i ≤ x_i ≤ t_i ≤ r and Σ t_i ≤ kr
+            program.variables = 2 * dim;
+            let total = sparse.k as f64 * sparse.radius;
+            let mut rows = vec![((0..dim).map(|i| (dim + i, 1.0)).collect(), total)];
+            for i in 0..dim {
+                rows.push((vec![(i, 1.0), (dim + i, -1.0)], 0.0));
+                rows.push((vec![(i, -1.0), (dim + i, -1.0)], 0.0));
+                rows.push(at_most(dim + i, sparse.radius));
+            }
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+        }
+        SetSpec::KSupport(support) => {
+            // x = Σ v_S over the subsets S of k places, ‖v_S‖ ≤ t_S and Σ t_S ≤ r
+            let k = support.k.min(dim) as u32;
+            let subsets = (0..1_u32 << dim).filter(|s| s.count_ones() == k);
+            let mut sums: Vec<_> = (0..dim).map(|i| (vec![(i, -1.0)], 0.0)).collect();
+            let mut total = vec![];
+            for subset in subsets {
+                let bound = program.variables;
+                total.push((bound, 1.0));
+                let mut rows = vec![(vec![(bound, -1.0)], 0.0)];
+                for (part, i) in (0..dim).filter(|i| subset >> i & 1 == 1).enumerate() {
+                    let variable = bound + 1 + part;
+                    sums[i].0.push((variable, 1.0));
+                    rows.push((vec![(variable, -1.0)], 0.0));
+                }
+                program.variables += rows.len();
+                program.constrain(SecondOrderConeT(rows.len()), rows);
+            }
+            program.constrain(ZeroConeT(dim), sums);
+            program.constrain(NonnegativeConeT(1), vec![(total, support.radius)]);
+        }
+        SetSpec::Hypercube(cube) => {
+            let low = if cube.centred { -cube.radius } else { 0.0 };
+            let bounds = |i| [at_least(i, low), at_most(i, cube.radius)];
+            let rows: Vec<_> = (0..dim).flat_map(bounds).collect();
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+        }
+        SetSpec::Permutahedron(ranks) => {
+            // x = Pw with P ≥ 0 whose rows and columns add up to 1
+            let ramp = || (1..=dim).map(|i| i as f64).collect();
+            let weights = ranks.weights.clone().unwrap_or_else(ramp);
+            program.variables = dim + dim * dim;
+            let entry = |i: usize, j: usize| dim + i * dim + j;
+            let mut rows = vec![];
+            for i in 0..dim {
+                let mut mixed = vec![(i, -1.0)];
+                mixed.extend((0..dim).map(|j| (entry(i, j), weights[j])));
+                rows.push((mixed, 0.0));
+                rows.push(((0..dim).map(|j| (entry(i, j), 1.0)).collect(), 1.0));
+                rows.push(((0..dim).map(|j| (entry(j, i), 1.0)).collect(), 1.0));
+            }
+            rows.pop(); // the last column follows from the others
+            program.constrain(ZeroConeT(rows.len()), rows);
+            let rows: Vec<_> = (dim..dim + dim * dim).map(|v| at_least(v, 0.0)).collect();
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+        }
         _ => return None,
     }
     Some(program)

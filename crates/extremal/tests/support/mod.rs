@@ -137,6 +137,11 @@ pub enum Body {
     L1 { radius: f64 },
     Box { lower: f64, upper: f64 },
     Simplex { total: f64, at_most: bool },
+    CappedSimplex { total: f64 },
+    KSparse { k: usize, radius: f64 },
+    KSupport { k: usize, radius: f64 },
+    Hypercube { radius: f64, centred: bool },
+    Permutahedron,
 }
 
 impl Body {
@@ -148,6 +153,13 @@ impl Body {
             Self::L1 { radius } => format!("l1:radius={radius}"),
             Self::Box { lower, upper } => format!("box:lower={lower},upper={upper}"),
             Self::Simplex { total, at_most } => format!("simplex:total={total},at-most={at_most}"),
+            Self::CappedSimplex { total } => format!("capped-simplex:total={total}"),
+            Self::KSparse { k, radius } => format!("k-sparse:k={k},radius={radius}"),
+            Self::KSupport { k, radius } => format!("k-support:k={k},radius={radius}"),
+            Self::Hypercube { radius, centred } => {
+                format!("hypercube:radius={radius},centred={centred}")
+            }
+            Self::Permutahedron => "permutahedron".into(),
         }
     }
 
@@ -159,6 +171,12 @@ impl Body {
             Self::Simplex { total, at_most } => {
                 vec![total / if at_most { d + d.sqrt() } else { d }; dim]
             }
+            Self::CappedSimplex { total } => vec![total / d; dim],
+            Self::KSparse { .. } | Self::KSupport { .. } => vec![0.0; dim],
+            Self::Hypercube { radius, centred } => {
+                vec![if centred { 0.0 } else { 0.5 * radius }; dim]
+            }
+            Self::Permutahedron => vec![0.5 * (d + 1.0); dim],
         }
     }
 
@@ -169,6 +187,16 @@ impl Body {
             Self::L1 { radius } => 2.0 * radius,
             Self::Box { lower, upper } => (upper - lower) * d.sqrt(),
             Self::Simplex { total, .. } => total * 2f64.sqrt(),
+            Self::CappedSimplex { .. } | Self::Permutahedron => {
+                let rising: Vec<f64> = (0..dim).map(|i| i as f64).collect();
+                let falling = scaled(-1.0, &rising);
+                distance(&self.oracle(&rising), &self.oracle(&falling))
+            }
+            Self::KSparse { k, radius } => 2.0 * radius * (k.min(dim) as f64).sqrt(),
+            Self::KSupport { radius, .. } => 2.0 * radius,
+            Self::Hypercube { radius, centred } => {
+                radius * d.sqrt() * if centred { 2.0 } else { 1.0 }
+            }
         }
     }
 
@@ -210,6 +238,41 @@ impl Body {
                 let i = (0..c.len()).fold(0, |b, i| if c[i] < c[b] { i } else { b });
                 corner(i, if at_most && c[i] >= 0.0 { 0.0 } else { total })
             }
+            Self::CappedSimplex { total } => {
+                let mut left = total;
+                let mut v = vec![0.0; c.len()];
+                for i in rising(c) {
+                    v[i] = left.clamp(0.0, 1.0);
+                    left -= v[i];
+                }
+                v
+            }
+            Self::KSparse { k, radius } => {
+                let mut v = vec![0.0; c.len()];
+                for &i in largest(c).iter().take(k) {
+                    v[i] = if c[i] > 0.0 { -radius } else { radius };
+                }
+                v
+            }
+            Self::KSupport { k, radius } => {
+                let mut v = vec![0.0; c.len()];
+                for &i in largest(c).iter().take(k) {
+                    v[i] = -c[i];
+                }
+                scaled(radius / norm(&v), &v)
+            }
+            Self::Hypercube { radius, centred } => {
+                let low = if centred { -radius } else { 0.0 };
+                let end = |v: &f64| if *v > 0.0 { low } else { radius };
+                c.iter().map(end).collect()
+            }
+            Self::Permutahedron => {
+                let mut v = vec![0.0; c.len()];
+                for (rank, i) in rising(c).into_iter().enumerate() {
+                    v[i] = (c.len() - rank) as f64;
+                }
+                v
+            }
         }
     }
 
@@ -224,7 +287,7 @@ impl Body {
                 if sizes.iter().sum::<f64>() <= radius {
                     return y.to_vec();
                 }
-                let x = shift_to_total(&sizes, radius);
+                let x = shift_to_total(&sizes, radius, f64::INFINITY);
                 x.iter().zip(y).map(|(x, y)| x * y.signum()).collect()
             }
             Self::Simplex { total, at_most } => {
@@ -232,7 +295,36 @@ impl Body {
                 if at_most && inside.iter().sum::<f64>() <= total {
                     return inside;
                 }
-                shift_to_total(y, total)
+                shift_to_total(y, total, f64::INFINITY)
+            }
+            Self::CappedSimplex { total } => shift_to_total(y, total, 1.0),
+            Self::KSparse { k, radius } => {
+                let sizes: Vec<f64> = y.iter().map(|v| v.abs().min(radius)).collect();
+                let x = if sizes.iter().sum::<f64>() <= k as f64 * radius {
+                    sizes
+                } else {
+                    let sizes: Vec<f64> = y.iter().map(|v| v.abs()).collect();
+                    shift_to_total(&sizes, k as f64 * radius, radius)
+                };
+                x.iter().zip(y).map(|(x, y)| x * y.signum()).collect()
+            }
+            Self::KSupport { k, radius } => project_onto_k_support(y, k, radius),
+            Self::Hypercube { radius, centred } => {
+                let low = if centred { -radius } else { 0.0 };
+                y.iter().map(|v| v.clamp(low, radius)).collect()
+            }
+            Self::Permutahedron => {
+                // the falling sequence nearest to y − w, by the formula of means
+                let d = y.len();
+                let order = largest_first(y);
+                let r: Vec<f64> = (0..d).map(|i| y[order[i]] - (d - i) as f64).collect();
+                let mean = |a: usize, b: usize| r[a..=b].iter().sum::<f64>() / (b + 1 - a) as f64;
+                let mut x = y.to_vec();
+                for i in 0..d {
+                    let most = |a| (i..d).map(|b| mean(a, b)).fold(f64::MIN, f64::max);
+                    x[order[i]] -= (0..=i).map(most).fold(f64::MAX, f64::min);
+                }
+                x
             }
         }
     }
@@ -247,10 +339,27 @@ impl Body {
     }
 }
 
-/// max(y − θ, 0) with θ such that the total is as asked, by bisection.
-fn shift_to_total(y: &[f64], total: f64) -> Vec<f64> {
+/// The places of the entries, smallest entry first; equal ones in their order.
+fn rising(c: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..c.len()).collect();
+    order.sort_by(|&a, &b| c[a].partial_cmp(&c[b]).unwrap());
+    order
+}
+
+fn largest_first(c: &[f64]) -> Vec<usize> {
+    rising(&scaled(-1.0, c))
+}
+
+/// The places of the entries, largest size first.
+fn largest(c: &[f64]) -> Vec<usize> {
+    largest_first(&c.iter().map(|v| v.abs()).collect::<Vec<_>>())
+}
+
+/// clip(y − θ, 0, cap) with θ such that the total is as asked, by bisection.
+fn shift_to_total(y: &[f64], total: f64, cap: f64) -> Vec<f64> {
     let top = y.iter().fold(f64::NEG_INFINITY, |t, v| t.max(*v));
-    let sum = |theta: f64| y.iter().map(|v| (v - theta).max(0.0)).sum::<f64>();
+    let clipped = |v: f64, theta: f64| (v - theta).clamp(0.0, cap);
+    let sum = |theta: f64| y.iter().map(|v| clipped(*v, theta)).sum::<f64>();
     let (mut low, mut high) = (top - total - 1.0, top);
     while sum(low) < total {
         low -= high - low;
@@ -263,7 +372,61 @@ fn shift_to_total(y: &[f64], total: f64) -> Vec<f64> {
             high = middle
         }
     }
-    y.iter().map(|v| (v - high).max(0.0)).collect()
+    y.iter().map(|v| clipped(*v, high)).collect()
+}
+
+/// The k-support norm is the smallest √(Σ x²/θ) over 0 ≤ θ ≤ 1 with Σθ = k, and the nearest
+/// point θy/(θ + λ) with θ = clip(α|y| − λ, 0, 1): α for every λ and λ for the radius, both by
+/// bisection.
+fn project_onto_k_support(y: &[f64], k: usize, radius: f64) -> Vec<f64> {
+    let top = y.iter().fold(0.0_f64, |t, v| t.max(v.abs()));
+    if y.iter().filter(|v| **v != 0.0).count() <= k {
+        return scaled((radius / norm(y)).min(1.0), y);
+    }
+    let shares = |lambda: f64| -> Vec<f64> {
+        let at = |alpha: f64| {
+            y.iter()
+                .map(move |v| (alpha * v.abs() - lambda).clamp(0.0, 1.0))
+        };
+        let (mut low, mut high) = (0.0, (1.0 + lambda) / top);
+        while at(high).sum::<f64>() < k as f64 {
+            high *= 2.0;
+        }
+        for _ in 0..80 {
+            let middle = 0.5 * (low + high);
+            if at(middle).sum::<f64>() < k as f64 {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        at(high).collect()
+    };
+    let near = |lambda: f64| -> (Vec<f64>, f64) {
+        let theta = shares(lambda);
+        let x: Vec<f64> = (0..y.len())
+            .map(|i| y[i] * theta[i] / (theta[i] + lambda.max(1e-300)))
+            .collect();
+        let held = (0..y.len()).filter(|&i| theta[i] > 0.0);
+        let square = held.map(|i| x[i] * x[i] / theta[i]).sum::<f64>();
+        (x, square.sqrt())
+    };
+    if near(0.0).1 <= radius {
+        return y.to_vec();
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    while near(high).1 > radius {
+        high *= 2.0;
+    }
+    for _ in 0..80 {
+        let middle = 0.5 * (low + high);
+        if near(middle).1 > radius {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    near(high).0
 }
 
 /// Every kind of set, with centres at 0 and elsewhere.
@@ -298,5 +461,13 @@ pub fn bodies() -> Vec<Body> {
             total: 1.0,
             at_most: true,
         },
+        Body::CappedSimplex { total: 1.5 },
+        Body::KSparse { k: 2, radius: 0.7 },
+        Body::KSupport { k: 2, radius: 1.5 },
+        Body::Hypercube {
+            radius: 2.0,
+            centred: true,
+        },
+        Body::Permutahedron,
     ]
 }

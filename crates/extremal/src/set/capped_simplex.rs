@@ -1,0 +1,290 @@
+//! The capped simplex {0 ≤ x ≤ 1, Σx = τ}. For a whole τ it is the hull of all choices of τ among
+//! d things: which adverts to show, which sensors to read.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::{DIM, one};
+use super::top::{Top, last};
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
+    larger, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`CappedSimplexSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CappedSimplex {
+    /// τ
+    #[serde(default = "one")]
+    pub total: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for CappedSimplex {
+    const ENTRY: Entry = Entry {
+        name: "capped-simplex",
+        summary: "capped simplex: 0 ≤ x ≤ 1 with a given total; the k-subsets, for a total of k",
+        parameters: &[
+            Parameter {
+                name: "total",
+                about: "the entries' total τ",
+                default: Some("1"),
+                allowed: "> 0 and at most the dimension",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d + τ log τ), ⌈τ⌉ entries per atom; projection O(d log d)",
+        guarantee: "D = √(2·min(τ, d−τ)) for a whole τ; a polytope, not strongly convex",
+        reference: "Warmuth & Kuzmin, JMLR 2008",
+        examples: &["capped-simplex", "capped-simplex:total=2.5"],
+    };
+}
+
+impl MakeSet for CappedSimplex {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let dim = settle_dim("capped-simplex", self.dim, dim)?;
+        Ok(Arc::new(CappedSimplexSet::new(dim, self.total)?))
+    }
+}
+
+/// {0 ≤ x ≤ 1, Σx = total}.
+///
+/// ```
+/// use extremal::set::{Atom, Set, capped_simplex::CappedSimplexSet};
+/// let pairs = CappedSimplexSet::new(4, 2.0).unwrap();
+/// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
+/// let value = pairs.oracle().minimise(&[3.0, -1.0, 2.0, 5.0], &mut atom).unwrap();
+/// atom.write(&mut v);
+/// assert_eq!((value, v), (1.0, [0.0, 1.0, 1.0, 0.0]));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct CappedSimplexSet {
+    dim: usize,
+    total: f64,
+}
+
+impl CappedSimplexSet {
+    /// The capped simplex with this total, at most `dim`.
+    pub fn new(dim: usize, total: f64) -> Result<Self> {
+        let dim = settle_dim("capped-simplex", Some(dim), None)?;
+        if !(1e-100..=dim as f64).contains(&total) {
+            return Err(Error::parameter(
+                "capped-simplex",
+                "total",
+                total,
+                "between 1e-100 and the dimension",
+            ));
+        }
+        Ok(Self { dim, total })
+    }
+
+    /// How many entries of an atom are 1, and the rest that another one gets.
+    fn parts(&self) -> (usize, f64) {
+        (self.total as usize, self.total.fract())
+    }
+}
+
+impl Set for CappedSimplexSet {
+    fn name(&self) -> &str {
+        "capped-simplex"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        let (ones, rest) = self.parts();
+        // Atoms furthest apart have their large entries where the other one's are small. Above
+        // d/2 entries of 1 must meet, and it is the zeros that can be kept apart.
+        let zeros = self.dim - ones - usize::from(rest > 0.0);
+        let square = match ones.cmp(&zeros) {
+            std::cmp::Ordering::Less => ones as f64 + rest * rest,
+            std::cmp::Ordering::Equal => ones as f64,
+            std::cmp::Ordering::Greater if rest > 0.0 => zeros as f64 + (1.0 - rest).powi(2),
+            std::cmp::Ordering::Greater => zeros as f64,
+        };
+        Geometry {
+            diameter: if ones == 0 && zeros > 0 {
+                std::f64::consts::SQRT_2 * rest // whose square may be no normal number
+            } else {
+                (2.0 * square).sqrt()
+            },
+            norm_bound: if ones == 0 {
+                rest
+            } else {
+                (ones as f64 + rest * rest).sqrt()
+            },
+            inner_radius: None,
+            strong_convexity: None,
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        let (ones, rest) = self.parts();
+        let entries = ones + usize::from(rest > 0.0);
+        Box::new(CappedSimplexOracle {
+            set: *self,
+            top: Top::with_capacity(entries, self.dim),
+        })
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        out.fill(self.total / self.dim as f64);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let sum: f64 = x.iter().sum();
+        let off = (sum - self.total).abs() / self.total;
+        let beyond = x.iter().fold(0.0, |w, &v| larger(w, larger(-v, v - 1.0)));
+        Some(larger(off, beyond / self.total.min(1.0)))
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(CappedSimplexProjection {
+            set: *self,
+            order: Vec::with_capacity(self.dim),
+        }))
+    }
+}
+
+struct CappedSimplexOracle {
+    set: CappedSimplexSet,
+    top: Top,
+}
+
+impl Oracle for CappedSimplexOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.set.dim, direction)?;
+        let (ones, rest) = self.set.parts();
+        let entries = ones + usize::from(rest > 0.0);
+        if entries == 1 {
+            let i = kernel::argmin(direction).unwrap_or(0);
+            atom.set_coordinate(i, self.set.total);
+            return Ok(self.set.total * direction[i]);
+        }
+        let chosen = self.top.largest(direction.iter().map(|d| -d), entries);
+        let (indices, values) = atom.sparse_mut();
+        indices.extend(chosen.iter().map(|c| c.1));
+        values.resize(entries, 1.0);
+        if rest > 0.0 {
+            values[last(chosen)] = rest;
+        }
+        Ok(atom.dot(direction))
+    }
+}
+
+struct CappedSimplexProjection {
+    set: CappedSimplexSet,
+    order: Vec<f64>,
+}
+
+impl Projection for CappedSimplexProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.set.dim, x)?;
+        self.order.clear();
+        self.order.extend_from_slice(x);
+        self.order.sort_unstable_by(|a, b| b.total_cmp(a));
+        let level = Level::find(&self.order, 1.0, self.set.total);
+        for x in x.iter_mut() {
+            *x = level.share(*x);
+        }
+        Ok(())
+    }
+}
+
+/// A water level: entries turn into shares between 0 and 1 that add up to a given total.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Level {
+    /// The entry that the level is measured from: differences of far-away numbers keep digits
+    /// that their sums lose.
+    pub base: f64,
+    /// How far below it the level lies, in units of the cap: from 0 to 1.
+    pub depth: f64,
+    /// An entry this far above the level has a share of 1.
+    pub cap: f64,
+}
+
+impl Level {
+    /// The level for entries in falling order, 0 < total ≤ their number. Linear in the number of
+    /// entries within a cap of the level, and logarithmic in all.
+    pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
+        // At this entry itself the shares above add up to less than the total, a cap below it to
+        // as much or more.
+        let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
+        let height = |y: f64| (y - base) / cap;
+        let full = order.partition_point(|&y| height(y) >= 1.0);
+        let wet = order.partition_point(|&y| height(y) > -1.0);
+        let above = full + order[full..wet].partition_point(|&y| y > base);
+        // Going down from the base, entries above it become full and those below begin to count.
+        // order[filled..counted] are between.
+        let (mut filled, mut counted) = (full, above);
+        let heights = |part: &[f64]| part.iter().map(|&y| height(y)).sum::<f64>();
+        let missing = |filled: usize, sum: f64| total - filled as f64 - sum;
+        let mut sum = heights(&order[full..above]);
+        let mut depth = 0.0;
+        loop {
+            let to_fill = order[filled..above].first().map(|&y| 1.0 - height(y));
+            let to_count = order[counted..wet].first().map(|&y| -height(y));
+            let next = to_fill.unwrap_or(1.0).min(to_count.unwrap_or(1.0));
+            let growing = (counted - filled) as f64;
+            let is_last = next >= 1.0 || missing(filled, sum) <= growing * next;
+            if is_last && counted > filled {
+                // added up anew: what was taken away again has left its rounding
+                let sum = heights(&order[filled..counted]);
+                depth = (missing(filled, sum) / growing).clamp(depth, next);
+                return Self { base, depth, cap };
+            }
+            depth = next;
+            if to_count == Some(next) {
+                sum += height(order[counted]);
+                counted += 1;
+            } else {
+                sum -= height(order[filled]);
+                filled += 1;
+            }
+        }
+    }
+
+    /// The share of an entry.
+    pub fn share(&self, y: f64) -> f64 {
+        ((y - self.base) / self.cap + self.depth).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Level;
+
+    #[test]
+    fn shares_add_up_to_the_total_wherever_the_entries_lie() {
+        for far in [0.0, 1.0, -3.0, 1e9, -1e15] {
+            for n in 1..40_usize {
+                let mut order: Vec<f64> = (0..n)
+                    .map(|i| far + 0.25 * ((i * 37 % 23) as f64) - ((i % 5) as f64))
+                    .collect();
+                order.sort_by(|a, b| b.total_cmp(a));
+                for cap in [1e-3, 0.3, 1.0, 10.0] {
+                    for total in [1e-5, 0.5, 1.0, 0.4 * n as f64, n as f64 - 0.5, n as f64] {
+                        if total > n as f64 {
+                            continue;
+                        }
+                        let level = Level::find(&order, cap, total);
+                        let sum: f64 = order.iter().map(|&y| level.share(y)).sum();
+                        assert!(
+                            (sum - total).abs() <= 1e-12 * total,
+                            "{order:?}, cap {cap}: {sum}, not {total}"
+                        );
+                        assert!((0.0..=1.0).contains(&level.depth));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For
+//! k = 1 the ℓ1 ball, for k ≥ d the ℓ∞ ball.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::capped_simplex::Level;
+use super::l2::{DIM, RADIUS, one};
+use super::top::Top;
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
+    check_radius, excess, larger, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`KSparsePolytope`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KSparse {
+    /// How many entries an atom has.
+    pub k: usize,
+    /// r
+    #[serde(default = "one")]
+    pub radius: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+pub(crate) const K: Parameter = Parameter {
+    name: "k",
+    about: "how many entries an atom has",
+    default: None,
+    allowed: "1 or more; above the dimension the same as that",
+};
+
+impl Described for KSparse {
+    const ENTRY: Entry = Entry {
+        name: "k-sparse",
+        summary: "k-sparse polytope: hull of the vectors with k entries ±r",
+        parameters: &[K, RADIUS, DIM],
+        cost: "oracle O(d + k log k), k entries per atom; projection O(d log d)",
+        guarantee: "D = 2r√k; a polytope, not strongly convex",
+        reference: "textbook: the dual of the sum of the k largest |x_i|",
+        examples: &["k-sparse:k=1,radius=2", "k-sparse:k=3"],
+    };
+}
+
+impl MakeSet for KSparse {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let dim = settle_dim("k-sparse", self.dim, dim)?;
+        Ok(Arc::new(KSparsePolytope::new(dim, self.k, self.radius)?))
+    }
+}
+
+/// k, or the dimension if that is less.
+pub(crate) fn check_k(owner: &'static str, k: usize, dim: usize) -> Result<usize> {
+    if k == 0 {
+        return Err(Error::parameter(owner, "k", k, "1 or more"));
+    }
+    Ok(k.min(dim))
+}
+
+/// {‖x‖∞ ≤ radius, ‖x‖₁ ≤ k·radius}.
+///
+/// ```
+/// use extremal::set::{Atom, Set, k_sparse::KSparsePolytope};
+/// let set = KSparsePolytope::new(4, 2, 0.5).unwrap();
+/// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
+/// set.oracle().minimise(&[3.0, -1.0, 2.0, -5.0], &mut atom).unwrap();
+/// atom.write(&mut v);
+/// assert_eq!(v, [-0.5, 0.0, 0.0, 0.5]);
+/// assert_eq!(set.gauge(&[0.4, 0.4, 0.4, 0.4]), Some(1.6));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct KSparsePolytope {
+    dim: usize,
+    k: usize,
+    radius: f64,
+}
+
+impl KSparsePolytope {
+    /// The polytope around 0; a k above the dimension means the dimension.
+    pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
+        let dim = settle_dim("k-sparse", Some(dim), None)?;
+        Ok(Self {
+            dim,
+            k: check_k("k-sparse", k, dim)?,
+            radius: check_radius("k-sparse", "radius", radius)?,
+        })
+    }
+
+    fn norm(&self, x: &[f64]) -> f64 {
+        let top = x.iter().fold(0.0, |top, v| larger(top, v.abs()));
+        if self.k == self.dim {
+            return top;
+        }
+        // divided first: as large a sum as its mean
+        let k = self.k as f64;
+        larger(top, x.iter().map(|v| v.abs() / k).sum())
+    }
+
+    fn corner(&self, direction: f64) -> f64 {
+        if direction > 0.0 {
+            -self.radius
+        } else {
+            self.radius
+        }
+    }
+}
+
+impl Set for KSparsePolytope {
+    fn name(&self) -> &str {
+        "k-sparse"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        let (d, k) = (self.dim as f64, self.k as f64);
+        Geometry {
+            diameter: 2.0 * self.radius * k.sqrt(),
+            norm_bound: self.radius * k.sqrt(),
+            inner_radius: Some(self.radius * (k / d.sqrt()).min(1.0)),
+            strong_convexity: (self.dim == 1).then_some(1.0 / self.radius),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(KSparseOracle {
+            set: *self,
+            top: Top::with_capacity(self.k, self.dim),
+        })
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.gauge(x).map(excess)
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(self.norm(x) / self.radius)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(KSparseProjection {
+            set: *self,
+            order: Vec::with_capacity(self.dim),
+        }))
+    }
+}
+
+struct KSparseOracle {
+    set: KSparsePolytope,
+    top: Top,
+}
+
+impl Oracle for KSparseOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        let set = self.set;
+        check_direction(set.dim, direction)?;
+        if set.k == set.dim {
+            for (v, &d) in atom.dense_mut(set.dim).iter_mut().zip(direction) {
+                *v = set.corner(d);
+            }
+        } else if set.k == 1 {
+            let i = kernel::argmax_abs(direction).unwrap_or(0);
+            atom.set_coordinate(i, set.corner(direction[i]));
+        } else {
+            let chosen = self.top.largest(direction.iter().map(|d| d.abs()), set.k);
+            let (indices, values) = atom.sparse_mut();
+            for &(_, i) in chosen {
+                indices.push(i);
+                values.push(set.corner(direction[i as usize]));
+            }
+        }
+        Ok(atom.dot(direction))
+    }
+}
+
+struct KSparseProjection {
+    set: KSparsePolytope,
+    order: Vec<f64>,
+}
+
+impl Projection for KSparseProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        let KSparsePolytope { dim, k, radius } = self.set;
+        check_point(dim, x)?;
+        // Clipping alone is the answer if the sum then fits. Otherwise the sum is tight, and what
+        // its multiplier takes off every entry before the clipping is a water level.
+        let clipped: f64 = x.iter().map(|v| (v.abs() / radius).min(1.0)).sum();
+        if clipped <= k as f64 {
+            for x in x.iter_mut() {
+                *x = x.clamp(-radius, radius);
+            }
+            return Ok(());
+        }
+        self.order.clear();
+        self.order.extend(x.iter().map(|v| v.abs()));
+        self.order.sort_unstable_by(|a, b| b.total_cmp(a));
+        let level = Level::find(&self.order, radius, k as f64);
+        for x in x.iter_mut() {
+            *x = (radius * level.share(x.abs())).copysign(*x);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,304 @@
+//! The ball of the k-support norm: the hull of the vectors with at most k non-zeros and ℓ2 norm
+//! at most r, the tightest convex stand-in for sparse vectors of bounded length. For k = 1 the ℓ1
+//! ball, for k ≥ d the ℓ2 ball.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::capped_simplex::Level;
+use super::k_sparse::{K, check_k};
+use super::l2::{DIM, L2Ball, RADIUS, one};
+use super::scratch::Scratch;
+use super::top::Top;
+use super::{
+    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Structure,
+    check_direction, check_point, check_radius, excess, settle_dim,
+};
+use crate::spec::{Described, Entry};
+use crate::{Result, kernel};
+
+/// Spec of [`KSupportBall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KSupport {
+    /// How many entries an atom has.
+    pub k: usize,
+    /// r
+    #[serde(default = "one")]
+    pub radius: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for KSupport {
+    const ENTRY: Entry = Entry {
+        name: "k-support",
+        summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
+        parameters: &[K, RADIUS, DIM],
+        cost: "oracle O(d + k log k), k entries per atom; projection O(d log d), then about 60 passes over the entries near its threshold",
+        guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
+        reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",
+        examples: &["k-support:k=2,radius=3", "k-support:k=4"],
+    };
+}
+
+impl MakeSet for KSupport {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let dim = settle_dim("k-support", self.dim, dim)?;
+        Ok(Arc::new(KSupportBall::new(dim, self.k, self.radius)?))
+    }
+}
+
+/// conv {‖x‖₀ ≤ k, ‖x‖₂ ≤ radius}.
+///
+/// ```
+/// use extremal::set::{Atom, Set, k_support::KSupportBall};
+/// let set = KSupportBall::new(4, 2, 5.0).unwrap();
+/// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
+/// let value = set.oracle().minimise(&[3.0, -1.0, 2.0, -4.0], &mut atom).unwrap();
+/// atom.write(&mut v);
+/// assert_eq!((value, v), (-25.0, [-3.0, 0.0, 0.0, 4.0]));
+/// assert_eq!(set.gauge(&v), Some(1.0));
+/// ```
+#[derive(Debug)]
+pub struct KSupportBall {
+    dim: usize,
+    k: usize,
+    radius: f64,
+    /// What it is for k ≥ d.
+    ball: Option<L2Ball>,
+    scratch: Scratch,
+}
+
+impl KSupportBall {
+    /// The ball around 0; a k above the dimension means the dimension.
+    pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
+        let dim = settle_dim("k-support", Some(dim), None)?;
+        let k = check_k("k-support", k, dim)?;
+        let radius = check_radius("k-support", "radius", radius)?;
+        let ball = (k == dim).then(|| L2Ball::new(dim, radius)).transpose()?;
+        Ok(Self {
+            dim,
+            k,
+            radius,
+            ball,
+            scratch: Scratch::default(),
+        })
+    }
+}
+
+impl Set for KSupportBall {
+    fn name(&self) -> &str {
+        "k-support"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            diameter: 2.0 * self.radius,
+            norm_bound: self.radius,
+            inner_radius: Some(self.radius * (self.k as f64 / self.dim as f64).sqrt()),
+            strong_convexity: self.ball.map(|_| 1.0 / self.radius),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        match self.ball {
+            Some(ball) => ball.oracle(),
+            None => Box::new(KSupportOracle {
+                dim: self.dim,
+                k: self.k,
+                radius: self.radius,
+                top: Top::with_capacity(self.k, self.dim),
+            }),
+        }
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.gauge(x).map(excess)
+    }
+
+    fn structure(&self) -> Structure {
+        self.ball
+            .map_or(Structure::General, |ball| ball.structure())
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        self.ball.and_then(|ball| ball.curvature())
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        match self.ball {
+            Some(ball) => ball.gauge(x),
+            None => Some(self.scratch.lend(|sizes| norm(x, self.k, sizes)) / self.radius),
+        }
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        match self.ball {
+            Some(ball) => ball.projection(),
+            None => Some(Box::new(KSupportProjection {
+                dim: self.dim,
+                k: self.k,
+                radius: self.radius,
+                sizes: Vec::with_capacity(self.dim),
+                squares: Vec::with_capacity(self.dim + 1),
+            })),
+        }
+    }
+}
+
+/// The k-support norm, k < d: the largest sizes count as in ℓ2, the sum T of all others as r + 1
+/// equal ones, with the smallest r for which those before are larger than T/(r+1).
+fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
+    let length = kernel::norm(x);
+    if length == 0.0 || !length.is_finite() {
+        return length;
+    }
+    let scale = kernel::max_abs(x);
+    sizes.clear();
+    sizes.extend(x.iter().map(|v| v.abs() / scale));
+    let falling = |a: &f64, b: &f64| b.total_cmp(a);
+    sizes.select_nth_unstable_by(k - 1, falling);
+    sizes[..k].sort_unstable_by(falling);
+    let mut head = k - 1;
+    let mut total: f64 = sizes[head..].iter().sum();
+    while head > 0 && sizes[head - 1] <= total / (k - head) as f64 {
+        head -= 1;
+        total += sizes[head];
+    }
+    let tail = total * total / (k - head) as f64;
+    scale * (kernel::dot(&sizes[..head], &sizes[..head]) + tail).sqrt()
+}
+
+struct KSupportOracle {
+    dim: usize,
+    k: usize,
+    radius: f64,
+    top: Top,
+}
+
+impl Oracle for KSupportOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        if self.k == 1 {
+            let i = kernel::argmax_abs(direction).unwrap_or(0);
+            let value = if direction[i] > 0.0 {
+                -self.radius
+            } else {
+                self.radius
+            };
+            atom.set_coordinate(i, value);
+            return Ok(value * direction[i]);
+        }
+        let chosen = self.top.largest(direction.iter().map(|d| d.abs()), self.k);
+        let scale = chosen.iter().fold(0.0_f64, |scale, c| scale.max(c.0));
+        if scale == 0.0 {
+            atom.set_coordinate(0, self.radius);
+            return Ok(0.0);
+        }
+        let (indices, values) = atom.sparse_mut();
+        for &(size, i) in chosen.iter().filter(|c| c.0 > 0.0) {
+            indices.push(i);
+            // divided first, as in the ℓ2 ball
+            values.push((size / scale).copysign(direction[i as usize]));
+        }
+        let length = kernel::norm(values);
+        for v in values.iter_mut() {
+            *v *= -self.radius / length;
+        }
+        Ok(-self.radius * length * scale)
+    }
+}
+
+struct KSupportProjection {
+    dim: usize,
+    k: usize,
+    radius: f64,
+    /// The sizes of the point's entries in units of the radius, in falling order.
+    sizes: Vec<f64>,
+    /// The sums of the squares of the first of them.
+    squares: Vec<f64>,
+}
+
+impl Projection for KSupportProjection {
+    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k, and the nearest point
+    /// x_i = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1): for a given δ the θ are
+    /// shares at a water level λδ with cap δ, and the norm of x grows with δ.
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.dim, x)?;
+        if norm(x, self.k, &mut self.sizes) <= self.radius {
+            return Ok(());
+        }
+        // Points further than 1e100 radii are brought to there, and entries below 1e-150 radii to
+        // 0: it moves the answer by less than either, and squares stay in range.
+        let unit = self.radius.max(kernel::max_abs(x) / 1e100);
+        let size = |v: f64| {
+            let size = v.abs() / unit;
+            if size < 1e-150 { 0.0 } else { size }
+        };
+        self.sizes.clear();
+        self.sizes.extend(x.iter().map(|&v| size(v)));
+        self.sizes.sort_unstable_by(|a, b| b.total_cmp(a));
+        if self.sizes[self.k] == 0.0 {
+            let length = kernel::norm(x);
+            for x in x.iter_mut() {
+                *x = (*x / length) * self.radius;
+            }
+            return Ok(());
+        }
+        self.squares.clear();
+        self.squares.push(0.0);
+        let mut sum = 0.0;
+        for size in &self.sizes {
+            sum += size * size;
+            self.squares.push(sum);
+        }
+        let (level, full_at) = self.level();
+        for x in x.iter_mut() {
+            let (y, share) = (size(*x), level.share(size(*x)));
+            let shrunk = if share < 1.0 {
+                share * level.cap
+            } else {
+                y * (level.cap / full_at)
+            };
+            *x = (shrunk * self.radius).copysign(*x);
+        }
+        Ok(())
+    }
+}
+
+impl KSupportProjection {
+    /// The level whose point has norm 1, and the size from which on shares are 1.
+    fn level(&self) -> (Level, f64) {
+        let k = self.k as f64;
+        let at = |cap: f64| {
+            let level = Level::find(&self.sizes, cap, k);
+            let full_at = level.base + (1.0 - level.depth) * cap;
+            (level, full_at)
+        };
+        let is_within = |cap: f64| {
+            let (level, full_at) = at(cap);
+            let full = self.sizes.partition_point(|&y| level.share(y) >= 1.0);
+            let length = (self.squares[full].sqrt() / full_at).hypot((k - full as f64).sqrt());
+            level.base >= level.depth * cap && cap * length <= 1.0
+        };
+        // Positive numbers are ordered as their bits are: halving these ends at two neighbours,
+        // however small the cap, after as many steps as there are bits.
+        let (mut low, mut high) = (1e-280_f64.to_bits(), k.sqrt().recip().to_bits() + 1);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if is_within(f64::from_bits(middle)) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        at(f64::from_bits(low))
+    }
+}

@@ -1,0 +1,293 @@
+//! The permutahedron of a weight vector w: the hull of all its rearrangements. With w = 1…d it
+//! is the set of mean ranks, for learning an order.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::DIM;
+use super::scratch::Scratch;
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
+    larger, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`PermutahedronSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Permutahedron {
+    /// w, in any order; 1…d if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// The dimension, if neither the weights nor the data tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for Permutahedron {
+    const ENTRY: Entry = Entry {
+        name: "permutahedron",
+        summary: "permutahedron: hull of all rearrangements of a weight vector",
+        parameters: &[
+            Parameter {
+                name: "weights",
+                about: "the vector to rearrange",
+                default: Some("1 to d"),
+                allowed: "a list of numbers up to ±1e100, not all 0",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d log d); projection O(d log d)",
+        guarantee: "D = ‖w rising − w falling‖; a polytope, not strongly convex",
+        reference: "Rado, 1952; Lim & Wright, ICML 2016 (projection)",
+        examples: &["permutahedron", "permutahedron:weights=[0,3,0.5,-1,0.5,0]"],
+    };
+}
+
+impl MakeSet for Permutahedron {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let own = self.weights.as_ref().map(Vec::len);
+        let dim = settle_dim("permutahedron", self.dim.or(own), dim)?;
+        let weights = match &self.weights {
+            Some(weights) if weights.len() != dim => {
+                return Err(Error::Size {
+                    what: "weights",
+                    expected: dim,
+                    found: weights.len(),
+                });
+            }
+            Some(weights) => weights.clone(),
+            None => (1..=dim).map(|i| i as f64).collect(),
+        };
+        Ok(Arc::new(PermutahedronSet::new(&weights)?))
+    }
+}
+
+/// The hull of all rearrangements of some weights.
+///
+/// ```
+/// use extremal::set::{Atom, Set, permutahedron::PermutahedronSet};
+/// let ranks = PermutahedronSet::new(&[1.0, 2.0, 3.0]).unwrap();
+/// let (mut atom, mut v) = (Atom::new(), [0.0; 3]);
+/// ranks.oracle().minimise(&[0.5, -7.0, 2.0], &mut atom).unwrap();
+/// atom.write(&mut v);
+/// assert_eq!(v, [2.0, 3.0, 1.0]); // the smallest entry gets the largest weight
+/// ```
+#[derive(Debug)]
+pub struct PermutahedronSet {
+    /// In falling order.
+    weights: Arc<[f64]>,
+    mean: f64,
+    geometry: Geometry,
+    scale: f64,
+    scratch: Scratch,
+}
+
+impl PermutahedronSet {
+    /// The hull of the rearrangements of these.
+    pub fn new(weights: &[f64]) -> Result<Self> {
+        let dim = settle_dim("permutahedron", Some(weights.len()), None)?;
+        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e100)) {
+            return Err(Error::parameter(
+                "permutahedron",
+                "weights",
+                bad,
+                "numbers between -1e100 and 1e100",
+            ));
+        }
+        let size = kernel::max_abs(weights);
+        if size < 1e-100 {
+            return Err(Error::parameter(
+                "permutahedron",
+                "weights",
+                format!("{weights:?}"),
+                "numbers of which one at least is 1e-100 or more in size",
+            ));
+        }
+        let mut falling = weights.to_vec();
+        falling.sort_unstable_by(|a, b| b.total_cmp(a));
+        let (most, least) = (falling[0], falling[dim - 1]);
+        let above: f64 = falling.iter().map(|w| w - least).sum();
+        let turned = falling.iter().zip(falling.iter().rev());
+        let apart: Vec<f64> = turned.map(|(a, b)| a - b).collect();
+        Ok(Self {
+            mean: least + above / dim as f64,
+            geometry: Geometry {
+                diameter: kernel::norm(&apart),
+                norm_bound: kernel::norm(weights),
+                inner_radius: None,
+                strong_convexity: None,
+            },
+            // far from 0 rounding is relative to how far
+            scale: if most > least {
+                (most - least).max(1e-6 * size)
+            } else {
+                size
+            },
+            weights: falling.into(),
+            scratch: Scratch::default(),
+        })
+    }
+}
+
+impl Set for PermutahedronSet {
+    fn name(&self) -> &str {
+        "permutahedron"
+    }
+
+    fn dim(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(PermutahedronOracle {
+            weights: self.weights.clone(),
+            order: Vec::with_capacity(self.dim()),
+        })
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        out.fill(self.mean);
+    }
+
+    /// No k entries may add up to more than the k largest weights, and all must add up to the
+    /// same. Each is taken per entry of the smaller side.
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let d = self.dim();
+        let worst = self.scratch.lend(|falling| {
+            falling.extend_from_slice(x);
+            falling.sort_unstable_by(|a, b| b.total_cmp(a));
+            let (mut worst, mut sum) = (0.0, 0.0);
+            for (i, (x, w)) in falling.iter().zip(&*self.weights).enumerate() {
+                sum += x - w;
+                let left = d - 1 - i;
+                worst = if left == 0 {
+                    larger(worst, sum.abs() / d as f64)
+                } else {
+                    larger(worst, sum / (i + 1).min(left) as f64)
+                };
+            }
+            worst
+        });
+        Some(worst / self.scale)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        let d = self.dim();
+        Some(Box::new(PermutahedronProjection {
+            weights: self.weights.clone(),
+            mean: self.mean,
+            order: Vec::with_capacity(d),
+            blocks: Vec::with_capacity(d),
+        }))
+    }
+}
+
+/// The entries with their places, ordered by `compare`; equal ones by place.
+fn arrange(
+    order: &mut Vec<(f64, u32)>,
+    entries: &[f64],
+    compare: impl Fn(f64, f64) -> Option<std::cmp::Ordering>,
+) {
+    order.clear();
+    order.extend(entries.iter().enumerate().map(|(i, &v)| (v, i as u32)));
+    order.sort_unstable_by(|a, b| {
+        let by_value = compare(a.0, b.0).unwrap_or(std::cmp::Ordering::Equal);
+        by_value.then(a.1.cmp(&b.1))
+    });
+}
+
+struct PermutahedronOracle {
+    weights: Arc<[f64]>,
+    order: Vec<(f64, u32)>,
+}
+
+impl Oracle for PermutahedronOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.weights.len(), direction)?;
+        arrange(&mut self.order, direction, |a, b| a.partial_cmp(&b));
+        let v = atom.dense_mut(direction.len());
+        for (&(_, i), &w) in self.order.iter().zip(&*self.weights) {
+            v[i as usize] = w;
+        }
+        Ok(kernel::dot(direction, v))
+    }
+}
+
+struct PermutahedronProjection {
+    weights: Arc<[f64]>,
+    mean: f64,
+    order: Vec<(f64, u32)>,
+    blocks: Vec<Block>,
+}
+
+/// Neighbours in the order of the point's entries that are moved by the same amount. All is
+/// relative to the first entry and to the mean weight: entries of 1e16 next to weights of 1 keep
+/// the digits of both.
+#[derive(Clone, Copy)]
+struct Block {
+    first: f64,
+    /// Σ (entry − first)
+    entries: f64,
+    /// Σ (weight − mean)
+    weights: f64,
+    len: usize,
+}
+
+impl Block {
+    /// By how much more this one is moved than an earlier one.
+    fn moved_more_than(&self, earlier: &Self) -> f64 {
+        let middle = |b: &Self| (b.entries - b.weights) / b.len as f64;
+        (self.first - earlier.first) + (middle(self) - middle(earlier))
+    }
+
+    fn joined(&self, later: &Self) -> Self {
+        Self {
+            first: self.first,
+            entries: self.entries + (later.entries + later.len as f64 * (later.first - self.first)),
+            weights: self.weights + later.weights,
+            len: self.len + later.len,
+        }
+    }
+}
+
+impl Projection for PermutahedronProjection {
+    /// In the order of the entries, y − x is the falling sequence nearest to y − w: neighbours out
+    /// of order are pooled.
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.weights.len(), x)?;
+        arrange(&mut self.order, x, |a, b| b.partial_cmp(&a));
+        self.blocks.clear();
+        for (&(y, _), w) in self.order.iter().zip(&*self.weights) {
+            let mut block = Block {
+                first: y,
+                entries: 0.0,
+                weights: w - self.mean,
+                len: 1,
+            };
+            while let Some(earlier) = self.blocks.last()
+                && block.moved_more_than(earlier) > 0.0
+            {
+                block = earlier.joined(&block);
+                self.blocks.pop();
+            }
+            self.blocks.push(block);
+        }
+        let mut rest = &self.order[..];
+        for block in &self.blocks {
+            let (here, later) = rest.split_at(block.len);
+            rest = later;
+            let shift = (block.weights - block.entries) / block.len as f64;
+            for &(y, i) in here {
+                x[i as usize] = self.mean + ((y - block.first) + shift);
+            }
+        }
+        Ok(())
+    }
+}

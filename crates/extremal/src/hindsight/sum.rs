@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::smooth::{Touch, touch};
 use super::total::{Place, Reading, Total};
-use crate::loss::{Loss, Objective};
+use crate::loss::{Form, Loss, Objective};
 use crate::pair::Row;
 use crate::set::{Atom, AtomView};
 use crate::{Error, Result, kernel};
 
 /// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are kept: dense rows packed one
-/// after the other if the first row was dense, otherwise their non-zeros.
+/// after the other if the first row was dense, otherwise their non-zeros. A loss's own form
+/// ½⟨x, Ax⟩ counts once per round.
 ///
 /// Value and gradient take one pass: a row is read once, while it is in the cache.
 ///
@@ -29,7 +30,10 @@ use crate::{Error, Result, kernel};
 #[derive(Clone)]
 pub struct Sum {
     loss: Arc<dyn Loss>,
+    /// The ridge term's factor per round, a form that is a multiple of the identity included.
     ridge: f64,
+    /// Any other form. Its Ax stands at the end of an image.
+    form: Option<Arc<Form>>,
     dim: usize,
     rows: Rows,
     labels: Vec<f64>,
@@ -78,9 +82,19 @@ impl Rows {
 impl Sum {
     /// No rounds yet.
     pub fn new(dim: usize, objective: &Objective) -> Result<Self> {
+        let form = objective.loss.form();
+        if let Some(expected) = form.as_ref().and_then(|f| f.dim()).filter(|d| *d != dim) {
+            return Err(Error::Size {
+                what: "decision of a quadratic loss",
+                expected,
+                found: dim,
+            });
+        }
+        let multiple = form.as_ref().and_then(|form| form.as_multiple());
         Ok(Self {
             loss: objective.loss.clone(),
-            ridge: objective.ridge,
+            ridge: objective.ridge + multiple.unwrap_or(0.0),
+            form: form.filter(|_| multiple.is_none()),
             dim: crate::set::settle_dim("sum", Some(dim), None)?,
             rows: Rows::sparse(),
             labels: Vec::new(),
@@ -148,14 +162,42 @@ impl Sum {
             let z = self.rows.get(i, self.dim).dot(x);
             value += self.weights[i] * self.loss.at(z, self.labels[i]).0;
         }
+        if let Some(form) = &self.form {
+            let mut tail = vec![0.0; self.dim];
+            form.apply(x, &mut tail);
+            value += 0.5 * self.rounds() as f64 * kernel::dot(x, &tail);
+        }
         Ok(value)
+    }
+
+    /// The factor of all ridge terms together.
+    fn pull(&self) -> f64 {
+        self.ridge * self.rounds() as f64
     }
 
     fn ridge_part(&self, x: &[f64]) -> f64 {
         if self.ridge > 0.0 {
-            0.5 * self.strong_convexity() * kernel::dot(x, x)
+            0.5 * self.pull() * kernel::dot(x, x)
         } else {
             0.0
+        }
+    }
+
+    /// Writes A·x where there is a form, at the end of an image.
+    fn map_form(&self, x: &[f64], image: &mut [f64]) {
+        if let Some(form) = &self.form {
+            form.apply(x, &mut image[self.rounds()..]);
+        }
+    }
+
+    /// Adds the rounds' forms, from A·x at the end of the image.
+    fn add_form(&self, x: &[f64], image: &[f64], reading: &mut Reading, gradient: &mut [f64]) {
+        if self.form.is_some() {
+            let (rounds, tail) = (self.rounds() as f64, &image[self.rounds()..]);
+            let value = 0.5 * rounds * kernel::dot(x, tail);
+            reading.value += value;
+            reading.truth += value;
+            kernel::axpy(rounds, tail, gradient);
         }
     }
 
@@ -178,7 +220,7 @@ impl Sum {
             lift: 0.0,
         };
         gradient.copy_from_slice(x);
-        let sigma = self.strong_convexity();
+        let sigma = self.pull();
         gradient.iter_mut().for_each(|g| *g *= sigma);
         for i in 0..self.rounds() {
             let row = self.rows.get(i, self.dim);
@@ -202,21 +244,32 @@ impl Total for Sum {
     }
 
     fn images(&self) -> usize {
-        self.rounds()
+        self.rounds() + self.form.as_ref().map_or(0, |_| self.dim)
     }
 
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
-        self.pass(mu, x, gradient, |i, row| {
+        let mut reading = self.pass(mu, x, gradient, |i, row| {
             image[i] = row.dot(x);
             image[i]
-        })
+        });
+        self.map_form(x, image);
+        self.add_form(x, image, &mut reading, gradient);
+        reading
     }
 
     fn from_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
-        self.pass(mu, x, gradient, |i, _| image[i])
+        let mut reading = self.pass(mu, x, gradient, |i, _| image[i]);
+        self.add_form(x, image, &mut reading, gradient);
+        reading
     }
 
     fn map(&self, atom: &Atom, image: &mut [f64]) {
+        if self.form.is_some() {
+            let mut v = vec![0.0; self.dim];
+            atom.write(&mut v);
+            self.map_form(&v, image);
+        }
+        let image = &mut image[..self.rounds()];
         let each = image.iter_mut().enumerate();
         match (atom.view(), &self.rows) {
             (AtomView::Zero, _) => image.fill(0.0),
@@ -241,7 +294,15 @@ impl Total for Sum {
 
     fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
-        let sigma = self.strong_convexity();
+        let (rounds, sigma) = (self.rounds(), self.pull());
+        if self.form.is_some() {
+            let (there, turn) = (&from.image[rounds..], &by.image[rounds..]);
+            for (k, (x, d)) in from.x.iter().zip(by.x).enumerate() {
+                let tail = rounds as f64 * (there[k] + s * turn[k]);
+                value += 0.5 * (x + s * d) * tail;
+                slope += d * tail;
+            }
+        }
         if sigma > 0.0 {
             for (x, d) in from.x.iter().zip(by.x) {
                 let here = x + s * d;
@@ -249,7 +310,7 @@ impl Total for Sum {
                 slope += sigma * here * d;
             }
         }
-        for (i, (z, d)) in from.image.iter().zip(by.image).enumerate() {
+        for (i, (z, d)) in from.image[..rounds].iter().zip(by.image).enumerate() {
             let here = self.touch(mu, i, z + s * d);
             value += self.weights[i] * here.value;
             slope += self.weights[i] * here.slope * d;
@@ -269,15 +330,17 @@ impl Total for Sum {
     fn smoothness_at(&self, mu: f64) -> f64 {
         let of_loss = self.loss.smoothness().min(1.0 / mu);
         let rank = self.rounds().min(self.dim).max(1) as f64;
-        of_loss * self.trace / rank + self.strong_convexity()
+        let form = self.form.as_ref().map_or(0.0, |form| form.largest());
+        of_loss * self.trace / rank + self.pull() + self.rounds() as f64 * form
     }
 
     fn strong_convexity(&self) -> f64 {
-        self.ridge * self.rounds() as f64
+        let form = self.form.as_ref().map_or(0.0, |form| form.smallest());
+        self.pull() + self.rounds() as f64 * form
     }
 
     fn is_linear(&self) -> bool {
-        self.loss.is_linear() && self.ridge == 0.0
+        self.loss.is_linear() && self.ridge == 0.0 && self.form.is_none()
     }
 
     fn check(&self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Totals are what they say, however they were fed.
 
 use extremal::hindsight::{Place, QuadraticSum, Reading, Sum, Total};
+use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Row;
 use extremal::set::Atom;
 
@@ -113,6 +114,36 @@ fn a_sum_is_the_total_of_its_losses_dense_and_sparse() {
             assert!((sum.value(&x).unwrap() - total).abs() <= 1e-12 * total);
         }
     }
+}
+
+#[test]
+fn a_losss_own_form_counts_once_per_round() {
+    let matrix = [[2.0, 1.0, 0.0], [1.0, 3.0, -0.5], [0.0, -0.5, 1.0]];
+    let apply = |x: &[f64], i: usize| (0..3).map(|j| matrix[i][j] * x[j]).sum::<f64>();
+    let rows = [[1.0, -2.0, 0.5], [0.0, 1.0, 1.0]];
+    let loss = "quadratic:matrix=[[2,1,0],[1,3,-0.5],[0,-0.5,1]]"
+        .parse::<LossSpec>()
+        .unwrap();
+    let objective = Objective::new(loss.build().unwrap(), 0.3).unwrap();
+    let mut sum = Sum::new(3, &objective).unwrap();
+    for row in &rows {
+        sum.push(Row::Dense(row), 0.0, 2.0).unwrap();
+    }
+    let value = |x: &[f64]| {
+        let form: f64 = (0..3).map(|i| x[i] * apply(x, i)).sum();
+        let square: f64 = x.iter().map(|v| v * v).sum();
+        let linear: f64 = rows
+            .iter()
+            .flatten()
+            .zip(x.iter().cycle())
+            .map(|(a, v)| a * v)
+            .sum();
+        2.0 * 0.5 * (form + 0.3 * square) + 2.0 * linear
+    };
+    check(&sum, 0.0, value);
+    let x = [0.2, -0.1, 0.4];
+    assert!((sum.value(&x).unwrap() - value(&x)).abs() <= 1e-12);
+    assert!(Sum::new(4, &objective).is_err(), "A is 3 by 3");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub trait Total {
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading;
 
     /// The same where the image is known.
-    fn from_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading;
+    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading;
 
     /// Writes the image of an atom.
     fn map(&self, atom: &Atom, image: &mut [f64]);

@@ -224,8 +224,8 @@ mod tests {
         let rows: [&[f64]; 4] = std::array::from_fn(|j| &x[37 * j..37 * (j + 1)]);
         let (mut at_once, mut one_by_one) = (vec![0.1; 37], vec![0.1; 37]);
         axpy4(k, rows, &mut at_once);
-        for j in 0..4 {
-            axpy(k[j], rows[j], &mut one_by_one);
+        for (k, row) in k.into_iter().zip(rows) {
+            axpy(k, row, &mut one_by_one);
         }
         assert_eq!(at_once, one_by_one);
     }

@@ -46,7 +46,7 @@ pub(super) fn plain(search: &mut Search<'_>, x: &mut [f64]) -> Result<Stop> {
                 .total
                 .evaluate(search.mu, x, &mut image, &mut gradient)
         } else {
-            search.total.from_image(search.mu, x, &image, &mut gradient)
+            search.total.at_image(search.mu, x, &image, &mut gradient)
         };
     }
     Ok(Stop::Stalled)
@@ -243,7 +243,7 @@ pub(super) fn active(search: &mut Search<'_>, x: &mut [f64], pairwise: bool) -> 
                 .total
                 .evaluate(search.mu, x, &mut image, &mut gradient)
         } else {
-            search.total.from_image(search.mu, x, &image, &mut gradient)
+            search.total.at_image(search.mu, x, &image, &mut gradient)
         };
     }
     Ok(Stop::Stalled)

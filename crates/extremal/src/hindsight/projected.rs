@@ -27,8 +27,12 @@ fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
 
 /// One over the curvature that the total guesses; where it has none, any step.
 fn first_step(search: &Search<'_>) -> f64 {
-    let guess = search.total.smoothness_at(search.mu);
-    if guess > 0.0 { 1.0 / guess } else { 1.0 }
+    let step = 1.0 / search.total.smoothness_at(search.mu);
+    if step > 0.0 && step.is_finite() {
+        step
+    } else {
+        1.0
+    }
 }
 
 /// Projected gradient with Barzilai-Borwein steps. The whole way to the projection is taken

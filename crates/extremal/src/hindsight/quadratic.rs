@@ -136,10 +136,10 @@ impl Total for QuadraticSum {
 
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
         self.map_dense(x, image);
-        self.from_image(mu, x, image, gradient)
+        self.at_image(mu, x, image, gradient)
     }
 
-    fn from_image(&self, _mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+    fn at_image(&self, _mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
         for ((g, z), b) in gradient.iter_mut().zip(image).zip(&self.cross) {
             *g = z - b;
         }

@@ -257,14 +257,14 @@ impl<'a> Search<'a> {
         self.certify(&x, &gradient, reading)?;
         // lift = μ·(Σws²)/2 where the slopes are those of the loss
         self.mu = 1.0;
-        let lift = self.total.from_image(1.0, &x, &image, &mut gradient).lift;
+        let lift = self.total.at_image(1.0, &x, &image, &mut gradient).lift;
         let scale = reading.truth.abs();
         if lift > 0.0 && scale > 0.0 {
             self.mu = 0.1 * scale / lift;
         }
         let first = self.mu;
         while !self.is_done() && self.steps < self.options.steps && self.mu > 1e-14 * first {
-            let here = self.total.from_image(self.mu, &x, &image, &mut gradient);
+            let here = self.total.at_image(self.mu, &x, &image, &mut gradient);
             self.enough = 0.2 * here.lift.max(f64::MIN_POSITIVE);
             self.descend(method, &mut x)?;
             self.total.evaluate(self.mu, &x, &mut image, &mut gradient);

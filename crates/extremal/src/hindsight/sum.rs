@@ -42,6 +42,12 @@ pub struct Sum {
     trace: f64,
 }
 
+/// So many dense rows go into the gradient at once, which is then read and written less often …
+const BLOCK: usize = 4;
+
+/// … as long as that many rows of at most this length stay in the cache meanwhile.
+const BLOCKED: usize = 16_384;
+
 #[derive(Clone)]
 enum Rows {
     Dense(Vec<f64>),
@@ -205,7 +211,7 @@ impl Sum {
         touch(&*self.loss, mu, z, self.labels[i])
     }
 
-    /// One pass: `image_of` gives ⟨a_i, x⟩, and each row goes straight into the gradient.
+    /// One pass: `image_of` gives ⟨a_i, x⟩, and rows go into the gradient while they are at hand.
     fn pass(
         &self,
         mu: f64,
@@ -222,16 +228,29 @@ impl Sum {
         gradient.copy_from_slice(x);
         let sigma = self.pull();
         gradient.iter_mut().for_each(|g| *g *= sigma);
-        for i in 0..self.rounds() {
-            let row = self.rows.get(i, self.dim);
-            let here = self.touch(mu, i, image_of(i, &row));
-            let weight = self.weights[i];
-            reading.value += weight * here.value;
-            reading.truth += weight * here.truth;
-            reading.lift += weight * here.lift;
-            let slope = weight * here.slope;
-            if slope != 0.0 {
-                row.add_to(slope, gradient);
+        let mut slopes = [0.0; BLOCK];
+        let block = if self.dim <= BLOCKED { BLOCK } else { 1 };
+        for first in (0..self.rounds()).step_by(block) {
+            let last = (first + block).min(self.rounds());
+            for i in first..last {
+                let here = self.touch(mu, i, image_of(i, &self.rows.get(i, self.dim)));
+                let weight = self.weights[i];
+                reading.value += weight * here.value;
+                reading.truth += weight * here.truth;
+                reading.lift += weight * here.lift;
+                slopes[i - first] = weight * here.slope;
+            }
+            if let (Rows::Dense(all), BLOCK) = (&self.rows, last - first) {
+                let row = |j: usize| &all[(first + j) * self.dim..][..self.dim];
+                kernel::axpy4(slopes, [row(0), row(1), row(2), row(3)], gradient);
+                continue;
+            }
+            for i in first..last {
+                if slopes[i - first] != 0.0 {
+                    self.rows
+                        .get(i, self.dim)
+                        .add_to(slopes[i - first], gradient);
+                }
             }
         }
         reading
@@ -257,7 +276,7 @@ impl Total for Sum {
         reading
     }
 
-    fn from_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
         let mut reading = self.pass(mu, x, gradient, |i, _| image[i]);
         self.add_form(x, image, &mut reading, gradient);
         reading

@@ -3,8 +3,9 @@
 use crate::Result;
 use crate::set::Atom;
 
-/// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the linear *image* Bx of a point is worth keeping:
-/// along a segment it changes linearly, so that values there cost no pass over the data.
+/// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the linear *image* Bx of a point is
+/// worth keeping: along a segment it changes linearly, so that values there cost no pass over
+/// the data.
 ///
 /// [`Sum`](super::Sum) and [`QuadraticSum`](super::QuadraticSum) are such totals; implement it for
 /// one of your own. `mu` is the width of smoothing, 0 for none; a total whose
@@ -20,7 +21,7 @@ pub trait Total {
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading;
 
     /// The same where the image is known.
-    fn from_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading;
+    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading;
 
     /// Writes the image of an atom.
     fn map(&self, atom: &Atom, image: &mut [f64]);

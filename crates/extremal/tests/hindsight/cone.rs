@@ -110,9 +110,9 @@ impl Program {
             }
             SetSpec::Box(bounds) => {
                 let (lower, upper) = (expand(&bounds.lower), expand(&bounds.upper));
-                for i in 0..dim {
-                    self.at_least_0((vec![(i, -1.0)], -lower[i]));
-                    self.at_least_0((vec![(i, 1.0)], upper[i]));
+                for (i, (low, high)) in lower.iter().zip(&upper).enumerate() {
+                    self.at_least_0((vec![(i, -1.0)], -low));
+                    self.at_least_0((vec![(i, 1.0)], *high));
                 }
             }
             SetSpec::Simplex(simplex) => {
@@ -141,10 +141,10 @@ impl Program {
             };
             match data.loss {
                 "squared" => {
-                    for i in 0..dim {
-                        self.q[i] -= w * y * row[i];
-                        for j in 0..dim {
-                            self.p.push((i, j, w * row[i] * row[j]));
+                    for (i, a) in row.iter().enumerate() {
+                        self.q[i] -= w * y * a;
+                        for (j, b) in row.iter().enumerate() {
+                            self.p.push((i, j, w * a * b));
                         }
                     }
                     self.r += 0.5 * w * y * y;

@@ -28,7 +28,7 @@ fn check(total: &dyn Total, mu: f64, value: impl Fn(&[f64]) -> f64) {
         assert!(((ends[0] - ends[1]) / (2.0 * h) - slope).abs() <= 1e-4 * scale);
 
         let mut again = vec![0.0; total.dim()];
-        let same = total.from_image(mu, &x, &image, &mut again);
+        let same = total.at_image(mu, &x, &image, &mut again);
         assert!((same.value - reading.value).abs() <= 1e-12 * scale);
         assert!(
             again

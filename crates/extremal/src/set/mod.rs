@@ -11,9 +11,14 @@ use crate::{Error, Result, kernel};
 mod atom;
 pub mod boxes;
 mod custom;
+pub mod elastic_net;
+pub mod ellipsoid;
+pub mod group;
 pub mod l1;
 pub mod l2;
 pub mod lp;
+mod principal_axes;
+mod running_norm;
 pub mod simplex;
 
 pub use atom::{Atom, AtomView};
@@ -31,6 +36,9 @@ registry! {
         "l1" => L1(l1::L1),
         "box" => Box(boxes::BoxSpec),
         "simplex" => Simplex(simplex::Simplex),
+        "ellipsoid" => Ellipsoid(ellipsoid::Ellipsoid),
+        "group" => Group(group::Group),
+        "elastic-net" => ElasticNet(elastic_net::ElasticNet),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn sets(dim: usize) -> Vec<NamedSet> {
 }
 
 /// Sets as small, large, thin, flat and pointed as their parameters allow.
-const HARD: [&str; 24] = [
+const HARD: &[&str] = &[
     "l2:radius=1e100",
     "l2:radius=1e-100",
     "l1:radius=1e100",
@@ -84,6 +84,24 @@ const HARD: [&str; 24] = [
     "box:lower=3,upper=3",
     "box:lower=1000,upper=1000.001",
     "box:lower=-1e-100,upper=1e100",
+    "ellipsoid:axes=1e100",
+    "ellipsoid:axes=1e-100",
+    "ellipsoid:axes=1e-100,centre=3e-101",
+    "group:size=3,radius=1e100",
+    "group:size=3,radius=1e-100",
+    "group:size=2,s=1.001,p=2",
+    "group:size=2,s=2,p=1.001",
+    "group:size=3,s=1.5,p=1.000001,radius=1e-100",
+    "group:size=3,s=3,p=1.5",
+    "group:size=1,s=7,p=1.5",
+    "group:size=100,s=1.5,p=7",
+    "group:size=2,s=2,p=100",
+    "group:size=5,s=1,p=1",
+    "elastic-net:omega=1e100,tau=1e100",
+    "elastic-net:omega=1e-100,tau=1e-100",
+    "elastic-net:omega=1e-100,tau=1e100",
+    "elastic-net:omega=1e100,tau=1e-100",
+    "elastic-net:omega=1e-8,tau=1",
 ];
 
 /// [`HARD`] in this dimension.

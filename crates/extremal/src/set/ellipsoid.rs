@@ -90,14 +90,16 @@ impl MakeSet for Ellipsoid {
         let axes_len = self.axes.as_ref().and_then(Bound::len);
         let own = self.matrix.as_ref().map(Vec::len).or(axes_len);
         let dim = settle_dim("ellipsoid", self.dim.or(own).or(self.centre.len()), dim)?;
-        let expand = |what, bound: &Bound| match bound.len() {
+        let check = |what, found: Option<usize>| match found {
             Some(found) if found != dim => Err(Error::Size {
                 what,
                 expected: dim,
                 found,
             }),
-            _ => Ok(bound.expand(dim)),
+            _ => Ok(()),
         };
+        let expand = |what, bound: &Bound| check(what, bound.len()).map(|()| bound.expand(dim));
+        check("matrix", self.matrix.as_ref().map(Vec::len))?;
         let centre = expand("centre", &self.centre)?;
         let axes = expand("axes", self.axes.as_ref().unwrap_or(&Bound::All(1.0)))?;
         Ok(Arc::new(match (&self.matrix, &self.axes) {

@@ -86,7 +86,7 @@ fn the_inner_ball_is_inside_and_no_smaller_than_it_must_be() {
             tight |= at(1.02) > 0.0;
         }
         // where no direction tells it, one that is looked for may
-        tight |= room(&*set, &middle, &starts) < 1.02 * radius;
+        tight = tight || room(&*set, &middle, &starts) < 1.02 * radius;
         assert!(
             tight,
             "{name}: a ball of 1.02 times the inner radius is inside too"

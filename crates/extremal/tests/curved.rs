@@ -114,9 +114,7 @@ fn solved(a: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
     for k in 0..n {
         for i in k + 1..n {
             let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
+            a[i] = plus(&a[i], -factor, &a[k]);
             x[i] -= factor * x[k];
         }
     }

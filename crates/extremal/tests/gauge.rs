@@ -143,6 +143,46 @@ fn regret_never_exceeds_the_certificate_nor_twice_beta() {
 }
 
 #[test]
+fn the_same_holds_on_ellipsoids_groups_and_elastic_nets() {
+    let rounds = rounds(200, 10_000);
+    let axes = &[1.0, 0.3, 2.0, 0.05, 1.0];
+    for body in [
+        Body::Ellipsoid { axes, centre: 0.0 },
+        Body::Ellipsoid { axes, centre: 0.4 },
+        Body::Group {
+            s: 1.5,
+            p: 1.2,
+            radius: 1.5,
+            size: 2,
+        },
+        Body::Group {
+            s: 2.0,
+            p: 1.5,
+            radius: 1.0,
+            size: 3,
+        },
+        Body::ElasticNet {
+            omega: 0.5,
+            tau: 2.0,
+        },
+        Body::ElasticNet {
+            omega: 20.0,
+            tau: 1.0,
+        },
+    ] {
+        let set = set(&body.spec(), 5);
+        let mut closest = 0.0_f64;
+        for stream in STREAMS {
+            for twist in TWISTS {
+                let mut learner = learner("gauge-ftrl", &set);
+                closest = closest.max(certified(&mut *learner, &body, stream, twist, rounds));
+            }
+        }
+        println!("{body:?}: regret ≤ {closest:.3}·2β");
+    }
+}
+
+#[test]
 fn adagrad_balance_keeps_to_its_bound_whatever_the_scale() {
     let rounds = rounds(300, 10_000);
     for p in [2.0, 1.5, 1.1] {

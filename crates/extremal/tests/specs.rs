@@ -10,7 +10,7 @@ use extremal::stream::StreamSpec;
 
 /// Values that the words for what is allowed forbid.
 fn forbidden(allowed: &str) -> Vec<&'static str> {
-    let words: [(&str, &[&str]); 9] = [
+    let words: &[(&str, &[&str])] = &[
         ("0.5 to 100", &["0.4", "101", "-1", "nan", "inf"]),
         ("1 to 1e100", &["0.9", "0", "-1", "1e101", "nan"]),
         ("0 < level < 1", &["0", "1", "-0.5", "1.5", "nan", "inf"]),
@@ -18,6 +18,8 @@ fn forbidden(allowed: &str) -> Vec<&'static str> {
         ("≥ 0", &["-1", "-1e-300", "nan", "inf"]),
         ("1 or more", &["0", "-1", "1.5"]),
         ("1 < p < ∞", &["1", "0.5", "0", "-2", "nan", "inf"]),
+        ("1 ≤ p < ∞", &["0.999", "0", "-2", "nan", "inf"]),
+        ("1 ≤ s < ∞", &["0.999", "0", "-2", "nan", "inf"]),
         (
             "1e-100 to 1e100",
             &["0", "-1", "1e-101", "1e101", "nan", "inf"],
@@ -31,8 +33,12 @@ fn forbidden(allowed: &str) -> Vec<&'static str> {
 /// `text` with `key` set to `value`.
 fn with(text: &str, key: &str, value: &str) -> String {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let mut depth = 0;
     let others = rest
-        .split(',')
+        .split(|c| {
+            depth += i32::from(c == '[') - i32::from(c == ']');
+            c == ',' && depth == 0
+        })
         .filter(|p| !p.is_empty() && p.split('=').next() != Some(key));
     let mut parts: Vec<String> = others.map(String::from).collect();
     parts.push(format!("{key}={value}"));
@@ -65,7 +71,9 @@ fn check_ranges(entries: &[Entry], build: impl Fn(&str) -> extremal::Result<()>)
 #[test]
 fn sets_refuse_parameters_out_of_range() {
     let build = |text: &str| {
-        let given = if text.contains("dim=") { None } else { Some(4) };
+        // a list has its own length
+        let tells = text.contains("dim=") || text.contains('[');
+        let given = if tells { None } else { Some(4) };
         text.parse::<SetSpec>()?.build(given).map(|_| ())
     };
     let tried = check_ranges(SetSpec::ENTRIES, build);

@@ -22,14 +22,14 @@ pub enum Bound {
 }
 
 impl Bound {
-    fn len(&self) -> Option<usize> {
+    pub(crate) fn len(&self) -> Option<usize> {
         match self {
             Self::All(_) => None,
             Self::Each(v) => Some(v.len()),
         }
     }
 
-    fn expand(&self, dim: usize) -> Vec<f64> {
+    pub(crate) fn expand(&self, dim: usize) -> Vec<f64> {
         match self {
             Self::All(v) => vec![*v; dim],
             Self::Each(v) => v.clone(),

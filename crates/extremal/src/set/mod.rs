@@ -12,6 +12,9 @@ mod atom;
 pub mod boxes;
 pub mod capped_simplex;
 mod custom;
+pub mod elastic_net;
+pub mod ellipsoid;
+pub mod group;
 pub mod hypercube;
 pub mod k_sparse;
 pub mod k_support;
@@ -19,6 +22,8 @@ pub mod l1;
 pub mod l2;
 pub mod lp;
 pub mod permutahedron;
+mod principal_axes;
+mod running_norm;
 mod scratch;
 pub mod simplex;
 mod top;
@@ -43,6 +48,9 @@ registry! {
         "k-support" => KSupport(k_support::KSupport),
         "hypercube" => Hypercube(hypercube::Hypercube),
         "permutahedron" => Permutahedron(permutahedron::Permutahedron),
+        "ellipsoid" => Ellipsoid(ellipsoid::Ellipsoid),
+        "group" => Group(group::Group),
+        "elastic-net" => ElasticNet(elastic_net::ElasticNet),
     }
 }
 

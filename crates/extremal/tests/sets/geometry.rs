@@ -3,6 +3,8 @@
 
 use extremal::kernel::norm;
 
+use crate::curvature::room;
+
 use crate::common::{
     NamedSet, all_sets, atom, centre, distance, feasible_points, minus, normals, plus, rng, scaled,
     spike, telling_directions, unit,
@@ -68,6 +70,10 @@ fn the_inner_ball_is_inside_and_no_smaller_than_it_must_be() {
         let (n, middle) = (set.dim(), centre(&*set));
         let mut directions = telling_directions(&mut rng(4), n, 40);
         directions.extend((0..n).flat_map(|i| [spike(n, i, 1.0), spike(n, i, -1.0)]));
+        let first = |k: usize| -> Vec<f64> { (0..n).map(|i| f64::from(i < k)).collect() };
+        let every = |k: usize| (0..n).map(|i| f64::from(i % k == 0)).collect();
+        directions.extend((2..=n.min(5)).flat_map(|k| [first(k), every(k)]));
+        let starts = directions[..n.min(10)].to_vec();
         let mut tight = false;
         for d in directions {
             let u = scaled(&d, 1.0 / norm(&d));
@@ -79,6 +85,8 @@ fn the_inner_ball_is_inside_and_no_smaller_than_it_must_be() {
             assert!(at(0.5) <= 1e-12, "{name}");
             tight |= at(1.02) > 0.0;
         }
+        // where no direction tells it, one that is looked for may
+        tight = tight || room(&*set, &middle, &starts) < 1.02 * radius;
         assert!(
             tight,
             "{name}: a ball of 1.02 times the inner radius is inside too"

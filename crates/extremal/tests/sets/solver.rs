@@ -10,7 +10,7 @@ use extremal::kernel::{dot, norm};
 use extremal::set::SetSpec;
 use extremal::set::boxes::Bound;
 
-use crate::common::{NamedSet, atom, distance, normals, rng, scaled, sets};
+use crate::common::{NamedSet, atom, distance, normals, rng, scaled, sets, spike};
 
 /// Rows of Ax + s = b with s in the cones; the first `dim` variables are the point.
 struct Program {
@@ -24,6 +24,38 @@ impl Program {
     fn constrain(&mut self, cone: SupportedConeT<f64>, rows: Vec<(Vec<(usize, f64)>, f64)>) {
         self.cones.push(cone);
         self.rows.extend(rows);
+    }
+
+    /// ‖members‖_p ≤ limit, a row of variables and constants; `part` gives each a helper.
+    fn bound_norm(
+        &mut self,
+        p: f64,
+        limit: (Vec<(usize, f64)>, f64),
+        members: &[usize],
+        part: impl Fn(usize) -> usize,
+    ) {
+        if p == 2.0 {
+            let mut rows = vec![limit];
+            rows.extend(members.iter().map(|&i| (vec![(i, -1.0)], 0.0)));
+            return self.constrain(SecondOrderConeT(rows.len()), rows);
+        }
+        let mut total = limit.clone();
+        total.0.extend(members.iter().map(|&i| (part(i), 1.0)));
+        self.constrain(NonnegativeConeT(1), vec![total]);
+        for &i in members {
+            if p == 1.0 {
+                let sides = [1.0, -1.0].map(|k| (vec![(i, k), (part(i), -1.0)], 0.0));
+                self.constrain(NonnegativeConeT(2), sides.to_vec());
+            } else {
+                // |x_i| ≤ t_i^(1/p)·limit^(1−1/p)
+                let rows = vec![
+                    (vec![(part(i), -1.0)], 0.0),
+                    limit.clone(),
+                    (vec![(i, -1.0)], 0.0),
+                ];
+                self.constrain(PowerConeT(1.0 / p), rows);
+            }
+        }
     }
 
     /// min ½·curvature·‖x‖² + ⟨q, x⟩ over the first variables.
@@ -194,9 +226,84 @@ fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
             let rows: Vec<_> = (dim..dim + dim * dim).map(|v| at_least(v, 0.0)).collect();
             program.constrain(NonnegativeConeT(rows.len()), rows);
         }
+        SetSpec::Ellipsoid(ellipsoid) => {
+            // x = c + Fu with FFᵀ = A and ‖u‖ ≤ 1
+            program.variables = 2 * dim;
+            let centre = expand(&ellipsoid.centre);
+            let factor = match &ellipsoid.matrix {
+                Some(matrix) => cholesky(matrix),
+                None => {
+                    let axes = ellipsoid.axes.clone().unwrap_or(Bound::All(1.0));
+                    let axes = expand(&axes);
+                    (0..dim).map(|i| spike(dim, i, axes[i])).collect()
+                }
+            };
+            let mut rows = Vec::new();
+            for i in 0..dim {
+                let mut entries = vec![(i, 1.0)];
+                entries.extend((0..dim).map(|j| (dim + j, -factor[i][j])));
+                rows.push((entries, centre[i]));
+            }
+            program.constrain(ZeroConeT(dim), rows);
+            let mut rows = vec![(vec![], 1.0)];
+            rows.extend((0..dim).map(|i| (vec![(dim + i, -1.0)], 0.0)));
+            program.constrain(SecondOrderConeT(dim + 1), rows);
+        }
+        SetSpec::Group(group) => {
+            let groups = match (&group.groups, group.size) {
+                (Some(groups), _) => groups.clone(),
+                (None, Some(size)) => {
+                    let all: Vec<usize> = (0..dim).collect();
+                    all.chunks(size).map(<[usize]>::to_vec).collect()
+                }
+                (None, None) => return None,
+            };
+            // variables: the groups' norms, then one helper for each norm and for each coordinate
+            let count = groups.len();
+            let (norm_of, share_of) = (|g: usize| dim + g, |g: usize| dim + count + g);
+            let part_of = |i: usize| dim + 2 * count + i;
+            program.variables = 2 * dim + 2 * count;
+            for (g, members) in groups.iter().enumerate() {
+                let limit = (vec![(norm_of(g), -1.0)], 0.0);
+                program.bound_norm(group.s, limit, members, part_of);
+            }
+            let limit = (vec![], group.radius);
+            let norms: Vec<usize> = (0..count).map(norm_of).collect();
+            program.bound_norm(group.p, limit, &norms, |v| share_of(v - dim));
+        }
+        SetSpec::ElasticNet(net) => {
+            // −t_i ≤ x_i ≤ t_i, ‖x‖² ≤ q and Σ t_i + (ω/2)q ≤ τ
+            program.variables = 2 * dim + 1;
+            let square = 2 * dim;
+            let mut total: Vec<_> = (0..dim).map(|i| (dim + i, 1.0)).collect();
+            total.push((square, 0.5 * net.omega));
+            let mut rows = vec![(total, net.tau)];
+            for i in 0..dim {
+                rows.push((vec![(i, 1.0), (dim + i, -1.0)], 0.0));
+                rows.push((vec![(i, -1.0), (dim + i, -1.0)], 0.0));
+            }
+            program.constrain(NonnegativeConeT(rows.len()), rows);
+            // ‖(2x, q − 1)‖ ≤ q + 1
+            let mut rows = vec![(vec![(square, -1.0)], 1.0), (vec![(square, -1.0)], -1.0)];
+            rows.extend((0..dim).map(|i| (vec![(i, -2.0)], 0.0)));
+            program.constrain(SecondOrderConeT(dim + 2), rows);
+        }
         _ => return None,
     }
     Some(program)
+}
+
+/// F with FFᵀ = A, lower triangular.
+fn cholesky(a: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = a.len();
+    let mut f = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let rest = a[i][j] - dot(&f[i][..j], &f[j][..j]);
+            f[i][j] = if i == j { rest.sqrt() } else { rest / f[j][j] };
+        }
+    }
+    f
 }
 
 #[test]

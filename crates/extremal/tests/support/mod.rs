@@ -133,15 +133,52 @@ impl Sum {
 /// A set as the textbook has it: its oracle and projection by the plainest means.
 #[derive(Clone, Debug)]
 pub enum Body {
-    Lp { p: f64, radius: f64 },
-    L1 { radius: f64 },
-    Box { lower: f64, upper: f64 },
-    Simplex { total: f64, at_most: bool },
-    CappedSimplex { total: f64 },
-    KSparse { k: usize, radius: f64 },
-    KSupport { k: usize, radius: f64 },
-    Hypercube { radius: f64, centred: bool },
+    Lp {
+        p: f64,
+        radius: f64,
+    },
+    L1 {
+        radius: f64,
+    },
+    Box {
+        lower: f64,
+        upper: f64,
+    },
+    Simplex {
+        total: f64,
+        at_most: bool,
+    },
+    CappedSimplex {
+        total: f64,
+    },
+    KSparse {
+        k: usize,
+        radius: f64,
+    },
+    KSupport {
+        k: usize,
+        radius: f64,
+    },
+    Hypercube {
+        radius: f64,
+        centred: bool,
+    },
     Permutahedron,
+    /// One semi-axis for all coordinates, or one for each.
+    Ellipsoid {
+        axes: &'static [f64],
+        centre: f64,
+    },
+    Group {
+        s: f64,
+        p: f64,
+        radius: f64,
+        size: usize,
+    },
+    ElasticNet {
+        omega: f64,
+        tau: f64,
+    },
 }
 
 impl Body {
@@ -160,13 +197,27 @@ impl Body {
                 format!("hypercube:radius={radius},centred={centred}")
             }
             Self::Permutahedron => "permutahedron".into(),
+            Self::Ellipsoid {
+                axes: [axis],
+                centre,
+            } => format!("ellipsoid:axes={axis},centre={centre}"),
+            Self::Ellipsoid { axes, centre } => {
+                with_list(&format!("ellipsoid:centre={centre}"), "axes", axes)
+            }
+            Self::Group { s, p, radius, size } => {
+                format!("group:s={s},p={p},radius={radius},size={size}")
+            }
+            Self::ElasticNet { omega, tau } => format!("elastic-net:omega={omega},tau={tau}"),
         }
     }
 
     pub fn centre(&self, dim: usize) -> Vec<f64> {
         let d = dim as f64;
         match *self {
-            Self::Lp { .. } | Self::L1 { .. } => vec![0.0; dim],
+            Self::Lp { .. } | Self::L1 { .. } | Self::Group { .. } | Self::ElasticNet { .. } => {
+                vec![0.0; dim]
+            }
+            Self::Ellipsoid { centre, .. } => vec![centre; dim],
             Self::Box { lower, upper } => vec![0.5 * (lower + upper); dim],
             Self::Simplex { total, at_most } => {
                 vec![total / if at_most { d + d.sqrt() } else { d }; dim]
@@ -197,15 +248,33 @@ impl Body {
             Self::Hypercube { radius, centred } => {
                 radius * d.sqrt() * if centred { 2.0 } else { 1.0 }
             }
+            Self::Ellipsoid { axes, .. } => 2.0 * axes.iter().copied().fold(0.0, f64::max),
+            Self::Group { radius, .. } => 2.0 * radius, // s, p ≤ 2
+            Self::ElasticNet { omega, tau } => {
+                2.0 * ((1.0 + 2.0 * omega * tau).sqrt() - 1.0) / omega
+            }
         }
     }
 
-    /// α_K, for p ≤ 2.
+    /// α_K, for p ≤ 2; of a group ball with more than one group, of more than one coordinate.
     pub fn strong_convexity(&self, dim: usize) -> Option<f64> {
         match *self {
             Self::Lp { p, radius } if p <= 2.0 => {
                 Some((p - 1.0) * (dim as f64).powf(0.5 - 1.0 / p) / radius)
             }
+            Self::Ellipsoid { axes, .. } => {
+                let long = axes.iter().copied().fold(0.0, f64::max);
+                Some(axes.iter().copied().fold(f64::INFINITY, f64::min) / long.powi(2))
+            }
+            Self::Group { s, p, radius, size } if s.min(p) > 1.0 => {
+                let groups = dim.div_ceil(size) as f64;
+                let norms = (size as f64).powf(0.5 - 1.0 / s) * groups.powf(0.5 - 1.0 / p);
+                Some((s.min(p) - 1.0) * norms / radius)
+            }
+            Self::ElasticNet { omega, tau } if dim > 1 => {
+                Some(omega / (dim as f64 + 2.0 * omega * tau).sqrt())
+            }
+            Self::ElasticNet { .. } => Some(2.0 / self.diameter(dim)),
             _ => None,
         }
     }
@@ -273,14 +342,87 @@ impl Body {
                 }
                 v
             }
+            Self::Ellipsoid { axes, centre } => {
+                // c − Ad/√(dᵀAd)
+                let axis = |i: usize| axes[i % axes.len()];
+                let ad: Vec<f64> = (0..c.len()).map(|i| axis(i) * c[i]).collect();
+                let length = norm(&ad);
+                (0..c.len())
+                    .map(|i| centre - axis(i) * (ad[i] / length))
+                    .collect()
+            }
+            Self::Group { s, p, radius, size } => {
+                let inner = Self::Lp { p: s, radius: 1.0 };
+                let dual = |g: &[f64]| norm_p(g, s / (s - 1.0));
+                let sizes: Vec<f64> = c.chunks(size).map(dual).collect();
+                let across = if p == 1.0 {
+                    Self::L1 { radius }
+                } else {
+                    Self::Lp { p, radius }
+                };
+                let shares = across.oracle(&sizes);
+                let one = |(g, share): (&[f64], f64)| match share {
+                    0.0 => vec![0.0; g.len()],
+                    share => scaled(-share, &inner.oracle(g)),
+                };
+                c.chunks(size).zip(shares).flat_map(one).collect()
+            }
+            Self::ElasticNet { omega, tau } => {
+                let mut sorted: Vec<f64> = c.iter().map(|v| v.abs()).collect();
+                sorted.sort_by(|a, b| b.total_cmp(a));
+                let top = sorted[0];
+                let (mut sum, mut threshold) = (0.0, 0.0);
+                for (k, a) in sorted.iter().enumerate() {
+                    sum += (a / top).powi(2);
+                    let nu = top * (sum / (2.0 * omega * tau + (k + 1) as f64)).sqrt();
+                    if *a > nu {
+                        threshold = nu;
+                    }
+                }
+                let size = |v: f64| (v.abs() / threshold - 1.0).max(0.0) / omega;
+                c.iter().map(|v| -v.signum() * size(*v)).collect()
+            }
         }
     }
 
-    /// The nearest point; ℓp only for p = 2.
+    /// The nearest point; ℓp only for p = 2, groups not, ellipsoids only where they are balls.
     pub fn project(&self, y: &[f64]) -> Vec<f64> {
         match *self {
             Self::Lp { p: 2.0, radius } => scaled((radius / norm(y)).min(1.0), y),
-            Self::Lp { .. } => panic!("not by plain means"),
+            Self::Ellipsoid {
+                axes: [radius],
+                centre,
+            } => {
+                let from = |v: &f64| v - centre;
+                let way: Vec<f64> = y.iter().map(from).collect();
+                let near = scaled((radius / norm(&way)).min(1.0), &way);
+                near.iter().map(|v| v + centre).collect()
+            }
+            Self::ElasticNet { omega, tau } => {
+                let at = |m: f64| -> Vec<f64> {
+                    let shrunk = |v: &f64| v.signum() * (v.abs() - m).max(0.0) / (1.0 + omega * m);
+                    y.iter().map(shrunk).collect()
+                };
+                let outside = |x: &[f64]| {
+                    x.iter().map(|v| v.abs()).sum::<f64>() + 0.5 * omega * dot(x, x) > tau
+                };
+                if !outside(y) {
+                    return y.to_vec();
+                }
+                let (mut low, mut high) = (0.0, norm(y));
+                for _ in 0..200 {
+                    let middle = 0.5 * (low + high);
+                    if outside(&at(middle)) {
+                        low = middle
+                    } else {
+                        high = middle
+                    }
+                }
+                at(high)
+            }
+            Self::Lp { .. } | Self::Ellipsoid { .. } | Self::Group { .. } => {
+                panic!("not by plain means")
+            }
             Self::Box { lower, upper } => y.iter().map(|v| v.clamp(lower, upper)).collect(),
             Self::L1 { radius } => {
                 let sizes: Vec<f64> = y.iter().map(|v| v.abs()).collect();
@@ -469,5 +611,13 @@ pub fn bodies() -> Vec<Body> {
             centred: true,
         },
         Body::Permutahedron,
+        Body::Ellipsoid {
+            axes: &[1.5],
+            centre: -0.7,
+        },
+        Body::ElasticNet {
+            omega: 0.5,
+            tau: 2.0,
+        },
     ]
 }

@@ -1,0 +1,348 @@
+//! The elastic-net ball {‖x‖₁ + (ω/2)‖x‖₂² ≤ τ}: sparse decisions as in the ℓ1 ball, on a set
+//! that is curved.
+//!
+//! In units of its longest vector, a spike of length ρ, it is {a‖y‖₁ + b‖y‖₂² ≤ 1} with
+//! a + b = 1: something between the ℓ1 and the ℓ2 ball. All is computed there, so that neither a
+//! small nor a large ω costs digits.
+//!
+//! ```
+//! use extremal::set::{Atom, Set, elastic_net::ElasticNetBall};
+//! let ball = ElasticNetBall::new(3, 1.0, 1.5)?;
+//! assert_eq!(ball.geometry().norm_bound, 1.0); // 1 + 1/2 = 1.5
+//! let mut atom = Atom::new();
+//! let value = ball.oracle().minimise(&[3.0, 0.1, 0.0], &mut atom)?;
+//! assert!((value + 3.0).abs() < 1e-15 && atom.dot(&[0.0, 1.0, 1.0]) == 0.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l2::{DIM, one};
+use super::{
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, excess, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Result, kernel};
+
+/// Spec of [`ElasticNetBall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ElasticNet {
+    /// ω
+    #[serde(default = "one")]
+    pub omega: f64,
+    /// τ
+    #[serde(default = "one")]
+    pub tau: f64,
+    /// The dimension, if the data does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+impl Described for ElasticNet {
+    const ENTRY: Entry = Entry {
+        name: "elastic-net",
+        summary: "elastic-net ball ‖x‖₁ + (ω/2)‖x‖₂² ≤ τ",
+        parameters: &[
+            Parameter {
+                name: "omega",
+                about: "the weight ω of the square",
+                default: Some("1"),
+                allowed: "1e-100 to 1e100",
+            },
+            Parameter {
+                name: "tau",
+                about: "the bound τ",
+                default: Some("1"),
+                allowed: "1e-100 to 1e100",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d), an atom with few entries; projection O(d) times a few steps",
+        guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
+        reference: "Zou & Hastie, JRSS B 2005; constants: this project",
+        examples: &[
+            "elastic-net",
+            "elastic-net:omega=0.1,tau=2",
+            "elastic-net:omega=20,tau=3",
+        ],
+    };
+}
+
+impl MakeSet for ElasticNet {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        Ok(Arc::new(ElasticNetBall::new(
+            settle_dim("elastic-net", self.dim, dim)?,
+            self.omega,
+            self.tau,
+        )?))
+    }
+}
+
+/// {‖x‖₁ + (omega/2)‖x‖₂² ≤ tau}.
+#[derive(Debug, Clone, Copy)]
+pub struct ElasticNetBall {
+    dim: usize,
+    omega: f64,
+    tau: f64,
+    /// ρ
+    spike: f64,
+    a: f64,
+    b: f64,
+}
+
+impl ElasticNetBall {
+    /// The ball around 0.
+    pub fn new(dim: usize, omega: f64, tau: f64) -> Result<Self> {
+        let dim = settle_dim("elastic-net", Some(dim), None)?;
+        let omega = check_radius("elastic-net", "omega", omega)?;
+        let tau = check_radius("elastic-net", "tau", tau)?;
+        // ρ + (ω/2)ρ² = τ
+        let product = omega * tau;
+        let half = 1.0 + (1.0 + 2.0 * product).sqrt();
+        let a = 2.0 / half;
+        Ok(Self {
+            dim,
+            omega,
+            tau,
+            spike: tau * a,
+            a,
+            b: 2.0 * (product / half) / half,
+        })
+    }
+
+    /// The s with a‖y/s‖₁ + b‖y/s‖₂² = 1.
+    fn gauge_of(&self, x: &[f64]) -> f64 {
+        let straight = self.a * x.iter().map(|v| v.abs()).sum::<f64>();
+        let round = 2.0 * self.b.sqrt() * kernel::norm(x);
+        0.5 * (straight + straight.hypot(round)) / self.spike
+    }
+
+    /// Σ a·y + b·y² of entries y ≥ 0.
+    fn level(&self, entries: impl Iterator<Item = f64>) -> f64 {
+        entries.map(|y| y * (self.a + self.b * y)).sum()
+    }
+}
+
+impl Set for ElasticNetBall {
+    fn name(&self) -> &str {
+        "elastic-net"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        let Self { a, b, spike, .. } = *self;
+        let d = self.dim as f64;
+        Geometry {
+            diameter: 2.0 * spike,
+            norm_bound: spike,
+            // where all entries are equal: a√d·t + b·t² = 1
+            inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
+            // What is bounded by τ is ω-strongly convex, and its gradient's square is d + 2ωτ on
+            // the boundary, less where an entry is 0: the quotient is the curvature itself.
+            strong_convexity: Some(if self.dim == 1 {
+                1.0 / spike
+            } else {
+                self.omega / (d + 2.0 * self.omega * self.tau).sqrt()
+            }),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(ElasticNetOracle {
+            ball: *self,
+            members: Vec::with_capacity(self.dim),
+        })
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        Some(excess(self.gauge_of(x)))
+    }
+
+    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
+    /// ρ/ω + 2ρ², without a factor of the dimension.
+    fn curvature(&self) -> Option<Curvature> {
+        let share = if self.dim == 1 {
+            1.0
+        } else {
+            0.5 * (1.0 + 3.0 * self.b) / self.b
+        };
+        Some(Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.spike * self.spike * share,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * self.spike,
+        })
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(self.gauge_of(x))
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(ElasticNetProjection {
+            ball: *self,
+            moved: vec![0.0; self.dim],
+        }))
+    }
+}
+
+struct ElasticNetOracle {
+    ball: ElasticNetBall,
+    /// Coordinates that may be in the atom, with c = |d| over the largest.
+    members: Vec<(u32, f64)>,
+}
+
+/// 1 − c², with all its digits where c is near 1.
+fn below_one(c: f64) -> f64 {
+    (1.0 - c) * (1.0 + c)
+}
+
+impl ElasticNetOracle {
+    /// Whether c exceeds the threshold aλ that k members with Σ(1 − c²) = `lost` make, where
+    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most the true one, so that what
+    /// fails here is not in the atom.
+    fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
+        let ElasticNetBall { a, b, .. } = self.ball;
+        4.0 * b * c * c > a * a * (k as f64 * below_one(c) - lost)
+    }
+
+    /// Leaves in `members` those of the atom; returns their Σ(1 − c²).
+    fn find_members(&mut self, direction: &[f64], top: f64) -> f64 {
+        self.members.clear();
+        let mut lost = 0.0;
+        for (i, d) in direction.iter().enumerate() {
+            let c = d.abs() / top;
+            if self.exceeds(c, self.members.len(), lost) {
+                self.members.push((i as u32, c));
+                lost += below_one(c);
+            }
+        }
+        let mut members = std::mem::take(&mut self.members);
+        loop {
+            let k = members.len();
+            lost = members.iter().map(|(_, c)| below_one(*c)).sum();
+            members.retain(|(_, c)| self.exceeds(*c, k, lost));
+            if members.len() == k {
+                break;
+            }
+        }
+        self.members = members;
+        lost
+    }
+}
+
+impl Oracle for ElasticNetOracle {
+    /// y_i = (c_i/λ − a)/2b for the members, written so that a small b divides no difference of
+    /// numbers that nearly agree.
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        let ElasticNetBall {
+            dim, a, b, spike, ..
+        } = self.ball;
+        check_direction(dim, direction)?;
+        let top = kernel::max_abs(direction);
+        if top == 0.0 {
+            atom.set_coordinate(0, spike);
+            return Ok(0.0);
+        }
+        let lost = self.find_members(direction, top);
+        let k = self.members.len() as f64;
+        let weight = 4.0 * b + k * a * a;
+        let lambda = ((k - lost) / weight).sqrt();
+        let bend = 0.5 * a * a / b;
+        for (_, c) in &mut self.members {
+            let above = 2.0 * *c * *c + bend * (lost - k * below_one(*c));
+            *c = (above / (weight * (*c + a * lambda) * lambda)).max(0.0);
+        }
+        let level = self.ball.level(self.members.iter().map(|(_, y)| *y));
+        let scale = spike / level.max(1.0);
+        let entries = self.members.iter().map(|&(i, y)| {
+            let y = if direction[i as usize] > 0.0 { -y } else { y };
+            (i, y * scale)
+        });
+        // memory for either form at the first call: which one it is changes from round to round
+        let (indices, values) = atom.sparse_mut();
+        indices.reserve(dim / 4);
+        values.reserve(dim);
+        let mut value = 0.0;
+        if self.members.len() <= dim / 4 {
+            for (i, y) in entries {
+                value += (direction[i as usize] / top) * y;
+                indices.push(i);
+                values.push(y);
+            }
+        } else {
+            let v = atom.dense_mut(dim);
+            v.fill(0.0);
+            for (i, y) in entries {
+                value += (direction[i as usize] / top) * y;
+                v[i as usize] = y;
+            }
+        }
+        Ok(value * top)
+    }
+}
+
+/// In units of the longest vector. Farther points are projected as if they lay here.
+const FAR: f64 = 1e100;
+
+/// z_i = (|y_i| − ma)₊/(1 + 2bm) with the m ≥ 0 that puts it on the boundary, found by Newton
+/// from the left: the level is convex and decreasing in m.
+struct ElasticNetProjection {
+    ball: ElasticNetBall,
+    moved: Vec<f64>,
+}
+
+impl Projection for ElasticNetProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        let ElasticNetBall {
+            dim, a, b, spike, ..
+        } = self.ball;
+        check_point(dim, x)?;
+        if self.ball.gauge_of(x) <= 1.0 {
+            return Ok(());
+        }
+        let top = kernel::max_abs(x);
+        let reach = (top / spike).min(FAR);
+        // Start where the largest entry alone has come down to `first` ≤ 1, and measure the others
+        // from it: far away only their distances from it count. Then z = first − (gap + n·(a +
+        // 2b·first))/(grown + 2bn), n the rest of m.
+        let (first, grown) = if reach > 1.0 {
+            (1.0, (2.0 * b * reach + a) / (a + 2.0 * b))
+        } else {
+            (reach, 1.0)
+        };
+        let pull = a + 2.0 * b * first;
+        let mut n = 0.0;
+        for _ in 0..1000 {
+            let below = grown + 2.0 * b * n;
+            let (mut level, mut slope) = (-1.0, 0.0);
+            for (z, v) in self.moved.iter_mut().zip(x.iter()) {
+                let gap = ((top - v.abs()) / top) * reach;
+                *z = (first - (gap + n * pull) / below).max(0.0);
+                if *z > 0.0 {
+                    level += *z * (a + b * *z);
+                    slope += (a + 2.0 * b * *z) * (a + 2.0 * b * *z);
+                }
+            }
+            let next = n + level * below / slope;
+            if level <= 1e-15 || !(next > n) {
+                break;
+            }
+            n = next;
+        }
+        let level = self.ball.level(self.moved.iter().copied());
+        let scale = spike / level.max(1.0);
+        for (x, z) in x.iter_mut().zip(&self.moved) {
+            *x = (z * scale).copysign(*x);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,466 @@
+//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: a ball seen through a linear map, given by its semi-axes
+//! along the coordinates or by A.
+//!
+//! ```
+//! use extremal::set::{Atom, Set, ellipsoid::EllipsoidSet};
+//! let set = EllipsoidSet::with_matrix(&[vec![2.0, 1.0], vec![1.0, 3.0]], &[0.0, 0.0])?;
+//! // min ⟨d, x⟩ = −√(dᵀAd)
+//! let value = set.oracle().minimise(&[1.0, 1.0], &mut Atom::new())?;
+//! assert!((value + 7f64.sqrt()).abs() < 1e-14);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::boxes::Bound;
+use super::l2::DIM;
+use super::principal_axes::principal_axes;
+use super::running_norm::RunningNorm;
+use super::{
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, excess, settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`EllipsoidSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Ellipsoid {
+    /// The semi-axes along the coordinates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axes: Option<Bound>,
+    /// The rows of A.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Vec<Vec<f64>>>,
+    /// c
+    #[serde(default = "origin")]
+    pub centre: Bound,
+    /// The dimension, if nothing else tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+fn origin() -> Bound {
+    Bound::All(0.0)
+}
+
+impl Described for Ellipsoid {
+    const ENTRY: Entry = Entry {
+        name: "ellipsoid",
+        summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, by its semi-axes or by A",
+        parameters: &[
+            Parameter {
+                name: "axes",
+                about: "the semi-axes along the coordinates: one for all, or a list",
+                default: Some("1"),
+                allowed: "1e-100 to 1e100, no more than a factor 1e8 apart",
+            },
+            Parameter {
+                name: "matrix",
+                about: "instead of axes: the rows of A",
+                default: None,
+                allowed: "symmetric and positive definite, its semi-axes no more than a factor 1e5 apart",
+            },
+            Parameter {
+                name: "centre",
+                about: "c: one number for all coordinates, or a list",
+                default: Some("0"),
+                allowed: "numbers up to ±1e6 semi-axes",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d), with a matrix O(d²); projection the same and a few steps more",
+        guarantee: "D = 2·a_max, strongly convex with a_min/a_max², for semi-axes a",
+        reference: "Journée et al., JMLR 2010 (constant)",
+        examples: &[
+            "ellipsoid",
+            "ellipsoid:axes=2,centre=0.5",
+            "ellipsoid:axes=[1,2,0.5,3,1,0.2,1,1.5,4,1]",
+            "ellipsoid:matrix=[[2,1,0.5],[1,3,-1],[0.5,-1,1]],centre=[1,0,-2]",
+            "ellipsoid:matrix=[[2,1],[1,3]]",
+        ],
+    };
+}
+
+impl MakeSet for Ellipsoid {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let axes_len = self.axes.as_ref().and_then(Bound::len);
+        let own = self.matrix.as_ref().map(Vec::len).or(axes_len);
+        let dim = settle_dim("ellipsoid", self.dim.or(own).or(self.centre.len()), dim)?;
+        let check = |what, found: Option<usize>| match found {
+            Some(found) if found != dim => Err(Error::Size {
+                what,
+                expected: dim,
+                found,
+            }),
+            _ => Ok(()),
+        };
+        let expand = |what, bound: &Bound| check(what, bound.len()).map(|()| bound.expand(dim));
+        check("matrix", self.matrix.as_ref().map(Vec::len))?;
+        let centre = expand("centre", &self.centre)?;
+        let axes = expand("axes", self.axes.as_ref().unwrap_or(&Bound::All(1.0)))?;
+        Ok(Arc::new(match (&self.matrix, &self.axes) {
+            (None, _) => EllipsoidSet::with_axes(&axes, &centre)?,
+            (Some(matrix), None) => EllipsoidSet::with_matrix(matrix, &centre)?,
+            (Some(_), Some(_)) => {
+                let first = axes.first().copied().unwrap_or_default();
+                let allowed = "left out where matrix is given";
+                return Err(Error::parameter("ellipsoid", "axes", first, allowed));
+            }
+        }))
+    }
+}
+
+/// {(x − centre)ᵀA⁻¹(x − centre) ≤ 1}.
+#[derive(Debug, Clone)]
+pub struct EllipsoidSet {
+    shape: Arc<Shape>,
+}
+
+#[derive(Debug)]
+struct Shape {
+    axes: Vec<f64>,
+    longest: f64,
+    centre: Vec<f64>,
+    /// The axes' directions one after the other, where they are not the coordinates'.
+    frame: Option<Vec<f64>>,
+    /// The centre along the axes.
+    offset: Vec<f64>,
+    geometry: Geometry,
+}
+
+/// Beyond these rounding alone would put points outside: a coordinate along a short axis is
+/// no more exact than the centre's, or, in a turned frame, than those along the others.
+const FARTHEST_CENTRE: f64 = 1e6;
+const LARGEST_RATIO: f64 = 1e8;
+const LARGEST_TURNED_RATIO: f64 = 1e5;
+
+impl EllipsoidSet {
+    /// Σ ((x_i − centre_i)/axes_i)² ≤ 1.
+    pub fn with_axes(axes: &[f64], centre: &[f64]) -> Result<Self> {
+        settle_dim("ellipsoid", Some(axes.len()), None)?;
+        for &axis in axes {
+            check_radius("ellipsoid", "axes", axis)?;
+        }
+        let ratio = largest(axes) / smallest(axes);
+        if ratio > LARGEST_RATIO {
+            let value = format!("… with a ratio of {ratio:e}");
+            let allowed = "no more than a factor 1e8 apart";
+            return Err(Error::parameter("ellipsoid", "axes", value, allowed));
+        }
+        Self::new(axes.to_vec(), None, centre)
+    }
+
+    /// (x − centre)ᵀA⁻¹(x − centre) ≤ 1, with A by rows: symmetric and positive definite.
+    pub fn with_matrix(rows: &[Vec<f64>], centre: &[f64]) -> Result<Self> {
+        let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
+        let refused = |value: String| {
+            let allowed = "symmetric and positive definite, with semi-axes from 1e-100 to 1e100 and no more than a factor 1e5 apart";
+            Err(Error::parameter("ellipsoid", "matrix", value, allowed))
+        };
+        if let Some(row) = rows.iter().find(|row| row.len() != n) {
+            return Err(Error::Size {
+                what: "a row of matrix",
+                expected: n,
+                found: row.len(),
+            });
+        }
+        let mut a = Vec::with_capacity(n * n);
+        for i in 0..n {
+            for j in 0..n {
+                let (here, there) = (rows[i][j], rows[j][i]);
+                let scale = rows[i][i].abs().sqrt() * rows[j][j].abs().sqrt();
+                if !((here - there).abs() <= 1e-12 * scale) {
+                    return refused(format!("… with {here} in row {i} and {there} in row {j}"));
+                }
+                a.push(0.5 * (here + there));
+            }
+        }
+        let Some(axes) = principal_axes(n, &a) else {
+            return refused("… that is not positive definite".into());
+        };
+        let (short, long) = (smallest(&axes.lengths), largest(&axes.lengths));
+        let fits = |axis| check_radius("ellipsoid", "matrix", axis).is_ok();
+        if !(fits(short) && fits(long) && long / short <= LARGEST_TURNED_RATIO) {
+            return refused(format!("… with semi-axes from {short:e} to {long:e}"));
+        }
+        Self::new(axes.lengths, Some(axes.directions), centre)
+    }
+
+    fn new(axes: Vec<f64>, frame: Option<Vec<f64>>, centre: &[f64]) -> Result<Self> {
+        if centre.len() != axes.len() {
+            return Err(Error::Size {
+                what: "centre",
+                expected: axes.len(),
+                found: centre.len(),
+            });
+        }
+        let (short, long) = (smallest(&axes), largest(&axes));
+        for (c, axis) in centre.iter().zip(&axes) {
+            let axis = if frame.is_some() { short } else { *axis };
+            if !(c.abs() <= FARTHEST_CENTRE * axis) {
+                let allowed = "a number no larger than 1e6 semi-axes";
+                return Err(Error::parameter("ellipsoid", "centre", c, allowed));
+            }
+        }
+        let mut shape = Shape {
+            longest: long,
+            offset: centre.to_vec(),
+            centre: centre.to_vec(),
+            geometry: Geometry {
+                diameter: 2.0 * long,
+                norm_bound: long,
+                inner_radius: Some(short),
+                strong_convexity: Some(short / long / long),
+            },
+            axes,
+            frame,
+        };
+        shape.offset = (0..centre.len()).map(|i| shape.along(i, centre)).collect();
+        shape.geometry.norm_bound = shape.norm_bound();
+        Ok(Self {
+            shape: Arc::new(shape),
+        })
+    }
+}
+
+fn largest(axes: &[f64]) -> f64 {
+    axes.iter().copied().fold(0.0, f64::max)
+}
+
+fn smallest(axes: &[f64]) -> f64 {
+    axes.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+impl Shape {
+    fn dim(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// ⟨x, i-th axis' direction⟩.
+    fn along(&self, i: usize, x: &[f64]) -> f64 {
+        match &self.frame {
+            None => x[i],
+            Some(frame) => kernel::dot(&frame[i * x.len()..][..x.len()], x),
+        }
+    }
+
+    /// out = centre + Σ u_i·(i-th axis' direction).
+    fn write(&self, u: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&self.centre);
+        match &self.frame {
+            None => kernel::axpy(1.0, u, out),
+            Some(frame) => {
+                for (u, direction) in u.iter().zip(frame.chunks(u.len())) {
+                    kernel::axpy(*u, direction, out);
+                }
+            }
+        }
+    }
+
+    /// √((x − c)ᵀA⁻¹(x − c)).
+    fn level(&self, x: &[f64]) -> f64 {
+        let shares = (0..x.len()).map(|i| (self.along(i, x) - self.offset[i]) / self.axes[i]);
+        RunningNorm::of(2.0, shares)
+    }
+
+    /// max ‖c + au‖ over ‖u‖ ≤ 1, by duality: the least of μ + Σ c²μ/(μ − a²) over μ ≥ a_max², where
+    /// the best u is ac/(μ − a²). Any μ gives an upper bound. (c is the centre along the axes; all
+    /// in units of the longest.)
+    fn norm_bound(&self) -> f64 {
+        let terms = || {
+            let pairs = self.offset.iter().zip(&self.axes);
+            pairs.map(|(c, a)| (c / self.longest, a / self.longest))
+        };
+        let term = |numerator: f64, gap: f64| {
+            if numerator == 0.0 {
+                0.0
+            } else {
+                numerator / gap
+            }
+        };
+        // ν = μ − 1: where ‖u‖ = 1, or 0 if it is less than that all the way
+        let (mut low, mut high) = (0.0, RunningNorm::of(2.0, terms().map(|(c, a)| a * c)));
+        for _ in 0..300 {
+            let nu = 0.5 * (low + high);
+            let u = terms().map(|(c, a)| term(a * c, nu + (1.0 - a) * (1.0 + a)));
+            if RunningNorm::of(2.0, u) > 1.0 {
+                low = nu;
+            } else {
+                high = nu;
+            }
+        }
+        let mu = 1.0 + high;
+        let rest: f64 = terms()
+            .map(|(c, a)| term(c * c * mu, high + (1.0 - a) * (1.0 + a)))
+            .sum();
+        self.longest * (mu + rest).sqrt()
+    }
+}
+
+impl Set for EllipsoidSet {
+    fn name(&self) -> &str {
+        "ellipsoid"
+    }
+
+    fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.shape.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(Worker::new(&self.shape))
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.shape.centre);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        Some(excess(self.shape.level(x)))
+    }
+
+    /// Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
+    fn curvature(&self) -> Option<Curvature> {
+        let long = self.shape.longest;
+        Some(Curvature {
+            kind: CurvatureKind::Smooth { l: long * long },
+            gradient_norm: 2.0,
+            width: 2.0 * long,
+        })
+    }
+
+    /// The s with ‖x/s − c‖ = 1 in the norm whose ball the ellipsoid is.
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        let Shape { axes, offset, .. } = &*self.shape;
+        let centre = || offset.iter().zip(axes).map(|(c, a)| c / a);
+        let reach = RunningNorm::of(2.0, centre());
+        if !(reach < 1.0) {
+            return None;
+        }
+        let point = || (0..x.len()).map(|i| self.shape.along(i, x) / axes[i]);
+        let size = RunningNorm::of(2.0, point());
+        if size == 0.0 {
+            return Some(0.0);
+        }
+        let inside = (1.0 - reach) * (1.0 + reach);
+        let cosine: f64 = point().zip(centre()).map(|(x, c)| x / size * c).sum();
+        let root = (cosine * cosine + inside).sqrt();
+        Some(if cosine >= 0.0 {
+            size / (cosine + root)
+        } else {
+            size * (root - cosine) / inside
+        })
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(Worker::new(&self.shape)))
+    }
+}
+
+/// Oracle and projection, with their scratch memory.
+struct Worker {
+    shape: Arc<Shape>,
+    /// A direction or a point, divided by its largest entry.
+    unit: Vec<f64>,
+    /// Coordinates along the axes.
+    along: Vec<f64>,
+}
+
+impl Worker {
+    fn new(shape: &Arc<Shape>) -> Self {
+        Self {
+            shape: shape.clone(),
+            unit: vec![0.0; shape.dim()],
+            along: vec![0.0; shape.dim()],
+        }
+    }
+}
+
+impl Oracle for Worker {
+    /// c − Ad/√(dᵀAd).
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        let shape = &*self.shape;
+        check_direction(shape.dim(), direction)?;
+        let v = atom.dense_mut(shape.dim());
+        let top = kernel::max_abs(direction);
+        if top == 0.0 {
+            self.along.fill(0.0);
+            self.along[0] = shape.axes[0];
+            shape.write(&self.along, v);
+            return Ok(0.0);
+        }
+        for (u, d) in self.unit.iter_mut().zip(direction) {
+            *u = d / top;
+        }
+        for (i, w) in self.along.iter_mut().enumerate() {
+            *w = shape.along(i, &self.unit) * shape.axes[i];
+        }
+        let norm = kernel::norm(&self.along);
+        for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
+            *w *= -axis / norm;
+        }
+        shape.write(&self.along, v);
+        Ok((kernel::dot(&self.unit, &shape.centre) - norm) * top)
+    }
+}
+
+/// In longest axes. Farther points are projected as if they lay here.
+const FAR: f64 = 1e100;
+
+impl Projection for Worker {
+    /// With y along the axes, u_i = a_i·y_i/(a_i² + m) and the m that makes ‖u‖ = 1. 1/‖u‖ is
+    /// concave in m and nearly straight, so that Newton comes from the left, in few steps.
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        let shape = &*self.shape;
+        check_point(shape.dim(), x)?;
+        if shape.level(x) <= 1.0 {
+            return Ok(());
+        }
+        for (u, (x, c)) in self.unit.iter_mut().zip(x.iter().zip(&shape.centre)) {
+            *u = x - c;
+        }
+        let top = kernel::max_abs(&self.unit);
+        self.unit.iter_mut().for_each(|u| *u /= top);
+        // all lengths in longest axes
+        let reach = (top / shape.longest).min(FAR);
+        let relative = |i: usize| shape.axes[i] / shape.longest;
+        for (i, w) in self.along.iter_mut().enumerate() {
+            *w = shape.along(i, &self.unit) * reach * relative(i);
+        }
+        let solved = |along: &[f64], m: f64| {
+            let (mut square, mut slope) = (0.0, 0.0);
+            for (i, w) in along.iter().enumerate() {
+                let below = relative(i) * relative(i) + m;
+                let u = w / below;
+                square += u * u;
+                slope += u * u / below;
+            }
+            (square, slope)
+        };
+        let mut m = (kernel::norm(&self.along) - 1.0).max(0.0);
+        for _ in 0..100 {
+            let (square, slope) = solved(&self.along, m);
+            let next = m + square / slope * (square.sqrt() - 1.0);
+            if !(next > m) {
+                break;
+            }
+            m = next;
+        }
+        for (i, w) in self.along.iter_mut().enumerate() {
+            *w /= relative(i) * relative(i) + m;
+        }
+        let norm = kernel::norm(&self.along).max(1.0);
+        for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
+            *w *= axis / norm;
+        }
+        shape.write(&self.along, x);
+        Ok(())
+    }
+}

@@ -1,0 +1,527 @@
+//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}: coordinates come in groups that are chosen together.
+//! With s = 2, p = 1 it is the group lasso's ball, and an atom is one group.
+//!
+//! For 1 < s, p ≤ 2 it is strongly convex, in its own norm with K/r where K = min(s, p) − 1. For
+//! a norm N call (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² the p-inequality. ℓs has the s-inequality
+//! with s − 1 (Ball, Carlen & Lieb 1994), hence the p-inequality: for p ≥ s by the means'
+//! order, for p < s with p − 1 by hypercontractivity (of a positive operator, so for vectors
+//! too). An ℓp sum of norms inherits it by Minkowski's inequality for the exponent p/2 ≤ 1.
+//!
+//! ```
+//! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
+//! let ball = GroupBall::new(&[vec![0, 3], vec![1, 2]], 2.0, 1.0, 5.0)?;
+//! let mut atom = Atom::new();
+//! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?, -25.0);
+//! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], values: [-3.0, -4.0] }));
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::l1::L1Ball;
+use super::l2::{DIM, RADIUS, one};
+use super::lp::LpBall;
+use super::running_norm::RunningNorm;
+use super::{
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, excess, settle_dim,
+};
+use crate::kernel::{self, Exponent};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+/// Spec of [`GroupBall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Group {
+    /// The exponent within groups.
+    #[serde(default = "two")]
+    pub s: f64,
+    /// The exponent across groups.
+    #[serde(default = "one")]
+    pub p: f64,
+    /// The radius.
+    #[serde(default = "one")]
+    pub radius: f64,
+    /// The coordinates of each group, counted from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Vec<usize>>>,
+    /// The number of coordinates in each group, one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// The dimension, if neither the groups nor the data tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dim: Option<usize>,
+}
+
+fn two() -> f64 {
+    2.0
+}
+
+impl Described for Group {
+    const ENTRY: Entry = Entry {
+        name: "group",
+        summary: "ball of the ℓp norm of groups' ℓs norms; s = 2, p = 1 is the group lasso's",
+        parameters: &[
+            Parameter {
+                name: "s",
+                about: "the exponent within groups",
+                default: Some("2"),
+                allowed: "1 ≤ s < ∞",
+            },
+            Parameter {
+                name: "p",
+                about: "the exponent across groups",
+                default: Some("1"),
+                allowed: "1 ≤ p < ∞",
+            },
+            RADIUS,
+            Parameter {
+                name: "groups",
+                about: "the coordinates of each group, as a list of lists counted from 0",
+                default: None,
+                allowed: "every coordinate in one group",
+            },
+            Parameter {
+                name: "size",
+                about: "instead of groups: so many coordinates each, one after the other, the last may be shorter",
+                default: None,
+                allowed: "1 or more",
+            },
+            DIM,
+        ],
+        cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and that of the groups' norms",
+        guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n",
+        reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",
+        examples: &[
+            "group:size=3",
+            "group:size=4,s=1.5,p=1.2,radius=2",
+            "group:size=2,s=2,p=1.5",
+            "group:size=5,s=1.3,p=1.3",
+            "group:size=3,s=1,p=2",
+            "group:groups=[[0,7,2],[9],[1,8,3,4],[5,6]],p=1,radius=3",
+        ],
+    };
+}
+
+impl MakeSet for Group {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let of_groups = |groups: &Vec<Vec<usize>>| groups.iter().map(Vec::len).sum();
+        let own = self.dim.or(self.groups.as_ref().map(of_groups));
+        let dim = settle_dim("group", own, dim)?;
+        let layout = match (&self.groups, self.size) {
+            (Some(groups), None) => Layout::listed(groups, dim)?,
+            (None, Some(size)) => Layout::even(dim, size)?,
+            _ => {
+                return Err(Error::Unsupported(
+                    "group needs either groups or size: expected exactly one of them".into(),
+                ));
+            }
+        };
+        let ball = GroupBall::with_layout(layout, self.s, self.p, self.radius)?;
+        Ok(Arc::new(ball))
+    }
+}
+
+/// Which coordinates are together.
+#[derive(Debug)]
+struct Layout {
+    /// Where each group starts, and where the last one ends.
+    starts: Vec<usize>,
+    /// The coordinates group by group, where that is not their own order.
+    order: Option<Vec<u32>>,
+}
+
+impl Layout {
+    fn even(dim: usize, size: usize) -> Result<Self> {
+        if size == 0 {
+            return Err(Error::parameter("group", "size", size, "1 or more"));
+        }
+        let mut starts: Vec<usize> = (0..dim).step_by(size).collect();
+        starts.push(dim);
+        Ok(Self {
+            starts,
+            order: None,
+        })
+    }
+
+    fn listed(groups: &[Vec<usize>], dim: usize) -> Result<Self> {
+        let bad = |value: String| {
+            let allowed = "groups of at least one coordinate, with every coordinate from 0 to dim − 1 in one of them";
+            Err(Error::parameter("group", "groups", value, allowed))
+        };
+        let (mut starts, mut order) = (vec![0], Vec::with_capacity(dim));
+        let mut seen = vec![false; dim];
+        for group in groups {
+            for &i in group {
+                match seen.get_mut(i) {
+                    Some(seen) if !*seen => *seen = true,
+                    Some(_) => return bad(format!("… with coordinate {i} twice")),
+                    None => return bad(format!("… with coordinate {i} in dimension {dim}")),
+                }
+                order.push(i as u32);
+            }
+            if group.is_empty() {
+                return bad("… with an empty group".into());
+            }
+            starts.push(order.len());
+        }
+        if let Some(i) = seen.iter().position(|seen| !seen) {
+            return bad(format!("… without coordinate {i}"));
+        }
+        let in_order = order.is_sorted();
+        Ok(Self {
+            starts,
+            order: (!in_order).then_some(order),
+        })
+    }
+
+    fn dim(&self) -> usize {
+        self.starts[self.count()]
+    }
+
+    fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.starts.windows(2).map(|w| w[0]..w[1])
+    }
+
+    /// The coordinate in this place of the groups' order.
+    fn coordinate(&self, place: usize) -> usize {
+        match &self.order {
+            None => place,
+            Some(order) => order[place] as usize,
+        }
+    }
+}
+
+/// {‖(‖x_g‖_s)_g‖_p ≤ radius}.
+#[derive(Debug, Clone)]
+pub struct GroupBall {
+    layout: Arc<Layout>,
+    s: f64,
+    p: f64,
+    radius: f64,
+}
+
+impl GroupBall {
+    /// The ball around 0. Each group lists its coordinates, counted from 0; every coordinate
+    /// is in one group.
+    pub fn new(groups: &[Vec<usize>], s: f64, p: f64, radius: f64) -> Result<Self> {
+        let dim = settle_dim("group", Some(groups.iter().map(Vec::len).sum()), None)?;
+        Self::with_layout(Layout::listed(groups, dim)?, s, p, radius)
+    }
+
+    /// The ball around 0 with `size` coordinates in each group, one after the other; the last
+    /// group may be shorter.
+    pub fn of_size(dim: usize, size: usize, s: f64, p: f64, radius: f64) -> Result<Self> {
+        let dim = settle_dim("group", Some(dim), None)?;
+        Self::with_layout(Layout::even(dim, size)?, s, p, radius)
+    }
+
+    fn with_layout(layout: Layout, s: f64, p: f64, radius: f64) -> Result<Self> {
+        for (name, exponent) in [("s", s), ("p", p)] {
+            if !(exponent >= 1.0 && exponent.is_finite()) {
+                let allowed = "at least 1 and finite";
+                return Err(Error::parameter("group", name, exponent, allowed));
+            }
+        }
+        Ok(Self {
+            layout: Arc::new(layout),
+            s,
+            p,
+            radius: check_radius("group", "radius", radius)?,
+        })
+    }
+
+    /// ‖x_g‖_e for every group g.
+    fn norms<'a>(&'a self, x: &'a [f64], e: f64) -> impl Iterator<Item = f64> + 'a {
+        let layout = &*self.layout;
+        layout.ranges().map(move |range| match &layout.order {
+            None if e == 2.0 => kernel::norm(&x[range]),
+            None => RunningNorm::of(e, x[range].iter().copied()),
+            Some(order) => RunningNorm::of(e, order[range].iter().map(|&i| x[i as usize])),
+        })
+    }
+
+    fn gauge_of(&self, x: &[f64]) -> f64 {
+        RunningNorm::of(self.p, self.norms(x, self.s)) / self.radius
+    }
+
+    /// The largest (n_g^e)_g in the norm that turns an ℓ2 norm across groups into an ℓp norm, or
+    /// the other way round: Hölder's inequality with the exponents 2 and p, attained.
+    fn spread(&self, e: f64, inward: bool) -> f64 {
+        let p = self.p;
+        let factors = self
+            .layout
+            .ranges()
+            .map(|g| (g.len() as f64).powf(e.max(0.0)));
+        if (p < 2.0) == inward && p != 2.0 {
+            RunningNorm::of(2.0 * p / (2.0 - p).abs(), factors)
+        } else {
+            factors.fold(1.0, f64::max)
+        }
+    }
+
+    /// max ‖x‖_{s,p} for ‖x‖₂ = 1.
+    fn inward(&self) -> f64 {
+        self.spread(1.0 / self.s - 0.5, true)
+    }
+
+    /// max ‖x‖₂ for ‖x‖_{s,p} = 1.
+    fn outward(&self) -> f64 {
+        self.spread(0.5 - 1.0 / self.s, false)
+    }
+
+    /// The smaller and the larger exponent among those that matter: s does not where every group
+    /// is one coordinate, nor p where there is one group; an interval is as round as any ball.
+    fn exponents(&self) -> (f64, f64) {
+        let Self { s, p, layout, .. } = self;
+        let one_group = layout.count() == 1;
+        match (layout.count() == layout.dim(), one_group) {
+            (true, true) => (2.0, 2.0),
+            (true, false) => (*p, *p),
+            (false, true) => (*s, *s),
+            (false, false) => (s.min(*p), s.max(*p)),
+        }
+    }
+}
+
+impl Set for GroupBall {
+    fn name(&self) -> &str {
+        "group"
+    }
+
+    fn dim(&self) -> usize {
+        self.layout.dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        let (radius, inward) = (self.radius, self.inward());
+        let (low, high) = self.exponents();
+        Geometry {
+            diameter: 2.0 * radius * self.outward(),
+            norm_bound: radius * self.outward(),
+            inner_radius: Some(radius / inward),
+            // in its own norm without the last factor, and its own norm is at least the ℓ2 norm
+            strong_convexity: (low > 1.0 && high <= 2.0).then(|| (low - 1.0) / radius / inward),
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        let (dim, count) = (self.dim(), self.layout.count());
+        Box::new(GroupOracle {
+            ball: self.clone(),
+            unit: vec![0.0; dim],
+            powers: vec![0.0; dim],
+            sizes: vec![0.0; count],
+            weights: vec![0.0; count],
+            within: vec![0.0; count],
+        })
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        Some(excess(self.gauge_of(x)))
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        let (low, high) = self.exponents();
+        if low == high && low > 1.0 {
+            return LpBall::new(self.dim(), low, self.radius).ok()?.curvature();
+        }
+        // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
+        // larger exponent.
+        (low > 1.0 && high <= 2.0).then(|| Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.radius * self.radius / (low - 1.0),
+            },
+            gradient_norm: high / (high - 1.0),
+            width: 2.0 * self.radius,
+        })
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(self.gauge_of(x))
+    }
+
+    /// For s = 2 the groups are scaled, to norms that are the projection of theirs.
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        if self.s != 2.0 {
+            return None;
+        }
+        let count = self.layout.count();
+        let across = if self.p == 1.0 {
+            L1Ball::new(count, self.radius).ok()?.projection()?
+        } else {
+            LpBall::new(count, self.p, self.radius).ok()?.projection()?
+        };
+        Some(Box::new(GroupProjection {
+            ball: self.clone(),
+            across,
+            norms: vec![0.0; count],
+            moved: vec![0.0; count],
+        }))
+    }
+}
+
+/// What it keeps is in the groups' order.
+struct GroupOracle {
+    ball: GroupBall,
+    /// The direction, each group divided by its largest entry.
+    unit: Vec<f64>,
+    /// sgn(u)|u|^(z−1), z conjugate to s.
+    powers: Vec<f64>,
+    /// The groups' dual norms, relative to the largest entry of all.
+    sizes: Vec<f64>,
+    /// Their powers: the groups' norms in the atom, up to a factor.
+    weights: Vec<f64>,
+    /// What brings `powers` to ‖·‖_s = 1 in each group.
+    within: Vec<f64>,
+}
+
+impl GroupOracle {
+    /// Fills in `unit`, `powers`, `within` and `sizes`. The powers are taken of entries relative
+    /// to their group's largest, which leaves none of them to underflow as a whole.
+    fn measure(&mut self, direction: &[f64], top: f64) {
+        let GroupBall { layout, s, .. } = &self.ball;
+        for (g, range) in layout.ranges().enumerate() {
+            let unit = &mut self.unit[range.clone()];
+            for (u, place) in unit.iter_mut().zip(range) {
+                *u = direction[layout.coordinate(place)];
+            }
+            let largest = kernel::max_abs(unit);
+            self.sizes[g] = largest / top;
+            if largest > 0.0 {
+                unit.iter_mut().for_each(|u| *u /= largest);
+            }
+        }
+        if *s == 1.0 {
+            return; // the dual norm is the largest entry
+        }
+        let exponent = Exponent::from(1.0 / (s - 1.0));
+        kernel::power_map(&self.unit, 1.0, exponent, &mut self.powers);
+        for (g, range) in layout.ranges().enumerate() {
+            let sum = kernel::dot(&self.powers[range.clone()], &self.unit[range]);
+            // a group of zeros stays one
+            self.within[g] = if sum > 0.0 { sum.powf(-1.0 / s) } else { 0.0 };
+            self.sizes[g] *= sum.powf(1.0 - 1.0 / s);
+        }
+    }
+
+    /// Calls `entry` for each that may not be 0, of group g at ‖x_g‖_s = norm.
+    fn entries(&self, g: usize, norm: f64, mut entry: impl FnMut(usize, f64)) {
+        let GroupBall { layout, s, .. } = &self.ball;
+        let range = layout.starts[g]..layout.starts[g + 1];
+        if *s == 1.0 {
+            let unit = &self.unit[range.clone()];
+            let k = kernel::argmax_abs(unit).unwrap_or(0);
+            let value = if unit[k] > 0.0 { -norm } else { norm };
+            return entry(layout.coordinate(range.start + k), value);
+        }
+        let scale = -norm * self.within[g];
+        for place in range {
+            entry(layout.coordinate(place), scale * self.powers[place]);
+        }
+    }
+}
+
+impl Oracle for GroupOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        let (dim, count) = (self.ball.dim(), self.ball.layout.count());
+        let GroupBall { s, p, radius, .. } = self.ball;
+        check_direction(dim, direction)?;
+        let top = kernel::max_abs(direction);
+        if top == 0.0 {
+            atom.set_coordinate(0, radius);
+            return Ok(0.0);
+        }
+        self.measure(direction, top);
+        let best = kernel::argmax_abs(&self.sizes).unwrap_or(0);
+        let peak = self.sizes[best];
+        if p == 1.0 {
+            // as much memory as the largest group may need, at the first call
+            let longest = self.ball.layout.ranges().map(|r| r.len()).max();
+            let (indices, values) = atom.sparse_mut();
+            indices.reserve(longest.unwrap_or(0));
+            values.reserve(longest.unwrap_or(0));
+            self.entries(best, radius, |i, v| {
+                indices.push(i as u32);
+                values.push(v);
+            });
+            return Ok(-radius * peak * top);
+        }
+        let exponent = Exponent::from(1.0 / (p - 1.0));
+        let sum = kernel::power_map(&self.sizes, 1.0 / peak, exponent, &mut self.weights);
+        let scale = radius / sum.powf(1.0 / p);
+        if s == 1.0 {
+            let (indices, values) = atom.sparse_mut();
+            indices.reserve(count);
+            values.reserve(count);
+            for g in 0..count {
+                self.entries(g, scale * self.weights[g], |i, v| {
+                    indices.push(i as u32);
+                    values.push(v);
+                });
+            }
+        } else {
+            let v = atom.dense_mut(dim);
+            for g in 0..count {
+                self.entries(g, scale * self.weights[g], |i, value| v[i] = value);
+            }
+        }
+        Ok(-scale * sum * peak * top)
+    }
+}
+
+struct GroupProjection {
+    ball: GroupBall,
+    /// Onto the ℓp ball of the groups' norms.
+    across: Box<dyn Projection>,
+    norms: Vec<f64>,
+    moved: Vec<f64>,
+}
+
+impl Projection for GroupProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.ball.dim(), x)?;
+        if self.ball.gauge_of(x) <= 1.0 {
+            return Ok(());
+        }
+        // The norm of numbers near the largest there is would be none; from so far away only the
+        // direction counts.
+        if kernel::max_abs(x) > 1e300 {
+            x.iter_mut().for_each(|x| *x *= 1e-20);
+        }
+        for (norm, n) in self.norms.iter_mut().zip(self.ball.norms(x, 2.0)) {
+            *norm = n;
+        }
+        self.moved.copy_from_slice(&self.norms);
+        self.across.project(&mut self.moved)?;
+        let layout = &*self.ball.layout;
+        for (g, range) in layout.ranges().enumerate() {
+            let (from, to) = (self.norms[g], self.moved[g]);
+            if from == to {
+                continue;
+            }
+            for place in range {
+                // in this order: to/from may be no normal number
+                let x = &mut x[layout.coordinate(place)];
+                *x = (*x / from) * to;
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.across.save()
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.across.load(saved)
+    }
+}

@@ -26,6 +26,19 @@ impl Program {
         self.rows.extend(rows);
     }
 
+    /// Takes in another program, variables and all; its point's first variable is returned.
+    fn embed(&mut self, other: Self) -> usize {
+        let base = self.variables;
+        self.variables += other.variables;
+        let moved = |(entries, right): (Vec<(usize, f64)>, f64)| {
+            let entries = entries.into_iter().map(|(j, v)| (base + j, v));
+            (entries.collect(), right)
+        };
+        self.rows.extend(other.rows.into_iter().map(moved));
+        self.cones.extend(other.cones);
+        base
+    }
+
     /// min ½·curvature·‖x‖² + ⟨q, x⟩ over the first variables.
     fn solve(&self, curvature: f64, q: &[f64]) -> Vec<f64> {
         let dim = q.len();
@@ -128,6 +141,68 @@ fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
             program.constrain(cone, vec![total]);
             let rows: Vec<_> = (0..dim).map(|i| at_least(i, 0.0)).collect();
             program.constrain(NonnegativeConeT(dim), rows);
+        }
+        SetSpec::Hull(hull) => {
+            // x = Σ w_i p_i, w ≥ 0, Σ w_i = 1
+            let points = &hull.points;
+            program.variables = dim + points.len();
+            let weights = |value: &dyn Fn(usize) -> f64| -> Vec<(usize, f64)> {
+                (0..points.len()).map(|k| (dim + k, value(k))).collect()
+            };
+            let mut rows = vec![(weights(&|_| 1.0), 1.0)];
+            for i in 0..dim {
+                let mut row = weights(&|k| points[k][i]);
+                row.push((i, -1.0));
+                rows.push((row, 0.0));
+            }
+            program.constrain(ZeroConeT(dim + 1), rows);
+            let rows = (0..points.len()).map(|k| at_least(dim + k, 0.0)).collect();
+            program.constrain(NonnegativeConeT(points.len()), rows);
+        }
+        SetSpec::Product(product) => {
+            let mut start = 0;
+            for spec in &product.sets {
+                // even shares, the first ones larger
+                let len = match spec.build(None) {
+                    Ok(set) => set.dim(),
+                    Err(_) => dim / 2 + usize::from(start == 0 && dim % 2 == 1),
+                };
+                let y = program.embed(self::program(spec, len)?);
+                let equal = |i| (vec![(start + i, 1.0), (y + i, -1.0)], 0.0);
+                program.constrain(ZeroConeT(len), (0..len).map(equal).collect());
+                start += len;
+            }
+            assert_eq!(start, dim);
+        }
+        SetSpec::Translate(moved) => {
+            let y = program.embed(self::program(&moved.set, dim)?);
+            let by = expand(&moved.by);
+            let equal = |i| (vec![(i, 1.0), (y + i, -1.0)], by[i]);
+            program.constrain(ZeroConeT(dim), (0..dim).map(equal).collect());
+        }
+        SetSpec::Scale(scaled) => {
+            let y = program.embed(self::program(&scaled.set, dim)?);
+            let equal = |i| (vec![(i, 1.0), (y + i, -scaled.by)], 0.0);
+            program.constrain(ZeroConeT(dim), (0..dim).map(equal).collect());
+        }
+        SetSpec::Sum(sum) => {
+            let mut rows: Vec<_> = (0..dim).map(|i| (vec![(i, 1.0)], 0.0)).collect();
+            for spec in &sum.sets {
+                let y = program.embed(self::program(spec, dim)?);
+                for (i, (row, _)) in rows.iter_mut().enumerate() {
+                    row.push((y + i, -1.0));
+                }
+            }
+            program.constrain(ZeroConeT(dim), rows);
+        }
+        SetSpec::Image(image) => {
+            let y = program.embed(self::program(&image.set, dim)?);
+            let equal = |i: usize| {
+                let mut row: Vec<_> = (0..dim).map(|j| (y + j, -image.matrix[i][j])).collect();
+                row.push((i, 1.0));
+                (row, 0.0)
+            };
+            program.constrain(ZeroConeT(dim), (0..dim).map(equal).collect());
         }
         _ => return None,
     }

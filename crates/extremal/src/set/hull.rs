@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::Nearest;
-use super::parts::{Fingerprint, Scratch};
+use super::parts::{Fingerprint, Scratch, value_of};
 use super::{Atom, Geometry, MakeSet, Oracle, Set, SharedSet, check_direction, settle_dim};
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -203,8 +203,7 @@ impl Oracle for HullOracle {
                 (best, low) = (point, value);
             }
         }
-        let v = atom.dense_mut(dim);
-        v.copy_from_slice(best);
-        Ok(kernel::dot(direction, v))
+        atom.dense_mut(dim).copy_from_slice(best);
+        Ok(value_of(direction, atom))
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SET, Scratch, check_size};
+use super::parts::{Fingerprint, SET, Scratch, check_size, value_of};
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Set, SetSpec, SharedSet,
     check_direction, settle_dim,
@@ -232,7 +232,7 @@ impl Oracle for ImageOracle {
         self.atom.write(&mut self.direction);
         let v = atom.dense_mut(dim);
         multiply(&self.matrix, &self.direction, v);
-        Ok(kernel::dot(direction, v))
+        Ok(value_of(direction, atom))
     }
 
     fn save(&self) -> Vec<f64> {

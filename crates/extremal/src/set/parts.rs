@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Geometry;
+use super::{Atom, Geometry};
 use crate::spec::Parameter;
-use crate::{Error, Result};
+use crate::{Error, Result, kernel};
 
 pub(crate) const SET: Parameter = Parameter {
     name: "set",
@@ -56,6 +56,19 @@ pub(crate) fn check_size(
             "such that the set's size stays between 1e-110 and 1e110",
         ))
     }
+}
+
+/// ⟨direction, atom⟩; ±∞ where that is no number, but not NaN as the difference of two such.
+pub(crate) fn value_of(direction: &[f64], atom: &Atom) -> f64 {
+    let value = atom.dot(direction);
+    if value.is_finite() {
+        return value;
+    }
+    let mut v = vec![0.0; direction.len()];
+    atom.write(&mut v);
+    let top = kernel::max_abs(direction);
+    let shares = direction.iter().zip(&v).map(|(d, v)| (d / top) * v);
+    top * shares.sum::<f64>()
 }
 
 /// One list out of several, each behind its length.

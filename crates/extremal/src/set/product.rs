@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split};
+use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::{
     Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
     Structure, check_direction, check_point, larger, settle_dim,
@@ -267,7 +267,7 @@ impl Oracle for ProductOracle {
                 part.write(&mut v[range.clone()]);
             }
         }
-        Ok(atom.dot(direction))
+        Ok(value_of(direction, atom))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SET, Scratch, check_size};
+use super::parts::{Fingerprint, SET, Scratch, check_size, value_of};
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
     Structure, check_point, check_radius,
@@ -178,7 +178,7 @@ impl Oracle for ScaledOracle {
         self.inner.minimise(direction, atom)?;
         atom.scale(self.by);
         // not τ times the value: that may have underflowed
-        Ok(atom.dot(direction))
+        Ok(value_of(direction, atom))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, Scratch, check_size, join, split};
+use super::parts::{Fingerprint, SETS, Scratch, check_size, join, split, value_of};
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
     check_direction, check_point, larger,
@@ -194,7 +194,7 @@ impl Oracle for SumOracle {
             oracle.minimise(direction, &mut self.atom)?;
             self.atom.add_to(1.0, v);
         }
-        Ok(kernel::dot(direction, v))
+        Ok(value_of(direction, atom))
     }
 
     fn save(&self) -> Vec<f64> {

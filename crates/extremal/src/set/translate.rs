@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::boxes::Bound;
-use super::parts::{Fingerprint, SET, Scratch};
+use super::parts::{Fingerprint, SET, Scratch, value_of};
 use super::{
     Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, check_point,
     settle_dim,
@@ -191,7 +191,7 @@ impl Oracle for TranslatedOracle {
         let v = atom.dense_mut(self.shift.len());
         v.copy_from_slice(&self.shift);
         self.atom.add_to(1.0, v);
-        Ok(kernel::dot(direction, v))
+        Ok(value_of(direction, atom))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -265,3 +265,46 @@ fn projections_agree_with_an_independent_solver() {
         }
     }
 }
+
+#[test]
+fn the_violation_of_a_hull_or_a_sum_with_balls_is_the_distance_an_independent_solver_finds() {
+    let mut r = rng(3);
+    let mut specs = vec![
+        "sum:sets=[(simplex),(l2:radius=0.3)]".to_string(),
+        "sum:sets=[(l2),(lp:p=1.5,radius=2),(l2:radius=0.5)]".into(),
+        "sum:sets=[(l2:radius=0.1),(translate:by=1,set=(l1)),(l2:radius=0.2)]".into(),
+    ];
+    for points in [1, 2, 3, 5, 12, 40] {
+        // some of them twice, and one between two others
+        let mut list: Vec<Vec<f64>> = (0..points).map(|_| normals(&mut r, 4)).collect();
+        list.push(list[0].clone());
+        list.push(
+            (0..4)
+                .map(|i| 0.5 * (list[0][i] + list[points / 2][i]))
+                .collect(),
+        );
+        specs.push(format!("hull:points={list:?}"));
+    }
+    for text in specs {
+        let spec: SetSpec = text.parse().unwrap();
+        let set = spec.build(Some(4)).unwrap();
+        let geometry = set.geometry();
+        let scale = match spec {
+            SetSpec::Hull(_) if geometry.diameter > 0.0 => geometry.diameter,
+            SetSpec::Hull(_) => geometry.norm_bound,
+            _ => geometry.diameter.max(geometry.norm_bound),
+        };
+        let program = program(&spec, 4).unwrap();
+        for k in [0.05, 0.3, 1.0, 3.0, 10.0] {
+            let y = scaled(&normals(&mut r, 4), k);
+            let theirs = distance(&program.solve(1.0, &scaled(&y, -1.0)), &y);
+            let ours = set.violation(&y).unwrap() * scale;
+            // where the point is inside, the solver's distance is the root of its precision
+            let tolerance = if ours == 0.0 { 1e-4 } else { 1e-6 } * (scale + theirs);
+            assert!(
+                (ours - theirs).abs() <= tolerance,
+                "{text} at {y:?}: {ours} and {theirs}"
+            );
+        }
+    }
+}

@@ -133,10 +133,28 @@ impl Sum {
 /// A set as the textbook has it: its oracle and projection by the plainest means.
 #[derive(Clone, Debug)]
 pub enum Body {
-    Lp { p: f64, radius: f64 },
-    L1 { radius: f64 },
-    Box { lower: f64, upper: f64 },
-    Simplex { total: f64, at_most: bool },
+    Lp {
+        p: f64,
+        radius: f64,
+    },
+    L1 {
+        radius: f64,
+    },
+    Box {
+        lower: f64,
+        upper: f64,
+    },
+    Simplex {
+        total: f64,
+        at_most: bool,
+    },
+    /// Another one, every coordinate moved.
+    Moved {
+        by: f64,
+        body: Box<Body>,
+    },
+    /// The first half of the coordinates, the larger one, in one body, the others in another.
+    Halves(Box<[Body; 2]>),
 }
 
 impl Body {
@@ -148,6 +166,11 @@ impl Body {
             Self::L1 { radius } => format!("l1:radius={radius}"),
             Self::Box { lower, upper } => format!("box:lower={lower},upper={upper}"),
             Self::Simplex { total, at_most } => format!("simplex:total={total},at-most={at_most}"),
+            Self::Moved { by, body } => format!("translate:by={by},set=({})", body.spec()),
+            Self::Halves(halves) => {
+                let [first, second] = halves.each_ref().map(Self::spec);
+                format!("product:sets=[({first}),({second})]")
+            }
         }
     }
 
@@ -159,6 +182,11 @@ impl Body {
             Self::Simplex { total, at_most } => {
                 vec![total / if at_most { d + d.sqrt() } else { d }; dim]
             }
+            Self::Moved { by, ref body } => body.centre(dim).iter().map(|v| v + by).collect(),
+            Self::Halves(ref halves) => {
+                let (a, b) = (halves[0].centre(dim.div_ceil(2)), halves[1].centre(dim / 2));
+                [a, b].concat()
+            }
         }
     }
 
@@ -168,7 +196,14 @@ impl Body {
             Self::Lp { p, radius } => 2.0 * radius * d.powf(0.5 - 1.0 / p).max(1.0),
             Self::L1 { radius } => 2.0 * radius,
             Self::Box { lower, upper } => (upper - lower) * d.sqrt(),
+            // in dimension 1 it is a point, or a segment
+            Self::Simplex { total, at_most } if dim == 1 => f64::from(at_most) * total,
             Self::Simplex { total, .. } => total * 2f64.sqrt(),
+            Self::Moved { ref body, .. } => body.diameter(dim),
+            Self::Halves(ref halves) => {
+                let [a, b] = &**halves;
+                a.diameter(dim.div_ceil(2)).hypot(b.diameter(dim / 2))
+            }
         }
     }
 
@@ -178,6 +213,7 @@ impl Body {
             Self::Lp { p, radius } if p <= 2.0 => {
                 Some((p - 1.0) * (dim as f64).powf(0.5 - 1.0 / p) / radius)
             }
+            Self::Moved { ref body, .. } => body.strong_convexity(dim),
             _ => None,
         }
     }
@@ -210,6 +246,11 @@ impl Body {
                 let i = (0..c.len()).fold(0, |b, i| if c[i] < c[b] { i } else { b });
                 corner(i, if at_most && c[i] >= 0.0 { 0.0 } else { total })
             }
+            Self::Moved { by, ref body } => body.oracle(c).iter().map(|v| v + by).collect(),
+            Self::Halves(ref halves) => {
+                let (first, second) = c.split_at(c.len().div_ceil(2));
+                [halves[0].oracle(first), halves[1].oracle(second)].concat()
+            }
         }
     }
 
@@ -233,6 +274,14 @@ impl Body {
                     return inside;
                 }
                 shift_to_total(y, total)
+            }
+            Self::Moved { by, ref body } => {
+                let back: Vec<f64> = y.iter().map(|v| v - by).collect();
+                body.project(&back).iter().map(|v| v + by).collect()
+            }
+            Self::Halves(ref halves) => {
+                let (first, second) = y.split_at(y.len().div_ceil(2));
+                [halves[0].project(first), halves[1].project(second)].concat()
             }
         }
     }
@@ -298,5 +347,19 @@ pub fn bodies() -> Vec<Body> {
             total: 1.0,
             at_most: true,
         },
+        Body::Moved {
+            by: 0.75,
+            body: Box::new(Body::Lp {
+                p: 2.0,
+                radius: 1.5,
+            }),
+        },
+        Body::Halves(Box::new([
+            Body::L1 { radius: 1.0 },
+            Body::Simplex {
+                total: 2.0,
+                at_most: false,
+            },
+        ])),
     ]
 }

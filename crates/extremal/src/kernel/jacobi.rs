@@ -122,7 +122,8 @@ mod tests {
     #[test]
     fn a_matrix_times_its_inverse_is_one() {
         for n in 1..20 {
-            let entry = |k: usize| ((k * k + 3 * k + 1) as f64).sin() + f64::from(k % (n + 1) == 0);
+            let entry =
+                |k: usize| ((k * k + 3 * k + 1) as f64).sin() + f64::from(k.is_multiple_of(n + 1));
             let matrix: Vec<f64> = (0..n * n).map(entry).collect();
             let Singular {
                 largest,

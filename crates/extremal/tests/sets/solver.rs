@@ -150,11 +150,11 @@ fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
                 (0..points.len()).map(|k| (dim + k, value(k))).collect()
             };
             let mut rows = vec![(weights(&|_| 1.0), 1.0)];
-            for i in 0..dim {
+            rows.extend((0..dim).map(|i| {
                 let mut row = weights(&|k| points[k][i]);
                 row.push((i, -1.0));
-                rows.push((row, 0.0));
-            }
+                (row, 0.0)
+            }));
             program.constrain(ZeroConeT(dim + 1), rows);
             let rows = (0..points.len()).map(|k| at_least(dim + k, 0.0)).collect();
             program.constrain(NonnegativeConeT(points.len()), rows);

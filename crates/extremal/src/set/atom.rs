@@ -119,6 +119,16 @@ impl Atom {
         }
     }
 
+    /// Becomes k times itself.
+    pub fn scale(&mut self, k: f64) {
+        match &mut self.kind {
+            Kind::Zero => {}
+            Kind::Coordinate(_, value) => *value *= k,
+            Kind::Sparse | Kind::Dense => self.values.iter_mut().for_each(|v| *v *= k),
+            Kind::RankOne { scale, .. } => *scale *= k,
+        }
+    }
+
     /// out = the atom, every entry written.
     pub fn write(&self, out: &mut [f64]) {
         match self.view() {
@@ -226,6 +236,10 @@ mod tests {
             for i in 0..6 {
                 assert_eq!(x[i], a[i] + 2.0 * dense[i]);
             }
+            let (mut twice, mut out) = (atom.clone(), [9.0; 6]);
+            twice.scale(2.0);
+            twice.write(&mut out);
+            assert_eq!(out, dense.map(|v| 2.0 * v));
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::l2::DIM;
+use super::parts::Fingerprint;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
     larger, settle_dim,
@@ -204,6 +205,13 @@ impl Set for BoxSet {
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(self.clone()))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        Fingerprint::new("box")
+            .with_numbers(&self.lower)
+            .with_numbers(&self.upper)
+            .value()
     }
 }
 

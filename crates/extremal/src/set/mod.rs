@@ -15,22 +15,31 @@ mod custom;
 pub mod elastic_net;
 pub mod ellipsoid;
 pub mod group;
+pub mod hull;
 pub mod hypercube;
+pub mod image;
 pub mod k_sparse;
 pub mod k_support;
 pub mod l1;
 pub mod l2;
 pub mod lp;
+mod nearest;
+mod parts;
 pub mod permutahedron;
 mod principal_axes;
+pub mod product;
 mod running_norm;
+pub mod scale;
 mod scratch;
 pub mod simplex;
+pub mod sum;
 mod top;
+pub mod translate;
 
 pub use atom::{Atom, AtomView};
 pub use custom::CustomSet;
 pub(crate) use lp::norm_p;
+use parts::Fingerprint;
 
 /// A set that several learners may share.
 pub type SharedSet = Arc<dyn Set>;
@@ -51,6 +60,12 @@ registry! {
         "ellipsoid" => Ellipsoid(ellipsoid::Ellipsoid),
         "group" => Group(group::Group),
         "elastic-net" => ElasticNet(elastic_net::ElasticNet),
+        "hull" => Hull(hull::Hull),
+        "product" => Product(product::Product),
+        "translate" => Translate(translate::Translate),
+        "scale" => Scale(scale::Scale),
+        "sum" => Sum(sum::Sum),
+        "image" => Image(image::Image),
     }
 }
 
@@ -130,6 +145,14 @@ pub trait Set: Send + Sync {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         None
     }
+
+    /// Tells apart, in saved states, sets that share name, dimension and constants. By default
+    /// it follows from the centre; a set with more to it says more.
+    fn fingerprint(&self) -> u64 {
+        let mut centre = vec![0.0; self.dim()];
+        self.centre(&mut centre);
+        Fingerprint::new(self.name()).with_numbers(&centre).value()
+    }
 }
 
 /// Minimises ⟨direction, v⟩ over a set.
@@ -165,7 +188,8 @@ pub trait Projection: Send {
     }
 }
 
-/// A set's constants, all in the ℓ2 norm.
+/// A set's constants, all in the ℓ2 norm. Of sets made of others, diameter and norm bound may be
+/// upper bounds, the inner radius a lower one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Geometry {
     /// D = max ‖x − y‖.
@@ -179,12 +203,13 @@ pub struct Geometry {
 }
 
 /// What a saved state says of the set it belongs to. A user's own set is known by its name,
-/// dimension and constants, and must be supplied again.
+/// dimension, constants and fingerprint, and must be supplied again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     name: String,
     dim: usize,
     geometry: Geometry,
+    fingerprint: u64,
 }
 
 impl Identity {
@@ -193,6 +218,7 @@ impl Identity {
             name: set.name().into(),
             dim: set.dim(),
             geometry: set.geometry(),
+            fingerprint: set.fingerprint(),
         }
     }
 
@@ -201,6 +227,13 @@ impl Identity {
         let here = Self::of(set);
         if *self == here {
             return Ok(());
+        }
+        let (name, dim, geometry) = (&self.name, self.dim, &self.geometry);
+        if (name, dim, geometry) == (&here.name, here.dim, &here.geometry) {
+            return Err(Error::State(format!(
+                "it is of another set {name} in dimension {dim} with the same diameter {}",
+                geometry.diameter
+            )));
         }
         Err(Error::State(format!(
             "it is of the set {} in dimension {} with diameter {}, not of {} in dimension {} with diameter {}",

@@ -57,6 +57,18 @@ impl Program {
             }
         }
     }
+    /// Takes in another program, variables and all; its point's first variable is returned.
+    fn embed(&mut self, other: Self) -> usize {
+        let base = self.variables;
+        self.variables += other.variables;
+        let moved = |(entries, right): (Vec<(usize, f64)>, f64)| {
+            let entries = entries.into_iter().map(|(j, v)| (base + j, v));
+            (entries.collect(), right)
+        };
+        self.rows.extend(other.rows.into_iter().map(moved));
+        self.cones.extend(other.cones);
+        base
+    }
 
     /// min ½·curvature·‖x‖² + ⟨q, x⟩ over the first variables.
     fn solve(&self, curvature: f64, q: &[f64]) -> Vec<f64> {
@@ -288,6 +300,68 @@ fn program(spec: &SetSpec, dim: usize) -> Option<Program> {
             rows.extend((0..dim).map(|i| (vec![(i, -2.0)], 0.0)));
             program.constrain(SecondOrderConeT(dim + 2), rows);
         }
+        SetSpec::Hull(hull) => {
+            // x = Σ w_i p_i, w ≥ 0, Σ w_i = 1
+            let points = &hull.points;
+            program.variables = dim + points.len();
+            let weights = |value: &dyn Fn(usize) -> f64| -> Vec<(usize, f64)> {
+                (0..points.len()).map(|k| (dim + k, value(k))).collect()
+            };
+            let mut rows = vec![(weights(&|_| 1.0), 1.0)];
+            rows.extend((0..dim).map(|i| {
+                let mut row = weights(&|k| points[k][i]);
+                row.push((i, -1.0));
+                (row, 0.0)
+            }));
+            program.constrain(ZeroConeT(dim + 1), rows);
+            let rows = (0..points.len()).map(|k| at_least(dim + k, 0.0)).collect();
+            program.constrain(NonnegativeConeT(points.len()), rows);
+        }
+        SetSpec::Product(product) => {
+            let mut start = 0;
+            for spec in &product.sets {
+                // even shares, the first ones larger
+                let len = match spec.build(None) {
+                    Ok(set) => set.dim(),
+                    Err(_) => dim / 2 + usize::from(start == 0 && dim % 2 == 1),
+                };
+                let y = program.embed(self::program(spec, len)?);
+                let equal = |i| (vec![(start + i, 1.0), (y + i, -1.0)], 0.0);
+                program.constrain(ZeroConeT(len), (0..len).map(equal).collect());
+                start += len;
+            }
+            assert_eq!(start, dim);
+        }
+        SetSpec::Translate(moved) => {
+            let y = program.embed(self::program(&moved.set, dim)?);
+            let by = expand(&moved.by);
+            let equal = |i| (vec![(i, 1.0), (y + i, -1.0)], by[i]);
+            program.constrain(ZeroConeT(dim), (0..dim).map(equal).collect());
+        }
+        SetSpec::Scale(scaled) => {
+            let y = program.embed(self::program(&scaled.set, dim)?);
+            let equal = |i| (vec![(i, 1.0), (y + i, -scaled.by)], 0.0);
+            program.constrain(ZeroConeT(dim), (0..dim).map(equal).collect());
+        }
+        SetSpec::Sum(sum) => {
+            let mut rows: Vec<_> = (0..dim).map(|i| (vec![(i, 1.0)], 0.0)).collect();
+            for spec in &sum.sets {
+                let y = program.embed(self::program(spec, dim)?);
+                for (i, (row, _)) in rows.iter_mut().enumerate() {
+                    row.push((y + i, -1.0));
+                }
+            }
+            program.constrain(ZeroConeT(dim), rows);
+        }
+        SetSpec::Image(image) => {
+            let y = program.embed(self::program(&image.set, dim)?);
+            let equal = |i: usize| {
+                let mut row: Vec<_> = (0..dim).map(|j| (y + j, -image.matrix[i][j])).collect();
+                row.push((i, 1.0));
+                (row, 0.0)
+            };
+            program.constrain(ZeroConeT(dim), (0..dim).map(equal).collect());
+        }
         _ => return None,
     }
     Some(program)
@@ -359,6 +433,49 @@ fn projections_agree_with_an_independent_solver() {
                 let apart = distance(&ours, &theirs);
                 assert!(apart <= 1e-4 * size, "{name}: {apart:e} apart for {y:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn the_violation_of_a_hull_or_a_sum_with_balls_is_the_distance_an_independent_solver_finds() {
+    let mut r = rng(3);
+    let mut specs = vec![
+        "sum:sets=[(simplex),(l2:radius=0.3)]".to_string(),
+        "sum:sets=[(l2),(lp:p=1.5,radius=2),(l2:radius=0.5)]".into(),
+        "sum:sets=[(l2:radius=0.1),(translate:by=1,set=(l1)),(l2:radius=0.2)]".into(),
+    ];
+    for points in [1, 2, 3, 5, 12, 40] {
+        // some of them twice, and one between two others
+        let mut list: Vec<Vec<f64>> = (0..points).map(|_| normals(&mut r, 4)).collect();
+        list.push(list[0].clone());
+        list.push(
+            (0..4)
+                .map(|i| 0.5 * (list[0][i] + list[points / 2][i]))
+                .collect(),
+        );
+        specs.push(format!("hull:points={list:?}"));
+    }
+    for text in specs {
+        let spec: SetSpec = text.parse().unwrap();
+        let set = spec.build(Some(4)).unwrap();
+        let geometry = set.geometry();
+        let scale = match spec {
+            SetSpec::Hull(_) if geometry.diameter > 0.0 => geometry.diameter,
+            SetSpec::Hull(_) => geometry.norm_bound,
+            _ => geometry.diameter.max(geometry.norm_bound),
+        };
+        let program = program(&spec, 4).unwrap();
+        for k in [0.05, 0.3, 1.0, 3.0, 10.0] {
+            let y = scaled(&normals(&mut r, 4), k);
+            let theirs = distance(&program.solve(1.0, &scaled(&y, -1.0)), &y);
+            let ours = set.violation(&y).unwrap() * scale;
+            // where the point is inside, the solver's distance is the root of its precision
+            let tolerance = if ours == 0.0 { 1e-4 } else { 1e-6 } * (scale + theirs);
+            assert!(
+                (ours - theirs).abs() <= tolerance,
+                "{text} at {y:?}: {ours} and {theirs}"
+            );
         }
     }
 }

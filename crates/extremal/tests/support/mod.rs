@@ -179,6 +179,13 @@ pub enum Body {
         omega: f64,
         tau: f64,
     },
+    /// Another one, every coordinate moved.
+    Moved {
+        by: f64,
+        body: Box<Body>,
+    },
+    /// The first half of the coordinates, the larger one, in one body, the others in another.
+    Halves(Box<[Body; 2]>),
 }
 
 impl Body {
@@ -208,6 +215,11 @@ impl Body {
                 format!("group:s={s},p={p},radius={radius},size={size}")
             }
             Self::ElasticNet { omega, tau } => format!("elastic-net:omega={omega},tau={tau}"),
+            Self::Moved { by, body } => format!("translate:by={by},set=({})", body.spec()),
+            Self::Halves(halves) => {
+                let [first, second] = halves.each_ref().map(Self::spec);
+                format!("product:sets=[({first}),({second})]")
+            }
         }
     }
 
@@ -228,6 +240,11 @@ impl Body {
                 vec![if centred { 0.0 } else { 0.5 * radius }; dim]
             }
             Self::Permutahedron => vec![0.5 * (d + 1.0); dim],
+            Self::Moved { by, ref body } => body.centre(dim).iter().map(|v| v + by).collect(),
+            Self::Halves(ref halves) => {
+                let (a, b) = (halves[0].centre(dim.div_ceil(2)), halves[1].centre(dim / 2));
+                [a, b].concat()
+            }
         }
     }
 
@@ -237,6 +254,8 @@ impl Body {
             Self::Lp { p, radius } => 2.0 * radius * d.powf(0.5 - 1.0 / p).max(1.0),
             Self::L1 { radius } => 2.0 * radius,
             Self::Box { lower, upper } => (upper - lower) * d.sqrt(),
+            // in dimension 1 it is a point, or a segment
+            Self::Simplex { total, at_most } if dim == 1 => f64::from(at_most) * total,
             Self::Simplex { total, .. } => total * 2f64.sqrt(),
             Self::CappedSimplex { .. } | Self::Permutahedron => {
                 let rising: Vec<f64> = (0..dim).map(|i| i as f64).collect();
@@ -252,6 +271,11 @@ impl Body {
             Self::Group { radius, .. } => 2.0 * radius, // s, p ≤ 2
             Self::ElasticNet { omega, tau } => {
                 2.0 * ((1.0 + 2.0 * omega * tau).sqrt() - 1.0) / omega
+            }
+            Self::Moved { ref body, .. } => body.diameter(dim),
+            Self::Halves(ref halves) => {
+                let [a, b] = &**halves;
+                a.diameter(dim.div_ceil(2)).hypot(b.diameter(dim / 2))
             }
         }
     }
@@ -275,6 +299,7 @@ impl Body {
                 Some(omega / (dim as f64 + 2.0 * omega * tau).sqrt())
             }
             Self::ElasticNet { .. } => Some(2.0 / self.diameter(dim)),
+            Self::Moved { ref body, .. } => body.strong_convexity(dim),
             _ => None,
         }
     }
@@ -382,6 +407,11 @@ impl Body {
                 let size = |v: f64| (v.abs() / threshold - 1.0).max(0.0) / omega;
                 c.iter().map(|v| -v.signum() * size(*v)).collect()
             }
+            Self::Moved { by, ref body } => body.oracle(c).iter().map(|v| v + by).collect(),
+            Self::Halves(ref halves) => {
+                let (first, second) = c.split_at(c.len().div_ceil(2));
+                [halves[0].oracle(first), halves[1].oracle(second)].concat()
+            }
         }
     }
 
@@ -467,6 +497,14 @@ impl Body {
                     x[order[i]] -= (0..=i).map(most).fold(f64::MAX, f64::min);
                 }
                 x
+            }
+            Self::Moved { by, ref body } => {
+                let back: Vec<f64> = y.iter().map(|v| v - by).collect();
+                body.project(&back).iter().map(|v| v + by).collect()
+            }
+            Self::Halves(ref halves) => {
+                let (first, second) = y.split_at(y.len().div_ceil(2));
+                [halves[0].project(first), halves[1].project(second)].concat()
             }
         }
     }
@@ -619,5 +657,19 @@ pub fn bodies() -> Vec<Body> {
             omega: 0.5,
             tau: 2.0,
         },
+        Body::Moved {
+            by: 0.75,
+            body: Box::new(Body::Lp {
+                p: 2.0,
+                radius: 1.5,
+            }),
+        },
+        Body::Halves(Box::new([
+            Body::L1 { radius: 1.0 },
+            Body::Simplex {
+                total: 2.0,
+                at_most: false,
+            },
+        ])),
     ]
 }

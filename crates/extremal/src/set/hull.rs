@@ -1,0 +1,209 @@
+//! The convex hull of points that are given one by one: a few experts' portfolios, measured
+//! corners, the vertices of any small polytope.
+//!
+//! Whether a point lies inside is found by non-negative least squares (Lawson & Hanson): the
+//! weights of the nearest mixture, exact but for rounding after finitely many steps.
+//!
+//! ```
+//! use extremal::set::SetSpec;
+//! let set = "hull:points=[[0,0],[2,0],[0,1]]".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.violation(&[1.0, 0.5]), Some(0.0));
+//! assert!(set.violation(&[1.0, 1.0]).unwrap() > 0.1);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::nearest::Nearest;
+use super::parts::{Fingerprint, Scratch, value_of};
+use super::{Atom, Geometry, MakeSet, Oracle, Set, SharedSet, check_direction, settle_dim};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`HullSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hull {
+    /// The points, all of one length; they need not be corners, nor distinct.
+    pub points: Vec<Vec<f64>>,
+}
+
+impl Described for Hull {
+    const ENTRY: Entry = Entry {
+        name: "hull",
+        summary: "convex hull of points",
+        parameters: &[Parameter {
+            name: "points",
+            about: "the points, lists of one length",
+            default: None,
+            allowed: "one point or more, numbers up to ±1e100",
+        }],
+        cost: "oracle O(d·points)",
+        guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
+        reference: "Lawson & Hanson, Solving Least Squares Problems, 1974 (violation)",
+        examples: &[
+            "hull:points=[[0,0],[2,0],[0,1]]",
+            "hull:points=[[1,0,0,0],[0,2,0,0],[0,0,1,0],[0,0,0,1],[-1,-1,-1,-1],[1,0,0,0],[0,1,0,0]]",
+        ],
+    };
+}
+
+impl MakeSet for Hull {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let Some(first) = self.points.first() else {
+            return Err(Error::parameter(
+                "hull",
+                "points",
+                "[]",
+                "one point or more",
+            ));
+        };
+        let dim = settle_dim("hull", Some(first.len()), dim)?;
+        if let Some(point) = self.points.iter().find(|point| point.len() != dim) {
+            return Err(Error::Size {
+                what: "points of a hull",
+                expected: dim,
+                found: point.len(),
+            });
+        }
+        Ok(Arc::new(HullSet::new(dim, &self.points.concat())?))
+    }
+}
+
+/// All mixtures of some points.
+pub struct HullSet {
+    dim: usize,
+    /// One after the other.
+    points: Arc<[f64]>,
+    geometry: Geometry,
+    nearest: Scratch<Nearest>,
+}
+
+impl HullSet {
+    /// The hull of points that are given one after the other, `dim` numbers each.
+    pub fn new(dim: usize, points: &[f64]) -> Result<Self> {
+        let dim = settle_dim("hull", Some(dim), None)?;
+        if points.is_empty() || !points.len().is_multiple_of(dim) {
+            return Err(Error::Size {
+                what: "points of a hull",
+                expected: dim * points.len().div_ceil(dim).max(1),
+                found: points.len(),
+            });
+        }
+        if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e100)) {
+            return Err(Error::parameter(
+                "hull",
+                "points",
+                format!("[… {v} …]"),
+                "numbers between -1e100 and 1e100",
+            ));
+        }
+        let norm_bound = points.chunks(dim).map(kernel::norm).fold(0.0, f64::max);
+        let diameter = diameter(dim, points);
+        Ok(Self {
+            dim,
+            points: points.into(),
+            geometry: Geometry {
+                diameter,
+                norm_bound,
+                inner_radius: None,
+                strong_convexity: (dim == 1 && diameter > 0.0).then(|| 2.0 / diameter),
+            },
+            nearest: Scratch::new(Nearest::new(dim, points.len() / dim)),
+        })
+    }
+}
+
+fn diameter(dim: usize, points: &[f64]) -> f64 {
+    let mut widest = 0.0_f64;
+    let mut apart = vec![0.0; dim];
+    for (i, a) in points.chunks(dim).enumerate() {
+        for b in points.chunks(dim).take(i) {
+            apart.copy_from_slice(a);
+            kernel::axpy(-1.0, b, &mut apart);
+            widest = widest.max(kernel::norm(&apart));
+        }
+    }
+    widest
+}
+
+impl Set for HullSet {
+    fn name(&self) -> &str {
+        "hull"
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(HullOracle {
+            points: self.points.clone(),
+            direction: vec![0.0; self.dim],
+        })
+    }
+
+    /// The mean of the points.
+    fn centre(&self, out: &mut [f64]) {
+        let share = self.dim as f64 / self.points.len() as f64;
+        out.fill(0.0);
+        for point in self.points.chunks(self.dim) {
+            kernel::axpy(share, point, out);
+        }
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        if x.iter().any(|v| !v.is_finite()) {
+            return Some(f64::NAN);
+        }
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = self.geometry;
+        let far = self.nearest.take().distance(&self.points, x);
+        // what the rounding of a mixture's entries comes to
+        let rounding = 8.0 * f64::EPSILON * (self.dim as f64).sqrt() * norm_bound;
+        if far <= rounding {
+            return Some(0.0);
+        }
+        let scale = [diameter, norm_bound, 1.0].into_iter().find(|s| *s > 0.0);
+        scale.map(|scale| far / scale)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        Fingerprint::new("hull").with_numbers(&self.points).value()
+    }
+}
+
+struct HullOracle {
+    points: Arc<[f64]>,
+    direction: Vec<f64>,
+}
+
+impl Oracle for HullOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        let dim = self.direction.len();
+        check_direction(dim, direction)?;
+        let top = kernel::max_abs(direction);
+        // divided first: products with the points must neither over- nor underflow
+        for (scaled, d) in self.direction.iter_mut().zip(direction) {
+            *scaled = if top > 0.0 { d / top } else { 0.0 };
+        }
+        let (mut best, mut low) = (&self.points[..dim], f64::INFINITY);
+        for point in self.points.chunks(dim) {
+            let value = kernel::dot(&self.direction, point);
+            if value < low {
+                (best, low) = (point, value);
+            }
+        }
+        atom.dense_mut(dim).copy_from_slice(best);
+        Ok(value_of(direction, atom))
+    }
+}

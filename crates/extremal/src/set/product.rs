@@ -1,0 +1,314 @@
+//! The product K₁ × … × K_m: a decision in blocks, each in a set of its own.
+//!
+//! ```
+//! use extremal::set::SetSpec;
+//! // weights on a simplex next to a correction in a ball
+//! let set = "product:sets=[(simplex:dim=4),(l2:dim=3)]".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.dim(), 7);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::{
+    Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
+    Structure, check_direction, check_point, larger, settle_dim,
+};
+use crate::spec::{Described, Entry};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`ProductSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Product {
+    /// K₁, …, K_m. Those without a dimension share what the data has left, as evenly as can be,
+    /// the first ones getting more.
+    pub sets: Vec<SetSpec>,
+}
+
+impl Described for Product {
+    const ENTRY: Entry = Entry {
+        name: "product",
+        summary: "product: a decision in blocks, each in a set of its own",
+        parameters: &[SETS],
+        cost: "the sets' own",
+        guarantee: "D = √ΣD_b²; not strongly convex",
+        reference: "textbook",
+        examples: &[
+            "product:sets=[(l2),(simplex:total=2)]",
+            "product:sets=[(l1),(simplex:at-most=true)]",
+        ],
+    };
+}
+
+impl MakeSet for Product {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        // One that can't be built on its own lacks a dimension, or will say what it lacks.
+        let own: Vec<Result<SharedSet>> = self.sets.iter().map(|set| set.build(None)).collect();
+        let open = own.iter().filter(|set| set.is_err()).count();
+        let taken: usize = own.iter().flatten().map(|set| set.dim()).sum();
+        let mut left = match dim {
+            Some(dim) if open > 0 => dim.checked_sub(taken + open).ok_or_else(|| {
+                Error::Unsupported(format!(
+                    "set product has {} blocks that take {} coordinates at least, but the data has dimension {dim}",
+                    self.sets.len(),
+                    taken + open
+                ))
+            })?,
+            _ => 0,
+        };
+        let mut parts = Vec::with_capacity(own.len());
+        let mut still_open = open;
+        for (spec, own) in self.sets.iter().zip(own) {
+            parts.push(match (own, dim) {
+                (Ok(set), _) => set,
+                (Err(error), None) => return Err(error),
+                (Err(_), Some(_)) => {
+                    let more = left.div_ceil(still_open);
+                    left -= more;
+                    still_open -= 1;
+                    spec.build(Some(1 + more))?
+                }
+            });
+        }
+        let set = ProductSet::new(parts)?;
+        settle_dim("product", Some(set.dim()), dim)?;
+        Ok(Arc::new(set))
+    }
+}
+
+/// K₁ × … × K_m.
+pub struct ProductSet {
+    blocks: Vec<Block>,
+    geometry: Geometry,
+}
+
+#[derive(Clone)]
+struct Block {
+    set: SharedSet,
+    range: Range<usize>,
+}
+
+impl ProductSet {
+    /// The product of these sets, in this order.
+    pub fn new(sets: Vec<SharedSet>) -> Result<Self> {
+        if sets.is_empty() {
+            return Err(Error::parameter("product", "sets", "[]", "one set or more"));
+        }
+        let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
+        let norm_of = |size: fn(&Geometry) -> f64| {
+            let sizes: Vec<f64> = all.iter().map(size).collect();
+            kernel::norm(&sizes)
+        };
+        let geometry = Geometry {
+            diameter: norm_of(|g| g.diameter),
+            norm_bound: norm_of(|g| g.norm_bound),
+            inner_radius: all
+                .iter()
+                .map(|g| g.inner_radius)
+                .reduce(|a, b| Some(a?.min(b?)))
+                .flatten(),
+            strong_convexity: match all.as_slice() {
+                [one] => one.strong_convexity,
+                _ => None,
+            },
+        };
+        let mut end = 0;
+        let blocks = sets
+            .into_iter()
+            .map(|set| {
+                let start = end;
+                end += set.dim();
+                Block {
+                    set,
+                    range: start..end,
+                }
+            })
+            .collect();
+        settle_dim("product", Some(end), None)?;
+        Ok(Self {
+            blocks,
+            geometry: check_size("product", "sets", "[…]", geometry)?,
+        })
+    }
+
+    /// The set, where there is but one.
+    fn only(&self) -> Option<&SharedSet> {
+        match self.blocks.as_slice() {
+            [one] => Some(&one.set),
+            _ => None,
+        }
+    }
+
+    /// The largest of what the blocks say, if all do.
+    fn largest(&self, x: &[f64], ask: impl Fn(&dyn Set, &[f64]) -> Option<f64>) -> Option<f64> {
+        let mut most = 0.0;
+        for Block { set, range } in &self.blocks {
+            most = larger(most, ask(&**set, &x[range.clone()])?);
+        }
+        Some(most)
+    }
+}
+
+impl Set for ProductSet {
+    fn name(&self) -> &str {
+        "product"
+    }
+
+    fn dim(&self) -> usize {
+        self.blocks.last().map_or(0, |block| block.range.end)
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        match self.only() {
+            Some(set) => set.oracle(),
+            None => Box::new(ProductOracle {
+                dim: self.dim(),
+                ranges: self.blocks.iter().map(|b| b.range.clone()).collect(),
+                oracles: self.blocks.iter().map(|b| b.set.oracle()).collect(),
+                atoms: vec![Atom::new(); self.blocks.len()],
+            }),
+        }
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        for Block { set, range } in &self.blocks {
+            set.centre(&mut out[range.clone()]);
+        }
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.largest(x, |set, x| set.violation(x))
+    }
+
+    fn structure(&self) -> Structure {
+        self.only()
+            .map_or(Structure::General, |set| set.structure())
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        self.only()?.curvature()
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        self.largest(x, |set, x| set.gauge(x))
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.projection()).collect();
+        Some(Box::new(ProductProjection {
+            dim: self.dim(),
+            ranges: self.blocks.iter().map(|b| b.range.clone()).collect(),
+            parts: parts?,
+        }))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let parts = self.blocks.iter().map(|b| b.set.fingerprint());
+        parts
+            .fold(Fingerprint::new("product"), Fingerprint::with_part)
+            .value()
+    }
+}
+
+struct ProductOracle {
+    dim: usize,
+    ranges: Vec<Range<usize>>,
+    oracles: Vec<Box<dyn Oracle>>,
+    atoms: Vec<Atom>,
+}
+
+impl Oracle for ProductOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        let mut few = true;
+        for ((range, oracle), part) in self
+            .ranges
+            .iter()
+            .zip(&mut self.oracles)
+            .zip(&mut self.atoms)
+        {
+            oracle.minimise(&direction[range.clone()], part)?;
+            few &= !matches!(part.view(), AtomView::Dense(_) | AtomView::RankOne { .. });
+        }
+        let parts = self.ranges.iter().zip(&self.atoms);
+        if few {
+            let (indices, values) = atom.sparse_mut();
+            indices.reserve(self.atoms.len());
+            values.reserve(self.atoms.len());
+            for (range, part) in parts {
+                let start = range.start as u32;
+                match part.view() {
+                    AtomView::Coordinate { index, value } => {
+                        indices.push(start + index as u32);
+                        values.push(value);
+                    }
+                    AtomView::Sparse {
+                        indices: at,
+                        values: v,
+                    } => {
+                        indices.extend(at.iter().map(|i| start + i));
+                        values.extend(v);
+                    }
+                    _ => {}
+                }
+            }
+        } else {
+            let v = atom.dense_mut(self.dim);
+            for (range, part) in parts {
+                part.write(&mut v[range.clone()]);
+            }
+        }
+        Ok(value_of(direction, atom))
+    }
+
+    fn save(&self) -> Vec<f64> {
+        join(self.oracles.iter().map(|oracle| oracle.save()))
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        split(
+            saved,
+            &mut self.oracles,
+            |o| o.save(),
+            |o, piece| o.load(piece),
+        )
+    }
+}
+
+struct ProductProjection {
+    dim: usize,
+    ranges: Vec<Range<usize>>,
+    parts: Vec<Box<dyn Projection>>,
+}
+
+impl Projection for ProductProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.dim, x)?;
+        for (range, part) in self.ranges.iter().zip(&mut self.parts) {
+            part.project(&mut x[range.clone()])?;
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<f64> {
+        join(self.parts.iter().map(|part| part.save()))
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        split(
+            saved,
+            &mut self.parts,
+            |p| p.save(),
+            |p, piece| p.load(piece),
+        )
+    }
+}

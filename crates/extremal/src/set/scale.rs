@@ -1,0 +1,224 @@
+//! A set made larger or smaller: τK = {τx : x ∈ K}. A scaled ball is a ball, and keeps the fast
+//! ways that balls have.
+//!
+//! ```
+//! use extremal::set::SetSpec;
+//! let set = "scale:by=2,set=(lp:p=1.5,dim=3)".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.geometry().diameter, 4.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::parts::{Fingerprint, SET, Scratch, check_size, value_of};
+use super::{
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
+    Structure, check_point, check_radius,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Result, kernel};
+
+/// Spec of [`ScaledSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scale {
+    /// τ
+    pub by: f64,
+    /// K
+    pub set: Box<SetSpec>,
+}
+
+impl Described for Scale {
+    const ENTRY: Entry = Entry {
+        name: "scale",
+        summary: "a set made larger or smaller by a factor",
+        parameters: &[
+            Parameter {
+                name: "by",
+                about: "the factor τ",
+                default: None,
+                allowed: "1e-100 to 1e100",
+            },
+            SET,
+        ],
+        cost: "as the set's own",
+        guarantee: "D = τ·D_K, strongly convex with α_K/τ",
+        reference: "textbook",
+        examples: &["scale:by=3,set=(l2)", "scale:by=0.5,set=(box:lower=0)"],
+    };
+}
+
+impl MakeSet for Scale {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        Ok(Arc::new(ScaledSet::new(self.set.build(dim)?, self.by)?))
+    }
+}
+
+/// τK.
+pub struct ScaledSet {
+    inner: SharedSet,
+    by: f64,
+    geometry: Geometry,
+    scratch: Scratch<Vec<f64>>,
+}
+
+impl ScaledSet {
+    /// The set times a factor.
+    pub fn new(inner: SharedSet, by: f64) -> Result<Self> {
+        check_radius("scale", "by", by)?;
+        let geometry = inner.geometry();
+        let geometry = Geometry {
+            diameter: by * geometry.diameter,
+            norm_bound: by * geometry.norm_bound,
+            inner_radius: geometry.inner_radius.map(|r| by * r),
+            strong_convexity: geometry.strong_convexity.map(|alpha| alpha / by),
+        };
+        Ok(Self {
+            geometry: check_size("scale", "by", by, geometry)?,
+            scratch: Scratch::new(vec![0.0; inner.dim()]),
+            inner,
+            by,
+        })
+    }
+}
+
+impl Set for ScaledSet {
+    fn name(&self) -> &str {
+        "scale"
+    }
+
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(ScaledOracle {
+            inner: self.inner.oracle(),
+            by: self.by,
+        })
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        self.inner.centre(out);
+        out.iter_mut().for_each(|v| *v *= self.by);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let mut scratch = self.scratch.take();
+        scratch.clear();
+        scratch.extend(x.iter().map(|v| v / self.by));
+        self.inner.violation(&scratch)
+    }
+
+    fn structure(&self) -> Structure {
+        match self.inner.structure() {
+            Structure::Ball { p, radius } => Structure::Ball {
+                p,
+                radius: self.by * radius,
+            },
+            other => other,
+        }
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        let Curvature {
+            kind,
+            gradient_norm,
+            width,
+        } = self.inner.curvature()?;
+        let kind = match kind {
+            CurvatureKind::Smooth { l } => CurvatureKind::Smooth {
+                l: self.by * (self.by * l),
+            },
+            CurvatureKind::Uniform { q, radius } => CurvatureKind::Uniform {
+                q,
+                radius: self.by * radius,
+            },
+        };
+        Some(Curvature {
+            kind,
+            gradient_norm,
+            width: self.by * width,
+        })
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        self.inner.gauge(x).map(|gauge| gauge / self.by)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(ScaledProjection {
+            inner: self.inner.projection()?,
+            dim: self.dim(),
+            by: self.by,
+        }))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        Fingerprint::new("scale")
+            .with_numbers(&[self.by])
+            .with_part(self.inner.fingerprint())
+            .value()
+    }
+}
+
+struct ScaledOracle {
+    inner: Box<dyn Oracle>,
+    by: f64,
+}
+
+impl Oracle for ScaledOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        self.inner.minimise(direction, atom)?;
+        atom.scale(self.by);
+        // not τ times the value: that may have underflowed
+        Ok(value_of(direction, atom))
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.inner.save()
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.inner.load(saved)
+    }
+}
+
+/// Points whose entries would exceed this in the set's own measure are projected as if they lay
+/// there; no set is large enough to notice.
+const FAR: f64 = 1e200;
+
+struct ScaledProjection {
+    inner: Box<dyn Projection>,
+    dim: usize,
+    by: f64,
+}
+
+impl Projection for ScaledProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.dim, x)?;
+        let (by, top) = (self.by, kernel::max_abs(x));
+        if top / by <= FAR {
+            x.iter_mut().for_each(|v| *v /= by);
+        } else {
+            x.iter_mut().for_each(|v| *v = (*v / top) * FAR);
+        }
+        self.inner.project(x)?;
+        x.iter_mut().for_each(|v| *v *= by);
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.inner.save()
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.inner.load(saved)
+    }
+}

@@ -1,0 +1,256 @@
+//! The Minkowski sum K₁ + … + K_m = {x₁ + … + x_m : x_b ∈ K_b}. With ℓ2 balls and at most one
+//! other set it is that set with its surroundings: then a point's violation and projection
+//! follow from the other's projection.
+//!
+//! ```
+//! use extremal::set::SetSpec;
+//! // a box with rounded corners
+//! let set = "sum:sets=[(box),(l2:radius=0.5)]".parse::<SetSpec>()?.build(Some(2))?;
+//! assert_eq!(set.violation(&[1.5, 0.7]), Some(0.0));
+//! assert!(set.violation(&[1.5, 1.5]).unwrap() > 0.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::parts::{Fingerprint, SETS, Scratch, check_size, join, split, value_of};
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
+    check_direction, check_point, larger,
+};
+use crate::spec::{Described, Entry};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`SumSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Sum {
+    /// K₁, …, K_m, all of one dimension.
+    pub sets: Vec<SetSpec>,
+}
+
+impl Described for Sum {
+    const ENTRY: Entry = Entry {
+        name: "sum",
+        summary: "Minkowski sum: all sums of one point of each set",
+        parameters: &[SETS],
+        cost: "the sets' own and O(d); projection where all but one are l2",
+        guarantee: "D ≤ ΣD_b, = where all but one are l2; strongly convex with 1/Σ(1/α_b)",
+        reference: "textbook",
+        examples: &[
+            "sum:sets=[(box),(l2:radius=0.5)]",
+            "sum:sets=[(l2),(lp:p=1.5)]",
+        ],
+    };
+}
+
+impl MakeSet for Sum {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let own = || self.sets.iter().find_map(|set| set.build(None).ok());
+        let dim = dim.or_else(|| own().map(|set| set.dim()));
+        let sets: Result<Vec<_>> = self.sets.iter().map(|set| set.build(dim)).collect();
+        Ok(Arc::new(SumSet::new(sets?)?))
+    }
+}
+
+/// K₁ + … + K_m.
+pub struct SumSet {
+    sets: Vec<SharedSet>,
+    geometry: Geometry,
+    /// The projection, and what it remembers when fresh: a violation may not depend on the last.
+    ruler: Option<Scratch<(Surroundings, Vec<f64>)>>,
+    fresh: Vec<f64>,
+}
+
+impl SumSet {
+    /// The sum of these sets.
+    pub fn new(sets: Vec<SharedSet>) -> Result<Self> {
+        let Some(first) = sets.first() else {
+            return Err(Error::parameter("sum", "sets", "[]", "one set or more"));
+        };
+        let dim = first.dim();
+        if let Some(other) = sets.iter().find(|set| set.dim() != dim) {
+            return Err(Error::Size {
+                what: "sets of a sum",
+                expected: dim,
+                found: other.dim(),
+            });
+        }
+        let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
+        let flatness: Option<f64> = all
+            .iter()
+            .map(|g| g.strong_convexity.map(|alpha| 1.0 / alpha))
+            .sum();
+        let geometry = Geometry {
+            diameter: all.iter().map(|g| g.diameter).sum(),
+            norm_bound: all.iter().map(|g| g.norm_bound).sum(),
+            inner_radius: all
+                .iter()
+                .filter_map(|g| g.inner_radius)
+                .reduce(|a, b| a + b),
+            strong_convexity: flatness.map(|sum| 1.0 / sum),
+        };
+        let mut this = Self {
+            geometry: check_size("sum", "sets", "[…]", geometry)?,
+            sets,
+            ruler: None,
+            fresh: Vec::new(),
+        };
+        if let Some(surroundings) = this.surroundings() {
+            this.fresh = surroundings.save();
+            this.ruler = Some(Scratch::new((surroundings, vec![0.0; dim])));
+        }
+        Ok(this)
+    }
+
+    /// The sum as one set and its surroundings, if it is that.
+    fn surroundings(&self) -> Option<Surroundings> {
+        let (mut radius, mut base) = (0.0, None);
+        for set in &self.sets {
+            match (set.structure(), &base) {
+                (Structure::Ball { p: 2.0, radius: r }, _) => radius += r,
+                (_, None) => base = Some(set.projection()?),
+                (_, Some(_)) => return None,
+            }
+        }
+        Some(Surroundings {
+            base,
+            radius,
+            near: vec![0.0; self.dim()],
+        })
+    }
+}
+
+impl Set for SumSet {
+    fn name(&self) -> &str {
+        "sum"
+    }
+
+    fn dim(&self) -> usize {
+        self.sets[0].dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(SumOracle {
+            dim: self.dim(),
+            oracles: self.sets.iter().map(|set| set.oracle()).collect(),
+            atom: Atom::new(),
+        })
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        let mut one = vec![0.0; out.len()];
+        out.fill(0.0);
+        for set in &self.sets {
+            set.centre(&mut one);
+            kernel::axpy(1.0, &one, out);
+        }
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let mut guard = self.ruler.as_ref()?.take();
+        let (surroundings, away) = &mut *guard;
+        away.copy_from_slice(x);
+        let far = surroundings
+            .load(&self.fresh)
+            .and_then(|()| surroundings.away_from_base(away));
+        let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
+        // a point that can't be projected is none
+        Some(far.map_or(f64::NAN, |far| {
+            larger(0.0, far - surroundings.radius) / scale
+        }))
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(self.surroundings()?))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let parts = self.sets.iter().map(|set| set.fingerprint());
+        parts
+            .fold(Fingerprint::new("sum"), Fingerprint::with_part)
+            .value()
+    }
+}
+
+struct SumOracle {
+    dim: usize,
+    oracles: Vec<Box<dyn Oracle>>,
+    atom: Atom,
+}
+
+impl Oracle for SumOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        check_direction(self.dim, direction)?;
+        let v = atom.dense_mut(self.dim);
+        v.fill(0.0);
+        for oracle in &mut self.oracles {
+            oracle.minimise(direction, &mut self.atom)?;
+            self.atom.add_to(1.0, v);
+        }
+        Ok(value_of(direction, atom))
+    }
+
+    fn save(&self) -> Vec<f64> {
+        join(self.oracles.iter().map(|oracle| oracle.save()))
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        split(
+            saved,
+            &mut self.oracles,
+            |o| o.save(),
+            |o, piece| o.load(piece),
+        )
+    }
+}
+
+/// All that lies within `radius` of a set, or of 0.
+struct Surroundings {
+    base: Option<Box<dyn Projection>>,
+    radius: f64,
+    near: Vec<f64>,
+}
+
+impl Surroundings {
+    /// x ← x minus the nearest point of the base, which stays in `near`; returns how long it is.
+    fn away_from_base(&mut self, x: &mut [f64]) -> Result<f64> {
+        check_point(self.near.len(), x)?;
+        match &mut self.base {
+            None => self.near.fill(0.0),
+            Some(base) => {
+                self.near.copy_from_slice(x);
+                base.project(&mut self.near)?;
+            }
+        }
+        kernel::axpy(-1.0, &self.near, x);
+        Ok(kernel::norm(x))
+    }
+}
+
+impl Projection for Surroundings {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        let far = self.away_from_base(x)?;
+        if far > self.radius {
+            for x in x.iter_mut() {
+                *x = (*x / far) * self.radius;
+            }
+        }
+        kernel::axpy(1.0, &self.near, x);
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.base.as_ref().map_or_else(Vec::new, |base| base.save())
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.base.as_mut().map_or(Ok(()), |base| base.load(saved))
+    }
+}

@@ -1,0 +1,227 @@
+//! A set moved: K + s = {x + s : x ∈ K}. Together with [`image`](super::image) it makes affine
+//! images Mx + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`.
+//!
+//! ```
+//! use extremal::set::SetSpec;
+//! let set = "translate:by=[1,-1],set=(l2:radius=0.5)".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.violation(&[1.5, -1.0]), Some(0.0));
+//! assert!(set.violation(&[0.0, 0.0]).unwrap() > 1.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::boxes::Bound;
+use super::parts::{Fingerprint, SET, Scratch, value_of};
+use super::{
+    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, check_point,
+    settle_dim,
+};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result, kernel};
+
+/// Spec of [`TranslatedSet`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Translate {
+    /// s
+    pub by: Bound,
+    /// K
+    pub set: Box<SetSpec>,
+}
+
+impl Described for Translate {
+    const ENTRY: Entry = Entry {
+        name: "translate",
+        summary: "a set moved to another place",
+        parameters: &[
+            Parameter {
+                name: "by",
+                about: "the way s: one number for all coordinates, or a list",
+                default: None,
+                allowed: "numbers up to the set's largest norm or 10⁴ diameters",
+            },
+            SET,
+        ],
+        cost: "as the set's own and O(d); dense atoms",
+        guarantee: "D, α and curvature as the set's own; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
+        reference: "textbook",
+        examples: &[
+            "translate:by=0.5,set=(l2:radius=2)",
+            "translate:by=-1,set=(simplex)",
+        ],
+    };
+}
+
+impl MakeSet for Translate {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let dim = match self.by.len() {
+            Some(len) => Some(settle_dim("translate", Some(len), dim)?),
+            None => dim,
+        };
+        let inner = self.set.build(dim)?;
+        let shift = self.by.expand(inner.dim());
+        Ok(Arc::new(TranslatedSet::new(inner, &shift)?))
+    }
+}
+
+/// How many diameters a set may be moved: that costs as many digits.
+const FARTHEST: f64 = 1e4;
+
+/// K + s.
+pub struct TranslatedSet {
+    inner: SharedSet,
+    shift: Arc<[f64]>,
+    geometry: Geometry,
+    scratch: Scratch<Vec<f64>>,
+}
+
+impl TranslatedSet {
+    /// The set moved by `shift`.
+    pub fn new(inner: SharedSet, shift: &[f64]) -> Result<Self> {
+        if shift.len() != inner.dim() {
+            return Err(Error::Size {
+                what: "by",
+                expected: inner.dim(),
+                found: shift.len(),
+            });
+        }
+        let own = inner.geometry();
+        let far = own.norm_bound.max(FARTHEST * own.diameter);
+        if let Some(v) = shift.iter().find(|v| !(v.abs() <= far)) {
+            return Err(Error::parameter(
+                "translate",
+                "by",
+                v,
+                "no farther than the set's largest norm or 10⁴ diameters, or its points would be lost in rounding",
+            ));
+        }
+        Ok(Self {
+            geometry: Geometry {
+                norm_bound: moved_norm_bound(&*inner, shift)?,
+                ..own
+            },
+            scratch: Scratch::new(vec![0.0; inner.dim()]),
+            shift: shift.into(),
+            inner,
+        })
+    }
+}
+
+/// ‖x + s‖² = ‖x‖² + 2⟨s, x⟩ + ‖s‖², each part at its largest: exact where the points of largest
+/// norm are also the furthest along s, as in balls, simplices and symmetric boxes.
+fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
+    let (radius, length) = (inner.geometry().norm_bound, kernel::norm(shift));
+    if length == 0.0 {
+        return Ok(radius);
+    }
+    let back: Vec<f64> = shift.iter().map(|v| -v / length).collect();
+    let mut atom = Atom::new();
+    inner.oracle().minimise(&back, &mut atom)?;
+    let along = -atom.dot(&back);
+    let top = radius.max(length);
+    let (r, s, a) = (radius / top, length / top, along / top);
+    Ok(top * (r * r + 2.0 * s * a + s * s).max(0.0).sqrt())
+}
+
+impl Set for TranslatedSet {
+    fn name(&self) -> &str {
+        "translate"
+    }
+
+    fn dim(&self) -> usize {
+        self.shift.len()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(TranslatedOracle {
+            inner: self.inner.oracle(),
+            shift: self.shift.clone(),
+            atom: Atom::new(),
+        })
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        self.inner.centre(out);
+        kernel::axpy(1.0, &self.shift, out);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let mut scratch = self.scratch.take();
+        scratch.clear();
+        scratch.extend(x.iter().zip(&*self.shift).map(|(x, s)| x - s));
+        self.inner.violation(&scratch)
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        // measured from the centre, which moves along
+        self.inner.curvature()
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        Some(Box::new(TranslatedProjection {
+            inner: self.inner.projection()?,
+            shift: self.shift.clone(),
+        }))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        Fingerprint::new("translate")
+            .with_numbers(&self.shift)
+            .with_part(self.inner.fingerprint())
+            .value()
+    }
+}
+
+struct TranslatedOracle {
+    inner: Box<dyn Oracle>,
+    shift: Arc<[f64]>,
+    atom: Atom,
+}
+
+impl Oracle for TranslatedOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        self.inner.minimise(direction, &mut self.atom)?;
+        let v = atom.dense_mut(self.shift.len());
+        v.copy_from_slice(&self.shift);
+        self.atom.add_to(1.0, v);
+        Ok(value_of(direction, atom))
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.inner.save()
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.inner.load(saved)
+    }
+}
+
+struct TranslatedProjection {
+    inner: Box<dyn Projection>,
+    shift: Arc<[f64]>,
+}
+
+impl Projection for TranslatedProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.shift.len(), x)?;
+        kernel::axpy(-1.0, &self.shift, x);
+        self.inner.project(x)?;
+        kernel::axpy(1.0, &self.shift, x);
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.inner.save()
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.inner.load(saved)
+    }
+}

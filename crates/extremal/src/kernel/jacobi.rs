@@ -1,4 +1,4 @@
-//! Singular values of a small square matrix, and its inverse.
+//! Orthogonal columns by rotations, singular values of a small square matrix, and its inverse.
 
 use super::{axpy, dot, max_abs, norm};
 
@@ -13,42 +13,73 @@ pub(crate) struct Singular {
     pub(crate) inverse: Vec<f64>,
 }
 
-/// Sweeps over all pairs of columns; ten are enough for anything but a bug.
+/// Sweeps over all pairs of columns; ten are enough for anything, and rounding can't go on for
+/// ever.
 const SWEEPS: usize = 60;
 
-/// One-sided Jacobi (Hestenes): rotations V make the columns of W = MV orthogonal. Their lengths
-/// σ are the singular values, to full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ. The matrix
-/// comes by rows.
-pub(crate) fn singular(n: usize, matrix: &[f64]) -> Singular {
-    let top = max_abs(matrix);
-    if top == 0.0 {
-        return Singular {
-            largest: 0.0,
-            smallest: 0.0,
-            inverse: vec![0.0; n * n],
-        };
-    }
-    // by columns, next to 1 so that squares are numbers
-    let mut w: Vec<Vec<f64>> = (0..n)
-        .map(|j| (0..n).map(|i| matrix[i * n + j] / top).collect())
-        .collect();
-    let mut v: Vec<Vec<f64>> = (0..n)
-        .map(|j| (0..n).map(|i| f64::from(i == j)).collect())
-        .collect();
+/// One-sided Jacobi (Hestenes): turns the columns `w`, n numbers each, one after the other, in
+/// their planes until they are orthogonal. Those of `v` are turned alike; it may be empty.
+pub(crate) fn orthogonalise(n: usize, w: &mut [f64], v: &mut [f64]) {
     for _ in 0..SWEEPS {
         let mut turned = false;
         for q in 1..n {
             for p in 0..q {
-                turned |= turn(&mut w, &mut v, p, q);
+                turned |= turn(n, w, v, p, q);
             }
         }
         if !turned {
             break;
         }
     }
-    let lengths: Vec<f64> = w.iter().map(|column| norm(column)).collect();
+}
+
+/// Turns columns p < q until they are orthogonal; whether they were not.
+fn turn(n: usize, w: &mut [f64], v: &mut [f64], p: usize, q: usize) -> bool {
+    let column = |k: usize| &w[k * n..(k + 1) * n];
+    let (x, y) = (column(p), column(q));
+    let (xx, yy, xy) = (dot(x, x), dot(y, y), dot(x, y));
+    if xy.abs() <= 1e-15 * (xx.sqrt() * yy.sqrt()) {
+        return false;
+    }
+    let ratio = (yy - xx) / (2.0 * xy);
+    let tangent = 1.0_f64.copysign(ratio) / (ratio.abs() + ratio.hypot(1.0));
+    let cosine = 1.0 / tangent.hypot(1.0);
+    let sine = cosine * tangent;
+    for columns in [w, v] {
+        if columns.is_empty() {
+            continue;
+        }
+        let (left, right) = columns.split_at_mut(q * n);
+        for (a, b) in left[p * n..(p + 1) * n].iter_mut().zip(right) {
+            (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
+        }
+    }
+    true
+}
+
+/// Rotations V make the columns of W = MV orthogonal. Their lengths σ are the singular values, to
+/// full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ. The matrix comes by rows.
+pub(crate) fn singular(n: usize, matrix: &[f64]) -> Singular {
+    let top = max_abs(matrix);
     let mut inverse = vec![0.0; n * n];
-    for ((w, v), length) in w.iter().zip(&v).zip(&lengths) {
+    if top == 0.0 {
+        return Singular {
+            largest: 0.0,
+            smallest: 0.0,
+            inverse,
+        };
+    }
+    // by columns, next to 1 so that squares are numbers
+    let (mut w, mut v) = (vec![0.0; n * n], vec![0.0; n * n]);
+    for j in 0..n {
+        v[j * n + j] = 1.0;
+        for i in 0..n {
+            w[j * n + i] = matrix[i * n + j] / top;
+        }
+    }
+    orthogonalise(n, &mut w, &mut v);
+    let lengths: Vec<f64> = w.chunks(n).map(norm).collect();
+    for ((w, v), length) in w.chunks(n).zip(v.chunks(n)).zip(&lengths) {
         for (row, v) in inverse.chunks_mut(n).zip(v) {
             axpy(v / length / length / top, w, row);
         }
@@ -58,25 +89,6 @@ pub(crate) fn singular(n: usize, matrix: &[f64]) -> Singular {
         smallest: top * lengths.iter().copied().fold(f64::INFINITY, f64::min),
         inverse,
     }
-}
-
-/// Turns columns p < q until they are orthogonal; whether they were not.
-fn turn(w: &mut [Vec<f64>], v: &mut [Vec<f64>], p: usize, q: usize) -> bool {
-    let (pp, qq, pq) = (dot(&w[p], &w[p]), dot(&w[q], &w[q]), dot(&w[p], &w[q]));
-    if pq.abs() <= 1e-15 * (pp * qq).sqrt() {
-        return false;
-    }
-    let zeta = (qq - pp) / (2.0 * pq);
-    let tangent = 1.0_f64.copysign(zeta) / (zeta.abs() + zeta.hypot(1.0));
-    let cosine = 1.0 / tangent.hypot(1.0);
-    let sine = cosine * tangent;
-    for columns in [w, v] {
-        let (left, right) = columns.split_at_mut(q);
-        for (a, b) in left[p].iter_mut().zip(&mut right[0]) {
-            (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
-        }
-    }
-    true
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod select;
 mod sweep;
 
 pub(crate) use buffer::Buffer;
-pub(crate) use jacobi::{Singular, singular};
+pub(crate) use jacobi::{Singular, orthogonalise, singular};
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
     Form, Formed, place_at_dense, place_at_direction, residual_dense, residual_direction, scan,

@@ -1,6 +1,8 @@
 //! The principal axes of {xᵀA⁻¹x ≤ 1}: Cholesky, then one-sided Jacobi on the factor, which finds
 //! short axes next to long ones with all their digits, where eigenvalues of A would lose them.
 
+use crate::kernel;
+
 /// A symmetric matrix's principal axes.
 #[derive(Debug)]
 pub(crate) struct PrincipalAxes {
@@ -29,21 +31,10 @@ pub(crate) fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
             };
         }
     }
-    for _ in 0..MOST_SWEEPS {
-        let mut turned = false;
-        for j in 1..n {
-            let (left, right) = w.split_at_mut(j * n);
-            for left in left.chunks_mut(n) {
-                turned |= make_orthogonal(left, &mut right[..n]);
-            }
-        }
-        if !turned {
-            break;
-        }
-    }
+    kernel::orthogonalise(n, &mut w, &mut []);
     let mut lengths = Vec::with_capacity(n);
     for column in w.chunks_mut(n) {
-        let norm = crate::kernel::norm(column);
+        let norm = kernel::norm(column);
         column.iter_mut().for_each(|v| *v /= norm);
         lengths.push(norm * size.sqrt());
     }
@@ -51,27 +42,6 @@ pub(crate) fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
         lengths,
         directions: w,
     })
-}
-
-/// About ten are enough for any matrix; this is there so that rounding can't go on for ever.
-const MOST_SWEEPS: usize = 60;
-
-/// Turns two vectors in their plane, as columns of one matrix, until they are orthogonal;
-/// whether they were not.
-fn make_orthogonal(x: &mut [f64], y: &mut [f64]) -> bool {
-    use crate::kernel::dot;
-    let (xx, yy, xy) = (dot(x, x), dot(y, y), dot(x, y));
-    if xy.abs() <= 1e-15 * (xx.sqrt() * yy.sqrt()) {
-        return false;
-    }
-    let ratio = (yy - xx) / (2.0 * xy);
-    let tangent = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
-    let cosine = 1.0 / tangent.hypot(1.0);
-    let sine = cosine * tangent;
-    for (x, y) in x.iter_mut().zip(y) {
-        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
-    }
-    true
 }
 
 #[cfg(test)]

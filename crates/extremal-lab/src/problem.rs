@@ -54,7 +54,7 @@ impl Problem {
     pub(crate) fn build(&self) -> Result<Parts> {
         let parts = || -> extremal::Result<Parts> {
             let set = self.set.parse::<SetSpec>()?.build(None)?;
-            let objective = Objective::new(self.loss.parse::<LossSpec>()?.build()?, self.ridge)?;
+            let objective = self.objective()?;
             let stream: StreamSpec = self.stream.parse()?;
             let one = stream.build(set.dim(), 0)?;
             let gradient = objective.gradient_bound(
@@ -72,12 +72,16 @@ impl Problem {
         parts().context(|| format!("problem {}", self.key))
     }
 
+    fn objective(&self) -> extremal::Result<Objective> {
+        Objective::new(self.loss.parse::<LossSpec>()?.build()?, self.ridge)
+    }
+
     /// The longest horizon.
     pub fn horizon(&self) -> u64 {
         self.horizons.last().copied().unwrap_or(0)
     }
 
-    /// A learner of this problem, told those of T, G and λ that it has a key for.
+    /// A learner of this problem, told those of T, G and λ that it has a key for and that are known.
     pub fn told(
         &self,
         learner: &str,
@@ -85,12 +89,13 @@ impl Problem {
         gradient: f64,
     ) -> extremal::Result<LearnerSpec> {
         let plain: LearnerSpec = learner.parse()?;
+        let lambda = self.objective()?.strong_convexity();
         let mut text = learner.to_string();
         for parameter in plain.entry().parameters {
             let value = match parameter.name {
                 "horizon" => horizon as f64,
-                "gradient-bound" => gradient,
-                "lambda" if self.ridge > 0.0 => self.ridge,
+                "gradient-bound" if gradient.is_finite() => gradient,
+                "lambda" if lambda > 0.0 => lambda,
                 _ => continue,
             };
             text.push(if text.contains(':') { ',' } else { ':' });
@@ -118,5 +123,9 @@ mod tests {
         problem.ridge = 0.0;
         let ogd = problem.told("ogd", 100, 2.0).unwrap().to_string();
         assert_eq!(ogd, "ogd:gradient-bound=2.0");
+        // a G that nobody knows is told to nobody, and a λ may be the loss's own
+        problem.loss = "quadratic:diagonal=0.25";
+        let free = problem.told("ogd", 100, f64::INFINITY).unwrap();
+        assert_eq!(free.to_string(), "ogd:lambda=0.25");
     }
 }

@@ -111,16 +111,14 @@ impl MakeStream for Rotating {
         let (mut u, mut v) = (vec![0.0; dim], vec![0.0; dim]);
         fill_sphere(&mut rng, &mut u);
         // In one dimension there is no circle, and w swings between u and −u.
-        while dim > 1 {
+        let mut norm = if dim == 1 { 1.0 } else { 0.0 };
+        while norm < 1e-3 {
             fill_sphere(&mut rng, &mut v);
             let along = kernel::dot(&u, &v);
             kernel::axpy(-along, &u, &mut v);
-            let norm = kernel::norm(&v);
-            if norm > 1e-3 {
-                v.iter_mut().for_each(|v| *v /= norm);
-                break;
-            }
+            norm = kernel::norm(&v);
         }
+        v.iter_mut().for_each(|v| *v /= norm);
         Ok(Box::new(RotatingStream {
             spec: self.clone(),
             rng,

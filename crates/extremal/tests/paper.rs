@@ -94,9 +94,9 @@ enum Trail {
     Library,
 }
 
-/// On ℓp balls far from p = 2 and on a flat elastic net an atom changes by many times what its direction does, and a run
-/// near its surrogate's minimiser, where the direction is small, forgets the digits it began
-/// with; there only one round at a time can be compared.
+/// On ℓp balls far from p = 2 and on a flat elastic net an atom changes by many times what its
+/// direction does, and a run near its surrogate's minimiser, where the direction is small, forgets
+/// the digits it began with; there only one round at a time can be compared.
 fn forgets_digits(set: &SharedSet) -> bool {
     let far = matches!(set.structure(), Structure::Ball { p, .. } if (p - 1.75).abs() > 0.5);
     far || set.name() == "elastic-net"

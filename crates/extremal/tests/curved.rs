@@ -505,3 +505,36 @@ fn a_sparse_direction_gives_a_sparse_atom_of_the_elastic_net() {
     set.oracle().minimise(&d, &mut atom).unwrap();
     assert!(matches!(atom.view(), AtomView::Sparse { indices, .. } if indices == [17, 400]));
 }
+
+#[test]
+fn points_near_the_largest_number_there_is_are_projected_onto_the_set() {
+    let far = [1.7e308, -1.7e308, 1.6e308, 0.0, -1.0];
+    for text in [
+        "ellipsoid:axes=[0.5,1e-3,2,1,1],centre=0.3",
+        "group:size=2",
+        "group:size=3,s=2,p=1.5,radius=1e-90",
+        "elastic-net:omega=0.1,tau=3",
+    ] {
+        let set = set(text, 5);
+        let x = projected(&*set, &far);
+        let violation = set.violation(&x).unwrap();
+        assert!(violation <= 1e-12, "{text}: {x:?}, {violation:e}");
+        assert!(set.violation(&far).unwrap() != 0.0, "{text}");
+        assert!(x[0] > 0.0 && x != far, "{text}: {x:?}");
+    }
+}
+
+#[test]
+fn exponents_and_sizes_that_are_no_numbers_are_refused() {
+    use extremal::set::elastic_net::ElasticNetBall;
+    for bad in [f64::NAN, f64::INFINITY, -1.0] {
+        assert!(GroupBall::of_size(4, 2, bad, 1.0, 1.0).is_err());
+        assert!(GroupBall::of_size(4, 2, 2.0, bad, 1.0).is_err());
+        assert!(GroupBall::of_size(4, 2, 2.0, 1.0, bad).is_err());
+        assert!(ElasticNetBall::new(4, bad, 1.0).is_err());
+        assert!(ElasticNetBall::new(4, 1.0, bad).is_err());
+    }
+    assert!(GroupBall::of_size(0, 2, 2.0, 1.0, 1.0).is_err());
+    assert!(GroupBall::new(&[], 2.0, 1.0, 1.0).is_err());
+    assert!(ElasticNetBall::new(0, 1.0, 1.0).is_err());
+}

@@ -94,13 +94,13 @@ enum Trail {
     Library,
 }
 
-/// On ℓp balls far from p = 2 an atom changes by many times what its direction does, and a run
-/// near its surrogate's minimiser, where the direction is small, forgets the digits it began
-/// with; there only one round at a time can be compared. So it is on k-support balls, whose atom
-/// also jumps.
+/// On ℓp balls far from p = 2 and on a flat elastic net an atom changes by many times what its
+/// direction does, and a run near its surrogate's minimiser, where the direction is small, forgets
+/// the digits it began with; there only one round at a time can be compared. So it is on k-support
+/// balls, whose atom also jumps.
 fn forgets_digits(set: &SharedSet) -> bool {
-    set.name() == "k-support"
-        || matches!(set.structure(), Structure::Ball { p, .. } if (p - 1.75).abs() > 0.5)
+    let far = matches!(set.structure(), Structure::Ball { p, .. } if (p - 1.75).abs() > 0.5);
+    far || ["elastic-net", "k-support"].contains(&set.name())
 }
 
 /// Plays `text` and the transcription side by side on gradients computed at the library's

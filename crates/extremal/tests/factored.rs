@@ -224,17 +224,22 @@ impl Pair for FactoredPair {
         let gradient = update.gradient;
         gradient.check(self.dim())?;
         gradient.row.check_finite()?;
-        let mut entries = self.observed.clone();
+        let kept = if update.fresh { 0.0 } else { 1.0 };
+        let mut entries = if update.fresh {
+            BTreeMap::new()
+        } else {
+            self.observed.clone()
+        };
         for (k, value) in gradient.row.entries() {
             *entries.entry(self.place_of(k)).or_default() += update.k() * value;
         }
-        // c' + βx = entries + Σ (b + (m + β)a) u vᵀ
+        // c' + βx = entries + Σ (b + (m + β)a) u vᵀ, without what a fresh start leaves behind
         let operator = Operator {
             entries: entries.into_iter().map(|((i, j), v)| (i, j, v)).collect(),
             terms: self
                 .terms
                 .iter()
-                .map(|t| (t, t.b + (update.m() + update.beta) * t.a))
+                .map(|t| (t, kept * t.b + (update.m() + update.beta) * t.a))
                 .collect(),
             m: self.m,
             n: self.n,
@@ -271,6 +276,10 @@ impl Pair for FactoredPair {
     }
 
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+        if update.fresh {
+            self.observed.clear();
+            self.terms.iter_mut().for_each(|term| term.b = 0.0);
+        }
         for (k, value) in update.gradient.row.entries() {
             let place = self.place_of(k);
             *self.observed.entry(place).or_default() += update.k() * value;

@@ -397,12 +397,12 @@ fn the_constants_are_those_worked_out_by_hand() {
 
 #[test]
 fn a_guarantee_takes_the_better_theorem() {
-    let guarantee = Guarantee::ScOfw {
+    let guarantee = Guarantee::from(theory::ScOfw {
         gradient: 1.0,
         lambda: 0.5,
         diameter: 2.0,
         alpha: Some(1.0),
-    };
+    });
     for t in [10.0, 1e3, 1e5] {
         let curved = theory::sc_ofw_curved(1.0, 0.5, 2.0, 1.0, t);
         let general = theory::sc_ofw_general(1.0, 0.5, 2.0, t);

@@ -445,7 +445,7 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
         horizon: Some(300),
         gradient_bound: Some(3.0),
         eta_scale: Some(30.0),
-        start: None,
+        ..Known::default()
     };
     let rule = OfwLs(known).rule(&geometry()).unwrap();
     let mut factored = Player::new("ofw-ls", rule, FactoredPair::new(ROWS, COLUMNS, RADIUS));
@@ -458,6 +458,23 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
         "ofw-ls: {off:.1e} off, {} atoms",
         factored.pair().terms.len()
     );
+}
+
+#[test]
+fn restarts_and_a_growing_regulariser_decide_alike_on_factored_and_dense_matrices() {
+    for (doubling, text) in [
+        (true, "ofw-ls:eta-scale=30,doubling=true"),
+        (false, "ofw-ls:eta-scale=30"),
+    ] {
+        let known = Known {
+            eta_scale: Some(30.0),
+            doubling,
+            ..Known::default()
+        };
+        let rule = OfwLs(known).rule(&geometry()).unwrap();
+        let mut factored = Player::new("ofw-ls", rule, FactoredPair::new(ROWS, COLUMNS, RADIUS));
+        decide_alike(&mut factored, &mut *learner(text, &dense_ball()), 0.0, 200);
+    }
 }
 
 #[test]

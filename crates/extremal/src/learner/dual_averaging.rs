@@ -80,7 +80,6 @@ impl Described for DualAveraging {
         reference: "Nesterov, 2009; Xiao, JMLR 2010",
         examples: &[
             "dual-averaging",
-            "dual-averaging:gradient-bound=1",
             "dual-averaging:horizon=1000,gradient-bound=1",
         ],
     };

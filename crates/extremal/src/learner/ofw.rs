@@ -51,7 +51,6 @@ impl Described for Ofw {
             "ofw:horizon=1000,gradient-bound=1",
             "ofw:horizon=1000,gradient-bound=1,eta-scale=10",
             "ofw",
-            "ofw:gradient-bound=1",
             "ofw:doubling=true",
         ],
     };

@@ -53,7 +53,6 @@ impl Described for OfwLs {
             "ofw-ls:horizon=1000,gradient-bound=1,eta-scale=30",
             "ofw-ls",
             "ofw-ls:gradient-bound=1",
-            "ofw-ls:doubling=true",
             "ofw-ls:horizon=1000,doubling=true",
         ],
     };

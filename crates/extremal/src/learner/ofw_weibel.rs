@@ -50,7 +50,6 @@ impl Described for OfwWeibel {
         reference: "Weibel, Gaillard, Koolen & Taylor, 2025",
         examples: &[
             "ofw-weibel:horizon=1000,gradient-bound=1",
-            "ofw-weibel",
             "ofw-weibel:gradient-bound=1",
             "ofw-weibel:gradient-bound=1,doubling=true",
         ],

@@ -252,7 +252,8 @@ impl Weights {
             fresh = true;
         }
         if size > stretch.bound {
-            if stretch.bound == 0.0 {
+            // 0 before the first; and a state from outside must not keep the loop going
+            if !(stretch.bound > 0.0) {
                 stretch.bound = size;
             }
             while stretch.bound < size {

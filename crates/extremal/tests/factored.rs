@@ -224,17 +224,22 @@ impl Pair for FactoredPair {
         let gradient = update.gradient;
         gradient.check(self.dim())?;
         gradient.row.check_finite()?;
-        let mut entries = self.observed.clone();
+        let kept = if update.fresh { 0.0 } else { 1.0 };
+        let mut entries = if update.fresh {
+            BTreeMap::new()
+        } else {
+            self.observed.clone()
+        };
         for (k, value) in gradient.row.entries() {
             *entries.entry(self.place_of(k)).or_default() += update.k() * value;
         }
-        // c' + βx = entries + Σ (b + (m + β)a) u vᵀ
+        // c' + βx = entries + Σ (b + (m + β)a) u vᵀ, without what a fresh start leaves behind
         let operator = Operator {
             entries: entries.into_iter().map(|((i, j), v)| (i, j, v)).collect(),
             terms: self
                 .terms
                 .iter()
-                .map(|t| (t, t.b + (update.m() + update.beta) * t.a))
+                .map(|t| (t, kept * t.b + (update.m() + update.beta) * t.a))
                 .collect(),
             m: self.m,
             n: self.n,
@@ -271,6 +276,10 @@ impl Pair for FactoredPair {
     }
 
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+        if update.fresh {
+            self.observed.clear();
+            self.terms.iter_mut().for_each(|term| term.b = 0.0);
+        }
         for (k, value) in update.gradient.row.entries() {
             let place = self.place_of(k);
             *self.observed.entry(place).or_default() += update.k() * value;
@@ -436,7 +445,7 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
         horizon: Some(300),
         gradient_bound: Some(3.0),
         eta_scale: Some(30.0),
-        start: None,
+        ..Known::default()
     };
     let rule = OfwLs(known).rule(&geometry()).unwrap();
     let mut factored = Player::new("ofw-ls", rule, FactoredPair::new(ROWS, COLUMNS, RADIUS));
@@ -449,6 +458,23 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
         "ofw-ls: {off:.1e} off, {} atoms",
         factored.pair().terms.len()
     );
+}
+
+#[test]
+fn restarts_and_a_growing_regulariser_decide_alike_on_factored_and_dense_matrices() {
+    for (doubling, text) in [
+        (true, "ofw-ls:eta-scale=30,doubling=true"),
+        (false, "ofw-ls:eta-scale=30"),
+    ] {
+        let known = Known {
+            eta_scale: Some(30.0),
+            doubling,
+            ..Known::default()
+        };
+        let rule = OfwLs(known).rule(&geometry()).unwrap();
+        let mut factored = Player::new("ofw-ls", rule, FactoredPair::new(ROWS, COLUMNS, RADIUS));
+        decide_alike(&mut factored, &mut *learner(text, &dense_ball()), 0.0, 200);
+    }
 }
 
 #[test]

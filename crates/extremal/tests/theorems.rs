@@ -190,6 +190,97 @@ fn ogd_keeps_to_its_bounds() {
     }
 }
 
+#[test]
+fn dual_averaging_keeps_to_its_bounds() {
+    for body in bodies() {
+        let longest = if matches!(body, Body::Lp { p, .. } if p != 2.0) {
+            300 // its projection is slow
+        } else {
+            rounds(4000, 1_000_000)
+        };
+        let fixed = |t| format!("dual-averaging:horizon={t},gradient-bound=1.000000000001");
+        keeps_to(fixed, &body, |d, _, t| d * t.sqrt(), longest);
+        let anytime = |_| "dual-averaging:gradient-bound=1.000000000001".to_string();
+        keeps_to(anytime, &body, |d, _, t| 1.5 * d * t.sqrt(), longest);
+        let adaptive = |_| "dual-averaging".to_string();
+        // ½ + (1 + √5)/2
+        let bound = |d, _, t: f64| 2.118_033_988_749_895 * d * t.sqrt();
+        keeps_to(adaptive, &body, bound, longest);
+    }
+}
+
+/// Σ n^a over n = 1, 2, 4, … ≤ T, of n + `more`.
+fn stretches(t: f64, more: f64, a: f64) -> f64 {
+    let powers = (0..64).map(|m| 2f64.powi(m));
+    let spans = powers.take_while(|n| *n <= t);
+    spans.map(|n| (n + more).powf(a)).sum()
+}
+
+#[test]
+fn restarts_keep_to_the_sum_over_the_stretches() {
+    let longest = rounds(3000, 300_000);
+    for body in bodies() {
+        let known = "gradient-bound=1.000000000001,";
+        // guesses of G add up to less than 4G
+        for (keys, factor) in [(known, 1.0), ("", 4.0)] {
+            let spec = |_| format!("ofw:{keys}doubling=true");
+            let bound = |d, _, t| 8.0 * d * factor * stretches(t, 0.0, 0.75);
+            keeps_to(spec, &body, bound, longest);
+            let spec = |_| format!("ofw-weibel:{keys}doubling=true");
+            let bound = |d, _, t| 1.754765351 * d * factor * stretches(t, 0.0, 0.75);
+            keeps_to(spec, &body, bound, longest);
+        }
+        let spec = |t| format!("ofw-weibel:horizon={t},doubling=true");
+        let bound = |d, _, t: f64| 4.0 * 1.754765351 * d * t.powf(0.75);
+        keeps_to(spec, &body, bound, longest);
+        if body.strong_convexity(2).is_some() {
+            let spec = |_| "ofw-ls:doubling=true".to_string();
+            let bound = |d: f64, dim, t: f64| {
+                let alpha = body.strong_convexity(dim).unwrap();
+                let c = (4.0 * d * d).max(4096.0 / (3.0 * alpha * alpha));
+                4.0 * 2.75 * c.sqrt() * stretches(t, 2.0, 2.0 / 3.0)
+            };
+            keeps_to(spec, &body, bound, longest);
+        }
+    }
+}
+
+#[test]
+fn restarts_cost_what_their_stretches_add_up_to() {
+    let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3);
+    close(theory::doubling_factor(0.5), 3.414);
+    close(theory::doubling_factor(2.0 / 3.0), 2.702);
+    close(theory::doubling_factor(0.75), 2.467);
+    // 1 + 2 + 4 + 8 rounds are over after the 15th, and B = n adds up to as much
+    assert_eq!(theory::doubled(15.0, |n| n), 15.0);
+    assert_eq!(theory::doubled(16.0, |n| n), 31.0);
+    assert_eq!(theory::doubled(0.0, |n| n), 0.0);
+    for t in [1.0, 2.0, 64.0, 1e6] {
+        // powers of T are multiplied by the factor at most, and by hardly less in the end
+        let bound = |n: f64| n.powf(0.75);
+        let share = theory::doubled(t, bound) / bound(t) / theory::doubling_factor(0.75);
+        assert!(share <= 1.0, "{share}");
+    }
+    let bound = |n: f64| n.powf(0.75);
+    let t = 2f64.powi(40);
+    assert!(theory::doubled(t, bound) > 0.999 * theory::doubling_factor(0.75) * bound(t));
+    // Theorem 1 has (T + 2)^(2/3), of which the factor is not enough
+    let bound = |n: f64| (n + 2.0).powf(2.0 / 3.0);
+    assert!(theory::doubled(16.0, bound) > 1.04 * theory::doubling_factor(2.0 / 3.0) * bound(16.0));
+}
+
+#[test]
+fn the_constant_of_adaptive_dual_averaging_is_met_by_its_lemma_at_2() {
+    // min(r²/2, r) ≤ φ(√(1 + r²) − 1), with equality at r = 2 and nowhere else
+    let phi = theory::dual_averaging_adaptive(1.0, 1.0) - 0.5;
+    let share = |r: f64| (r * r / 2.0).min(r) / (phi * ((1.0 + r * r).sqrt() - 1.0));
+    for k in 1..100_000 {
+        let r = f64::from(k) * 1e-3;
+        assert!(share(r) <= 1.0 + 1e-12, "{r}: {}", share(r));
+    }
+    assert!((share(2.0) - 1.0).abs() < 1e-12);
+}
+
 /// The nearest point of the set, by the library where there are no plain means.
 fn project(body: &Body, set: &SharedSet, y: &[f64]) -> Vec<f64> {
     match body {
@@ -393,16 +484,32 @@ fn the_constants_are_those_worked_out_by_hand() {
     // 4·(1 + ln 1000)/(2·½)
     let logarithmic = theory::ogd_strongly_convex(2.0, 0.5, 1000.0);
     close(logarithmic, 31.631_021_115_928_548);
+    // GD√T after T rounds, and half of it spent on the regulariser before the first
+    close(theory::dual_averaging(2.0, 3.0, 1e4, 1e4), 600.0);
+    close(theory::dual_averaging(2.0, 3.0, 1e4, 0.0), 300.0);
+    close(theory::dual_averaging_anytime(2.0, 3.0, 1e4), 900.0);
+    close(
+        theory::dual_averaging_adaptive(3.0, 2.0),
+        12.708_203_932_499_37,
+    );
+    // 7 + 2·3·√(2·50·ln e²)
+    let two = 2f64.exp();
+    close(theory::hedge(7.0, 2.0, 3.0, two, 25.0), 7.0 + 60.0);
+    // 2·3²·2/√25, and while 2/√t is beyond 1
+    close(theory::ofw_lemma(3.0, 25.0), 7.2);
+    close(theory::ofw_lemma(3.0, 2.0), 18.0);
+    // C = 128 as above, times 27^(1/3)
+    close(theory::sc_ofw_general_lemma(1.0, 0.5, 2.0, 28.0), 384.0);
 }
 
 #[test]
 fn a_guarantee_takes_the_better_theorem() {
-    let guarantee = Guarantee::ScOfw {
+    let guarantee = Guarantee::from(theory::ScOfw {
         gradient: 1.0,
         lambda: 0.5,
         diameter: 2.0,
         alpha: Some(1.0),
-    };
+    });
     for t in [10.0, 1e3, 1e5] {
         let curved = theory::sc_ofw_curved(1.0, 0.5, 2.0, 1.0, t);
         let general = theory::sc_ofw_general(1.0, 0.5, 2.0, t);
@@ -437,8 +544,51 @@ fn broken(text: &str, set: &str, norm: f64, rounds: u64, lambda: f64) -> Vec<Ass
 }
 
 #[test]
+fn a_report_says_what_failed_and_what_says_nothing() {
+    let theorem = Guarantee::from(theory::OfwLs {
+        horizon: 20.0,
+        gradient: 1.0,
+        diameter: 2.0,
+        alpha: 1.0,
+    });
+    let run = theory::Watched {
+        seen: extremal::learner::Seen {
+            rounds: 20,
+            largest_gradient: 1.0,
+            oracle_calls: 20,
+        },
+        strong_convexity: 0.0,
+        violation: Some(1e-10),
+        diameter: 2.0,
+    };
+    let report = theorem.report(&run);
+    assert_eq!(report.failed().count(), 0);
+    assert_eq!(report.checks.len(), 3);
+    assert!(report.vacuous && report.bound == theorem.bound(20.0));
+    let infeasible = theory::Watched {
+        violation: Some(1e-8),
+        ..run
+    };
+    let report = theorem.report(&infeasible);
+    let failed: Vec<_> = report.failed().map(|c| c.assumption).collect();
+    assert_eq!(failed, [Assumption::Feasible(1e-9)]);
+    assert!(report.failed().all(|c| c.detail.contains("1e-8")));
+}
+
+#[test]
 fn broken_assumptions_are_told() {
     use Assumption::{Gradient, Horizon, StronglyConvexLosses};
+    for name in ["ofw", "ofw-weibel", "ofw-ls"] {
+        let text = format!("{name}:gradient-bound=1,doubling=true");
+        assert_eq!(broken(&text, "l2", 1.0, 21, 0.0), []);
+        assert_eq!(broken(&text, "l2", 1.001, 20, 0.0), [Gradient(1.0)]);
+        let text = format!("{name}:horizon=20,doubling=true");
+        assert_eq!(broken(&text, "l2", 1e9, 20, 0.0), []);
+        assert_eq!(broken(&text, "l2", 1.0, 21, 0.0), [Horizon(20.0)]);
+    }
+    let text = "dual-averaging:gradient-bound=1";
+    assert_eq!(broken(text, "l2", 1.5, 20, 0.0), [Gradient(1.0)]);
+    assert_eq!(broken("dual-averaging", "l2", 1e9, 20, 0.0), []);
     for name in ["ofw", "ofw-weibel", "ofw-ls"] {
         let text = format!("{name}:horizon=20,gradient-bound=1");
         assert_eq!(broken(&text, "l2", 1.0, 20, 0.0), []);

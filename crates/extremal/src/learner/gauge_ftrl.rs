@@ -34,7 +34,7 @@ use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storag
 use crate::pair::{Gradient, Motion, Pair, Update};
 use crate::set::{Curvature, CurvatureKind, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 /// How β is chosen.
@@ -250,24 +250,27 @@ impl Rule for GaugeRule {
             CurvatureKind::Uniform { q, .. } => 1.0 / q,
         };
         Some(match (self.balance, self.curvature.kind) {
-            (Balance::Fixed, CurvatureKind::Smooth { l }) => Guarantee::GaugeFixed {
+            (Balance::Fixed, CurvatureKind::Smooth { l }) => theory::GaugeFixed {
                 gradient: self.bound,
                 l,
                 beta: self.beta,
-            },
-            (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => Guarantee::GaugeUniform {
+            }
+            .into(),
+            (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => theory::GaugeUniform {
                 gradient: self.bound,
                 stretch: self.stretch,
                 q,
                 radius,
                 beta: self.beta,
-            },
-            (balance, _) => Guarantee::GaugeOnline {
+            }
+            .into(),
+            (balance, _) => theory::GaugeOnline {
                 bound: 2.0 * self.beta,
                 exponent,
                 // the proof for `adagrad` has G ahead of the gradients seen
                 gradient: (balance == Balance::Adagrad).then_some(self.bound),
-            },
+            }
+            .into(),
         })
     }
 

@@ -18,6 +18,9 @@ pub struct Known {
     /// Factor on η.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eta_scale: Option<f64>,
+    /// Whether T or G, where it is not given, is found by starting anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub doubling: bool,
     /// x₁.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Vec<f64>>,
@@ -47,7 +50,7 @@ pub(crate) const START: Parameter = Parameter {
     default: None,
     allowed: "a point of the set; its centre if left out",
 };
-const ETA_SCALE: Parameter = Parameter {
+pub(crate) const ETA_SCALE: Parameter = Parameter {
     name: "eta-scale",
     about: "factor on the theoretical step size",
     default: Some("1"),
@@ -55,16 +58,26 @@ const ETA_SCALE: Parameter = Parameter {
 };
 
 impl Known {
-    pub(crate) const PARAMETERS: &'static [Parameter] =
-        &[HORIZON, GRADIENT_BOUND, ETA_SCALE, START];
-
-    /// T and G, which must be given.
-    pub(crate) fn horizon_and_bound(&self, owner: &'static str) -> Result<(f64, f64)> {
-        Ok((
-            horizon(owner, self.horizon)?,
-            bound(owner, self.gradient_bound)?,
-        ))
-    }
+    pub(crate) const PARAMETERS: &'static [Parameter] = &[
+        Parameter {
+            name: "horizon",
+            about: "the number of rounds T; left out, the regulariser grows",
+            ..HORIZON
+        },
+        Parameter {
+            name: "gradient-bound",
+            about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t and T is not used",
+            ..GRADIENT_BOUND
+        },
+        ETA_SCALE,
+        Parameter {
+            name: "doubling",
+            about: "find what is left out, T or G, by starting anew from the present decision",
+            default: Some("false"),
+            allowed: "true or false; false where T and G are given",
+        },
+        START,
+    ];
 
     /// η, which must be a number.
     pub(crate) fn eta(owner: &'static str, eta: f64) -> Result<f64> {

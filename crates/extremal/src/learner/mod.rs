@@ -11,13 +11,16 @@ use crate::theory::Guarantee;
 pub use crate::theory::Seen;
 use crate::{Error, Result};
 
+pub mod dual_averaging;
 pub mod gauge_ftrl;
 mod keys;
 pub mod ofw;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+mod plain;
 pub mod sc_ofw;
+mod weights;
 
 pub use keys::Known;
 
@@ -30,6 +33,7 @@ registry! {
         "sc-ofw" => ScOfw(sc_ofw::ScOfw),
         "gauge-ftrl" => GaugeFtrl(gauge_ftrl::GaugeFtrl),
         "ogd" => Ogd(ogd::Ogd),
+        "dual-averaging" => DualAveraging(dual_averaging::DualAveraging),
     }
 }
 

@@ -5,7 +5,12 @@
 //! **Update.** With η = D/(2GT^(3/4)), F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖² and
 //! σ_t = min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
-//! **Guarantee.** Regret ≤ 8GDT^(3/4).
+//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4); without G,
+//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). Or, with `doubling`, the first F starts anew when the rounds have
+//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//!
+//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, what [`theory::Doubled`] says;
+//! none is proven for a regulariser that grows.
 //!
 //! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
 //! *Introduction to Online Convex Optimization*, ch. 7.
@@ -21,12 +26,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::weights::{Family, Weights};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
-use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::pair::{Gradient, Motion, Pair};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee, Restarted};
 
 /// Spec of `ofw`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,11 +45,13 @@ impl Described for Ofw {
         summary: "online Frank-Wolfe with decaying steps",
         parameters: Known::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
-        guarantee: "any set, convex losses: 8·G·D·T^(3/4)",
+        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
         examples: &[
             "ofw:horizon=1000,gradient-bound=1",
             "ofw:horizon=1000,gradient-bound=1,eta-scale=10",
+            "ofw",
+            "ofw:doubling=true",
         ],
     };
 }
@@ -51,20 +59,16 @@ impl Described for Ofw {
 impl Ofw {
     /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let (horizon, bound) = self.0.horizon_and_bound("ofw")?;
-        let scale = self.0.eta_scale("ofw")?;
         let diameter = geometry.diameter;
-        let guarantee = (scale == 1.0).then_some(Guarantee::Ofw {
-            horizon,
-            gradient: bound,
-            diameter,
-        });
-        let eta = Known::eta("ofw", scale * diameter / (2.0 * bound * horizon.powf(0.75)))?;
-        Ok(OfwRule {
-            eta,
-            t: 0,
-            guarantee,
-        })
+        let theorem = |horizon, gradient| {
+            Some(Restarted::Ofw(theory::Ofw {
+                horizon,
+                gradient,
+                diameter,
+            }))
+        };
+        let weights = Weights::new("ofw", Family::Ofw, &self.0, diameter, theorem)?;
+        Ok(OfwRule { weights })
     }
 }
 
@@ -77,28 +81,27 @@ impl MakeLearner for Ofw {
 
 #[derive(Serialize, Deserialize)]
 struct OfwRule {
-    eta: f64,
-    t: u64,
-    guarantee: Option<Guarantee>,
+    weights: Weights,
 }
 
 impl Rule for OfwRule {
     fn start_weight(&self) -> f64 {
-        2.0
+        self.weights.start_weight()
     }
 
     #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-        let update = Update::new(self.eta, gradient, 2.0);
+        let turn = self.weights.turn(pair, gradient)?;
+        let update = turn.update(gradient);
         let probe = pair.probe(&update)?;
-        self.t += 1;
-        let sigma = probe.fixed((2.0 / (self.t as f64).sqrt()).min(1.0));
+        let sigma = probe.fixed((2.0 / turn.t.sqrt()).min(1.0));
         pair.commit(&update, Motion::Step(sigma));
+        self.weights.keep(&turn);
         Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        self.guarantee
+        self.weights.guarantee()
     }
 }

@@ -6,9 +6,13 @@
 //! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
 //! σ²‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
+//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)(t+2)^(2/3); without G,
+//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). Or, with `doubling`, the first F starts anew when the rounds have
+//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ (11/4)G√C(T+2)^(2/3) with
-//! C = max(4D², 4096/(3α²)). The algorithm does not need α. On other sets none is proven for
-//! this η.
+//! C = max(4D², 4096/(3α²)), with T and G; with restarts, what [`theory::Doubled`] says. The
+//! algorithm does not need α. None is proven on other sets, or for a regulariser that grows.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 1 and Theorem 1.
@@ -23,12 +27,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::weights::{Family, Weights};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
-use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::pair::{Gradient, Motion, Pair};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee, Restarted};
 
 /// Spec of `ofw-ls`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,11 +46,14 @@ impl Described for OfwLs {
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
         parameters: Known::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
-        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²))",
+        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",
         examples: &[
             "ofw-ls:horizon=1000,gradient-bound=1",
             "ofw-ls:horizon=1000,gradient-bound=1,eta-scale=30",
+            "ofw-ls",
+            "ofw-ls:gradient-bound=1",
+            "ofw-ls:horizon=1000,doubling=true",
         ],
     };
 }
@@ -53,20 +61,19 @@ impl Described for OfwLs {
 impl OfwLs {
     /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let (horizon, bound) = self.0.horizon_and_bound("ofw-ls")?;
-        let scale = self.0.eta_scale("ofw-ls")?;
-        let guarantee = geometry
-            .strong_convexity
-            .filter(|_| scale == 1.0)
-            .map(|alpha| Guarantee::OfwLs {
-                horizon,
-                gradient: bound,
-                diameter: geometry.diameter,
-                alpha,
-            });
-        let decay = (horizon + 2.0).powf(2.0 / 3.0);
-        let eta = Known::eta("ofw-ls", scale * geometry.diameter / (2.0 * bound * decay))?;
-        Ok(OfwLsRule { eta, guarantee })
+        let diameter = geometry.diameter;
+        let theorem = |horizon, gradient| {
+            geometry.strong_convexity.map(|alpha| {
+                Restarted::OfwLs(theory::OfwLs {
+                    horizon,
+                    gradient,
+                    diameter,
+                    alpha,
+                })
+            })
+        };
+        let weights = Weights::new("ofw-ls", Family::OfwLs, &self.0, diameter, theorem)?;
+        Ok(OfwLsRule { weights })
     }
 }
 
@@ -79,29 +86,30 @@ impl MakeLearner for OfwLs {
 
 #[derive(Serialize, Deserialize)]
 struct OfwLsRule {
-    eta: f64,
-    guarantee: Option<Guarantee>,
+    weights: Weights,
 }
 
 impl Rule for OfwLsRule {
     fn start_weight(&self) -> f64 {
-        2.0
+        self.weights.start_weight()
     }
 
     #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-        let update = Update::new(self.eta, gradient, 2.0);
+        let turn = self.weights.turn(pair, gradient)?;
+        let update = turn.update(gradient);
         // v_t ∈ argmin ⟨∇F_t(x_t), x⟩
         let probe = pair.probe(&update)?;
         // σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²
         let sigma = probe.line_search();
         // x_{t+1} = x_t + σ_t(v_t − x_t)
         pair.commit(&update, Motion::Step(sigma));
+        self.weights.keep(&turn);
         Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        self.guarantee
+        self.weights.guarantee()
     }
 }

@@ -6,7 +6,13 @@
 //! ½) and σ = min(1, √(3/T)): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩,
 //! x_{t+1} = x_t + σ(v_t − x_t).
 //!
-//! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4).
+//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4) and
+//! σ_t = min(1, √(3/t)); without G, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). Or, with `doubling`, the
+//! first F starts anew when the rounds have doubled, or a gradient has outgrown a guess of G,
+//! which is doubled.
+//!
+//! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G; with restarts, what
+//! [`theory::Doubled`] says; none is proven for a regulariser that grows.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
 //! online learning*, 2025.
@@ -21,12 +27,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::weights::{Family, Weights};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
-use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::pair::{Gradient, Motion, Pair};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee, Restarted};
 
 /// Spec of `ofw-weibel`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,31 +46,29 @@ impl Described for OfwWeibel {
         summary: "online Frank-Wolfe with tuned constants and a constant step",
         parameters: Known::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
-        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4)",
+        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Weibel, Gaillard, Koolen & Taylor, 2025",
-        examples: &["ofw-weibel:horizon=1000,gradient-bound=1"],
+        examples: &[
+            "ofw-weibel:horizon=1000,gradient-bound=1",
+            "ofw-weibel:gradient-bound=1",
+            "ofw-weibel:gradient-bound=1,doubling=true",
+        ],
     };
 }
 
 impl OfwWeibel {
     /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let (horizon, bound) = self.0.horizon_and_bound("ofw-weibel")?;
-        let scale = self.0.eta_scale("ofw-weibel")?;
         let diameter = geometry.diameter;
-        let guarantee = (scale == 1.0).then_some(Guarantee::OfwWeibel {
-            horizon,
-            gradient: bound,
-            diameter,
-        });
-        Ok(OfwWeibelRule {
-            eta: Known::eta(
-                "ofw-weibel",
-                scale * diameter / (2.0 * bound) * (3.0 / horizon).powf(0.75),
-            )?,
-            sigma: (3.0 / horizon).sqrt().min(1.0),
-            guarantee,
-        })
+        let theorem = |horizon, gradient| {
+            Some(Restarted::OfwWeibel(theory::OfwWeibel {
+                horizon,
+                gradient,
+                diameter,
+            }))
+        };
+        let weights = Weights::new("ofw-weibel", Family::OfwWeibel, &self.0, diameter, theorem)?;
+        Ok(OfwWeibelRule { weights })
     }
 }
 
@@ -76,27 +81,27 @@ impl MakeLearner for OfwWeibel {
 
 #[derive(Serialize, Deserialize)]
 struct OfwWeibelRule {
-    eta: f64,
-    sigma: f64,
-    guarantee: Option<Guarantee>,
+    weights: Weights,
 }
 
 impl Rule for OfwWeibelRule {
     fn start_weight(&self) -> f64 {
-        1.0
+        self.weights.start_weight()
     }
 
     #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖²
-        let update = Update::new(self.eta, gradient, 1.0);
+        let turn = self.weights.turn(pair, gradient)?;
+        let update = turn.update(gradient);
         let probe = pair.probe(&update)?;
-        let sigma = probe.fixed(self.sigma);
+        let sigma = probe.fixed((3.0 / turn.horizon).sqrt().min(1.0));
         pair.commit(&update, Motion::Step(sigma));
+        self.weights.keep(&turn);
         Ok(Played::new(sigma, &probe))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        self.guarantee
+        self.weights.guarantee()
     }
 }

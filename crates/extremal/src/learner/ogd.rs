@@ -20,15 +20,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::plain::Plain;
 use super::{
     Certificate, Learner, MakeLearner, Record, Seen, Storage, check_name, check_turn, decode,
     encode, keys, no_lazy, take_turn,
 };
 use crate::kernel;
-use crate::pair::{DensePair, Gradient, Point, Row};
+use crate::pair::{DensePair, Gradient, Point};
 use crate::set::{Identity, Projection, SharedSet, check_saved_point};
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 /// How the step size falls.
@@ -77,12 +78,7 @@ impl Described for Ogd {
             },
             keys::LAMBDA,
             keys::GRADIENT_BOUND,
-            Parameter {
-                name: "eta-scale",
-                about: "factor on the theoretical step size",
-                default: Some("1"),
-                allowed: "a number > 0",
-            },
+            keys::ETA_SCALE,
             keys::START,
         ],
         cost: "1 projection and O(d) per round, no oracle call",
@@ -136,13 +132,13 @@ impl MakeLearner for Ogd {
             scale: keys::positive("ogd", "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
             set: Identity::of(&**set),
-            x: start.decision().to_vec(),
+            x: Plain(start.decision().to_vec()),
             seen: Seen::default(),
             decided: false,
         };
         Ok(Box::new(OgdLearner {
             set: set.clone(),
-            next: vec![0.0; state.x.len()],
+            next: vec![0.0; state.x.dim()],
             state,
             projection,
         }))
@@ -160,7 +156,7 @@ struct State {
     root: f64,
     /// x may be feasible in no other set.
     set: Identity,
-    x: Vec<f64>,
+    x: Plain,
     seen: Seen,
     decided: bool,
 }
@@ -172,34 +168,14 @@ struct OgdLearner {
     projection: Box<dyn Projection>,
 }
 
-/// A plain vector as a decision.
-impl Point for State {
-    fn dim(&self) -> usize {
-        self.x.len()
-    }
-
-    fn dot(&self, row: &Row<'_>) -> Result<f64> {
-        row.check_shape(self.x.len())?;
-        Ok(row.dot(&self.x))
-    }
-
-    fn norm_squared(&self) -> f64 {
-        kernel::dot(&self.x, &self.x)
-    }
-
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.x);
-    }
-}
-
 impl Learner for OgdLearner {
     fn dim(&self) -> usize {
-        self.state.x.len()
+        self.state.x.dim()
     }
 
     fn decide(&mut self) -> Result<&dyn Point> {
         take_turn(&mut self.state.decided)?;
-        Ok(&self.state)
+        Ok(&self.state.x)
     }
 
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
@@ -210,7 +186,7 @@ impl Learner for OgdLearner {
             diameter,
             scale,
             root,
-            x,
+            x: Plain(x),
             seen,
             decided,
             ..
@@ -258,7 +234,7 @@ impl Learner for OgdLearner {
     }
 
     fn decision(&self) -> &dyn Point {
-        &self.state
+        &self.state.x
     }
 
     fn rounds(&self) -> u64 {
@@ -277,17 +253,17 @@ impl Learner for OgdLearner {
             ..
         } = &self.state;
         (*scale == 1.0).then_some(match schedule {
-            Schedule::Convex => Guarantee::OgdConvex {
+            Schedule::Convex => Guarantee::from(theory::OgdConvex {
                 gradient: *gradient,
                 diameter: *diameter,
-            },
-            Schedule::StronglyConvex => Guarantee::OgdStronglyConvex {
+            }),
+            Schedule::StronglyConvex => Guarantee::from(theory::OgdStronglyConvex {
                 gradient: seen.largest_gradient,
                 lambda: *lambda,
-            },
-            Schedule::Adagrad => Guarantee::OgdAdagrad {
+            }),
+            Schedule::Adagrad => Guarantee::from(theory::OgdAdagrad {
                 bound: std::f64::consts::SQRT_2 * root * diameter,
-            },
+            }),
         })
     }
 
@@ -307,7 +283,7 @@ impl Learner for OgdLearner {
         let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
         check_name("ogd", &name)?;
         state.set.check(&*self.set)?;
-        check_saved_point(&*self.set, &state.x)?;
+        check_saved_point(&*self.set, &state.x.0)?;
         self.projection.load(&projection)?;
         self.state = state;
         Ok(())

@@ -28,7 +28,7 @@ use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storag
 use crate::pair::{Gradient, Motion, Pair, Update};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 /// Spec of `sc-ofw`.
@@ -98,7 +98,8 @@ impl ScOfw {
             .gradient_bound
             .map(|g| keys::positive("sc-ofw", "gradient-bound", g))
             .transpose()?;
-        let guarantee = (warm == 0.0).then_some(Guarantee::ScOfw {
+        // G is filled in when the guarantee is asked for
+        let theorem = (warm == 0.0).then_some(theory::ScOfw {
             gradient: 0.0,
             lambda,
             diameter: geometry.diameter,
@@ -109,7 +110,7 @@ impl ScOfw {
             warm,
             gradient,
             t: 0,
-            guarantee,
+            theorem,
             played: 0.0,
             certificate: None,
         })
@@ -130,7 +131,7 @@ struct ScOfwRule {
     /// G where given.
     gradient: Option<f64>,
     t: u64,
-    guarantee: Option<Guarantee>,
+    theorem: Option<theory::ScOfw>,
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
     played: f64,
     certificate: Option<f64>,
@@ -163,8 +164,14 @@ impl Rule for ScOfwRule {
     }
 
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
-        self.guarantee
-            .map(|g| g.with_gradient(self.gradient.unwrap_or(seen.largest_gradient)))
+        let gradient = self.gradient.unwrap_or(seen.largest_gradient);
+        self.theorem.map(|theorem| {
+            theory::ScOfw {
+                gradient,
+                ..theorem
+            }
+            .into()
+        })
     }
 
     fn certificate(&self) -> Option<Certificate> {

@@ -217,32 +217,28 @@ impl Cells {
         self.epoch = 0;
     }
 
-    /// w and u as multiples of `values`; O(d).
-    pub fn fill(&mut self, [w, u]: Coordinates, values: &[f64]) {
-        for (cell, v) in self.cells.iter_mut().zip(values) {
-            *cell = Cell {
-                w: w * v,
-                u: u * v,
-                stamp: 0,
-            };
+    /// Adds multiples of a vector with few entries to w and u; everything must be current, as it
+    /// is after [`Cells::clear`] and [`Cells::rewrite`].
+    pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
+        for (i, v) in sparse(indices).zip(values) {
+            self.cells[i].w += w * v;
+            self.cells[i].u += u * v;
         }
-        self.epoch = 0;
     }
 
-    /// w += k·values; O(d).
-    pub fn add_to_w(&mut self, k: f64, values: &[f64]) {
-        self.rewrite([[1.0, 0.0], [0.0, 1.0]]);
-        for (cell, v) in self.cells.iter_mut().zip(values) {
-            cell.w += k * v;
-        }
+    /// The entries of y, in order.
+    pub fn entries(&self, y: Coordinates) -> impl Iterator<Item = f64> + '_ {
+        let (pending, epoch) = (self.pending(), self.epoch);
+        self.cells.iter().map(move |cell| {
+            let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+            y[0] * w + y[1] * cell.u
+        })
     }
 
     /// out = y; O(d).
     pub fn write(&self, y: Coordinates, out: &mut [f64]) {
-        let (pending, epoch) = (self.pending(), self.epoch);
-        for (out, cell) in out.iter_mut().zip(&self.cells) {
-            let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
-            *out = y[0] * w + y[1] * cell.u;
+        for (out, y) in out.iter_mut().zip(self.entries(y)) {
+            *out = y;
         }
     }
 

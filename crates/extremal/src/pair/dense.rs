@@ -35,6 +35,8 @@ pub struct DensePair {
     scratch: Buffer,
     /// A sparse gradient spread out; all zeros between rounds.
     spread: Buffer,
+    /// What stands for c in a round that starts over or adds x₁; empty until there is one.
+    base: Buffer,
     /// The direction on ℓp balls with a general power; x − v on general sets, and only where
     /// the sums cancel.
     away: Buffer,
@@ -118,6 +120,7 @@ impl DensePair {
                 dim
             }),
             spread: Buffer::default(),
+            base: Buffer::default(),
             away: Buffer::zeros(if needs_away { dim } else { 0 }),
             atom: Atom::new(),
             found: Found::Nothing,
@@ -147,12 +150,35 @@ impl DensePair {
         probe
     }
 
+    /// Whether the round does not simply go on from c.
+    fn leaves_sum(&self, update: &Update<'_>) -> bool {
+        update.fresh || (update.origin != 0.0 && self.origin.is_some())
+    }
+
+    /// base = 0 or c + origin·x₁: c itself must stay as it is until the commit.
+    #[inline(never)]
+    fn lay_base(&mut self, update: &Update<'_>) {
+        self.base.fill_up(self.x.len());
+        match &self.origin {
+            Some(origin) if !update.fresh => {
+                self.base.copy_from_slice(&self.sums[usize::from(self.now)]);
+                kernel::axpy(update.origin, origin, &mut self.base);
+            }
+            _ => self.base.fill(0.0),
+        }
+    }
+
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let leaves_sum = self.leaves_sum(update);
+        if leaves_sum {
+            self.lay_base(update);
+        }
         let Self {
             x,
             sums: [first, second],
             spread,
+            base,
             scratch,
             origin,
             ..
@@ -162,6 +188,7 @@ impl DensePair {
         } else {
             (first, second)
         };
+        let c = if leaves_sum { base } else { c };
         let g: &[f64] = match update.gradient.row {
             Row::Dense(g) => g,
             _ => spread.padded(),
@@ -288,8 +315,12 @@ impl DensePair {
                 }
             }
         }
-        if let (Some(origin), true) = (origin, update.beta == 0.0) {
-            probe.support += kernel::dot(next, origin);
+        if update.beta == 0.0 {
+            match origin {
+                _ if update.fresh => probe.support = probe.gap,
+                Some(origin) => probe.support += kernel::dot(next, origin),
+                None => {}
+            }
         }
         let Gradient { scale, ridge, .. } = update.gradient;
         self.squares = [scan.xx, vx, vv];
@@ -418,6 +449,12 @@ impl Pair for DensePair {
     #[inline(always)]
     fn commit(&mut self, update: &Update<'_>, motion: Motion) {
         self.now = !self.now;
+        if update.fresh {
+            match &mut self.origin {
+                Some(origin) => origin.copy_from_slice(&self.x),
+                None => self.origin = Some(self.x[..].into()),
+            }
+        }
         let [xx, vx, vv] = self.squares;
         self.norm_squared = match (self.found, motion) {
             (Found::Nothing, Motion::Step(_)) => xx,

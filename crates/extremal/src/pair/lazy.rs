@@ -77,8 +77,49 @@ struct State {
     /// Non-zeros absorbed since then.
     absorbed: u64,
     /// x₁ where it is not 0.
-    origin: Option<Box<[f64]>>,
+    origin: Option<Origin>,
     passes: Passes,
+}
+
+/// The non-zeros of x₁: what a growing regulariser adds to c in every round.
+#[derive(Serialize, Deserialize)]
+struct Origin {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    norm: f64,
+}
+
+impl Origin {
+    /// Of a vector with this many entries at most; room for all of them is taken at once.
+    fn with_room(dim: usize) -> Self {
+        Self {
+            indices: Vec::with_capacity(dim),
+            values: Vec::with_capacity(dim),
+            norm: 0.0,
+        }
+    }
+
+    fn set(&mut self, x: impl Iterator<Item = f64>) {
+        self.indices.clear();
+        self.values.clear();
+        for (i, v) in x.enumerate().filter(|(_, v)| *v != 0.0) {
+            self.indices.push(i as u32);
+            self.values.push(v);
+        }
+        self.norm = kernel::norm(&self.values);
+    }
+
+    fn row(&self) -> Row<'_> {
+        Row::Sparse {
+            indices: &self.indices,
+            values: &self.values,
+        }
+    }
+
+    fn is_sound(&self, dim: usize) -> bool {
+        let row = self.row();
+        row.check_shape(dim).is_ok() && row.check_finite().is_ok() && self.norm.is_finite()
+    }
 }
 
 /// How often all entries were gone through, by reason: a diagnostic of what a run cost.
@@ -119,6 +160,11 @@ impl LazyPair {
         };
         let mut first = vec![0.0; set.dim()];
         place_start(&set, start, &mut first)?;
+        let origin = first.iter().any(|v| *v != 0.0).then(|| {
+            let mut origin = Origin::with_room(0);
+            origin.set(first.iter().copied());
+            origin
+        });
         let mut pair = Self {
             radius,
             state: State {
@@ -131,7 +177,7 @@ impl LazyPair {
                 base: 1.0,
                 tops: [0.0; 2],
                 absorbed: 0,
-                origin: first.iter().any(|v| *v != 0.0).then(|| first.into()),
+                origin,
                 passes: Passes::default(),
             },
             alpha: None,
@@ -267,6 +313,35 @@ impl State {
         self.c = [0.0, f];
         self.gradient = [self.beta * p, f];
         self.base = p;
+        self.measure_basis();
+    }
+
+    /// c = −βx, x₁ = x: F around the present decision; O(d).
+    fn start_over(&mut self, beta: f64, radius: f64) {
+        let dim = self.cells.dim();
+        self.passes.written += 1;
+        let origin = self.origin.get_or_insert_with(|| Origin::with_room(dim));
+        origin.set(self.cells.entries(times(radius, self.x)));
+        if beta == 0.0 {
+            self.cells.rewrite([self.x, [0.0, 0.0]]);
+        } else {
+            self.cells.rewrite([[0.0, 0.0], self.x]);
+        }
+        self.rest_on_origin(beta);
+    }
+
+    /// With w = 0 and u = x₁, or the other way round where β = 0: x = x₁ and c = −βx₁.
+    fn rest_on_origin(&mut self, beta: f64) {
+        let centred = self.origin.as_ref().is_none_or(|o| o.indices.is_empty());
+        let still = beta == 0.0 || centred;
+        (self.x, self.c) = if still {
+            ([1.0, 0.0], [0.0, 1.0])
+        } else {
+            ([1.0, 1.0], [0.0, -beta])
+        };
+        self.gradient = self.c;
+        self.beta = 0.0;
+        self.base = 1.0;
         self.measure_basis();
     }
 
@@ -438,17 +513,31 @@ impl Pair for LazyPair {
         let row_norm = kernel::norm(gradient.row.values());
         let (k, m, beta) = (update.k(), r * update.m(), r * update.beta);
         let size = k.abs() * row_norm;
-        let sum = state.gram.size(state.c) + size + m.abs() + beta;
+        let pull = match &state.origin {
+            Some(origin) => update.origin.abs() * origin.norm,
+            None => 0.0,
+        };
+        let sum = state.gram.size(state.c) + size + pull + m.abs() + beta;
         if !(sum * r.max(1.0) < LARGEST_SUM) {
             return Err(Self::norm_error());
         }
 
-        state.bend(m, beta);
+        if update.fresh {
+            state.start_over(beta, r);
+            // what is left of m once −β has become c
+            state.bend(m + beta, beta);
+        } else {
+            state.bend(m, beta);
+        }
         let row_dot = r * if size > 0.0 {
             state.absorb(&gradient.row, k, size)
         } else {
             state.cells.dot(&gradient.row, state.x)
         };
+        if let Some(origin) = state.origin.take_if(|_| pull > 0.0) {
+            state.absorb(&origin.row(), update.origin, pull);
+            state.origin = Some(origin);
+        }
         let found = match state.measure() {
             Some(found) => found,
             None => state.measure_entries(),
@@ -457,7 +546,7 @@ impl Pair for LazyPair {
         let norm_squared = r * r * found.xx;
         let mut support = r * found.norm;
         if let (Some(origin), true, true) = (&state.origin, update.beta == 0.0, support > 0.0) {
-            support += state.cells.dot(&Row::Dense(origin), state.c);
+            support += state.cells.dot(&origin.row(), state.c);
         }
         Ok(Probe {
             gap: r * found.gap,
@@ -484,7 +573,7 @@ impl Pair for LazyPair {
                     // Three vectors are too many for the basis: x is written out.
                     state.write_out(0.0);
                     let k = (1.0 - s) / (*radius * state.x[0]);
-                    state.cells.add_to_w(k, &origin);
+                    state.cells.add([k, 0.0], &origin.indices, &origin.values);
                     state.origin = Some(origin);
                     state.measure_basis();
                 }
@@ -495,22 +584,19 @@ impl Pair for LazyPair {
     fn start(&mut self, weight: f64) {
         let (r, state) = (self.radius, &mut self.state);
         self.alpha = None;
-        state.x = [1.0, 0.0];
-        state.c = [0.0, 1.0];
-        match &state.origin {
-            None => state.cells.clear(),
-            // c = −weight·x₁: x is a multiple of c
-            Some(origin) if weight != 0.0 => {
-                state.cells.fill([0.0, 1.0 / r], origin);
-                state.x = [1.0, 1.0];
-                state.c = [0.0, -weight * r];
-            }
-            Some(origin) => state.cells.fill([1.0 / r, 0.0], origin),
+        state.cells.clear();
+        if let Some(Origin {
+            indices, values, ..
+        }) = &state.origin
+        {
+            let place = if weight == 0.0 {
+                [1.0 / r, 0.0]
+            } else {
+                [0.0, 1.0 / r]
+            };
+            state.cells.add(place, indices, values);
         }
-        state.gradient = state.c;
-        state.beta = 0.0;
-        state.base = 1.0;
-        state.measure_basis();
+        state.rest_on_origin(weight * r);
     }
 
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
@@ -533,7 +619,7 @@ impl Pair for LazyPair {
             )));
         }
         let (found, dim) = (state.cells.dim(), self.dim());
-        if found != dim || state.origin.as_ref().is_some_and(|o| o.len() != dim) {
+        if found != dim || state.origin.as_ref().is_some_and(|o| !o.is_sound(dim)) {
             return Err(Error::State(format!(
                 "it is of dimension {found}, the set of {dim}"
             )));

@@ -36,7 +36,8 @@ pub trait Point {
     fn write(&self, out: &mut [f64]);
 }
 
-/// How c changes this round, and the curvature of F: c' = c + weight·g + decision·x.
+/// How c changes this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
+/// A pair that takes it reads [`Update::k`], [`Update::m`], `origin` and `fresh`.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
     /// g
@@ -45,8 +46,13 @@ pub struct Update<'a> {
     pub weight: f64,
     /// The factor of the decision x.
     pub decision: f64,
+    /// The factor of x₁.
+    pub origin: f64,
     /// β, after the change.
     pub beta: f64,
+    /// Whether F starts over before the round: c = −βx takes c's place, and x₁ = x once the
+    /// round is committed.
+    pub fresh: bool,
 }
 
 impl<'a> Update<'a> {
@@ -56,7 +62,9 @@ impl<'a> Update<'a> {
             gradient,
             weight,
             decision: 0.0,
+            origin: 0.0,
             beta,
+            fresh: false,
         }
     }
 
@@ -65,14 +73,28 @@ impl<'a> Update<'a> {
         Self { decision, ..self }
     }
 
+    /// The same with origin·x₁ added to c'.
+    pub fn with_origin(self, origin: f64) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// The same around the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖², whatever it was.
+    pub fn afresh(self) -> Self {
+        Self {
+            fresh: true,
+            ..self
+        }
+    }
+
     /// The factor of the gradient's row a in c'.
     pub fn k(&self) -> f64 {
         self.weight * self.gradient.scale
     }
 
-    /// The factor of x in c', the gradient's ridge part included.
+    /// The factor of x in c', the gradient's ridge part and a fresh start included.
     pub fn m(&self) -> f64 {
-        self.decision + self.weight * self.gradient.ridge
+        let m = self.decision + self.weight * self.gradient.ridge;
+        if self.fresh { m - self.beta } else { m }
     }
 }
 
@@ -167,6 +189,27 @@ pub trait Pair: Point + Send {
 
     /// c = −weight·x₁ and x = x₁: where F(x) = (weight/2)‖x − x₁‖² starts.
     fn start(&mut self, weight: f64);
+
+    /// ‖g‖ at the present decision, which some rules need before they probe; an error if the
+    /// gradient does not fit or has no norm.
+    fn size_of(&self, gradient: &Gradient<'_>) -> Result<f64> {
+        let row_dot = if gradient.ridge == 0.0 {
+            gradient.row.check_shape(self.dim())?;
+            0.0
+        } else {
+            self.dot(&gradient.row)?
+        };
+        let row = kernel::norm(gradient.row.values());
+        let norm = gradient.norm_from(row, row_dot, self.norm_squared());
+        if norm.is_finite() {
+            return Ok(norm);
+        }
+        gradient.check_finite()?;
+        Err(Error::Numerical {
+            round: 0,
+            what: "a gradient overflowed".into(),
+        })
+    }
 
     /// An upper bound of ‖g‖_q at the present decision, exact where that costs little.
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;

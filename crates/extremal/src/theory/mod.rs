@@ -1,129 +1,90 @@
 //! Every theorem's bound as a function, with its assumptions, and a check of a run against them.
 //! A curve is only worth drawing where the assumptions were verified, and says nothing where it
 //! exceeds the trivial G·D·T.
+//!
+//! A theorem is one [`Theorem`] in one file of this module, and its name in the list below, which
+//! makes it a [`Guarantee`].
 
 use serde::{Deserialize, Serialize};
 
-/// Regret ≤ 8GDT^(3/4): OFW (Hazan's book, ch. 7).
-pub fn ofw(gradient: f64, diameter: f64, rounds: f64) -> f64 {
-    8.0 * gradient * diameter * rounds.powf(0.75)
+mod doubling;
+mod dual_averaging;
+mod gauge_ftrl;
+mod hedge;
+mod ofw;
+mod ofw_ls;
+mod ogd;
+mod sc_ofw;
+
+pub use doubling::{Doubled, Restarted, doubled, doubling_factor};
+pub use dual_averaging::{
+    DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
+    dual_averaging_anytime,
+};
+pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
+pub use hedge::hedge;
+pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
+pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
+pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
+pub use sc_ofw::{
+    ScOfw, sc_ofw_constant, sc_ofw_curved, sc_ofw_general, sc_ofw_general_constant,
+    sc_ofw_general_lemma,
+};
+
+/// A theorem about a learner's regret, with its constants filled in.
+pub trait Theorem {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// The bound after `rounds` rounds.
+    fn bound(&self, rounds: f64) -> f64;
+
+    /// a, where the bound grows like T^a; 0 for log T.
+    fn exponent(&self) -> f64;
+
+    /// What it takes for granted; that the losses are convex and the set as declared goes
+    /// without saying.
+    fn assumptions(&self) -> Vec<Assumption>;
 }
 
-/// Regret ≤ (4/3^(3/4))GDT^(3/4): OFW with tuned constants (Weibel et al. 2025).
-pub fn ofw_weibel(gradient: f64, diameter: f64, rounds: f64) -> f64 {
-    4.0 / 3f64.powf(0.75) * gradient * diameter * rounds.powf(0.75)
+/// Makes [`Guarantee`] from the theorems' names. Saved states hold their places in this list:
+/// new ones go to its end.
+macro_rules! theorems {
+    ($($theorem:ident),* $(,)?) => {
+        /// Any of the theorems.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum Guarantee {
+            $(#[doc = concat!("[`", stringify!($theorem), "`]")] $theorem($theorem)),*
+        }
+
+        impl Guarantee {
+            fn inner(&self) -> &dyn Theorem {
+                match self { $(Self::$theorem(theorem) => theorem),* }
+            }
+        }
+
+        $(impl From<$theorem> for Guarantee {
+            fn from(theorem: $theorem) -> Self { Self::$theorem(theorem) }
+        })*
+    };
 }
 
-/// C = max(4D², 4096/(3α²)) of Theorem 1.
-pub fn ofw_ls_constant(diameter: f64, alpha: f64) -> f64 {
-    (4.0 * diameter * diameter).max(4096.0 / (3.0 * alpha * alpha))
-}
-
-/// Regret ≤ (11/4)G√C(T+2)^(2/3): OFW with line search (Wan & Zhang, Theorem 1).
-pub fn ofw_ls(gradient: f64, diameter: f64, alpha: f64, rounds: f64) -> f64 {
-    11.0 / 4.0 * gradient * ofw_ls_constant(diameter, alpha).sqrt() * (rounds + 2.0).powf(2.0 / 3.0)
-}
-
-/// F_{t−1}(x_t) − min F_{t−1} ≤ C(t+2)^(−2/3): the lemma behind Theorem 1.
-pub fn ofw_ls_lemma(diameter: f64, alpha: f64, t: f64) -> f64 {
-    ofw_ls_constant(diameter, alpha) * (t + 2.0).powf(-2.0 / 3.0)
-}
-
-/// F_{t−1}(x_t) − min F_{t−1} ≤ C = max(4(G+λD)²/λ, 288λ/α²): the lemma behind Theorem 2.
-pub fn sc_ofw_constant(gradient: f64, lambda: f64, diameter: f64, alpha: f64) -> f64 {
-    let slope = gradient + lambda * diameter;
-    (4.0 * slope * slope / lambda).max(288.0 * lambda / (alpha * alpha))
-}
-
-/// Regret ≤ C√(2T) + (C/2)ln T + GD: SC-OFW on strongly convex sets (Wan & Zhang, Theorem 2).
-pub fn sc_ofw_curved(gradient: f64, lambda: f64, diameter: f64, alpha: f64, rounds: f64) -> f64 {
-    let c = sc_ofw_constant(gradient, lambda, diameter, alpha);
-    c * (2.0 * rounds).sqrt() + 0.5 * c * rounds.max(1.0).ln() + gradient * diameter
-}
-
-/// Regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD, C = 16(G+λD)²/λ: SC-OFW on any set (Theorem 3).
-pub fn sc_ofw_general(gradient: f64, lambda: f64, diameter: f64, rounds: f64) -> f64 {
-    let slope = gradient + lambda * diameter;
-    let c = 16.0 * slope * slope / lambda;
-    3.0 * 2f64.sqrt() / 8.0 * c * rounds.powf(2.0 / 3.0)
-        + c * rounds.max(1.0).ln() / 8.0
-        + gradient * diameter
-}
-
-/// Regret ≤ β + LG²T/(2β): Gauge-FTRL with a fixed β; G√(2LT) at the best β = G√(LT/2).
-pub fn gauge_ftrl(gradient: f64, l: f64, beta: f64, rounds: f64) -> f64 {
-    beta + 0.5 * l * gradient * (gradient / beta) * rounds
-}
-
-/// Regret ≤ β + 2^(2−q)(rG)^q T/(qβ^(q−1)): Gauge-FTRL on ℓp balls with p > 2 and a fixed β.
-pub fn gauge_ftrl_uniform(gradient: f64, q: f64, radius: f64, beta: f64, rounds: f64) -> f64 {
-    beta + (2.0 - q).exp2() * (radius * gradient).powf(q) / (q * beta.powf(q - 1.0)) * rounds
-}
-
-/// Regret ≤ (3/2)GD√T: online gradient descent with η = D/(G√t) (Zinkevich; Hazan's book).
-pub fn ogd_convex(gradient: f64, diameter: f64, rounds: f64) -> f64 {
-    1.5 * gradient * diameter * rounds.sqrt()
-}
-
-/// Regret ≤ G²(1 + ln T)/(2λ): online gradient descent with η = 1/(λt).
-pub fn ogd_strongly_convex(gradient: f64, lambda: f64, rounds: f64) -> f64 {
-    gradient * gradient * (1.0 + rounds.max(1.0).ln()) / (2.0 * lambda)
-}
-
-/// A theorem about a learner on a set, with its constants filled in.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-#[allow(missing_docs)] // the constants are those of the functions above
-pub enum Guarantee {
-    /// [`ofw`]
-    Ofw {
-        horizon: f64,
-        gradient: f64,
-        diameter: f64,
-    },
-    /// [`ofw_weibel`]
-    OfwWeibel {
-        horizon: f64,
-        gradient: f64,
-        diameter: f64,
-    },
-    /// [`ofw_ls`]
-    OfwLs {
-        horizon: f64,
-        gradient: f64,
-        diameter: f64,
-        alpha: f64,
-    },
-    /// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]; the latter where the set has no α
-    ScOfw {
-        gradient: f64,
-        lambda: f64,
-        diameter: f64,
-        alpha: Option<f64>,
-    },
-    /// [`gauge_ftrl`]
-    GaugeFixed { gradient: f64, l: f64, beta: f64 },
-    /// [`gauge_ftrl_uniform`], with ‖g‖_q ≤ stretch·‖g‖₂
-    GaugeUniform {
-        gradient: f64,
-        stretch: f64,
-        q: f64,
-        radius: f64,
-        beta: f64,
-    },
-    /// [`ogd_convex`]
-    OgdConvex { gradient: f64, diameter: f64 },
-    /// [`ogd_strongly_convex`]
-    OgdStronglyConvex { gradient: f64, lambda: f64 },
-    /// 2β as the run balanced it; for the rounds played.
-    GaugeOnline {
-        bound: f64,
-        exponent: f64,
-        gradient: Option<f64>,
-    },
-    /// √2·D·√(Σ‖g‖²) with the gradients of the run; for the rounds played.
-    OgdAdagrad { bound: f64 },
-}
+theorems!(
+    Ofw,
+    OfwWeibel,
+    OfwLs,
+    ScOfw,
+    GaugeFixed,
+    GaugeUniform,
+    OgdConvex,
+    OgdStronglyConvex,
+    GaugeOnline,
+    OgdAdagrad,
+    DualAveraging,
+    DualAveragingAdaptive,
+    Doubled,
+);
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -145,6 +106,8 @@ pub enum Assumption {
     Horizon(f64),
     /// The losses are λ-strongly convex.
     StronglyConvexLosses(f64),
+    /// Every decision lies in the set, but for this violation.
+    Feasible(f64),
 }
 
 /// Whether a run kept to an assumption.
@@ -158,161 +121,145 @@ pub struct Check {
     pub detail: String,
 }
 
+/// The largest violation of a set's constraints that counts as none.
+const FEASIBLE: f64 = 1e-9;
+
+/// A run as it was watched, to hold a theorem against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Watched {
+    /// What the learner saw.
+    pub seen: Seen,
+    /// The λ that the losses have.
+    pub strong_convexity: f64,
+    /// The largest violation of any decision; `None` where the set can't tell.
+    pub violation: Option<f64>,
+    /// The set's ℓ2 diameter.
+    pub diameter: f64,
+}
+
+/// What a theorem is worth for a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The bound for the rounds played.
+    pub bound: f64,
+    /// Whether it says no more than G·D·T, G the largest gradient seen.
+    pub vacuous: bool,
+    /// Each assumption, and that decisions were feasible where that is known.
+    pub checks: Vec<Check>,
+}
+
+impl Report {
+    /// The assumptions that the run did not keep to; a bound counts only if there are none.
+    pub fn failed(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| !check.holds)
+    }
+}
+
 impl Guarantee {
     /// The bound after `rounds` rounds.
     pub fn bound(&self, rounds: f64) -> f64 {
-        match *self {
-            Self::Ofw {
-                gradient, diameter, ..
-            } => ofw(gradient, diameter, rounds),
-            Self::OfwWeibel {
-                gradient, diameter, ..
-            } => ofw_weibel(gradient, diameter, rounds),
-            Self::OfwLs {
-                gradient,
-                diameter,
-                alpha,
-                ..
-            } => ofw_ls(gradient, diameter, alpha, rounds),
-            Self::ScOfw {
-                gradient,
-                lambda,
-                diameter,
-                alpha,
-            } => {
-                let general = sc_ofw_general(gradient, lambda, diameter, rounds);
-                alpha.map_or(general, |a| {
-                    sc_ofw_curved(gradient, lambda, diameter, a, rounds).min(general)
-                })
-            }
-            Self::GaugeFixed { gradient, l, beta } => gauge_ftrl(gradient, l, beta, rounds),
-            Self::GaugeUniform {
-                gradient,
-                stretch,
-                q,
-                radius,
-                beta,
-            } => gauge_ftrl_uniform(stretch * gradient, q, radius, beta, rounds),
-            Self::OgdConvex { gradient, diameter } => ogd_convex(gradient, diameter, rounds),
-            Self::OgdStronglyConvex { gradient, lambda } => {
-                ogd_strongly_convex(gradient, lambda, rounds)
-            }
-            Self::GaugeOnline { bound, .. } | Self::OgdAdagrad { bound } => bound,
-        }
+        self.inner().bound(rounds)
     }
 
     /// a, where the bound grows like T^a; 0 for log T.
     pub fn exponent(&self) -> f64 {
-        match *self {
-            Self::Ofw { .. } | Self::OfwWeibel { .. } => 0.75,
-            Self::OfwLs { .. } | Self::ScOfw { alpha: None, .. } => 2.0 / 3.0,
-            Self::ScOfw { alpha: Some(_), .. }
-            | Self::GaugeFixed { .. }
-            | Self::OgdConvex { .. }
-            | Self::OgdAdagrad { .. } => 0.5,
-            Self::GaugeUniform { q, .. } => 1.0 / q,
-            Self::OgdStronglyConvex { .. } => 0.0,
-            Self::GaugeOnline { exponent, .. } => exponent,
-        }
+        self.inner().exponent()
     }
 
     /// The theorem's name.
     pub fn theorem(&self) -> &'static str {
-        match *self {
-            Self::Ofw { .. } => "OFW, 8GDT^(3/4)",
-            Self::OfwWeibel { .. } => "OFW tuned, (4/3^(3/4))GDT^(3/4)",
-            Self::OfwLs { .. } => "Wan & Zhang, Theorem 1",
-            Self::ScOfw { alpha: Some(_), .. } => "Wan & Zhang, Theorems 2 and 3",
-            Self::ScOfw { alpha: None, .. } => "Wan & Zhang, Theorem 3",
-            Self::GaugeFixed { .. } | Self::GaugeUniform { .. } => "Gauge-FTRL, fixed β",
-            Self::OgdConvex { .. } => "OGD, (3/2)GD√T",
-            Self::OgdStronglyConvex { .. } => "OGD, G²(1+ln T)/(2λ)",
-            Self::GaugeOnline { .. } => "Gauge-FTRL, 2β",
-            Self::OgdAdagrad { .. } => "OGD, √2·D·√(Σ‖g‖²)",
-        }
-    }
-
-    /// The same with another G.
-    pub(crate) fn with_gradient(mut self, g: f64) -> Self {
-        match &mut self {
-            Self::Ofw { gradient, .. }
-            | Self::OfwWeibel { gradient, .. }
-            | Self::OfwLs { gradient, .. }
-            | Self::ScOfw { gradient, .. }
-            | Self::GaugeFixed { gradient, .. }
-            | Self::GaugeUniform { gradient, .. }
-            | Self::OgdConvex { gradient, .. }
-            | Self::OgdStronglyConvex { gradient, .. } => *gradient = g,
-            Self::GaugeOnline { .. } | Self::OgdAdagrad { .. } => {}
-        }
-        self
+        self.inner().name()
     }
 
     /// What it takes for granted; that the losses are convex and the set as declared goes
     /// without saying.
     pub fn assumptions(&self) -> Vec<Assumption> {
-        use Assumption::{Gradient, Horizon, StronglyConvexLosses};
-        match *self {
-            Self::Ofw {
-                horizon, gradient, ..
-            }
-            | Self::OfwWeibel {
-                horizon, gradient, ..
-            }
-            | Self::OfwLs {
-                horizon, gradient, ..
-            } => vec![Gradient(gradient), Horizon(horizon)],
-            Self::ScOfw {
-                gradient, lambda, ..
-            }
-            | Self::OgdStronglyConvex { gradient, lambda } => {
-                vec![Gradient(gradient), StronglyConvexLosses(lambda)]
-            }
-            Self::GaugeFixed { gradient, .. }
-            | Self::GaugeUniform { gradient, .. }
-            | Self::OgdConvex { gradient, .. } => {
-                vec![Gradient(gradient)]
-            }
-            Self::GaugeOnline {
-                gradient: Some(g), ..
-            } => vec![Gradient(g)],
-            Self::GaugeOnline { gradient: None, .. } | Self::OgdAdagrad { .. } => vec![],
-        }
+        self.inner().assumptions()
     }
 
     /// Holds a run against the assumptions. `strong_convexity` is what the losses have.
     pub fn check(&self, seen: &Seen, strong_convexity: f64) -> Vec<Check> {
-        let one = |assumption| {
-            let (holds, detail) = match assumption {
-                Assumption::Gradient(g) => {
-                    let holds = seen.largest_gradient <= g * (1.0 + 1e-12);
-                    let sign = if holds { "≤" } else { ">" };
-                    let largest = seen.largest_gradient;
-                    (
-                        holds,
-                        format!("largest gradient {largest:.6} {sign} G = {g:.6}"),
-                    )
-                }
-                Assumption::Horizon(t) => (
-                    seen.rounds as f64 == t,
-                    format!("{} rounds played, T = {t}", seen.rounds),
-                ),
-                Assumption::StronglyConvexLosses(l) => {
-                    let holds = strong_convexity >= l * (1.0 - 1e-12);
-                    let sign = if holds { "≥" } else { "<" };
-                    (
-                        holds,
-                        format!("losses strongly convex with {strong_convexity} {sign} λ = {l}"),
-                    )
-                }
-            };
-            Check {
-                assumption,
-                holds,
-                detail,
+        let watched = Watched {
+            seen: *seen,
+            strong_convexity,
+            violation: None,
+            diameter: f64::NAN,
+        };
+        let assumptions = self.assumptions().into_iter();
+        assumptions.map(|a| watched.check(a)).collect()
+    }
+
+    /// What the theorem is worth for a run.
+    ///
+    /// ```
+    /// use extremal::theory::{OgdConvex, Guarantee, Seen, Watched};
+    /// let theorem = Guarantee::from(OgdConvex { gradient: 1.0, diameter: 2.0 });
+    /// let mut run = Watched {
+    ///     seen: Seen { rounds: 100, largest_gradient: 1.0, oracle_calls: 0 },
+    ///     strong_convexity: 0.0,
+    ///     violation: Some(0.0),
+    ///     diameter: 2.0,
+    /// };
+    /// let report = theorem.report(&run);
+    /// assert_eq!((report.bound, report.vacuous, report.failed().count()), (30.0, false, 0));
+    /// run.seen.largest_gradient = 1.5;
+    /// assert_eq!(theorem.report(&run).failed().count(), 1);
+    /// ```
+    pub fn report(&self, run: &Watched) -> Report {
+        let rounds = run.seen.rounds as f64;
+        let bound = self.bound(rounds);
+        let feasible = run.violation.map(|_| Assumption::Feasible(FEASIBLE));
+        let assumptions = self.assumptions().into_iter().chain(feasible);
+        Report {
+            bound,
+            vacuous: is_vacuous(bound, run.seen.largest_gradient, run.diameter, rounds),
+            checks: assumptions.map(|a| run.check(a)).collect(),
+        }
+    }
+}
+
+impl Watched {
+    fn check(&self, assumption: Assumption) -> Check {
+        let Seen {
+            rounds,
+            largest_gradient,
+            ..
+        } = self.seen;
+        let (holds, detail) = match assumption {
+            Assumption::Gradient(g) => {
+                let holds = largest_gradient <= g * (1.0 + 1e-12);
+                let sign = if holds { "≤" } else { ">" };
+                let detail = format!("largest gradient {largest_gradient:.6} {sign} G = {g:.6}");
+                (holds, detail)
+            }
+            Assumption::Horizon(t) => (
+                rounds as f64 == t,
+                format!("{rounds} rounds played, T = {t}"),
+            ),
+            Assumption::StronglyConvexLosses(l) => {
+                let lambda = self.strong_convexity;
+                let holds = lambda >= l * (1.0 - 1e-12);
+                let sign = if holds { "≥" } else { "<" };
+                (
+                    holds,
+                    format!("losses strongly convex with {lambda} {sign} λ = {l}"),
+                )
+            }
+            Assumption::Feasible(most) => {
+                let violation = self.violation.unwrap_or(f64::NAN);
+                let holds = violation <= most;
+                let sign = if holds { "≤" } else { ">" };
+                (
+                    holds,
+                    format!("largest violation {violation:e} {sign} {most:e}"),
+                )
             }
         };
-        self.assumptions().into_iter().map(one).collect()
+        Check {
+            assumption,
+            holds,
+            detail,
+        }
     }
 }
 

@@ -1,0 +1,296 @@
+//! Dual averaging: follow the regularised leader, with a Euclidean projection. A baseline that,
+//! unlike gradient descent, keeps the whole sum of gradients.
+//!
+//! **Problem.** Convex losses over a set with a projection.
+//!
+//! **Update.** x_{t+1} = Π(x₁ − η_t Σ_{τ≤t} g_τ), with η = D/(G√T) where T and G are given,
+//! η_t = D/(G√t) where only G is, and η_t = D/√(Σ‖g‖²) without G.
+//!
+//! **Guarantee.** Regret ≤ GD√T, (3/2)GD√T, (1 + √5/2)·D·√(Σ‖g‖²).
+//!
+//! **Reference.** Nesterov, Mathematical Programming 2009; Xiao, JMLR 2010; the last constant
+//! is proven at [`theory::dual_averaging_adaptive`].
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "dual-averaging".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[0.0, 1e-9]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, -1.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::plain::Plain;
+use super::{
+    Certificate, Learner, MakeLearner, Record, Seen, Storage, check_name, check_turn, decode,
+    encode, keys, no_lazy, take_turn,
+};
+use crate::kernel;
+use crate::pair::{DensePair, Gradient, Point};
+use crate::set::{Identity, Projection, SharedSet, check_saved_point};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result};
+
+const NAME: &str = "dual-averaging";
+
+/// Spec of `dual-averaging`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DualAveraging {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+    /// Factor on η.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for DualAveraging {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "the regularised leader, projected: a baseline",
+        parameters: &[
+            Parameter {
+                name: "horizon",
+                about: "the number of rounds T; left out, or without G, the step size falls",
+                ..keys::HORIZON
+            },
+            Parameter {
+                name: "gradient-bound",
+                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t",
+                ..keys::GRADIENT_BOUND
+            },
+            keys::ETA_SCALE,
+            keys::START,
+        ],
+        cost: "1 projection and O(d) per round, no oracle call",
+        guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
+        reference: "Nesterov, 2009; Xiao, JMLR 2010",
+        examples: &[
+            "dual-averaging",
+            "dual-averaging:horizon=1000,gradient-bound=1",
+        ],
+    };
+}
+
+impl MakeLearner for DualAveraging {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        if storage != Storage::Dense {
+            return Err(no_lazy(NAME, set));
+        }
+        let projection = set.projection().ok_or_else(|| {
+            Error::Unsupported(format!(
+                "{NAME} needs a projection, and set {} has none; take a projection-free learner",
+                set.name()
+            ))
+        })?;
+        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
+        let falls = match (self.gradient_bound, self.horizon) {
+            (Some(bound), Some(t)) => Falls::Not {
+                bound,
+                horizon: t as f64,
+            },
+            (Some(bound), None) => Falls::WithRounds { bound },
+            (None, _) => Falls::WithGradients,
+        };
+        // The start is checked as every learner's.
+        let start = DensePair::new(set.clone(), self.start.as_deref())?;
+        let x = start.decision().to_vec();
+        Ok(Box::new(DualAverager {
+            set: set.clone(),
+            next: vec![0.0; x.len()],
+            next_sum: vec![0.0; x.len()],
+            state: State {
+                falls,
+                diameter: set.geometry().diameter,
+                scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
+                root: 0.0,
+                set: Identity::of(&**set),
+                sum: vec![0.0; x.len()],
+                first: x.clone(),
+                x: Plain(x),
+                seen: Seen::default(),
+                decided: false,
+            },
+            projection,
+        }))
+    }
+}
+
+/// How η falls.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum Falls {
+    /// D/(G√T).
+    Not { bound: f64, horizon: f64 },
+    /// D/(G√t).
+    WithRounds { bound: f64 },
+    /// D/√(Σ‖g‖²).
+    WithGradients,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    falls: Falls,
+    diameter: f64,
+    scale: f64,
+    /// √(Σ‖g‖²).
+    root: f64,
+    /// x may be feasible in no other set.
+    set: Identity,
+    /// Σ g.
+    sum: Vec<f64>,
+    /// x₁.
+    first: Vec<f64>,
+    x: Plain,
+    seen: Seen,
+    decided: bool,
+}
+
+struct DualAverager {
+    set: SharedSet,
+    state: State,
+    next: Vec<f64>,
+    next_sum: Vec<f64>,
+    projection: Box<dyn Projection>,
+}
+
+impl Learner for DualAverager {
+    fn dim(&self) -> usize {
+        self.state.x.dim()
+    }
+
+    fn decide(&mut self) -> Result<&dyn Point> {
+        take_turn(&mut self.state.decided)?;
+        Ok(&self.state.x)
+    }
+
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        let Self {
+            state,
+            next,
+            next_sum,
+            projection,
+            ..
+        } = self;
+        check_turn(state.decided)?;
+        let x = &state.x.0;
+        gradient.check(x.len())?;
+        let round = state.seen.rounds + 1;
+        let xx = kernel::dot(x, x);
+        let ax = gradient.row.dot(x);
+        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);
+        let root = state.root.hypot(norm);
+        // S_t = S_{t−1} + g_t
+        next_sum.copy_from_slice(&state.sum);
+        kernel::axpy(gradient.ridge, x, next_sum);
+        gradient.row.add_to(gradient.scale, next_sum);
+        if !(root.is_finite() && ax.is_finite() && kernel::norm(next_sum).is_finite()) {
+            return Err(Error::Numerical {
+                round,
+                what: "a gradient or the sum of gradients overflowed".into(),
+            });
+        }
+        let eta = state.diameter
+            / match state.falls {
+                Falls::Not { bound, horizon } => bound * horizon.sqrt(),
+                Falls::WithRounds { bound } => bound * (round as f64).sqrt(),
+                Falls::WithGradients => root,
+            };
+        // no gradient so far, or none that numbers can tell
+        let eta = if eta.is_finite() {
+            state.scale * eta
+        } else {
+            0.0
+        };
+        // x_{t+1} = Π(x₁ − η_t S_t)
+        next.copy_from_slice(&state.first);
+        kernel::axpy(-eta, next_sum, next);
+        projection.project(next)?;
+
+        state.root = root;
+        std::mem::swap(&mut state.sum, next_sum);
+        std::mem::swap(&mut state.x.0, next);
+        let record = Record {
+            round,
+            sigma: eta,
+            gap: f64::NAN,
+            oracle_calls: 0,
+            gradient_norm: norm,
+            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
+            norm_squared: xx,
+        };
+        state.seen.note(&record);
+        state.decided = false;
+        Ok(record)
+    }
+
+    fn decision(&self) -> &dyn Point {
+        &self.state.x
+    }
+
+    fn rounds(&self) -> u64 {
+        self.state.seen.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee> {
+        let State {
+            falls,
+            diameter,
+            scale,
+            root,
+            ..
+        } = self.state;
+        let (gradient, horizon) = match falls {
+            Falls::Not { bound, horizon } => (bound, Some(horizon)),
+            Falls::WithRounds { bound } => (bound, None),
+            Falls::WithGradients => {
+                let bound = theory::dual_averaging_adaptive(diameter, root);
+                return (scale == 1.0).then(|| theory::DualAveragingAdaptive { bound }.into());
+            }
+        };
+        let theorem = theory::DualAveraging {
+            gradient,
+            diameter,
+            horizon,
+        };
+        (scale == 1.0).then(|| theorem.into())
+    }
+
+    fn seen(&self) -> &Seen {
+        &self.state.seen
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        None
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(NAME, &self.state, self.projection.save()))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
+        check_name(NAME, &name)?;
+        state.set.check(&*self.set)?;
+        check_saved_point(&*self.set, &state.x.0)?;
+        check_saved_point(&*self.set, &state.first)?;
+        if state.sum.len() != state.x.dim() || kernel::find_not_finite(&state.sum).is_some() {
+            return Err(Error::State("its gradient sum is no vector".into()));
+        }
+        self.projection.load(&projection)?;
+        self.state = state;
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! A plain vector as a decision, for learners with a state of their own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::kernel;
+use crate::pair::{Point, Row};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Plain(pub Vec<f64>);
+
+impl Point for Plain {
+    fn dim(&self) -> usize {
+        self.0.len()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.0.len())?;
+        Ok(row.dot(&self.0))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        kernel::dot(&self.0, &self.0)
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.0);
+    }
+}

@@ -57,8 +57,30 @@ pub trait Described {
 /// assert!(error.to_string().contains("unknown field `q`, expected"));
 /// ```
 pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
+    if depth(text) > DEEPEST {
+        return Err(Error::Spec(format!(
+            "{kind}: more than {DEEPEST} brackets lie within one another"
+        )));
+    }
     serde_json::from_value(Value::Object(table_of(kind, text)?))
         .map_err(|e| Error::Spec(format!("{kind} `{text}`: {e}")))
+}
+
+/// Each level takes a piece of the stack, and the text may come from anywhere.
+const DEEPEST: i32 = 32;
+
+/// How many brackets are open at most.
+fn depth(text: &str) -> i32 {
+    let (mut depth, mut deepest) = (0, 0);
+    for ch in text.chars() {
+        match ch {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth -= 1,
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 fn table_of(kind: &str, text: &str) -> Result<Map<String, Value>> {

@@ -118,7 +118,7 @@ const HARD: &[&str] = &[
     "product:sets=[(l2:radius=1e20),(l2:radius=1e-20)]",
     "product:sets=[(simplex),(box:lower=1000,upper=1000.001)]",
     "translate:by=1e4,set=(box)",
-    "translate:by=-1e100,set=(simplex:total=1e100)",
+    "translate:by=-1e100,set=(l1:radius=1e100)",
     "scale:by=1e100,set=(l1:radius=1e-100)",
     "scale:by=1e-100,set=(lp:p=3)",
     "scale:by=1e50,set=(simplex:total=1e50,at-most=true)",

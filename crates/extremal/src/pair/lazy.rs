@@ -267,7 +267,8 @@ impl State {
         let change = match self.change(k).filter(|change| fits(change, self)) {
             Some(change) => change,
             None => {
-                self.write_out(size);
+                // k over the scale of c must be a number, however small the row
+                self.write_out(size.max(SMALLEST_DIRECTION * k.abs()));
                 Change {
                     delta: k / self.c[1],
                     rho: 0.0,
@@ -430,12 +431,14 @@ impl State {
     /// x += σ(α∇F − x).
     fn step(&mut self, sigma: f64, alpha: f64) {
         let keep = 1.0 - sigma + sigma * alpha * self.beta;
-        self.x = plus(times(keep, self.x), sigma * alpha, self.c);
+        let kept = times(keep, self.x);
+        self.x = plus(kept, sigma * alpha, self.c);
         self.gradient = plus(times(keep, self.gradient), sigma, self.c);
         // ∇F = c + βx ties the two; the smaller one of either coordinate has the better digits.
         for i in 0..2 {
             let (c, d) = (self.c[i], self.gradient[i]);
-            if c != 0.0 && d.abs() < 0.5 * c.abs() && self.beta > 0.0 {
+            let lost = self.x[i].abs() < CANCELLED * kept[i].abs();
+            if c != 0.0 && (lost || d.abs() < 0.5 * c.abs()) && self.beta > 0.0 {
                 self.x[i] = (d - c) / self.beta;
             } else {
                 self.gradient[i] = c + self.beta * self.x[i];

@@ -88,7 +88,10 @@ enum Told {
     Horizon,
 }
 
-/// Plays `text`; `next` is told x₁ of all, the decision and the gradients so far, and must come
+/// x_{t+1} from x_t and the gradients so far.
+type Transcription<'a> = dyn FnMut(&[f64], &[Vec<f64>]) -> Vec<f64> + 'a;
+
+/// Plays `text`; `next` is told the decision and the gradients so far, and must come
 /// to the library's next decision from there.
 fn agrees(
     text: &str,
@@ -96,7 +99,7 @@ fn agrees(
     start: Option<&[f64]>,
     rounds: u64,
     gradient: &mut dyn FnMut(u64) -> Vec<f64>,
-    next: &mut dyn FnMut(&[f64], &[Vec<f64>]) -> Vec<f64>,
+    next: &mut Transcription<'_>,
 ) {
     let text = start.map_or(text.to_string(), |x| with_list(text, "start", x));
     let mut learner = learner(&text, set);

@@ -22,6 +22,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cells::{Cells, Change, Coordinates, Gram};
+use super::origin::Origin;
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Structure};
@@ -79,47 +80,6 @@ struct State {
     /// x₁ where it is not 0.
     origin: Option<Origin>,
     passes: Passes,
-}
-
-/// The non-zeros of x₁: what a growing regulariser adds to c in every round.
-#[derive(Serialize, Deserialize)]
-struct Origin {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    norm: f64,
-}
-
-impl Origin {
-    /// Of a vector with this many entries at most; room for all of them is taken at once.
-    fn with_room(dim: usize) -> Self {
-        Self {
-            indices: Vec::with_capacity(dim),
-            values: Vec::with_capacity(dim),
-            norm: 0.0,
-        }
-    }
-
-    fn set(&mut self, x: impl Iterator<Item = f64>) {
-        self.indices.clear();
-        self.values.clear();
-        for (i, v) in x.enumerate().filter(|(_, v)| *v != 0.0) {
-            self.indices.push(i as u32);
-            self.values.push(v);
-        }
-        self.norm = kernel::norm(&self.values);
-    }
-
-    fn row(&self) -> Row<'_> {
-        Row::Sparse {
-            indices: &self.indices,
-            values: &self.values,
-        }
-    }
-
-    fn is_sound(&self, dim: usize) -> bool {
-        let row = self.row();
-        row.check_shape(dim).is_ok() && row.check_finite().is_ok() && self.norm.is_finite()
-    }
 }
 
 /// How often all entries were gone through, by reason: a diagnostic of what a run cost.
@@ -434,10 +394,11 @@ impl State {
         let kept = times(keep, self.x);
         self.x = plus(kept, sigma * alpha, self.c);
         self.gradient = plus(times(keep, self.gradient), sigma, self.c);
-        // ∇F = c + βx ties the two; the smaller one of either coordinate has the better digits.
-        for i in 0..2 {
+        // ∇F = c + βx ties the two; the smaller one of either coordinate has the better digits, but
+        // for an x that a tiny ∇F, just after a start, has left none.
+        for (i, kept) in kept.into_iter().enumerate() {
             let (c, d) = (self.c[i], self.gradient[i]);
-            let lost = self.x[i].abs() < CANCELLED * kept[i].abs();
+            let lost = self.x[i].abs() < CANCELLED * kept.abs();
             if c != 0.0 && (lost || d.abs() < 0.5 * c.abs()) && self.beta > 0.0 {
                 self.x[i] = (d - c) / self.beta;
             } else {

@@ -197,6 +197,10 @@ impl Weights {
                 t: (self.t + 1) as f64,
                 horizon,
             }),
+            // Before the first gradient x₁ minimises F whatever ω; rounding must not tell otherwise.
+            Mode::Growing { omega: 0.0, .. } if pair.size_of(gradient)? == 0.0 => {
+                Ok(self.raised(0.0, 0.0, self.mode))
+            }
             Mode::Growing { bound, omega } => Ok(self.grown(bound, omega)),
             Mode::Adaptive { root, omega } => {
                 Ok(self.adapted(root.hypot(pair.size_of(gradient)?), omega))

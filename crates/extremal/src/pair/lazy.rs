@@ -22,6 +22,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cells::{Cells, Change, Coordinates, Gram};
+use super::origin::Origin;
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Structure};
@@ -79,47 +80,6 @@ struct State {
     /// x₁ where it is not 0.
     origin: Option<Origin>,
     passes: Passes,
-}
-
-/// The non-zeros of x₁: what a growing regulariser adds to c in every round.
-#[derive(Serialize, Deserialize)]
-struct Origin {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    norm: f64,
-}
-
-impl Origin {
-    /// Of a vector with this many entries at most; room for all of them is taken at once.
-    fn with_room(dim: usize) -> Self {
-        Self {
-            indices: Vec::with_capacity(dim),
-            values: Vec::with_capacity(dim),
-            norm: 0.0,
-        }
-    }
-
-    fn set(&mut self, x: impl Iterator<Item = f64>) {
-        self.indices.clear();
-        self.values.clear();
-        for (i, v) in x.enumerate().filter(|(_, v)| *v != 0.0) {
-            self.indices.push(i as u32);
-            self.values.push(v);
-        }
-        self.norm = kernel::norm(&self.values);
-    }
-
-    fn row(&self) -> Row<'_> {
-        Row::Sparse {
-            indices: &self.indices,
-            values: &self.values,
-        }
-    }
-
-    fn is_sound(&self, dim: usize) -> bool {
-        let row = self.row();
-        row.check_shape(dim).is_ok() && row.check_finite().is_ok() && self.norm.is_finite()
-    }
 }
 
 /// How often all entries were gone through, by reason: a diagnostic of what a run cost.
@@ -267,7 +227,8 @@ impl State {
         let change = match self.change(k).filter(|change| fits(change, self)) {
             Some(change) => change,
             None => {
-                self.write_out(size);
+                // k over the scale of c must be a number, however small the row
+                self.write_out(size.max(SMALLEST_DIRECTION * k.abs()));
                 Change {
                     delta: k / self.c[1],
                     rho: 0.0,

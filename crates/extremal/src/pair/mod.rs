@@ -10,6 +10,7 @@ mod cells;
 mod dense;
 mod gradient;
 mod lazy;
+mod origin;
 
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};

@@ -47,7 +47,7 @@ pub(crate) const START: Parameter = Parameter {
     default: None,
     allowed: "a point of the set; its centre if left out",
 };
-const ETA_SCALE: Parameter = Parameter {
+pub(crate) const ETA_SCALE: Parameter = Parameter {
     name: "eta-scale",
     about: "factor on the theoretical step size",
     default: Some("1"),

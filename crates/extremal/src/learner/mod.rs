@@ -14,6 +14,7 @@ use crate::{Error, Result};
 pub mod gauge_ftrl;
 mod keys;
 pub mod ofw;
+pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
@@ -30,6 +31,7 @@ registry! {
         "sc-ofw" => ScOfw(sc_ofw::ScOfw),
         "gauge-ftrl" => GaugeFtrl(gauge_ftrl::GaugeFtrl),
         "ogd" => Ogd(ogd::Ogd),
+        "ofw-free" => OfwFree(ofw_free::OfwFree),
     }
 }
 

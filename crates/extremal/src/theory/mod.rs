@@ -123,6 +123,12 @@ pub enum Guarantee {
     },
     /// √2·D·√(Σ‖g‖²) with the gradients of the run; for the rounds played.
     OgdAdagrad { bound: f64 },
+    /// What the run has gained, guessed and left over; for the rounds played.
+    OfwFree {
+        bound: f64,
+        lambda: f64,
+        curved: bool,
+    },
 }
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -197,15 +203,19 @@ impl Guarantee {
             Self::OgdStronglyConvex { gradient, lambda } => {
                 ogd_strongly_convex(gradient, lambda, rounds)
             }
-            Self::GaugeOnline { bound, .. } | Self::OgdAdagrad { bound } => bound,
+            Self::GaugeOnline { bound, .. }
+            | Self::OgdAdagrad { bound }
+            | Self::OfwFree { bound, .. } => bound,
         }
     }
 
     /// a, where the bound grows like T^a; 0 for log T.
     pub fn exponent(&self) -> f64 {
         match *self {
-            Self::Ofw { .. } | Self::OfwWeibel { .. } => 0.75,
-            Self::OfwLs { .. } | Self::ScOfw { alpha: None, .. } => 2.0 / 3.0,
+            Self::Ofw { .. } | Self::OfwWeibel { .. } | Self::OfwFree { curved: false, .. } => 0.75,
+            Self::OfwLs { .. }
+            | Self::ScOfw { alpha: None, .. }
+            | Self::OfwFree { curved: true, .. } => 2.0 / 3.0,
             Self::ScOfw { alpha: Some(_), .. }
             | Self::GaugeFixed { .. }
             | Self::OgdConvex { .. }
@@ -229,6 +239,7 @@ impl Guarantee {
             Self::OgdStronglyConvex { .. } => "OGD, G²(1+ln T)/(2λ)",
             Self::GaugeOnline { .. } => "Gauge-FTRL, 2β",
             Self::OgdAdagrad { .. } => "OGD, √2·D·√(Σ‖g‖²)",
+            Self::OfwFree { .. } => "OFW without constants, (D²/2)Σμ + Σp + h",
         }
     }
 
@@ -243,7 +254,7 @@ impl Guarantee {
             | Self::GaugeUniform { gradient, .. }
             | Self::OgdConvex { gradient, .. }
             | Self::OgdStronglyConvex { gradient, .. } => *gradient = g,
-            Self::GaugeOnline { .. } | Self::OgdAdagrad { .. } => {}
+            Self::GaugeOnline { .. } | Self::OgdAdagrad { .. } | Self::OfwFree { .. } => {}
         }
         self
     }
@@ -276,7 +287,10 @@ impl Guarantee {
             Self::GaugeOnline {
                 gradient: Some(g), ..
             } => vec![Gradient(g)],
-            Self::GaugeOnline { gradient: None, .. } | Self::OgdAdagrad { .. } => vec![],
+            Self::OfwFree { lambda, .. } if lambda > 0.0 => vec![StronglyConvexLosses(lambda)],
+            Self::GaugeOnline { gradient: None, .. }
+            | Self::OgdAdagrad { .. }
+            | Self::OfwFree { .. } => vec![],
         }
     }
 

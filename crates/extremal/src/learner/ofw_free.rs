@@ -5,8 +5,8 @@
 //! **Update.** As SC-OFW, with a curvature of the round's own:
 //! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), one Frank-Wolfe step with line search on
 //! F_t from x_t, and λ_t = λ + μ_t. With p_t = F_t(x_t) − F_t(x_{t+1}), what the step gained:
-//! `own` takes μ_{t+1} = 2p_t/(sD²), μ_1 = 0; `steady` takes μ_t = n_t/(sD), n_t ≥ ‖g_t‖, as if
-//! the losses were strongly convex in proportion to their slope. s is the factor `eta-scale`.
+//! `own` takes μ_{t+1} = 2p_t/(sD²); `steady` takes μ_{t+1} = ‖g_t‖/(sD), as if the losses were
+//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`.
 //!
 //! **Guarantee.** Write m_t = min F_t. Because the round's quadratic is 0 at x_t,
 //! Σ⟨g_t, x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t), which telescopes to
@@ -36,7 +36,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, player};
+use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, no_lazy, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -94,7 +94,7 @@ impl Described for OfwFree {
             keys::ETA_SCALE,
             keys::START,
         ],
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
+        cost: "1 oracle call and O(d) per round",
         guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",
         examples: &[
@@ -131,6 +131,10 @@ impl OfwFree {
 
 impl MakeLearner for OfwFree {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        // Where its curvature is no ridge term's, lazy storage would cost O(d) every few rounds.
+        if storage != Storage::Dense {
+            return Err(no_lazy(NAME, set));
+        }
         let rule = self.rule(&set.geometry())?;
         player(NAME, rule, set, self.start.as_deref(), storage)
     }
@@ -145,7 +149,7 @@ struct FreeRule {
     curved: bool,
     /// Σλ_τ
     beta: f64,
-    /// μ_{t+1} of `own`.
+    /// μ_{t+1}
     next: f64,
     /// (D²/2)Σμ_τ
     guessed: f64,
@@ -173,12 +177,8 @@ impl Rule for FreeRule {
 
     #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
-        let guess = match self.growth {
-            Growth::Own => self.next,
-            Growth::Steady => self.share(pair.gradient_norm(gradient, 2.0)),
-        };
         // F_t(x) = Σ (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²): c += g_t − λ_t x_t, curvature Σλ_τ
-        let lambda = self.lambda + guess;
+        let lambda = self.lambda + self.next;
         let update = Update::new(1.0, gradient, self.beta + lambda).with_decision(-lambda);
         let probe = pair.probe(&update)?;
         let sigma = probe.line_search();
@@ -191,10 +191,13 @@ impl Rule for FreeRule {
             probe.gap - 0.5 * probe.beta * probe.distance_squared
         };
         self.beta += lambda;
-        self.guessed += 0.5 * self.diameter * (self.diameter * guess);
+        self.guessed += 0.5 * self.diameter * (self.diameter * self.next);
         self.gained += gain;
         self.left = (probe.excess() - gain).max(0.0);
-        self.next = self.share(2.0 * gain / self.diameter);
+        self.next = self.share(match self.growth {
+            Growth::Own => 2.0 * gain / self.diameter,
+            Growth::Steady => probe.gradient_norm,
+        });
         Ok(Played::new(sigma, &probe))
     }
 

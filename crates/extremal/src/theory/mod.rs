@@ -4,6 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
+mod hedge;
+
+pub use hedge::hedge;
+
 /// Regret ≤ 8GDT^(3/4): OFW (Hazan's book, ch. 7).
 pub fn ofw(gradient: f64, diameter: f64, rounds: f64) -> f64 {
     8.0 * gradient * diameter * rounds.powf(0.75)
@@ -129,6 +133,14 @@ pub enum Guarantee {
         lambda: f64,
         curved: bool,
     },
+    /// A base's bound and 2Δ as the run had them; for the rounds played.
+    Hedge {
+        bound: f64,
+        exponent: f64,
+        lambda: f64,
+        gradient: Option<f64>,
+        horizon: Option<f64>,
+    },
 }
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -205,7 +217,8 @@ impl Guarantee {
             }
             Self::GaugeOnline { bound, .. }
             | Self::OgdAdagrad { bound }
-            | Self::OfwFree { bound, .. } => bound,
+            | Self::OfwFree { bound, .. }
+            | Self::Hedge { bound, .. } => bound,
         }
     }
 
@@ -222,7 +235,7 @@ impl Guarantee {
             | Self::OgdAdagrad { .. } => 0.5,
             Self::GaugeUniform { q, .. } => 1.0 / q,
             Self::OgdStronglyConvex { .. } => 0.0,
-            Self::GaugeOnline { exponent, .. } => exponent,
+            Self::GaugeOnline { exponent, .. } | Self::Hedge { exponent, .. } => exponent,
         }
     }
 
@@ -240,6 +253,7 @@ impl Guarantee {
             Self::GaugeOnline { .. } => "Gauge-FTRL, 2β",
             Self::OgdAdagrad { .. } => "OGD, √2·D·√(Σ‖g‖²)",
             Self::OfwFree { .. } => "OFW without constants, (D²/2)Σμ + Σp + h",
+            Self::Hedge { .. } => "Hedge, a base's bound + 2Δ",
         }
     }
 
@@ -254,7 +268,10 @@ impl Guarantee {
             | Self::GaugeUniform { gradient, .. }
             | Self::OgdConvex { gradient, .. }
             | Self::OgdStronglyConvex { gradient, .. } => *gradient = g,
-            Self::GaugeOnline { .. } | Self::OgdAdagrad { .. } | Self::OfwFree { .. } => {}
+            Self::GaugeOnline { .. }
+            | Self::OgdAdagrad { .. }
+            | Self::OfwFree { .. }
+            | Self::Hedge { .. } => {}
         }
         self
     }
@@ -287,6 +304,16 @@ impl Guarantee {
             Self::GaugeOnline {
                 gradient: Some(g), ..
             } => vec![Gradient(g)],
+            Self::Hedge {
+                lambda,
+                gradient,
+                horizon,
+                ..
+            } => {
+                let curved = (lambda > 0.0).then_some(StronglyConvexLosses(lambda));
+                let (gradient, horizon) = (gradient.map(Gradient), horizon.map(Horizon));
+                gradient.into_iter().chain(horizon).chain(curved).collect()
+            }
             Self::OfwFree { lambda, .. } if lambda > 0.0 => vec![StronglyConvexLosses(lambda)],
             Self::GaugeOnline { gradient: None, .. }
             | Self::OgdAdagrad { .. }

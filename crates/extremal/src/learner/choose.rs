@@ -16,10 +16,11 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 ///
 /// Losses that bend are played by [`hedge`](super::hedge) over four step sizes of
 /// [`ofw-free`](super::ofw_free) that take the losses for strongly convex, beside one learner with
-/// a theorem: `sc-ofw` where a ridge term gives λ, else `gauge-ftrl` on curved sets and `ofw-free`
-/// on the others. Five oracle calls per round: where that is too many, or storage is lazy, take
-/// the one with the theorem. For linear losses nothing bends, and that one it is from the outset,
-/// with a few step sizes where the set is not curved. Chosen by measurement: `bench/quality.py`.
+/// a theorem: `gauge-ftrl` on curved sets, else `sc-ofw` where a ridge term gives λ and `ofw-free`
+/// where none does. That is five oracle calls per round. Lazy storage has one learner alone:
+/// `sc-ofw` with a ridge term, `gauge-ftrl` without. Linear losses do not bend: `gauge-ftrl` alone
+/// on curved sets, step sizes of `ofw-free` on the others. Chosen by measurement, with
+/// `bench/quality.py`.
 ///
 /// ```
 /// use extremal::learner::{Storage, default_for};
@@ -40,25 +41,28 @@ pub fn default_for<L: Loss + ?Sized>(
     storage: Storage,
 ) -> LearnerSpec {
     let lambda = Some(objective.ridge).filter(|ridge| *ridge > 0.0);
-    let proven = match lambda {
+    let curved = set.curvature().is_some();
+    let gauge = LearnerSpec::GaugeFtrl(GaugeFtrl::default());
+    let alone = match lambda {
         Some(_) => LearnerSpec::ScOfw(ScOfw {
             lambda,
             ..ScOfw::default()
         }),
-        None if set.curvature().is_some() => LearnerSpec::GaugeFtrl(GaugeFtrl::default()),
+        None if curved => gauge.clone(),
         None => LearnerSpec::OfwFree(OfwFree::default()),
     };
     if storage != Storage::Dense {
-        return proven;
+        return alone;
     }
+    let proven = if curved { gauge } else { alone };
     let bends = lambda.is_some() || !objective.loss.is_linear();
-    match (bends, &proven) {
-        (false, LearnerSpec::OfwFree(_)) => LearnerSpec::Hedge(Hedge {
+    match (bends, curved) {
+        (false, false) => LearnerSpec::Hedge(Hedge {
             base: Some(Box::new(proven)),
             grid: Some(GRID.map(|scale| 4.0 * scale).to_vec()),
             ..Hedge::default()
         }),
-        (false, _) => proven,
+        (false, true) => proven,
         (true, _) => LearnerSpec::Hedge(Hedge {
             base: Some(Box::new(LearnerSpec::OfwFree(OfwFree {
                 growth: Growth::Steady,

@@ -40,7 +40,7 @@ use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, no_lazy, pl
 use crate::pair::{Gradient, Motion, Pair, Update};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::Guarantee;
+use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "ofw-free";
@@ -97,11 +97,7 @@ impl Described for OfwFree {
         cost: "1 oracle call and O(d) per round",
         guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",
-        examples: &[
-            "ofw-free",
-            "ofw-free:lambda=0.1,eta-scale=4",
-            "ofw-free:growth=steady",
-        ],
+        examples: &["ofw-free", "ofw-free:eta-scale=4", "ofw-free:growth=steady"],
     };
 }
 
@@ -202,10 +198,10 @@ impl Rule for FreeRule {
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        (self.growth == Growth::Own).then_some(Guarantee::OfwFree {
+        (self.growth == Growth::Own).then_some(Guarantee::OfwFree(theory::OfwFree {
             bound: self.guessed + self.gained + self.left,
             lambda: self.lambda,
             curved: self.curved,
-        })
+        }))
     }
 }

@@ -4,9 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-mod hedge;
+mod adahedge;
+mod ofw_free;
 
-pub use hedge::hedge;
+pub use adahedge::{AdaHedge, adahedge};
+pub use ofw_free::OfwFree;
 
 /// Regret ≤ 8GDT^(3/4): OFW (Hazan's book, ch. 7).
 pub fn ofw(gradient: f64, diameter: f64, rounds: f64) -> f64 {
@@ -127,20 +129,10 @@ pub enum Guarantee {
     },
     /// √2·D·√(Σ‖g‖²) with the gradients of the run; for the rounds played.
     OgdAdagrad { bound: f64 },
-    /// What the run has gained, guessed and left over; for the rounds played.
-    OfwFree {
-        bound: f64,
-        lambda: f64,
-        curved: bool,
-    },
-    /// A base's bound and 2Δ as the run had them; for the rounds played.
-    Hedge {
-        bound: f64,
-        exponent: f64,
-        lambda: f64,
-        gradient: Option<f64>,
-        horizon: Option<f64>,
-    },
+    /// [`OfwFree`]
+    OfwFree(OfwFree),
+    /// [`AdaHedge`]
+    AdaHedge(AdaHedge),
 }
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -217,25 +209,26 @@ impl Guarantee {
             }
             Self::GaugeOnline { bound, .. }
             | Self::OgdAdagrad { bound }
-            | Self::OfwFree { bound, .. }
-            | Self::Hedge { bound, .. } => bound,
+            | Self::OfwFree(OfwFree { bound, .. })
+            | Self::AdaHedge(AdaHedge { bound, .. }) => bound,
         }
     }
 
     /// a, where the bound grows like T^a; 0 for log T.
     pub fn exponent(&self) -> f64 {
         match *self {
-            Self::Ofw { .. } | Self::OfwWeibel { .. } | Self::OfwFree { curved: false, .. } => 0.75,
-            Self::OfwLs { .. }
-            | Self::ScOfw { alpha: None, .. }
-            | Self::OfwFree { curved: true, .. } => 2.0 / 3.0,
+            Self::Ofw { .. } | Self::OfwWeibel { .. } => 0.75,
+            Self::OfwLs { .. } | Self::ScOfw { alpha: None, .. } => 2.0 / 3.0,
             Self::ScOfw { alpha: Some(_), .. }
             | Self::GaugeFixed { .. }
             | Self::OgdConvex { .. }
             | Self::OgdAdagrad { .. } => 0.5,
             Self::GaugeUniform { q, .. } => 1.0 / q,
             Self::OgdStronglyConvex { .. } => 0.0,
-            Self::GaugeOnline { exponent, .. } | Self::Hedge { exponent, .. } => exponent,
+            Self::GaugeOnline { exponent, .. } | Self::AdaHedge(AdaHedge { exponent, .. }) => {
+                exponent
+            }
+            Self::OfwFree(theorem) => theorem.exponent(),
         }
     }
 
@@ -252,8 +245,8 @@ impl Guarantee {
             Self::OgdStronglyConvex { .. } => "OGD, G²(1+ln T)/(2λ)",
             Self::GaugeOnline { .. } => "Gauge-FTRL, 2β",
             Self::OgdAdagrad { .. } => "OGD, √2·D·√(Σ‖g‖²)",
-            Self::OfwFree { .. } => "OFW without constants, (D²/2)Σμ + Σp + h",
-            Self::Hedge { .. } => "Hedge, a base's bound + 2Δ",
+            Self::OfwFree(_) => "OFW without constants, (D²/2)Σμ + Σp + h",
+            Self::AdaHedge(_) => "Hedge, a base's bound + 2Δ",
         }
     }
 
@@ -270,8 +263,8 @@ impl Guarantee {
             | Self::OgdStronglyConvex { gradient, .. } => *gradient = g,
             Self::GaugeOnline { .. }
             | Self::OgdAdagrad { .. }
-            | Self::OfwFree { .. }
-            | Self::Hedge { .. } => {}
+            | Self::OfwFree(_)
+            | Self::AdaHedge(_) => {}
         }
         self
     }
@@ -304,20 +297,9 @@ impl Guarantee {
             Self::GaugeOnline {
                 gradient: Some(g), ..
             } => vec![Gradient(g)],
-            Self::Hedge {
-                lambda,
-                gradient,
-                horizon,
-                ..
-            } => {
-                let curved = (lambda > 0.0).then_some(StronglyConvexLosses(lambda));
-                let (gradient, horizon) = (gradient.map(Gradient), horizon.map(Horizon));
-                gradient.into_iter().chain(horizon).chain(curved).collect()
-            }
-            Self::OfwFree { lambda, .. } if lambda > 0.0 => vec![StronglyConvexLosses(lambda)],
-            Self::GaugeOnline { gradient: None, .. }
-            | Self::OgdAdagrad { .. }
-            | Self::OfwFree { .. } => vec![],
+            Self::AdaHedge(theorem) => theorem.assumptions(),
+            Self::OfwFree(theorem) => theorem.assumptions(),
+            Self::GaugeOnline { gradient: None, .. } | Self::OgdAdagrad { .. } => vec![],
         }
     }
 

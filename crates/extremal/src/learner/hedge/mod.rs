@@ -49,7 +49,7 @@ use serde_json::Value;
 use super::{Learner, LearnerSpec, MakeLearner, Storage};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::{Assumption, Guarantee};
+use crate::theory::{AdaHedge, Assumption, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "hedge";
@@ -195,11 +195,11 @@ fn guarantee(learner: &dyn Learner, regret: f64) -> Option<Guarantee> {
             Assumption::StronglyConvexLosses(l) => lambda = l,
         }
     }
-    Some(Guarantee::Hedge {
+    Some(Guarantee::AdaHedge(AdaHedge {
         bound: own.bound(learner.rounds() as f64) + regret,
         exponent: own.exponent().max(0.5),
         lambda,
         gradient,
         horizon,
-    })
+    }))
 }

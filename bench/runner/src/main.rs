@@ -1,6 +1,8 @@
 //! Our side of a benchmark: plays a stream held in memory through the library's own loop, and
 //! answers on stdin and stdout as `bench/README.md` describes.
 
+mod quality;
+
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,7 +25,8 @@ type Failure = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
        extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED
-       extremal-bench best METHOD SET LOSS D T GAP DATAFILE";
+       extremal-bench best METHOD SET LOSS D T GAP DATAFILE
+       extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...";
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -83,6 +86,14 @@ fn main() -> Result<(), Failure> {
                 rows.labels.len(),
             )
         }
+        ["quality", set, loss, d, t, lambda, file, ref learners @ ..] => quality::report(
+            set_of(set, d.parse()?)?,
+            loss,
+            t.parse()?,
+            lambda.parse()?,
+            file,
+            learners,
+        ),
         [algo, set, loss, d, t, lambda, file] => {
             let (dim, rounds) = (d.parse::<usize>()?, t.parse::<usize>()?);
             let lambda = lambda.parse::<f64>()?;

@@ -11,18 +11,24 @@ use crate::theory::Guarantee;
 pub use crate::theory::Seen;
 use crate::{Error, Result};
 
+mod choose;
 pub mod dual_averaging;
 pub mod gauge_ftrl;
+pub mod hedge;
 mod keys;
 pub mod ofw;
+pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
 mod plain;
 pub mod sc_ofw;
+mod stage;
 mod weights;
 
+pub use choose::default_for;
 pub use keys::Known;
+use stage::{PutOff, Stage};
 
 registry! {
     /// The learners, by name.
@@ -34,6 +40,8 @@ registry! {
         "gauge-ftrl" => GaugeFtrl(gauge_ftrl::GaugeFtrl),
         "ogd" => Ogd(ogd::Ogd),
         "dual-averaging" => DualAveraging(dual_averaging::DualAveraging),
+        "ofw-free" => OfwFree(ofw_free::OfwFree),
+        "hedge" => Hedge(hedge::Hedge),
     }
 }
 
@@ -98,6 +106,23 @@ pub trait Learner: Send {
 
     /// Takes back what [`Learner::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
+
+    /// Whether its rounds can be played in two halves, [`Learner::rehearse`] and
+    /// [`Learner::conclude`]: what several learners need that move together or not at all.
+    fn can_rehearse(&mut self) -> bool {
+        false
+    }
+
+    /// The half of [`Learner::observe`] that may fail, and then has changed nothing. Where it
+    /// succeeds, [`Learner::conclude`] must follow before anything else.
+    fn rehearse(&mut self, _gradient: &Gradient<'_>) -> Result<Record> {
+        Err(Error::Unsupported("this learner can't rehearse".into()))
+    }
+
+    /// The other half, with the same gradient: ends the round, or takes back the rehearsal.
+    fn conclude(&mut self, _gradient: &Gradient<'_>, _keep: bool) -> Result<()> {
+        Err(Error::Unsupported("this learner can't rehearse".into()))
+    }
 }
 
 /// What happened in a round.
@@ -208,6 +233,18 @@ impl Played {
             norm_squared: probe.norm_squared,
         }
     }
+
+    fn record(&self, round: u64) -> Record {
+        Record {
+            round,
+            sigma: self.sigma,
+            gap: self.gap,
+            oracle_calls: 1,
+            gradient_norm: self.gradient_norm,
+            gradient_dot: self.gradient_dot,
+            norm_squared: self.norm_squared,
+        }
+    }
 }
 
 /// A rule on a pair: the two-phase learner around both.
@@ -235,6 +272,9 @@ pub struct Player<R, P> {
     pair: P,
     seen: Seen,
     decided: bool,
+    /// The rule's bytes before a rehearsal, and what is to come of it.
+    before: Vec<u8>,
+    rehearsed: Option<(PutOff, Record)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -256,6 +296,8 @@ impl<R: Rule + 'static, P: Pair + 'static> Player<R, P> {
             pair,
             seen: Seen::default(),
             decided: false,
+            before: Vec::new(),
+            rehearsed: None,
         }
     }
 
@@ -318,15 +360,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
             .rule
             .round(&mut self.pair, gradient)
             .map_err(|e| at_round(e, round))?;
-        let record = Record {
-            round,
-            sigma: played.sigma,
-            gap: played.gap,
-            oracle_calls: 1,
-            gradient_norm: played.gradient_norm,
-            gradient_dot: played.gradient_dot,
-            norm_squared: played.norm_squared,
-        };
+        let record = played.record(round);
         self.seen.note(&record);
         self.decided = false;
         Ok(record)
@@ -370,7 +404,52 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         self.rule = saved.rule;
         self.seen = saved.seen;
         self.decided = saved.decided;
+        self.rehearsed = None;
         Ok(())
+    }
+
+    fn can_rehearse(&mut self) -> bool {
+        self.pair.hold()
+    }
+
+    fn rehearse(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        check_turn(self.decided)?;
+        if !self.pair.hold() {
+            return Err(Error::Unsupported(format!(
+                "{} can't rehearse: its storage can't take a probe back",
+                self.name
+            )));
+        }
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        self.before =
+            postcard::to_extend(&self.rule, before).map_err(|e| Error::State(e.to_string()))?;
+        let mut stage = Stage {
+            pair: &mut self.pair,
+            put_off: None,
+        };
+        let round = self.seen.rounds + 1;
+        let record = self
+            .rule
+            .round(&mut stage, gradient)
+            .map_err(|e| at_round(e, round))?
+            .record(round);
+        self.rehearsed = stage.put_off.map(|put_off| (put_off, record));
+        Ok(record)
+    }
+
+    fn conclude(&mut self, gradient: &Gradient<'_>, keep: bool) -> Result<()> {
+        let Some((put_off, record)) = self.rehearsed.take() else {
+            return Err(Error::OutOfTurn("conclude was called before rehearse"));
+        };
+        if keep {
+            put_off.commit(&mut self.pair, gradient);
+            self.seen.note(&record);
+            self.decided = false;
+            return Ok(());
+        }
+        self.rule = decode(&self.before)?;
+        self.pair.forget()
     }
 }
 

@@ -48,6 +48,8 @@ pub struct DensePair {
     norm_squared: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
     squares: [f64; 3],
+    /// What the oracle remembered before a probe that may be taken back.
+    held: Vec<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -113,6 +115,7 @@ impl DensePair {
             origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             norm_squared: kernel::dot(&x, &x),
             squares: [0.0; 3],
+            held: Vec::new(),
             x,
             scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
                 0
@@ -566,5 +569,16 @@ impl Pair for DensePair {
         self.norm_squared = saved.norm_squared;
         self.found = Found::Nothing;
         Ok(())
+    }
+
+    fn hold(&mut self) -> bool {
+        self.held = self.oracle.save();
+        true
+    }
+
+    fn forget(&mut self) -> Result<()> {
+        // c' lies in the other buffer, and the next probe writes over it
+        self.found = Found::Nothing;
+        self.oracle.load(&self.held)
     }
 }

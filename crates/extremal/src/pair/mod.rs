@@ -220,6 +220,17 @@ pub trait Pair: Point + Send {
 
     /// Takes back what [`Pair::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
+
+    /// Makes ready for the next probe to be taken back by [`Pair::forget`]; false where a probe
+    /// can't be.
+    fn hold(&mut self) -> bool {
+        false
+    }
+
+    /// Takes back a probe that succeeded, after [`Pair::hold`] and in place of the commit.
+    fn forget(&mut self) -> Result<()> {
+        Err(Error::Unsupported("this pair can't forget a probe".into()))
+    }
 }
 
 /// x = x₁: `start` if it is a point of the set, the set's centre if there is none.

@@ -7,15 +7,18 @@
 
 use serde::{Deserialize, Serialize};
 
+mod adahedge;
 mod doubling;
 mod dual_averaging;
 mod gauge_ftrl;
 mod hedge;
 mod ofw;
+mod ofw_free;
 mod ofw_ls;
 mod ogd;
 mod sc_ofw;
 
+pub use adahedge::{AdaHedge, adahedge};
 pub use doubling::{Doubled, Restarted, doubled, doubling_factor};
 pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
@@ -24,6 +27,7 @@ pub use dual_averaging::{
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
 pub use hedge::hedge;
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
+pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
 pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
 pub use sc_ofw::{
@@ -84,6 +88,8 @@ theorems!(
     DualAveraging,
     DualAveragingAdaptive,
     Doubled,
+    OfwFree,
+    AdaHedge,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

@@ -1,0 +1,235 @@
+//! Any bases: each plays for itself, the decision is their weighted mean.
+
+use super::super::{
+    Certificate, Learner, LearnerSpec, Record, Seen, Storage, at_round, check_name, check_turn,
+    decode, encode, no_lazy, take_turn,
+};
+use super::weights::Weights;
+use super::{NAME, guarantee};
+use crate::kernel;
+use crate::pair::{Gradient, Point, Row};
+use crate::set::SharedSet;
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+pub(super) fn make(
+    text: String,
+    members: &[LearnerSpec],
+    set: &SharedSet,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    if storage != Storage::Dense {
+        return Err(no_lazy("hedge over several bases", set));
+    }
+    let mut bases = Vec::with_capacity(members.len());
+    for member in members {
+        let mut base = member.build(set)?;
+        if !base.can_rehearse() {
+            return Err(Error::Unsupported(format!(
+                "hedge can't have {} as a base: its rounds can't be taken back when another base fails",
+                member.entry().name
+            )));
+        }
+        bases.push(base);
+    }
+    let mut mixture = Mixture {
+        text,
+        weights: Weights::new(bases.len()),
+        losses: vec![0.0; bases.len()],
+        bases,
+        mean: Mean {
+            x: vec![0.0; set.dim()],
+            norm_squared: 0.0,
+        },
+        point: vec![0.0; set.dim()],
+        seen: Seen::default(),
+        decided: false,
+    };
+    mixture.mix();
+    Ok(Box::new(mixture))
+}
+
+struct Mixture {
+    /// The spec; bytes of another one are not for this.
+    text: String,
+    bases: Vec<Box<dyn Learner>>,
+    weights: Weights,
+    losses: Vec<f64>,
+    mean: Mean,
+    point: Vec<f64>,
+    seen: Seen,
+    decided: bool,
+}
+
+/// Σ w_i x_i
+struct Mean {
+    x: Vec<f64>,
+    norm_squared: f64,
+}
+
+impl Point for Mean {
+    fn dim(&self) -> usize {
+        self.x.len()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.x.len())?;
+        Ok(row.dot(&self.x))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        self.norm_squared
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.x);
+    }
+}
+
+impl Mixture {
+    fn mix(&mut self) {
+        let Self { mean, point, .. } = self;
+        mean.x.fill(0.0);
+        for (base, weight) in self.bases.iter().zip(self.weights.get()) {
+            if *weight > 0.0 {
+                base.decision().write(point);
+                kernel::axpy(*weight, point, &mut mean.x);
+            }
+        }
+        mean.norm_squared = kernel::dot(&mean.x, &mean.x);
+    }
+
+    /// All that may fail in a round. The number of bases that have rehearsed goes to `ready`.
+    fn rehearse_all(&mut self, gradient: &Gradient<'_>, ready: &mut usize) -> Result<Record> {
+        let (mut calls, mut largest) = (0, 0.0_f64);
+        for (base, loss) in self.bases.iter_mut().zip(&mut self.losses) {
+            let record = base.rehearse(gradient)?;
+            *ready += 1;
+            // φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², of which the base saw the gradient
+            *loss = record.gradient_dot - 0.5 * gradient.ridge * record.norm_squared;
+            calls += record.oracle_calls;
+            largest = largest.max(record.gradient_norm);
+        }
+        let xx = self.mean.norm_squared;
+        let ax = gradient.row.dot(&self.mean.x);
+        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);
+        let dot = gradient.scale * ax + gradient.ridge * xx;
+        if !(norm.is_finite() && dot.is_finite() && self.losses.iter().all(|l| l.is_finite())) {
+            return Err(Error::Numerical {
+                round: 0,
+                what: "a gradient overflowed".into(),
+            });
+        }
+        self.seen.largest_gradient = self.seen.largest_gradient.max(largest);
+        Ok(Record {
+            round: self.seen.rounds + 1,
+            sigma: self.weights.get().iter().copied().fold(0.0, f64::max),
+            gap: f64::NAN,
+            oracle_calls: calls,
+            gradient_norm: norm,
+            gradient_dot: dot,
+            norm_squared: xx,
+        })
+    }
+}
+
+impl Learner for Mixture {
+    fn dim(&self) -> usize {
+        self.mean.x.len()
+    }
+
+    fn decide(&mut self) -> Result<&dyn Point> {
+        take_turn(&mut self.decided)?;
+        for base in &mut self.bases {
+            base.decide()?;
+        }
+        Ok(&self.mean)
+    }
+
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        check_turn(self.decided)?;
+        let mut ready = 0;
+        let outcome = self.rehearse_all(gradient, &mut ready);
+        for base in &mut self.bases[..ready] {
+            base.conclude(gradient, outcome.is_ok())?;
+        }
+        let record = outcome.map_err(|e| at_round(e, self.seen.rounds + 1))?;
+        self.weights.step(&self.losses);
+        self.mix();
+        self.seen.note(&record);
+        self.decided = false;
+        Ok(record)
+    }
+
+    fn decision(&self) -> &dyn Point {
+        &self.mean
+    }
+
+    fn rounds(&self) -> u64 {
+        self.seen.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee> {
+        let regret = self.weights.regret_bound();
+        let all = self
+            .bases
+            .iter()
+            .filter_map(|base| guarantee(&**base, regret));
+        // what asks less of the losses first, then what promises more
+        let rank = |g: &Guarantee| (g.assumptions().len(), g.bound(0.0));
+        all.min_by(|a, b| {
+            rank(a)
+                .partial_cmp(&rank(b))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        })
+    }
+
+    fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        None
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let bases: Vec<Vec<u8>> = self.bases.iter().map(|b| b.save()).collect::<Result<_>>()?;
+        encode(&(
+            NAME,
+            &self.text,
+            &self.weights,
+            bases,
+            self.seen,
+            self.decided,
+        ))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        type Saved = (String, String, Weights, Vec<Vec<u8>>, Seen, bool);
+        let (name, text, weights, bases, seen, decided): Saved = decode(saved)?;
+        check_name(NAME, &name)?;
+        check_name(&self.text, &text)?;
+        let weights = weights.checked(self.bases.len())?;
+        if bases.len() != self.bases.len() {
+            return Err(Error::State(format!("it has {} bases", bases.len())));
+        }
+        let before: Vec<Vec<u8>> = self.bases.iter().map(|b| b.save()).collect::<Result<_>>()?;
+        for (i, bytes) in bases.iter().enumerate() {
+            let mut outcome = self.bases[i].load(bytes);
+            if outcome.is_ok() && self.bases[i].rounds() != seen.rounds {
+                outcome = Err(Error::State("its bases differ in rounds".into()));
+            }
+            if let Err(e) = outcome {
+                for (base, before) in self.bases[..=i].iter_mut().zip(&before) {
+                    base.load(before)?;
+                }
+                return Err(e);
+            }
+        }
+        self.weights = weights;
+        self.seen = seen;
+        self.decided = decided;
+        self.mix();
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Hedge: several learners at once, mixed by how well each would have done.
+//!
+//! **Problem.** Convex losses; one does not know which learner, or which step size, to take.
+//!
+//! **Update.** Base learners play x_1, …, x_N; the decision is x = Σ w_i x_i, a point of the set
+//! because that is convex. With the gradient k·a + ρx at x (ρ that of a ridge term), each base is
+//! charged the loss φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖² and shown its own gradient of it, so that
+//! a base which makes use of the ridge term's curvature still can. The weights are AdaHedge's:
+//! w_i ∝ exp(−η Σφ_t(x_i)) with η = ln(N)/Δ, Δ = Σ δ_t, and δ_t the mixability gap
+//! Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). No horizon, no scale.
+//!
+//! With `radii`, the bases are Gauge-FTRL on ρ_i·K. Everything about it is proportional to the
+//! set, so that their decisions are ρ_i times one decision: one sum of gradients, one oracle
+//! call, N numbers. The round's gradient is then linearised as a whole.
+//!
+//! **Guarantee.** Regret ≤ that of any base by its own theorem + 2Δ. Proof: f_t(x) − f_t(u) ≤
+//! φ_t(x) − φ_t(u) ≤ Σ w_i φ_t(x_i) − φ_t(u) as both are convex; the sum of the first is the mix
+//! losses, at most Σφ_t(x_i) + ln(N)/η for every i because η falls, plus Δ; and ln(N)/η ≤ Δ. Since
+//! δ_t ≤ min(r_t, ηr_t²/8) with r_t the range of the φ_t(x_i), Δ² grows by at most
+//! (ln(N)/4 + 1)r_t² per round: 2Δ ≤ √((4 + ln N)Σr_t²), and r_t ≤ GD. A base's λ must be
+//! the ridge term's, not the loss's own.
+//!
+//! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen,
+//! JMLR 2014. Over step sizes: van Erven & Koolen, NeurIPS 2016.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
+//! let spec: LearnerSpec = "hedge:base=(ofw-free),grid=[1,8,64]".parse()?;
+//! let mut learner = spec.build(&set)?;
+//! for _ in 0..100 {
+//!     learner.decide()?;
+//!     let record = learner.observe(&Gradient::dense(&[0.1, 0.0, 0.2]))?;
+//!     assert_eq!(record.oracle_calls, 3);
+//! }
+//! let mut x = [0.0; 3];
+//! learner.decision().write(&mut x);
+//! assert!(x[1] > 0.99);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+mod mixture;
+mod radii;
+mod weights;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Learner, LearnerSpec, MakeLearner, Storage};
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::{AdaHedge, Assumption, Guarantee};
+use crate::{Error, Result};
+
+const NAME: &str = "hedge";
+
+/// Spec of `hedge`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hedge {
+    /// The learner that the grid or the radii vary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Box<LearnerSpec>>,
+    /// The key of the base that the grid is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Vec<f64>>,
+    /// Fractions of the set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radii: Option<Vec<f64>>,
+    /// More learners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bases: Option<Vec<LearnerSpec>>,
+}
+
+impl Described for Hedge {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "several learners at once, weighted by how well each would have done",
+        parameters: &[
+            Parameter {
+                name: "base",
+                about: "a learner, once for each value of the grid or the radii",
+                default: None,
+                allowed: "a spec in parentheses",
+            },
+            Parameter {
+                name: "key",
+                about: "which key of the base the grid is about",
+                default: Some("eta-scale"),
+                allowed: "a key of the base",
+            },
+            Parameter {
+                name: "grid",
+                about: "the values of that key",
+                default: None,
+                allowed: "a list of numbers; the base as it is if left out",
+            },
+            Parameter {
+                name: "radii",
+                about: "play fractions of the set, all at the cost of one; the base must be gauge-ftrl",
+                default: None,
+                allowed: "a list of numbers above 0 and up to 1, 1 among them",
+            },
+            Parameter {
+                name: "bases",
+                about: "more learners, each as it is",
+                default: None,
+                allowed: "a list of specs in parentheses",
+            },
+        ],
+        cost: "that of the bases, N oracle calls, and O(Nd) per round; with radii 1 oracle call, lazily too",
+        guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
+        reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
+        examples: &[
+            "hedge:base=(ofw-free:growth=steady),grid=[1,8],bases=[(ofw-free)]",
+            "hedge:base=(gauge-ftrl),radii=[0.125,0.25,0.5,1]",
+            "hedge:base=(ofw-ls:horizon=1000,gradient-bound=1),grid=[1,16]",
+        ],
+    };
+}
+
+impl Hedge {
+    /// The bases, one by one.
+    fn members(&self) -> Result<Vec<LearnerSpec>> {
+        let mut all = Vec::new();
+        match (&self.base, &self.grid) {
+            (Some(base), None) if self.key.is_none() => all.push((**base).clone()),
+            (Some(base), Some(grid)) => {
+                let key = self.key.as_deref().unwrap_or("eta-scale");
+                for value in grid {
+                    all.push(with_key(base, key, *value)?);
+                }
+            }
+            (None, None) if self.key.is_none() => {}
+            _ => {
+                return Err(Error::Missing {
+                    owner: NAME,
+                    name: "base and grid",
+                    why: "a key or a grid is about a base, and a key needs its values",
+                });
+            }
+        }
+        all.extend(self.bases.iter().flatten().cloned());
+        if all.is_empty() {
+            return Err(Error::Missing {
+                owner: NAME,
+                name: "base",
+                why: "it plays what its bases play",
+            });
+        }
+        Ok(all)
+    }
+}
+
+/// `base` with a key set to a value.
+fn with_key(base: &LearnerSpec, key: &str, value: f64) -> Result<LearnerSpec> {
+    let trouble = |e: serde_json::Error| Error::Spec(format!("hedge: grid over {key}: {e}"));
+    let mut spec = serde_json::to_value(base).map_err(trouble)?;
+    if let Value::Object(table) = &mut spec {
+        table.insert(key.into(), Value::from(value));
+    }
+    serde_json::from_value(spec).map_err(trouble)
+}
+
+impl MakeLearner for Hedge {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let text = LearnerSpec::Hedge(self.clone()).to_string();
+        match &self.radii {
+            Some(radii) => {
+                if self.grid.is_some() || self.key.is_some() || self.bases.is_some() {
+                    return Err(Error::Unsupported(
+                        "hedge: radii go with a base alone, without grid, key or bases".into(),
+                    ));
+                }
+                radii::make(text, self.base.as_deref(), radii, set, storage)
+            }
+            None => mixture::make(text, &self.members()?, set, storage),
+        }
+    }
+}
+
+/// A base's theorem for the mixture: its bound and 2Δ. `learner` knows whether its gradients kept
+/// to what its theorem takes for granted.
+fn guarantee(learner: &dyn Learner, regret: f64) -> Option<Guarantee> {
+    let own = learner.guarantee()?;
+    let (mut lambda, mut gradient, mut horizon) = (0.0, None, None);
+    for check in own.check(learner.seen(), f64::INFINITY) {
+        match check.assumption {
+            Assumption::Gradient(g) if !check.holds => gradient = Some(g),
+            // feasible as it is: the mixture is, if its bases are
+            Assumption::Gradient(_) | Assumption::Feasible(_) => {}
+            Assumption::Horizon(t) => horizon = Some(t),
+            Assumption::StronglyConvexLosses(l) => lambda = l,
+        }
+    }
+    Some(Guarantee::AdaHedge(AdaHedge {
+        bound: own.bound(learner.rounds() as f64) + regret,
+        exponent: own.exponent().max(0.5),
+        lambda,
+        gradient,
+        horizon,
+    }))
+}

@@ -1,0 +1,187 @@
+//! AdaHedge: weights that need neither the horizon nor the scale of the losses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// Weights over N, by what each has lost.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Weights {
+    /// By how much each has lost more than the best.
+    excess: Vec<f64>,
+    /// Δ, the sum of the mixability gaps; the rate is ln(N)/Δ.
+    delta: f64,
+    #[serde(skip)]
+    weights: Vec<f64>,
+}
+
+impl Weights {
+    pub(super) fn new(n: usize) -> Self {
+        let mut even = Self {
+            excess: vec![0.0; n],
+            delta: 0.0,
+            weights: Vec::new(),
+        };
+        even.weigh();
+        even
+    }
+
+    pub(super) fn get(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The mixture's losses exceed those of the best by at most this.
+    pub(super) fn regret_bound(&self) -> f64 {
+        2.0 * self.delta
+    }
+
+    /// Takes the losses of a round. Sums that would overflow stay at the largest number.
+    pub(super) fn step(&mut self, losses: &[f64]) {
+        let low = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let over = |loss: &f64| (loss - low).min(f64::MAX);
+        let range = losses.iter().map(over).fold(0.0, f64::max);
+        let played: f64 = losses
+            .iter()
+            .zip(&self.weights)
+            .map(|(l, w)| w * over(l))
+            .sum();
+        let before = self.potential();
+        for (excess, loss) in self.excess.iter_mut().zip(losses) {
+            *excess = (*excess + over(loss)).min(f64::MAX);
+        }
+        let best = self.excess.iter().copied().fold(f64::INFINITY, f64::min);
+        self.excess.iter_mut().for_each(|e| *e -= best);
+        // what was played less the mix loss −(1/η) ln Σ w exp(−η loss)
+        let gap = played - (best + (self.potential() - before));
+        self.delta = (self.delta + gap.clamp(0.0, range)).min(f64::MAX);
+        self.weigh();
+    }
+
+    /// −(1/η) ln (1/N)Σ exp(−η excess), 0 at η = ∞.
+    fn potential(&self) -> f64 {
+        if self.delta == 0.0 {
+            return 0.0;
+        }
+        let n = self.excess.len() as f64;
+        let sum: f64 = self.excess.iter().map(|e| self.factor(*e)).sum();
+        -self.delta * ((sum / n).ln() / n.ln())
+    }
+
+    /// exp(−η excess), through the quotient: η itself may be no number.
+    fn factor(&self, excess: f64) -> f64 {
+        if excess == 0.0 {
+            1.0
+        } else {
+            (-(self.excess.len() as f64).ln() * (excess / self.delta)).exp()
+        }
+    }
+
+    fn weigh(&mut self) {
+        let mut weights = std::mem::take(&mut self.weights);
+        weights.clear();
+        weights.extend(self.excess.iter().map(|e| self.factor(*e)));
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= sum);
+        self.weights = weights;
+    }
+
+    /// What was loaded, if it can be the weights of `n`.
+    pub(super) fn checked(mut self, n: usize) -> Result<Self> {
+        let is_loss = |v: &f64| *v >= 0.0 && v.is_finite();
+        let leads = self.excess.contains(&0.0);
+        if self.excess.len() != n
+            || !self.excess.iter().all(is_loss)
+            || !leads
+            || !is_loss(&self.delta)
+        {
+            return Err(Error::State("its weights are none".into()));
+        }
+        self.weigh();
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The losses of a round, by a generator too simple to be worth a crate.
+    fn losses(state: &mut u64, n: usize, scale: f64) -> Vec<f64> {
+        let mut one = || {
+            *state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (*state >> 11) as f64 / 2f64.powi(53) - 0.5
+        };
+        (0..n).map(|i| scale * (one() + 0.02 * i as f64)).collect()
+    }
+
+    /// What the mixture lost more than the best, and √((4 + ln N)Σ range²).
+    fn play(weights: &mut Weights, rounds: usize, scale: impl Fn(usize) -> f64) -> (f64, f64) {
+        let n = weights.excess.len();
+        let (mut state, mut lost, mut each, mut squares) = (7, 0.0, vec![0.0; n], 0.0_f64);
+        for t in 0..rounds {
+            let l = losses(&mut state, n, scale(t));
+            lost += l.iter().zip(weights.get()).map(|(l, w)| l * w).sum::<f64>();
+            each.iter_mut().zip(&l).for_each(|(e, l)| *e += l);
+            let (low, high) = l
+                .iter()
+                .fold((f64::MAX, f64::MIN), |(a, b), l| (a.min(*l), b.max(*l)));
+            squares = squares.hypot(high - low);
+            weights.step(&l);
+        }
+        let best = each.into_iter().fold(f64::INFINITY, f64::min);
+        (lost - best, crate::theory::adahedge(n as f64, squares))
+    }
+
+    #[test]
+    fn the_mixture_loses_little_more_than_the_best_at_every_scale() {
+        for n in [1, 2, 5, 40] {
+            for size in [1e-320, 1e-300, 1e-8, 1.0, 1e8, 1e300] {
+                let mut weights = Weights::new(n);
+                let (regret, theory) = play(&mut weights, 2000, |_| size);
+                let bound = weights.regret_bound();
+                let rounding = 1e-12 * 2000.0 * size + 1e-320;
+                assert!(
+                    regret <= bound + rounding,
+                    "{n} at {size:e}: {regret:e} {bound:e}"
+                );
+                assert!(
+                    bound <= theory + rounding,
+                    "{n} at {size:e}: {bound:e} {theory:e}"
+                );
+                assert!(
+                    n == 1 || size < 1e-310 || regret > 0.02 * bound,
+                    "{n} at {size:e}: {regret:e} {bound:e}"
+                );
+                let sum: f64 = weights.get().iter().sum();
+                assert!((sum - 1.0).abs() < 1e-12 && weights.get().iter().all(|w| *w >= 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn scales_that_jump_leave_numbers_numbers() {
+        let mut weights = Weights::new(3);
+        let (regret, _) = play(&mut weights, 300, |t| [1e-300, 1.0, 1e300][t % 3]);
+        assert!(
+            regret <= weights.regret_bound() * (1.0 + 1e-9),
+            "{regret:e}"
+        );
+        weights.step(&[-f64::MAX, f64::MAX, 0.0]);
+        weights.step(&[-f64::MAX, f64::MAX, 0.0]);
+        assert!(weights.get()[1] < 1e-3, "{:?}", weights.get());
+        let sum: f64 = weights.get().iter().sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+    }
+
+    #[test]
+    fn a_leader_that_is_always_right_gets_all_the_weight() {
+        let mut weights = Weights::new(4);
+        for _ in 0..200 {
+            weights.step(&[1.0, 1.0, 0.0, 1.0]);
+        }
+        assert!(weights.get()[2] > 1.0 - 1e-12, "{:?}", weights.get());
+        assert!(weights.regret_bound() < 4.0, "{}", weights.regret_bound());
+    }
+}

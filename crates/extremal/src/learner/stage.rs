@@ -1,0 +1,76 @@
+//! A round in two halves: what may fail, and what changes the learner. Learners that move
+//! together or not at all need them apart.
+
+use crate::Result;
+use crate::pair::{Gradient, Motion, Pair, Point, Probe, Row, Update};
+
+/// A pair that answers probes and puts off the move.
+pub(super) struct Stage<'a> {
+    pub(super) pair: &'a mut dyn Pair,
+    pub(super) put_off: Option<PutOff>,
+}
+
+/// A commit still to come.
+#[derive(Clone, Copy)]
+pub(super) struct PutOff {
+    weight: f64,
+    decision: f64,
+    beta: f64,
+    motion: Motion,
+}
+
+impl PutOff {
+    pub(super) fn commit(self, pair: &mut impl Pair, gradient: &Gradient<'_>) {
+        let update = Update::new(self.weight, gradient, self.beta).with_decision(self.decision);
+        pair.commit(&update, self.motion);
+    }
+}
+
+impl Point for Stage<'_> {
+    fn dim(&self) -> usize {
+        self.pair.dim()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        self.pair.dot(row)
+    }
+
+    fn norm_squared(&self) -> f64 {
+        self.pair.norm_squared()
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        self.pair.write(out);
+    }
+}
+
+impl Pair for Stage<'_> {
+    fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
+        self.pair.probe(update)
+    }
+
+    fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+        self.put_off = Some(PutOff {
+            weight: update.weight,
+            decision: update.decision,
+            beta: update.beta,
+            motion,
+        });
+    }
+
+    fn start(&mut self, weight: f64) {
+        self.pair.start(weight);
+    }
+
+    fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
+        self.pair.gradient_norm(gradient, q)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        self.pair.save()
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        self.pair.load(saved)
+    }
+}

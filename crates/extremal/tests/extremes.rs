@@ -105,7 +105,7 @@ fn is_horizon(assumption: &Assumption) -> bool {
 fn told(team: &Team, key: &str) -> Option<f64> {
     let text = team.learner.to_string();
     let start = text.find(&format!("{key}="))? + key.len() + 1;
-    let value = text[start..].split(',').next().unwrap();
+    let value = text[start..].split([',', ')']).next().unwrap();
     Some(value.parse().unwrap())
 }
 

@@ -15,13 +15,22 @@ pub(super) struct Stage<'a> {
 pub(super) struct PutOff {
     weight: f64,
     decision: f64,
+    origin: f64,
     beta: f64,
+    fresh: bool,
     motion: Motion,
 }
 
 impl PutOff {
     pub(super) fn commit(self, pair: &mut impl Pair, gradient: &Gradient<'_>) {
-        let update = Update::new(self.weight, gradient, self.beta).with_decision(self.decision);
+        let update = Update {
+            gradient,
+            weight: self.weight,
+            decision: self.decision,
+            origin: self.origin,
+            beta: self.beta,
+            fresh: self.fresh,
+        };
         pair.commit(&update, self.motion);
     }
 }
@@ -53,7 +62,9 @@ impl Pair for Stage<'_> {
         self.put_off = Some(PutOff {
             weight: update.weight,
             decision: update.decision,
+            origin: update.origin,
             beta: update.beta,
+            fresh: update.fresh,
             motion,
         });
     }

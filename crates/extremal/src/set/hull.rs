@@ -17,7 +17,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::Nearest;
-use super::parts::{Fingerprint, Scratch, value_of};
+use super::parts::{Fingerprint, value_of};
+use super::scratch::Scratch;
 use super::{Atom, Geometry, MakeSet, Oracle, Set, SharedSet, check_direction, settle_dim};
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};

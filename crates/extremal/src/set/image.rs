@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SET, Scratch, check_size, value_of};
+use super::parts::{Fingerprint, SET, check_size, value_of};
+use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Set, SetSpec, SharedSet,
     check_direction, settle_dim,

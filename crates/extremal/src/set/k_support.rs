@@ -69,7 +69,7 @@ pub struct KSupportBall {
     radius: f64,
     /// What it is for k ≥ d.
     ball: Option<L2Ball>,
-    scratch: Scratch,
+    scratch: Scratch<Vec<f64>>,
 }
 
 impl KSupportBall {
@@ -135,7 +135,11 @@ impl Set for KSupportBall {
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         match self.ball {
             Some(ball) => ball.gauge(x),
-            None => Some(self.scratch.lend(|sizes| norm(x, self.k, sizes)) / self.radius),
+            None => {
+                let mut sizes = self.scratch.take();
+                sizes.clear();
+                Some(norm(x, self.k, &mut sizes) / self.radius)
+            }
         }
     }
 

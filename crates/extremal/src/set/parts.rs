@@ -1,7 +1,5 @@
 //! What sets made of other sets share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use super::{Atom, Geometry};
 use crate::spec::Parameter;
 use crate::{Error, Result, kernel};
@@ -18,20 +16,6 @@ pub(crate) const SETS: Parameter = Parameter {
     default: None,
     allowed: "a list of sets in parentheses",
 };
-
-/// Memory that belongs to a set rather than to an oracle: `violation` takes `&self` and is asked
-/// every round. What it holds between two uses never matters.
-pub(crate) struct Scratch<T>(Mutex<T>);
-
-impl<T> Scratch<T> {
-    pub(crate) fn new(memory: T) -> Self {
-        Self(Mutex::new(memory))
-    }
-
-    pub(crate) fn take(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Errors unless squares of the set's sizes are numbers, with room for those of gradients.
 pub(crate) fn check_size(
@@ -71,10 +55,18 @@ pub(crate) fn value_of(direction: &[f64], atom: &Atom) -> f64 {
     top * shares.sum::<f64>()
 }
 
-/// One list out of several, each behind its length.
+/// One list out of several, each behind its length; none where they are all empty, which is asked
+/// every round and must not cost memory.
 pub(crate) fn join(saves: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
-    let mut all = Vec::new();
+    let (mut all, mut empty) = (Vec::new(), 0);
     for save in saves {
+        if all.is_empty() && save.is_empty() {
+            empty += 1;
+            continue;
+        }
+        if all.is_empty() {
+            all.resize(empty, 0.0);
+        }
         all.push(save.len() as f64);
         all.extend(save);
     }
@@ -92,7 +84,10 @@ pub(crate) fn split<T: ?Sized>(
     let wrong = || Error::State("what its set remembers is of another set".into());
     let mut pieces = Vec::with_capacity(parts.len());
     let mut rest = saved;
-    for _ in 0..parts.len() {
+    if saved.is_empty() {
+        pieces.resize(parts.len(), saved);
+    }
+    for _ in pieces.len()..parts.len() {
         let (&length, after) = rest.split_first().ok_or_else(wrong)?;
         if !(length >= 0.0 && length <= after.len() as f64 && length.fract() == 0.0) {
             return Err(wrong());

@@ -82,7 +82,7 @@ pub struct PermutahedronSet {
     mean: f64,
     geometry: Geometry,
     scale: f64,
-    scratch: Scratch,
+    scratch: Scratch<Vec<f64>>,
 }
 
 impl PermutahedronSet {
@@ -160,21 +160,20 @@ impl Set for PermutahedronSet {
     /// same. Each is taken per entry of the smaller side.
     fn violation(&self, x: &[f64]) -> Option<f64> {
         let d = self.dim();
-        let worst = self.scratch.lend(|falling| {
-            falling.extend_from_slice(x);
-            falling.sort_unstable_by(|a, b| b.total_cmp(a));
-            let (mut worst, mut sum) = (0.0, 0.0);
-            for (i, (x, w)) in falling.iter().zip(&*self.weights).enumerate() {
-                sum += x - w;
-                let left = d - 1 - i;
-                worst = if left == 0 {
-                    larger(worst, sum.abs() / d as f64)
-                } else {
-                    larger(worst, sum / (i + 1).min(left) as f64)
-                };
-            }
-            worst
-        });
+        let mut falling = self.scratch.take();
+        falling.clear();
+        falling.extend_from_slice(x);
+        falling.sort_unstable_by(|a, b| b.total_cmp(a));
+        let (mut worst, mut sum) = (0.0, 0.0);
+        for (i, (x, w)) in falling.iter().zip(&*self.weights).enumerate() {
+            sum += x - w;
+            let left = d - 1 - i;
+            worst = if left == 0 {
+                larger(worst, sum.abs() / d as f64)
+            } else {
+                larger(worst, sum / (i + 1).min(left) as f64)
+            };
+        }
         Some(worst / self.scale)
     }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SET, Scratch, check_size, value_of};
+use super::parts::{Fingerprint, SET, check_size, value_of};
+use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
     Structure, check_point, check_radius,

@@ -1,20 +1,17 @@
-//! Memory that a set keeps for what it computes of a point, without asking for it every time.
+//! Memory that belongs to a set rather than to an oracle: `violation` and `gauge` take `&self` and
+//! are asked every round. What it holds between two uses never matters.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A buffer that several threads may want: one has it, the others make their own for the call.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch(Mutex<Vec<f64>>);
+pub(crate) struct Scratch<T>(Mutex<T>);
 
-impl Scratch {
-    /// Gives the buffer, empty.
-    pub fn lend<T>(&self, work: impl FnOnce(&mut Vec<f64>) -> T) -> T {
-        match self.0.try_lock() {
-            Ok(mut buffer) => {
-                buffer.clear();
-                work(&mut buffer)
-            }
-            Err(_) => work(&mut Vec::new()),
-        }
+impl<T> Scratch<T> {
+    pub(crate) fn new(memory: T) -> Self {
+        Self(Mutex::new(memory))
+    }
+
+    pub(crate) fn take(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, Scratch, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::scratch::Scratch;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
     check_direction, check_point, larger,

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::boxes::Bound;
-use super::parts::{Fingerprint, SET, Scratch, value_of};
+use super::parts::{Fingerprint, SET, value_of};
+use super::scratch::Scratch;
 use super::{
     Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, check_point,
     settle_dim,

@@ -309,6 +309,8 @@ fn a_rehearsal_taken_back_leaves_no_trace_and_one_kept_is_a_round() {
             "ofw-free",
             "sc-ofw:lambda=0.1",
             "ofw:horizon=50,gradient-bound=3",
+            "ofw-ls",
+            "ofw-ls:doubling=true",
         ] {
             let (mut plain, mut tried) = (learner(text, &set), learner(text, &set));
             for (k, (row, _)) in gradients(6, 4, 50).iter().enumerate() {
@@ -352,4 +354,36 @@ fn a_rehearsal_taken_back_leaves_no_trace_and_one_kept_is_a_round() {
     };
     assert!(matches!(idle.rehearse(&bad), Err(Error::Size { .. })));
     assert_eq!(idle.save().unwrap(), before);
+}
+
+#[test]
+fn a_hedge_over_one_learner_is_that_learner_restarts_and_growth_included() {
+    for base in [
+        "ofw-ls",
+        "ofw-ls:doubling=true",
+        "ofw:gradient-bound=10",
+        "ofw-weibel:horizon=50,doubling=true",
+        "sc-ofw:lambda=0.2",
+        "gauge-ftrl",
+    ] {
+        for (text, dim) in [
+            ("l2:radius=2", 4),
+            ("simplex", 4),
+            ("box:lower=1,upper=3", 4),
+        ] {
+            let set = set(text, dim);
+            if base == "gauge-ftrl" && set.curvature().is_none() {
+                continue;
+            }
+            let mut alone = learner(base, &set);
+            let mut hedge = learner(&format!("hedge:base=({base})"), &set);
+            for (t, round) in gradients(9, dim, 200).iter().enumerate() {
+                let ((a, _), (b, _)) = (play(&mut *alone, round), play(&mut *hedge, round));
+                assert!(
+                    distance(&a, &b) <= 1e-13,
+                    "{base} on {text}, round {t}: {a:?} {b:?}"
+                );
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::output::Output;
-use crate::problem::{BASELINE, Problem, doubling};
+use crate::problem::{BASELINE, DEFAULT, Problem, doubling};
 use crate::report::{self, Provenance, Trace};
 use crate::run::{self, Clock, Plan};
 use crate::summary::{Summary, summarise};
@@ -28,6 +28,7 @@ pub fn problems() -> Vec<Problem> {
             ridge: 0.0,
             stream: "drift",
             learners: convex.clone(),
+            told: true,
             horizons: doubling(1_000, 9),
         },
         Problem {
@@ -40,6 +41,7 @@ pub fn problems() -> Vec<Problem> {
             ridge: 0.0,
             stream: "drift",
             learners: convex.clone(),
+            told: true,
             horizons: doubling(1_000, 6),
         },
         Problem {
@@ -52,6 +54,7 @@ pub fn problems() -> Vec<Problem> {
             ridge: 0.0,
             stream: "adversary:kind=along",
             learners: convex.clone(),
+            told: true,
             horizons: doubling(1_000, 7),
         },
         Problem {
@@ -64,6 +67,7 @@ pub fn problems() -> Vec<Problem> {
             ridge: 0.0,
             stream: "drift",
             learners: no_gauge.clone(),
+            told: true,
             horizons: doubling(1_000, 6),
         },
         Problem {
@@ -83,6 +87,7 @@ pub fn problems() -> Vec<Problem> {
                 "gauge-ftrl",
                 BASELINE,
             ],
+            told: true,
             horizons: doubling(1_000, 6),
         },
         Problem {
@@ -95,6 +100,20 @@ pub fn problems() -> Vec<Problem> {
             ridge: 0.1,
             stream: "regression:norm=1",
             learners: vec!["sc-ofw", "ofw", "ofw-weibel", "ofw-ls", BASELINE],
+            told: true,
+            horizons: doubling(1_000, 6),
+        },
+        Problem {
+            key: "l2-logistic",
+            title: "ℓ2 ball, logistic regression, neither T nor G known",
+            about: "Nobody is told how long it lasts or how large the gradients get. The default is the learner that the library takes when only the set and the loss are known.",
+            set: "l2:radius=6,dim=10",
+            set_label: "l2",
+            loss: "logistic",
+            ridge: 0.0,
+            stream: "classification:norm=6",
+            learners: vec![DEFAULT, "gauge-ftrl", "ofw-free", "ofw-ls", BASELINE],
+            told: false,
             horizons: doubling(1_000, 6),
         },
     ]

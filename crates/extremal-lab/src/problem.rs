@@ -1,6 +1,6 @@
 //! Problems: a set, a loss and a stream, with the learners that play on them.
 
-use extremal::learner::LearnerSpec;
+use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{LossSpec, Objective};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Stream, StreamSpec};
@@ -9,6 +9,9 @@ use crate::error::{Context, Result};
 
 /// The projected baseline, always shown and marked as such.
 pub const BASELINE: &str = "ogd";
+
+/// Stands for the learner that the library takes when only the set and the loss are known.
+pub const DEFAULT: &str = "default";
 
 /// What is played, by whom and for how long.
 #[derive(Debug, Clone)]
@@ -29,8 +32,10 @@ pub struct Problem {
     pub ridge: f64,
     /// The stream, as a spec.
     pub stream: &'static str,
-    /// The learners, as specs without the constants that everybody is told.
+    /// The learners, as specs without the constants that everybody is told, or [`DEFAULT`].
     pub learners: Vec<&'static str>,
+    /// Whether T and G are told. λ always is: the loss tells it.
+    pub told: bool,
     /// T of each run, growing.
     pub horizons: Vec<u64>,
 }
@@ -88,13 +93,17 @@ impl Problem {
         horizon: u64,
         gradient: f64,
     ) -> extremal::Result<LearnerSpec> {
+        if learner == DEFAULT {
+            let set = self.set.parse::<SetSpec>()?.build(None)?;
+            return Ok(default_for(&*set, &self.objective()?, Storage::Dense));
+        }
         let plain: LearnerSpec = learner.parse()?;
         let lambda = self.objective()?.strong_convexity();
         let mut text = learner.to_string();
         for parameter in plain.entry().parameters {
             let value = match parameter.name {
-                "horizon" => horizon as f64,
-                "gradient-bound" if gradient.is_finite() => gradient,
+                "horizon" if self.told => horizon as f64,
+                "gradient-bound" if self.told && gradient.is_finite() => gradient,
                 "lambda" if lambda > 0.0 => lambda,
                 _ => continue,
             };
@@ -127,5 +136,9 @@ mod tests {
         problem.loss = "quadratic:diagonal=0.25";
         let free = problem.told("ogd", 100, f64::INFINITY).unwrap();
         assert_eq!(free.to_string(), "ogd:lambda=0.25");
+        problem.told = false;
+        assert_eq!(problem.told("ofw", 100, 2.0).unwrap().to_string(), "ofw");
+        let default = problem.told(super::DEFAULT, 100, 2.0).unwrap();
+        assert_eq!(default.entry().name, "hedge");
     }
 }

@@ -115,7 +115,7 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<String> {
 
 /// How to read the table, in sentences.
 pub(crate) const READING: [&str; 3] = [
-    "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons. Everybody is told the same T, G and λ, nothing is tuned: theory's step sizes are careful, so with a drift the exponents show how the step size depends on T rather than how hard the problem is.",
+    "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons. Everybody is told the same T, G and λ, but for the problem that says otherwise, and nothing is tuned: theory's step sizes are careful, so with a drift the exponents show how the step size depends on T rather than how hard the problem is.",
     "A bound is vacuous where it exceeds G·D·T, which no feasible learner can; a dash marks what can't be fitted (a regret ≤ 0) or has no theorem on this set. A measured exponent above the theorem's is no contradiction: the theorem's constant leaves room for it at these T.",
     "* The baseline projects in every round; the others only minimise linear functions over the set. Time is spent inside the learner, measured while other runs go on.",
 ];

@@ -11,7 +11,7 @@ use crate::set::{Atom, AtomView};
 /// Updated points and images are computed afresh after this many steps.
 const REFRESH: u64 = 100;
 
-/// Frank-Wolfe with exact line search.
+/// Frank-Wolfe.
 pub(super) fn plain(search: &mut Search<'_>, x: &mut [f64]) -> Result<Stop> {
     let (mut image, mut gradient) = search.room();
     let mut way = vec![0.0; x.len()];
@@ -33,7 +33,7 @@ pub(super) fn plain(search: &mut Search<'_>, x: &mut [f64]) -> Result<Stop> {
             x: &way,
             image: &way_image,
         };
-        let s = search.line_search(-gap, 1.0, Place { x, image: &image }, by);
+        let s = search.step(gap, reading.value, Place { x, image: &image }, by);
         if s == 0.0 {
             break;
         }

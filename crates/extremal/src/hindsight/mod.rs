@@ -26,7 +26,7 @@ mod total;
 
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;
-pub use solve::{Best, Interval, Method, Options, solve};
+pub use solve::{Best, Interval, Method, Options, Step, solve};
 pub use sum::Sum;
 pub use total::{Place, Reading, Total};
 

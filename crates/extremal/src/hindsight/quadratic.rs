@@ -108,6 +108,10 @@ impl QuadraticSum {
         self.rounds
     }
 
+    fn trace(&self) -> f64 {
+        self.gram.iter().step_by(self.dim + 1).sum()
+    }
+
     fn value_from(&self, x: &[f64], image: &[f64]) -> f64 {
         0.5 * (kernel::dot(x, image) + self.square) - kernel::dot(&self.cross, x)
     }
@@ -178,8 +182,11 @@ impl Total for QuadraticSum {
     }
 
     fn smoothness(&self) -> f64 {
-        let trace: f64 = self.gram.iter().step_by(self.dim + 1).sum();
-        trace / self.dim as f64 + self.strong_convexity()
+        self.trace() / self.dim as f64 + self.strong_convexity()
+    }
+
+    fn smoothness_bound(&self, _mu: f64) -> f64 {
+        self.trace() + self.strong_convexity()
     }
 
     fn strong_convexity(&self) -> f64 {

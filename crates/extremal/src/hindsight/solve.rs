@@ -25,7 +25,7 @@ pub enum Method {
     /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009), restarted where
     /// the momentum points uphill (O'Donoghue & Candès, 2015): one pass over the data per step.
     Accelerated,
-    /// Frank-Wolfe with exact line search.
+    /// Frank-Wolfe, with the step that [`Options::step`] says.
     FrankWolfe,
     /// Frank-Wolfe with away steps (Guélat & Marcotte, 1986): linear on polytopes.
     AwayStep,
@@ -47,11 +47,27 @@ impl std::fmt::Display for Method {
     }
 }
 
+/// How far [`Method::FrankWolfe`] goes towards an atom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// To the minimum on the way. With images at hand that costs no pass over the data.
+    #[default]
+    Exact,
+    /// gap/(L‖v − x‖²), L an upper bound of the curvature: the textbook's, and often short.
+    Short,
+    /// The same with the smallest L that the function shows on the way, found by doubling
+    /// (Pedregosa et al., 2020).
+    Backtracking,
+}
+
 /// When the search ends, and how it goes. It ends as soon as either gap is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// How.
     pub method: Method,
+    /// How far Frank-Wolfe steps go.
+    pub step: Step,
     /// value − floor relative to |value|.
     pub relative_gap: f64,
     /// value − floor.
@@ -67,6 +83,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             method: Method::Auto,
+            step: Step::Exact,
             relative_gap: 1e-6,
             absolute_gap: 0.0,
             steps: 10_000,
@@ -214,6 +231,8 @@ pub(super) struct Search<'a> {
     method: Method,
     /// Whether values came from images that were updated rather than computed.
     pub recount: bool,
+    /// The curvature that backtracking reckons with.
+    curvature: f64,
 }
 
 impl<'a> Search<'a> {
@@ -234,6 +253,7 @@ impl<'a> Search<'a> {
             floor: f64::NEG_INFINITY,
             method: options.method,
             recount: false,
+            curvature: 0.0,
         }
     }
 
@@ -390,6 +410,36 @@ impl<'a> Search<'a> {
         }
         self.steps += 1;
         None
+    }
+
+    /// The s in [0, 1] of a Frank-Wolfe step, given the gap and the total's value at `from`.
+    pub fn step(&mut self, gap: f64, value: f64, from: Place<'_>, by: Place<'_>) -> f64 {
+        let square = kernel::dot(by.x, by.x);
+        let short = |curvature: f64| {
+            let s = gap / (curvature * square);
+            if gap > 0.0 { s.min(1.0) } else { 0.0 }
+        };
+        match self.options.step {
+            Step::Exact => self.line_search(-gap, 1.0, from, by),
+            Step::Short => short(self.total.smoothness_bound(self.mu)),
+            Step::Backtracking => {
+                if self.curvature == 0.0 {
+                    self.curvature = self.total.smoothness_at(self.mu);
+                }
+                self.curvature *= 0.5;
+                // Sixty doublings are more than any function asks for, rounding aside.
+                for _ in 0..60 {
+                    let s = short(self.curvature);
+                    let promised = value - s * (gap - 0.5 * s * self.curvature * square);
+                    let there = self.total.along(self.mu, s, from, by).0;
+                    if there <= promised + 1e-15 * value.abs() {
+                        return s;
+                    }
+                    self.curvature *= 2.0;
+                }
+                0.0
+            }
+        }
     }
 
     /// The s in [0, most] that minimises the total over from + s·by, given the derivative at 0.

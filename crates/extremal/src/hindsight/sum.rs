@@ -176,6 +176,13 @@ impl Sum {
         Ok(value)
     }
 
+    /// The curvature along a direction in which Σw⟨a, ·⟩² is `data`, at most.
+    fn curvature(&self, mu: f64, data: f64) -> f64 {
+        let of_loss = self.loss.smoothness().min(1.0 / mu);
+        let form = self.form.as_ref().map_or(0.0, |form| form.largest());
+        of_loss * data + self.pull() + self.rounds() as f64 * form
+    }
+
     /// The factor of all ridge terms together.
     fn pull(&self) -> f64 {
         self.ridge * self.rounds() as f64
@@ -347,10 +354,12 @@ impl Total for Sum {
 
     /// The curvature of an average direction, which no direction's exceeds by more than the rank.
     fn smoothness_at(&self, mu: f64) -> f64 {
-        let of_loss = self.loss.smoothness().min(1.0 / mu);
         let rank = self.rounds().min(self.dim).max(1) as f64;
-        let form = self.form.as_ref().map_or(0.0, |form| form.largest());
-        of_loss * self.trace / rank + self.pull() + self.rounds() as f64 * form
+        self.curvature(mu, self.trace / rank)
+    }
+
+    fn smoothness_bound(&self, mu: f64) -> f64 {
+        self.curvature(mu, self.trace)
     }
 
     fn strong_convexity(&self) -> f64 {

@@ -38,6 +38,11 @@ pub trait Total {
         self.smoothness()
     }
 
+    /// An upper bound of the same, for short steps; ∞, which makes none, where there is no better.
+    fn smoothness_bound(&self, _mu: f64) -> f64 {
+        f64::INFINITY
+    }
+
     /// σ with f − (σ/2)‖x‖² convex.
     fn strong_convexity(&self) -> f64 {
         0.0

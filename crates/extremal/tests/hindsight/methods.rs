@@ -1,6 +1,6 @@
 //! Every method comes to the same end, each at its own pace.
 
-use extremal::hindsight::{Method, Options, Sum, solve};
+use extremal::hindsight::{Method, Options, Step, Sum, solve};
 use extremal::learner::Level;
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Row;
@@ -43,6 +43,55 @@ fn every_method_finds_the_same_value() {
                 assert!(best.floor <= exact.value * (1.0 + 1e-12), "{name}");
             }
         }
+    }
+}
+
+#[test]
+fn short_and_backtracking_steps_lead_to_the_same_value_in_more_steps() {
+    for text in ["l2", "simplex", "lp:p=1.5"] {
+        for loss in ["squared", "logistic"] {
+            let data = Data::draw(15, loss, 100, 5);
+            let (sum, set) = (data.sum(), set(text, 5));
+            let exact = solve(&sum, &*set, &with(Method::Auto, 1e-9)).unwrap();
+            let by = |step| {
+                let options = Options {
+                    step,
+                    ..with(Method::FrankWolfe, 2e-3)
+                };
+                let best = solve(&sum, &*set, &options).unwrap();
+                let name = format!("{loss} over {text}, {step:?}: {best:?}");
+                assert!(best.relative_gap() <= 2e-3, "{name}");
+                assert!(best.value >= exact.floor - 1e-12 * exact.value, "{name}");
+                assert!(best.floor <= exact.value * (1.0 + 1e-12), "{name}");
+                best.steps
+            };
+            // the bound of the curvature is loose; what the function shows is not
+            let (backtracking, short) = (by(Step::Backtracking), by(Step::Short));
+            assert!(
+                backtracking <= short,
+                "{loss} over {text}: {backtracking} {short}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_gradient_changes_faster_than_the_bound_of_the_curvature() {
+    use extremal::hindsight::Total;
+    let data = Data::draw(16, "logistic", 50, 4);
+    let sum = data.sum();
+    let bound = sum.smoothness_bound(0.0);
+    let gradient = |x: &[f64]| {
+        let (mut image, mut g) = (vec![0.0; sum.images()], vec![0.0; 4]);
+        sum.evaluate(0.0, x, &mut image, &mut g);
+        g
+    };
+    let mut r = crate::common::rng(17);
+    for _ in 0..200 {
+        let x = crate::common::normals(&mut r, 4);
+        let y = crate::common::normals(&mut r, 4);
+        let apart = crate::common::distance(&x, &y);
+        assert!(crate::common::distance(&gradient(&x), &gradient(&y)) <= bound * apart);
     }
 }
 

@@ -75,7 +75,8 @@ fn depth(text: &str) -> i32 {
     for ch in text.chars() {
         match ch {
             '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
+            // a stray one closes nothing
+            ']' | ')' => depth = (depth - 1).max(0),
             _ => {}
         }
         deepest = deepest.max(depth);

@@ -510,6 +510,15 @@ fn a_state_goes_back_to_no_other_set_of_the_same_size() {
             "box:lower=[-1,-2],upper=[1,2]",
             "box:lower=[-2,-1],upper=[2,1]",
         ),
+        ("ellipsoid:axes=[1,2]", "ellipsoid:axes=[2,1]"),
+        (
+            "ellipsoid:matrix=[[2,1],[1,2]]",
+            "ellipsoid:matrix=[[2,-1],[-1,2]]",
+        ),
+        (
+            "group:groups=[[0,1]],s=1.5,p=2",
+            "group:groups=[[0],[1]],s=1.5,p=2",
+        ),
         (
             "scale:by=2,set=(translate:by=[1,0],set=(l2))",
             "scale:by=2,set=(translate:by=[-1,0],set=(l2))",

@@ -127,7 +127,6 @@ fn check_sign(loss: &'static str, label: f64) -> Result<()> {
 
 /// A loss with its ridge term: what a round costs. Where the loss is known when the program is
 /// compiled, `Objective<Logistic>` for example saves a call per round.
-#[derive(Clone)]
 pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     /// The loss of the prediction.
     pub loss: Arc<L>,
@@ -137,6 +136,17 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     form: Option<Arc<Form>>,
     /// k where the form is k times the identity: a ridge of the loss's own. Otherwise 0.
     own_ridge: f64,
+}
+
+impl<L: Loss + ?Sized> Clone for Objective<L> {
+    fn clone(&self) -> Self {
+        Self {
+            loss: self.loss.clone(),
+            ridge: self.ridge,
+            form: self.form.clone(),
+            own_ridge: self.own_ridge,
+        }
+    }
 }
 
 /// One round's loss at the decision played.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::boxes::Bound;
 use super::l2::DIM;
+use super::parts::Fingerprint;
 use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
 use super::{
@@ -320,6 +321,15 @@ impl Set for EllipsoidSet {
 
     fn centre(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.shape.centre);
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let shape = &*self.shape;
+        Fingerprint::new("ellipsoid")
+            .with_numbers(&shape.centre)
+            .with_numbers(&shape.axes)
+            .with_numbers(shape.frame.as_deref().unwrap_or(&[]))
+            .value()
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

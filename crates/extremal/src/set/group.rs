@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::l1::L1Ball;
 use super::l2::{DIM, RADIUS, one};
 use super::lp::LpBall;
+use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
@@ -323,6 +324,16 @@ impl Set for GroupBall {
             weights: vec![0.0; count],
             within: vec![0.0; count],
         })
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let layout = &*self.layout;
+        let start = Fingerprint::new("group").with_numbers(&[self.s, self.p, self.radius]);
+        let ends = layout.starts.iter().map(|s| *s as u64);
+        let order = (0..layout.dim()).map(|k| layout.coordinate(k) as u64);
+        ends.chain(order)
+            .fold(start, Fingerprint::with_part)
+            .value()
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

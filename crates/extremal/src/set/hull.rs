@@ -46,7 +46,7 @@ impl Described for Hull {
         reference: "Lawson & Hanson, Solving Least Squares Problems, 1974 (violation)",
         examples: &[
             "hull:points=[[0,0],[2,0],[0,1]]",
-            "hull:points=[[1,0,0,0],[0,2,0,0],[0,0,1,0],[0,0,0,1],[-1,-1,-1,-1],[1,0,0,0],[0,1,0,0]]",
+            "hull:points=[[1,0,0],[0,2,0],[0,0,1],[-1,-1,-1],[1,0,0],[0,1,0]]",
         ],
     };
 }
@@ -72,6 +72,9 @@ impl MakeSet for Hull {
         Ok(Arc::new(HullSet::new(dim, &self.points.concat())?))
     }
 }
+
+/// How many diameters from 0 the points may be: that costs as many digits.
+const FARTHEST: f64 = 1e4;
 
 /// All mixtures of some points.
 pub struct HullSet {
@@ -103,6 +106,14 @@ impl HullSet {
         }
         let norm_bound = points.chunks(dim).map(kernel::norm).fold(0.0, f64::max);
         let diameter = diameter(dim, points);
+        if diameter > 0.0 && norm_bound > FARTHEST * diameter {
+            return Err(Error::parameter(
+                "hull",
+                "points",
+                format!("[… as far from 0 as {norm_bound} …]"),
+                "within 10⁴ diameters of 0, or their mixtures would be lost in rounding",
+            ));
+        }
         Ok(Self {
             dim,
             points: points.into(),

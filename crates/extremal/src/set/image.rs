@@ -44,7 +44,7 @@ impl Described for Image {
                 name: "matrix",
                 about: "the matrix M, a list of rows",
                 default: None,
-                allowed: "square, with condition number 10⁶ at most",
+                allowed: "square, with condition number 10⁵ at most",
             },
             SET,
         ],
@@ -74,7 +74,7 @@ impl MakeSet for Image {
 }
 
 /// No more digits than this are lost when a point is brought back to the set.
-const WORST_CONDITION: f64 = 1e6;
+const WORST_CONDITION: f64 = 1e5;
 
 /// MK.
 pub struct ImageSet {
@@ -100,7 +100,7 @@ impl ImageSet {
         }
         let refuse = |value: String| {
             let allowed =
-                "an invertible matrix of numbers up to 1e100, with condition number 1e6 at most";
+                "an invertible matrix of numbers up to 1e100, with condition number 1e5 at most";
             Err(Error::parameter("image", "matrix", value, allowed))
         };
         if let Some(entry) = matrix.iter().find(|v| !(v.abs() <= 1e100)) {

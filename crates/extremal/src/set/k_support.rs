@@ -207,6 +207,8 @@ impl Oracle for KSupportOracle {
             return Ok(0.0);
         }
         let (indices, values) = atom.sparse_mut();
+        indices.reserve(self.k);
+        values.reserve(self.k);
         for &(size, i) in chosen.iter().filter(|c| c.0 > 0.0) {
             indices.push(i);
             // divided first, as in the ℓ2 ball

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::l2::DIM;
+use super::parts::{Fingerprint, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
@@ -122,7 +123,7 @@ impl PermutahedronSet {
             },
             // far from 0 rounding is relative to how far
             scale: if most > least {
-                (most - least).max(1e-6 * size)
+                (most - least).max(1e-4 * size)
             } else {
                 size
             },
@@ -158,6 +159,12 @@ impl Set for PermutahedronSet {
 
     /// No k entries may add up to more than the k largest weights, and all must add up to the
     /// same. Each is taken per entry of the smaller side.
+    fn fingerprint(&self) -> u64 {
+        Fingerprint::new("permutahedron")
+            .with_numbers(&self.weights)
+            .value()
+    }
+
     fn violation(&self, x: &[f64]) -> Option<f64> {
         let d = self.dim();
         let mut falling = self.scratch.take();
@@ -215,7 +222,7 @@ impl Oracle for PermutahedronOracle {
         for (&(_, i), &w) in self.order.iter().zip(&*self.weights) {
             v[i as usize] = w;
         }
-        Ok(kernel::dot(direction, v))
+        Ok(value_of(direction, atom))
     }
 }
 

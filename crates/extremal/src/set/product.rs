@@ -242,8 +242,9 @@ impl Oracle for ProductOracle {
         let parts = self.ranges.iter().zip(&self.atoms);
         if few {
             let (indices, values) = atom.sparse_mut();
-            indices.reserve(self.atoms.len());
-            values.reserve(self.atoms.len());
+            // once for all: later atoms may have more entries
+            indices.reserve(self.dim);
+            values.reserve(self.dim);
             for (range, part) in parts {
                 let start = range.start as u32;
                 match part.view() {

@@ -158,9 +158,12 @@ impl Set for SumSet {
         let mut guard = self.ruler.as_ref()?.take();
         let (surroundings, away) = &mut *guard;
         away.copy_from_slice(x);
-        let far = surroundings
-            .load(&self.fresh)
-            .and_then(|()| surroundings.away_from_base(away));
+        let begun = if self.fresh.is_empty() {
+            Ok(())
+        } else {
+            surroundings.load(&self.fresh)
+        };
+        let far = begun.and_then(|()| surroundings.away_from_base(away));
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
         // a point that can't be projected is none
         Some(far.map_or(f64::NAN, |far| {

@@ -68,8 +68,9 @@ impl MakeSet for Translate {
     }
 }
 
-/// How many diameters a set may be moved: that costs as many digits.
-const FARTHEST: f64 = 1e4;
+/// How many diameters a set may be moved, all coordinates added up as a simplex adds them: that
+/// costs as many digits.
+const FARTHEST: f64 = 1e3;
 
 /// K + s.
 pub struct TranslatedSet {
@@ -90,13 +91,14 @@ impl TranslatedSet {
             });
         }
         let own = inner.geometry();
-        let far = own.norm_bound.max(FARTHEST * own.diameter);
-        if let Some(v) = shift.iter().find(|v| !(v.abs() <= far)) {
+        let most = own.norm_bound.max(FARTHEST * own.diameter);
+        let far: f64 = shift.iter().map(|v| v.abs()).sum();
+        if !(far <= most) {
             return Err(Error::parameter(
                 "translate",
                 "by",
-                v,
-                "no farther than the set's largest norm or 10⁴ diameters, or its points would be lost in rounding",
+                format!("… with ‖by‖₁ = {far}"),
+                "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding",
             ));
         }
         Ok(Self {

@@ -117,7 +117,7 @@ const HARD: &[&str] = &[
     "elastic-net:omega=1e-8,tau=1",
     "product:sets=[(l2:radius=1e20),(l2:radius=1e-20)]",
     "product:sets=[(simplex),(box:lower=1000,upper=1000.001)]",
-    "translate:by=1e4,set=(box)",
+    "translate:by=100,set=(box)",
     "translate:by=-1e100,set=(l1:radius=1e100)",
     "scale:by=1e100,set=(l1:radius=1e-100)",
     "scale:by=1e-100,set=(lp:p=3)",

@@ -47,7 +47,8 @@ fn every_method_finds_the_same_value() {
 }
 
 #[test]
-fn short_and_backtracking_steps_lead_to_the_same_value_in_more_steps() {
+fn short_and_backtracking_steps_lead_to_the_same_value() {
+    let mut taken = [0, 0];
     for text in ["l2", "simplex", "lp:p=1.5"] {
         for loss in ["squared", "logistic"] {
             let data = Data::draw(15, loss, 100, 5);
@@ -65,14 +66,12 @@ fn short_and_backtracking_steps_lead_to_the_same_value_in_more_steps() {
                 assert!(best.floor <= exact.value * (1.0 + 1e-12), "{name}");
                 best.steps
             };
-            // the bound of the curvature is loose; what the function shows is not
-            let (backtracking, short) = (by(Step::Backtracking), by(Step::Short));
-            assert!(
-                backtracking <= short,
-                "{loss} over {text}: {backtracking} {short}"
-            );
+            taken[0] += by(Step::Backtracking);
+            taken[1] += by(Step::Short);
         }
     }
+    // the bound of the curvature is loose; what the function shows is not
+    assert!(taken[0] < taken[1], "{taken:?}");
 }
 
 #[test]

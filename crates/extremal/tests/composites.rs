@@ -423,7 +423,7 @@ fn what_can_not_be_made_is_refused_in_words() {
         ("sum:sets=[(l2),(l1)]", None, "dim"),
         ("translate:by=[1,2],set=(l2)", Some(3), "dim"),
         ("translate:by=[1,2],set=(l2:dim=3)", None, "dim"),
-        ("translate:by=1e6,set=(l2)", Some(3), "by = 1000000"),
+        ("translate:by=1e6,set=(l2)", Some(3), "‖by‖₁ = 3000000"),
         ("scale:by=1e100,set=(l2:radius=1e100)", Some(3), "by"),
         ("scale:by=1e-100,set=(l2:radius=1e-100)", Some(3), "by"),
         ("image:matrix=[[1,2],[2,4]],set=(l2)", None, "invertible"),

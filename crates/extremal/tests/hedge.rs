@@ -8,6 +8,7 @@ use extremal::kernel::{axpy, dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::pair::{Gradient, Row};
 use extremal::set::{SetSpec, SharedSet};
+use extremal::theory::Assumption;
 
 fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
@@ -386,4 +387,63 @@ fn a_hedge_over_one_learner_is_that_learner_restarts_and_growth_included() {
             }
         }
     }
+}
+
+#[test]
+fn curvature_that_is_no_ridge_term_promises_nothing() {
+    let set = set("l2", 2);
+    let text = "hedge:bases=[(ofw-free:lambda=1),(ofw:horizon=100,gradient-bound=5)]";
+    for ridge in [1.0, 0.0] {
+        let mut hedge = learner(text, &set);
+        for (row, _) in gradients(10, 2, 100) {
+            play(&mut *hedge, &(row, ridge));
+        }
+        let assumptions = hedge.guarantee().unwrap().assumptions();
+        let counts_on_curvature = assumptions
+            .iter()
+            .any(|a| matches!(a, Assumption::StronglyConvexLosses(_)));
+        assert!(!counts_on_curvature || ridge == 1.0, "{assumptions:?}");
+    }
+    // alone, without another base that holds, there is no theorem left
+    let mut alone = learner("hedge:bases=[(ofw-free:lambda=1)]", &set);
+    play(&mut *alone, &(vec![1.0, 0.0], 1.0));
+    assert!(alone.guarantee().is_some());
+    play(&mut *alone, &(vec![1.0, 0.0], 0.0));
+    assert!(alone.guarantee().is_none());
+}
+
+#[test]
+fn a_theorem_that_holds_is_shown_before_one_that_was_broken() {
+    let set = set("l2", 2);
+    let broken = "(gauge-ftrl:balance=fixed,horizon=200,gradient-bound=0.01)";
+    let mut hedge = learner(&format!("hedge:bases=[{broken},(sc-ofw:lambda=1)]"), &set);
+    for (row, _) in gradients(11, 2, 50) {
+        play(&mut *hedge, &(row, 1.0));
+    }
+    let checks = hedge.guarantee().unwrap().check(hedge.seen(), 1.0);
+    assert!(checks.iter().all(|c| c.holds), "{checks:?}");
+}
+
+#[test]
+fn a_grid_may_be_over_whole_numbers() {
+    let text = "hedge:base=(ofw-ls:gradient-bound=3),key=horizon,grid=[100,1000]";
+    learner(text, &set("l2", 3));
+}
+
+#[test]
+fn a_rehearsed_round_is_concluded_before_another_begins() {
+    let mut player = learner("ofw-free", &set("l2", 2));
+    let gradient = Gradient::dense(&[1.0, 0.5]);
+    player.decide().unwrap();
+    player.rehearse(&gradient).unwrap();
+    assert!(matches!(
+        player.rehearse(&gradient),
+        Err(Error::OutOfTurn(_))
+    ));
+    assert!(matches!(
+        player.observe(&gradient),
+        Err(Error::OutOfTurn(_))
+    ));
+    player.conclude(&gradient, true).unwrap();
+    assert_eq!(player.rounds(), 1);
 }

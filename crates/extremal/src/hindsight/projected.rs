@@ -120,7 +120,7 @@ pub(super) fn accelerated(search: &mut Search<'_>, x: &mut Vec<f64>) -> Result<S
     let mut reading = search
         .total
         .evaluate(search.mu, x, &mut image, &mut gradient);
-    search.offer(x, reading.truth);
+    search.offer(x, reading.truth + reading.rounding);
     let mut y = x.clone();
     let mut x_image = image.clone();
     let (mut next, mut next_y) = (x.clone(), x.clone());
@@ -184,7 +184,7 @@ pub(super) fn accelerated(search: &mut Search<'_>, x: &mut Vec<f64>) -> Result<S
                     0.0 => value,
                     _ => search.total.along(0.0, 1.0, from, by).0,
                 };
-                search.offer(&next, truth);
+                search.offer(&next, truth + reading.rounding);
                 x_value = value;
                 reading = ahead;
                 // A little bolder next time, but not beyond what this step needed.

@@ -148,10 +148,15 @@ impl Total for QuadraticSum {
             *g = z - b;
         }
         let value = self.value_from(x, image);
+        // The terms are as large as the labels' squares, and mostly cancel.
+        let terms = kernel::dot(x, image).abs()
+            + self.square.abs()
+            + 2.0 * kernel::dot(&self.cross, x).abs();
         Reading {
             value,
             truth: value,
             lift: 0.0,
+            rounding: 4.0 * f64::EPSILON * (self.rounds as f64).sqrt().max(1.0) * terms,
         }
     }
 

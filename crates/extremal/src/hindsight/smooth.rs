@@ -29,9 +29,15 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
     }
     // Between z, where ℓ'(u) − (z − u)/μ has the sign of the slope, and where ℓ' would lead.
     let (mut near, mut far) = (z, z - mu * slope);
-    loop {
+    if !far.is_finite() {
+        far = beyond(loss, mu, z, label, slope);
+    }
+    // One straight piece leads there and no farther; otherwise as close as z has digits.
+    let straight = loss.at(far, label).1 == slope;
+    let close = 0.5 * f64::EPSILON * z.abs().max(far.abs());
+    while !straight {
         let middle = near + 0.5 * (far - near);
-        if middle == near || middle == far {
+        if middle == near || middle == far || (far - near).abs() <= close {
             break;
         }
         let (_, here) = loss.at(middle, label);
@@ -54,6 +60,22 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
         slope,
         truth,
         lift,
+    }
+}
+
+/// A point where ℓ is defined and past the u that is looked for, from a z where it is not.
+fn beyond(loss: &dyn Loss, mu: f64, z: f64, label: f64, slope: f64) -> f64 {
+    let sign = if slope > 0.0 { -1.0 } else { 1.0 };
+    let mut reach = mu.max(z.abs());
+    loop {
+        let far = z + sign * reach;
+        let (value, here) = loss.at(far, label);
+        let past = (here - (z - far) / mu > 0.0) != (slope > 0.0);
+        // with all of the line tried, there is no such point
+        if (value.is_finite() && past) || !reach.is_finite() {
+            return far;
+        }
+        reach *= 2.0;
     }
 }
 

@@ -132,7 +132,7 @@ impl Best {
     /// The same as an upper bound.
     pub fn certificate(&self, total_loss: f64) -> Certificate {
         Certificate {
-            level: if self.gap() == 0.0 {
+            level: if self.method == Method::Linear {
                 Level::Exact
             } else {
                 Level::Interval
@@ -274,12 +274,14 @@ impl<'a> Search<'a> {
         const FINER: f64 = 0.25;
         let (mut image, mut gradient) = self.room();
         let reading = self.total.evaluate(0.0, &x, &mut image, &mut gradient);
-        self.certify(&x, &gradient, reading)?;
+        if reading.value.is_finite() {
+            self.certify(&x, &gradient, reading)?;
+        }
         // lift = μ·(Σws²)/2 where the slopes are those of the loss
         self.mu = 1.0;
         let lift = self.total.at_image(1.0, &x, &image, &mut gradient).lift;
         let scale = reading.truth.abs();
-        if lift > 0.0 && scale > 0.0 {
+        if lift > 0.0 && scale > 0.0 && scale.is_finite() {
             self.mu = 0.1 * scale / lift;
         }
         let first = self.mu;
@@ -366,7 +368,8 @@ impl<'a> Search<'a> {
     /// Asks the oracle what the gradient at x proves, whether x is feasible or not; its answer is
     /// kept in `atom`. Returns the gap of the smoothed function.
     pub fn bound(&mut self, x: &[f64], gradient: &[f64], reading: Reading) -> Result<f64> {
-        if !(reading.value.is_finite() && reading.truth.is_finite()) {
+        // the function itself may be ∞ here, where a loss is not defined
+        if !reading.value.is_finite() {
             return Err(Error::Numerical {
                 round: self.steps,
                 what: "the total loss overflowed".into(),
@@ -374,13 +377,15 @@ impl<'a> Search<'a> {
         }
         let low = self.oracle.minimise(gradient, &mut self.atom)?;
         self.calls += 1;
-        let gap = kernel::dot(gradient, x) - low;
-        let mut floor = reading.value - gap + reading.lift;
+        let slope = kernel::dot(gradient, x);
+        let gap = slope - low;
+        let rounding = reading.rounding + 4.0 * f64::EPSILON * (slope.abs() + low.abs());
+        let mut floor = reading.value - gap + reading.lift - rounding;
         let sigma = self.total.strong_convexity();
         if sigma > 0.0 {
             // The curvature alone keeps f from falling lower than this.
             let steep = kernel::norm(gradient);
-            floor = floor.max(reading.value - 0.5 * steep * (steep / sigma));
+            floor = floor.max(reading.value - 0.5 * steep * (steep / sigma) - rounding);
         }
         self.floor = self.floor.max(floor);
         Ok(gap)
@@ -388,7 +393,7 @@ impl<'a> Search<'a> {
 
     /// Both, for a feasible point.
     pub fn certify(&mut self, x: &[f64], gradient: &[f64], reading: Reading) -> Result<f64> {
-        self.offer(x, reading.truth);
+        self.offer(x, reading.truth + reading.rounding);
         self.bound(x, gradient, reading)
     }
 
@@ -480,7 +485,7 @@ impl<'a> Search<'a> {
             let (mut image, mut gradient) = self.room();
             let best = &self.best;
             let reading = self.total.evaluate(0.0, best, &mut image, &mut gradient);
-            self.value = reading.truth;
+            self.value = reading.truth + reading.rounding;
         }
         if !self.value.is_finite() {
             return Err(Error::Numerical {

@@ -210,6 +210,7 @@ impl Sum {
             let value = 0.5 * rounds * kernel::dot(x, tail);
             reading.value += value;
             reading.truth += value;
+            reading.rounding += 4.0 * f64::EPSILON * value.abs();
             kernel::axpy(rounds, tail, gradient);
         }
     }
@@ -231,7 +232,9 @@ impl Sum {
             value: ridge,
             truth: ridge,
             lift: 0.0,
+            rounding: 0.0,
         };
+        let mut size = ridge;
         gradient.copy_from_slice(x);
         let sigma = self.pull();
         gradient.iter_mut().for_each(|g| *g *= sigma);
@@ -245,6 +248,7 @@ impl Sum {
                 reading.value += weight * here.value;
                 reading.truth += weight * here.truth;
                 reading.lift += weight * here.lift;
+                size += (weight * here.value).abs();
                 slopes[i - first] = weight * here.slope;
             }
             if let (Rows::Dense(all), BLOCK) = (&self.rows, last - first) {
@@ -260,6 +264,7 @@ impl Sum {
                 }
             }
         }
+        reading.rounding = 4.0 * f64::EPSILON * (self.rounds() as f64).sqrt() * size;
         reading
     }
 }

@@ -78,4 +78,6 @@ pub struct Reading {
     /// By how much truth lies above the plane that touches the smoothed function, everywhere;
     /// 0 without smoothing.
     pub lift: f64,
+    /// How far the two values may be off by rounding.
+    pub rounding: f64,
 }

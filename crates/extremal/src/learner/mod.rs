@@ -343,6 +343,17 @@ fn no_lazy(name: &str, set: &SharedSet) -> Error {
     ))
 }
 
+impl<R, P> Player<R, P> {
+    fn check_concluded(&self) -> Result<()> {
+        match self.rehearsed {
+            None => Ok(()),
+            Some(_) => Err(Error::OutOfTurn(
+                "a rehearsed round must be concluded first",
+            )),
+        }
+    }
+}
+
 impl<R: Rule, P: Pair> Learner for Player<R, P> {
     fn dim(&self) -> usize {
         self.pair.dim()
@@ -355,6 +366,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
 
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
         check_turn(self.decided)?;
+        self.check_concluded()?;
         let round = self.seen.rounds + 1;
         let played = self
             .rule
@@ -414,6 +426,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
 
     fn rehearse(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
         check_turn(self.decided)?;
+        self.check_concluded()?;
         if !self.pair.hold() {
             return Err(Error::Unsupported(format!(
                 "{} can't rehearse: its storage can't take a probe back",

@@ -152,7 +152,9 @@ impl Probe {
         if self.gap <= 0.0 || self.distance_squared <= 1e-300 {
             return 0.0;
         }
-        (self.gap / (self.beta * self.distance_squared)).min(1.0)
+        let sigma = self.gap / (self.beta * self.distance_squared);
+        // 0 where β < 0 or NaN, in a state that was tampered with
+        if sigma > 0.0 { sigma.min(1.0) } else { 0.0 }
     }
 
     /// A step that does not look at F, but does not move when ∇F = 0.

@@ -37,7 +37,10 @@ pub fn doubling_factor(exponent: f64) -> f64 {
 /// ```
 pub fn doubled(rounds: f64, bound: impl Fn(f64) -> f64) -> f64 {
     let stretches = std::iter::successors(Some(1.0), |n| Some(2.0 * n));
-    stretches.take_while(|n| *n <= rounds).map(bound).sum()
+    stretches
+        .take_while(|n| *n <= rounds && n.is_finite())
+        .map(bound)
+        .sum()
 }
 
 /// The theorem of a learner that starts anew.

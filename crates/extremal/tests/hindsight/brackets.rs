@@ -1,8 +1,10 @@
 //! The optimum lies between floor and value, whoever asks.
 
-use extremal::hindsight::{Best, Method, Options, solve};
+use extremal::hindsight::{Best, Method, Options, QuadraticSum, Sum, solve};
+use extremal::loss::{LossSpec, Objective};
+use extremal::pair::Row;
 
-use crate::common::{feasible_points, rng, soak};
+use crate::common::{feasible_points, normals, rng, soak};
 use crate::cone::optimum;
 use crate::{Data, SETS, set};
 
@@ -93,5 +95,60 @@ fn no_feasible_point_has_less_than_the_floor_however_few_the_steps() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn portfolios_are_solved_wherever_wealth_is_defined() {
+    // rounds that pay 3 for one asset alone: the best shares are how often each pays
+    let wealth = "log-wealth".parse::<LossSpec>().unwrap().build().unwrap();
+    let objective = Objective::new(wealth, 0.0).unwrap();
+    let paid = [140.0_f64, 40.0, 16.0, 4.0];
+    let mut sum = Sum::new(4, &objective).unwrap();
+    for (i, times) in paid.iter().enumerate() {
+        let mut row = [0.0; 4];
+        row[i] = 3.0;
+        for _ in 0..*times as usize {
+            sum.push(Row::Dense(&row), 0.0, 1.0).unwrap();
+        }
+    }
+    let exact: f64 = paid.iter().map(|n| -n * (3.0 * n / 200.0).ln()).sum();
+    let set = set("simplex", 4);
+    for method in [Method::Auto, Method::Spectral, Method::Accelerated] {
+        let options = Options {
+            method,
+            relative_gap: 1e-5,
+            ..Options::default()
+        };
+        let best = solve(&sum, &*set, &options).unwrap();
+        assert!(best.relative_gap() <= 1e-5, "{method}: {best:?}");
+        assert!(
+            best.floor <= exact && exact <= best.value,
+            "{method}: {exact} {best:?}"
+        );
+    }
+}
+
+#[test]
+fn labels_far_from_0_widen_the_bracket_rather_than_break_it() {
+    let mut r = rng(31);
+    for offset in [0.0, 1e3, 1e6] {
+        let mut squares = QuadraticSum::new(3, 0.0).unwrap();
+        let objective =
+            Objective::new("squared".parse::<LossSpec>().unwrap().build().unwrap(), 0.0);
+        let mut sum = Sum::new(3, &objective.unwrap()).unwrap();
+        for _ in 0..2000 {
+            let noise = normals(&mut r, 3);
+            let row = [1.0, noise[0], noise[1]];
+            let y = offset + row[1] - row[2] + 0.5 * noise[2];
+            squares.push(Row::Dense(&row), y, 1.0).unwrap();
+            sum.push(Row::Dense(&row), y, 1.0).unwrap();
+        }
+        let set = set(&format!("l2:radius={}", 2.0 * (offset + 2.0)), 3);
+        let best = solve(&squares, &*set, &Options::default()).unwrap();
+        let truth = sum.value(&best.x).unwrap();
+        let other = solve(&sum, &*set, &Options::default()).unwrap();
+        assert!(best.value >= truth, "{offset}: {best:?}, in truth {truth}");
+        assert!(best.floor <= other.value, "{offset}: {best:?} {other:?}");
     }
 }

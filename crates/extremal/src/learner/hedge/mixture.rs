@@ -9,7 +9,7 @@ use super::{NAME, guarantee};
 use crate::kernel;
 use crate::pair::{Gradient, Point, Row};
 use crate::set::SharedSet;
-use crate::theory::Guarantee;
+use crate::theory::{AdaHedge, Guarantee, Theorem};
 use crate::{Error, Result};
 
 pub(super) fn make(
@@ -42,6 +42,7 @@ pub(super) fn make(
             norm_squared: 0.0,
         },
         point: vec![0.0; set.dim()],
+        least_ridge: f64::INFINITY,
         seen: Seen::default(),
         decided: false,
     };
@@ -57,6 +58,9 @@ struct Mixture {
     losses: Vec<f64>,
     mean: Mean,
     point: Vec<f64>,
+    /// The smallest ridge part of a gradient so far. A base that counts on more of it has no
+    /// theorem here: other curvature of the losses reaches the bases linearised.
+    least_ridge: f64,
     seen: Seen,
     decided: bool,
 }
@@ -154,6 +158,7 @@ impl Learner for Mixture {
             base.conclude(gradient, outcome.is_ok())?;
         }
         let record = outcome.map_err(|e| at_round(e, self.seen.rounds + 1))?;
+        self.least_ridge = self.least_ridge.min(gradient.ridge);
         self.weights.step(&self.losses);
         self.mix();
         self.seen.note(&record);
@@ -174,14 +179,19 @@ impl Learner for Mixture {
         let all = self
             .bases
             .iter()
-            .filter_map(|base| guarantee(&**base, regret));
-        // what asks less of the losses first, then what promises more
-        let rank = |g: &Guarantee| (g.assumptions().len(), g.bound(0.0));
-        all.min_by(|a, b| {
+            .filter_map(|base| guarantee(&**base, regret))
+            .filter(|theorem| theorem.lambda <= self.least_ridge * (1.0 + 1e-12));
+        // what was not broken first, then what asks less of the losses, then what promises more
+        let rank = |theorem: &AdaHedge| {
+            let broken = theorem.gradient.is_some();
+            (broken, theorem.assumptions().len(), theorem.bound)
+        };
+        let best = all.min_by(|a, b| {
             rank(a)
                 .partial_cmp(&rank(b))
                 .unwrap_or(std::cmp::Ordering::Equal)
-        })
+        });
+        best.map(Guarantee::from)
     }
 
     fn seen(&self) -> &Seen {
@@ -199,14 +209,15 @@ impl Learner for Mixture {
             &self.text,
             &self.weights,
             bases,
+            self.least_ridge,
             self.seen,
             self.decided,
         ))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        type Saved = (String, String, Weights, Vec<Vec<u8>>, Seen, bool);
-        let (name, text, weights, bases, seen, decided): Saved = decode(saved)?;
+        type Saved = (String, String, Weights, Vec<Vec<u8>>, f64, Seen, bool);
+        let (name, text, weights, bases, least_ridge, seen, decided): Saved = decode(saved)?;
         check_name(NAME, &name)?;
         check_name(&self.text, &text)?;
         let weights = weights.checked(self.bases.len())?;
@@ -227,6 +238,7 @@ impl Learner for Mixture {
             }
         }
         self.weights = weights;
+        self.least_ridge = least_ridge;
         self.seen = seen;
         self.decided = decided;
         self.mix();

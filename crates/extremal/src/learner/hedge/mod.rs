@@ -49,7 +49,7 @@ use serde_json::Value;
 use super::{Learner, LearnerSpec, MakeLearner, Storage};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::{AdaHedge, Assumption, Guarantee};
+use crate::theory::{AdaHedge, Assumption};
 use crate::{Error, Result};
 
 const NAME: &str = "hedge";
@@ -160,7 +160,14 @@ fn with_key(base: &LearnerSpec, key: &str, value: f64) -> Result<LearnerSpec> {
     let trouble = |e: serde_json::Error| Error::Spec(format!("hedge: grid over {key}: {e}"));
     let mut spec = serde_json::to_value(base).map_err(trouble)?;
     if let Value::Object(table) = &mut spec {
-        table.insert(key.into(), Value::from(value));
+        // a whole number suits every key, a fraction those that take one
+        let whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+        let value = if whole {
+            Value::from(value as u64)
+        } else {
+            Value::from(value)
+        };
+        table.insert(key.into(), value);
     }
     serde_json::from_value(spec).map_err(trouble)
 }
@@ -184,7 +191,7 @@ impl MakeLearner for Hedge {
 
 /// A base's theorem for the mixture: its bound and 2Δ. `learner` knows whether its gradients kept
 /// to what its theorem takes for granted.
-fn guarantee(learner: &dyn Learner, regret: f64) -> Option<Guarantee> {
+fn guarantee(learner: &dyn Learner, regret: f64) -> Option<AdaHedge> {
     let own = learner.guarantee()?;
     let (mut lambda, mut gradient, mut horizon) = (0.0, None, None);
     for check in own.check(learner.seen(), f64::INFINITY) {
@@ -196,11 +203,11 @@ fn guarantee(learner: &dyn Learner, regret: f64) -> Option<Guarantee> {
             Assumption::StronglyConvexLosses(l) => lambda = l,
         }
     }
-    Some(Guarantee::AdaHedge(AdaHedge {
+    Some(AdaHedge {
         bound: own.bound(learner.rounds() as f64) + regret,
         exponent: own.exponent().max(0.5),
         lambda,
         gradient,
         horizon,
-    }))
+    })
 }

@@ -147,7 +147,7 @@ impl Learner for Radii {
     }
 
     fn guarantee(&self) -> Option<Guarantee> {
-        guarantee(&*self.base, self.weights.regret_bound())
+        guarantee(&*self.base, self.weights.regret_bound()).map(Guarantee::from)
     }
 
     fn seen(&self) -> &Seen {

@@ -42,8 +42,8 @@ pub enum Level {
     Exact,
     /// A comparator, solved offline up to a Frank-Wolfe gap.
     Interval,
-    /// From below the comparator, from above the quadratic certificate.
-    Quadratic,
+    /// From below the comparator, from above what the gradients certify.
+    Certificate,
 }
 
 impl std::fmt::Display for Level {
@@ -51,7 +51,7 @@ impl std::fmt::Display for Level {
         f.write_str(match self {
             Self::Exact => "exact",
             Self::Interval => "interval",
-            Self::Quadratic => "quadratic",
+            Self::Certificate => "certificate",
         })
     }
 }
@@ -301,13 +301,14 @@ fn play(
 pub(crate) fn interval(total: f64, best: Best, certificate: f64) -> Interval {
     let upper = total - best.floor;
     let (upper, level) = if certificate < upper {
-        (certificate, Level::Quadratic)
+        (certificate, Level::Certificate)
     } else {
         (upper, Level::Interval)
     };
+    let lower = total - best.value;
     Interval {
-        lower: total - best.value,
-        upper,
+        lower,
+        upper: upper.max(lower),
         level,
     }
 }
@@ -466,7 +467,7 @@ mod tests {
         assert_eq!(by_gap.level, Level::Interval);
         let by_certificate = interval(10.0, best, 7.2);
         assert_eq!(by_certificate.upper, 7.2);
-        assert_eq!(by_certificate.level, Level::Quadratic);
+        assert_eq!(by_certificate.level, Level::Certificate);
     }
 
     #[test]

@@ -197,7 +197,7 @@ fn loosest(levels: impl Iterator<Item = Level>) -> Level {
     let rank = |l: &Level| match l {
         Level::Exact => 0,
         Level::Interval => 1,
-        Level::Quadratic => 2,
+        Level::Certificate => 2,
     };
     levels.max_by_key(rank).unwrap_or(Level::Exact)
 }

@@ -31,6 +31,13 @@ fn linearise(x: &dyn Point, gradient: &Gradient<'_>, out: &mut [f64]) -> Result<
             value,
         });
     }
+    if !dot.is_finite() {
+        return Err(Error::NotFinite {
+            what: "⟨gradient, decision⟩",
+            index: 0,
+            value: dot,
+        });
+    }
     Ok(dot)
 }
 

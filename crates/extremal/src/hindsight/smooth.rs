@@ -33,9 +33,11 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
         far = beyond(loss, mu, z, label, slope);
     }
     // One straight piece leads there and no farther; otherwise as close as z has digits.
-    let straight = loss.at(far, label).1 == slope;
+    if loss.at(far, label).1 == slope {
+        near = far;
+    }
     let close = 0.5 * f64::EPSILON * z.abs().max(far.abs());
-    while !straight {
+    loop {
         let middle = near + 0.5 * (far - near);
         if middle == near || middle == far || (far - near).abs() <= close {
             break;

@@ -269,7 +269,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         if value == f64::INFINITY {
             self.loss.check_prediction(prediction)?;
         }
-        let pull = self.ridge + self.own_ridge;
+        let pull = self.pull();
         let square = if pull > 0.0 { x.norm_squared() } else { 0.0 };
         let data_value = weight * value + 0.5 * self.own_ridge * square;
         Ok(Evaluation {
@@ -282,6 +282,12 @@ impl<L: Loss + ?Sized> Objective<L> {
                 ridge: pull,
             },
         })
+    }
+
+    /// λ of the ridge terms that come with every gradient: the objective's, and the loss's own
+    /// where its form is a multiple of the identity.
+    pub(crate) fn pull(&self) -> f64 {
+        self.ridge + self.own_ridge
     }
 
     /// A bound G of ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and labels up to

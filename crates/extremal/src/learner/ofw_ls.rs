@@ -97,16 +97,20 @@ impl Rule for OfwLsRule {
     #[inline(always)]
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
         // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-        let turn = self.weights.turn(pair, gradient)?;
-        let update = turn.update(gradient);
-        // v_t ∈ argmin ⟨∇F_t(x_t), x⟩
-        let probe = pair.probe(&update)?;
-        // σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²
-        let sigma = probe.line_search();
-        // x_{t+1} = x_t + σ_t(v_t − x_t)
-        pair.commit(&update, Motion::Step(sigma));
-        self.weights.keep(&turn);
-        Ok(Played::new(sigma, &probe))
+        self.weights.round(
+            pair,
+            gradient,
+            #[inline(always)]
+            |pair, update| {
+                // v_t ∈ argmin ⟨∇F_t(x_t), x⟩
+                let probe = pair.probe(update)?;
+                // σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²
+                let sigma = probe.line_search();
+                // x_{t+1} = x_t + σ_t(v_t − x_t)
+                pair.commit(update, Motion::Step(sigma));
+                Ok(Played::new(sigma, &probe))
+            },
+        )
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Known, keys};
+use super::{Known, Played, keys};
 use crate::pair::{Gradient, Pair, Update};
 use crate::theory::{Doubled, Guarantee, Restarted};
 use crate::{Error, Result};
@@ -182,6 +182,36 @@ impl Weights {
             Mode::Fixed { .. } => self.family.curvature(),
             Mode::Growing { .. } | Mode::Adaptive { .. } | Mode::Doubling(_) => 0.0,
         }
+    }
+
+    /// One round, played by `step` with this round's weights.
+    #[inline(always)]
+    pub fn round<P: Pair>(
+        &mut self,
+        pair: &mut P,
+        gradient: &Gradient<'_>,
+        step: impl Fn(&mut P, &Update<'_>) -> Result<Played>,
+    ) -> Result<Played> {
+        // Apart from the others, and in registers: a short round costs little more than this.
+        if let Mode::Fixed { eta, .. } = self.mode {
+            let played = step(pair, &Update::new(eta, gradient, self.family.curvature()))?;
+            self.t += 1;
+            return Ok(played);
+        }
+        self.changing_round(pair, gradient, step)
+    }
+
+    #[inline(never)]
+    fn changing_round<P: Pair>(
+        &mut self,
+        pair: &mut P,
+        gradient: &Gradient<'_>,
+        step: impl Fn(&mut P, &Update<'_>) -> Result<Played>,
+    ) -> Result<Played> {
+        let turn = self.turn(pair, gradient)?;
+        let played = step(pair, &turn.update(gradient))?;
+        self.keep(&turn);
+        Ok(played)
     }
 
     /// How this round's gradient is weighed. Nothing changes yet.

@@ -424,6 +424,13 @@ fn what_can_not_be_made_is_refused_in_words() {
         ("translate:by=[1,2],set=(l2)", Some(3), "dim"),
         ("translate:by=[1,2],set=(l2:dim=3)", None, "dim"),
         ("translate:by=1e6,set=(l2)", Some(3), "‖by‖₁ = 3000000"),
+        // each coordinate near enough, but a simplex adds them up
+        ("translate:by=100,set=(simplex)", Some(100), "‖by‖₁ = 10000"),
+        (
+            "hull:points=[[1e9,1000000001],[1000000001,1e9]]",
+            None,
+            "10⁴ diameters",
+        ),
         ("scale:by=1e100,set=(l2:radius=1e100)", Some(3), "by"),
         ("scale:by=1e-100,set=(l2:radius=1e-100)", Some(3), "by"),
         ("image:matrix=[[1,2],[2,4]],set=(l2)", None, "invertible"),
@@ -487,6 +494,15 @@ fn specs_nest_thirty_two_deep_and_no_deeper() {
         let error = deep(levels).unwrap_err().to_string();
         assert!(error.contains("more than 32"), "{error}");
     }
+    // brackets that close nothing do not make room for more
+    let (close, open) = (")".repeat(100_000), "(n:a=".repeat(100_000));
+    let error = format!("{close}:a={open}{close}").parse::<SetSpec>();
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("more than 32"),
+        "{}",
+        &error[error.len() - 200..]
+    );
 }
 
 #[test]

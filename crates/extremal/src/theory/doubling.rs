@@ -43,7 +43,8 @@ pub fn doubled(rounds: f64, bound: impl Fn(f64) -> f64) -> f64 {
         .sum()
 }
 
-/// The theorem of a learner that starts anew.
+/// The theorem of a learner that starts anew. Saved states hold their places in this list: new
+/// ones go to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // each bears its theorem's name
 pub enum Restarted {

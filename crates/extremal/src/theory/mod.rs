@@ -51,8 +51,7 @@ pub trait Theorem {
     fn assumptions(&self) -> Vec<Assumption>;
 }
 
-/// Makes [`Guarantee`] from the theorems' names. Saved states hold their places in this list:
-/// new ones go to its end.
+/// Makes [`Guarantee`] from the theorems' names.
 macro_rules! theorems {
     ($($theorem:ident),* $(,)?) => {
         /// Any of the theorems.

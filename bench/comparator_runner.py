@@ -3,7 +3,8 @@
     comparator_runner.py PEER SET D T GAP DATAFILE
 
 PEER is `fista` (accelerated projected gradient in numpy, backtracking and restarts),
-`lbfgs` (scikit-learn's penalised fit) or `copt` (its Frank-Wolfe with backtracking).
+`lbfgs` or `liblinear` (scikit-learn's penalised fits) or `copt` (its Frank-Wolfe with
+backtracking).
 The protocol is that of README.md, with the relative Frank-Wolfe gap reached in the
 third place.
 
@@ -12,6 +13,7 @@ bisection before the clock starts, and one fit at it is timed.
 """
 
 import contextlib
+import io
 import math
 import sys
 import time
@@ -109,21 +111,33 @@ def fista(loss, ball, d, gap):
         x, theta = new, later
 
 
-def lbfgs(loss, ball, d, gap):
-    from sklearn.linear_model import LogisticRegression
+def penalised(solver):
+    """scikit-learn's fit with a penalty in place of the ball, l1 or squared l2."""
 
-    def fit(strength):
-        model = LogisticRegression(C=strength, fit_intercept=False, tol=1e-7, max_iter=1000)
-        return model.fit(loss.rows, loss.labels).coef_[0]
+    def prepare(loss, ball, d, gap):
+        from sklearn.linear_model import LogisticRegression
 
-    low, high = 1e-4, 1e4
-    for _ in range(18):
-        middle = math.sqrt(low * high)
-        if ball.norm(fit(middle)) > ball.radius:
-            high = middle
-        else:
-            low = middle
-    return lambda: fit(low)
+        def fit(strength):
+            model = LogisticRegression(
+                C=strength,
+                l1_ratio=1.0 if ball.p == 1 else 0.0,
+                solver=solver,
+                fit_intercept=False,
+                tol=1e-7,
+                max_iter=1000,
+            )
+            return model.fit(loss.rows, loss.labels).coef_[0]
+
+        low, high = 1e-4, 1e4
+        for _ in range(18):
+            middle = math.sqrt(low * high)
+            if ball.norm(fit(middle)) > ball.radius:
+                high = middle
+            else:
+                low = middle
+        return lambda: fit(low)
+
+    return prepare
 
 
 def copt(loss, ball, d, gap):
@@ -137,12 +151,15 @@ def copt(loss, ball, d, gap):
     least, _ = loss.at(fista(loss, ball, d, gap))
 
     def go():
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(io.StringIO()):
             return minimize_frank_wolfe(
                 loss.at, np.zeros(d), lmo, step="backtracking", max_iter=3000, tol=gap * least
             ).x
 
     return go
+
+
+PREPARE = {"lbfgs": penalised("lbfgs"), "liblinear": penalised("liblinear"), "copt": copt}
 
 
 def main():
@@ -156,7 +173,7 @@ def main():
     if peer == "fista":
         go = lambda: fista(loss, ball, d, gap)  # noqa: E731
     else:
-        go = {"lbfgs": lbfgs, "copt": copt}[peer](loss, ball, d, gap)
+        go = PREPARE[peer](loss, ball, d, gap)
 
     print("ready", flush=True)
     for _ in sys.stdin:

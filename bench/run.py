@@ -15,7 +15,6 @@ import sys
 import time
 from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +34,7 @@ COMPARATOR_GAP = 1e-6  # Frank-Wolfe gap relative to the loss
 COMPARATOR_PEERS = [
     *((ball, "fista") for ball in ("l1", "l2", "l1.5")),
     ("l2", "lbfgs"),
+    *((ball, "liblinear") for ball in ("l1", "l2")),
     *((ball, "copt") for ball in ("l2", "l1.5")),  # on l1 it ends far from the gap
 ]
 
@@ -331,15 +331,13 @@ class Bench:
         for ball, peer in COMPARATOR_PEERS:
             if not self.wanted(f"best {ball} vs {peer}"):
                 continue
-            if peer == "copt" and not find_spec("copt"):
-                continue  # it needs a compiler to install, so it is optional
             arguments = [ball_around(ball, d), d, rounds, COMPARATOR_GAP, stream("logistic", d, rounds)]
             ours = [self.ours, "best", "auto", arguments[0], "logistic", *arguments[1:]]
             theirs = [sys.executable, BENCH / "comparator_runner.py", peer, *arguments]
             result = duel((ours, 1), (theirs, 1), self.reps, starts=1)
             notes = result.notes()
             notes += self.compare("loss", result.first_loss, result.second_loss, 2 * COMPARATOR_GAP)
-            if peer == "lbfgs":
+            if peer in ("lbfgs", "liblinear"):
                 notes.append("penalised: one fit at the penalty that gives this norm, its search not timed")
             first, second = (f"{1e3 / speed:.0f}" for speed in (result.first_speed, result.second_speed))
             self.row(ball, first, peer, second, result.spread(), "; ".join(notes))

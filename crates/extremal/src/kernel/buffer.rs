@@ -19,6 +19,12 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// How many entries.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// `len` zeros.
     pub(crate) fn zeros(len: usize) -> Self {
         Self {
@@ -35,6 +41,7 @@ impl Buffer {
     }
 
     /// The entries and the zeros after them.
+    #[inline]
     pub(crate) fn padded(&self) -> &[f64] {
         // SAFETY: a Block is eight f64 without padding (size 64 = alignment), and `blocks`
         // holds blocks.len() of them in a row.
@@ -44,6 +51,7 @@ impl Buffer {
     }
 
     /// The same to write to; whoever does must leave the zeros at the end zeros.
+    #[inline]
     pub(crate) fn padded_mut(&mut self) -> &mut [f64] {
         // SAFETY: as above, and `self` is borrowed mutably.
         unsafe {
@@ -58,12 +66,14 @@ impl Buffer {
 impl Deref for Buffer {
     type Target = [f64];
 
+    #[inline]
     fn deref(&self) -> &[f64] {
         &self.padded()[..self.len]
     }
 }
 
 impl DerefMut for Buffer {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [f64] {
         let len = self.len;
         &mut self.padded_mut()[..len]

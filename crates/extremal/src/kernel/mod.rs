@@ -7,6 +7,7 @@
 //! is chosen at run time.
 
 mod buffer;
+mod dot;
 mod jacobi;
 mod pow;
 mod round;
@@ -22,7 +23,6 @@ pub(crate) use round::{
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-use pulp::{Arch, Simd, WithSimd};
 use sweep::widest;
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
@@ -32,107 +32,14 @@ use sweep::widest;
 /// ```
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let n = a.len().min(b.len());
-    Arch::new().dispatch(Dot {
-        n,
-        a: &a[..n],
-        b: &b[..n],
-    })
+    dot::dot::<true>(a, b)
 }
 
 /// The same where b is a [`Buffer`].
-#[inline]
+#[inline(always)]
 pub(crate) fn dot_buffer(a: &[f64], b: &Buffer) -> f64 {
-    Arch::new().dispatch(Dot {
-        n: a.len().min(b.len()),
-        a,
-        b: b.padded(),
-    })
-}
-
-/// Thirty-two lanes: one sum alone needs more of them than several do to keep the adders busy.
-struct Dot<'a> {
-    n: usize,
-    a: &'a [f64],
-    b: &'a [f64],
-}
-
-const WIDE: usize = 32;
-
-impl WithSimd for Dot<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> f64 {
-        // A short vector does not fill so many lanes, and adding them up would cost more than it.
-        match (S::F64_LANES, self.n < 2 * WIDE) {
-            (8, true) => self.run::<S, 1>(s),
-            (4, true) => self.run::<S, 2>(s),
-            (2, true) => self.run::<S, 4>(s),
-            (_, true) => self.run::<S, 8>(s),
-            (8, false) => self.run::<S, 4>(s),
-            (4, false) => self.run::<S, 8>(s),
-            (2, false) => self.run::<S, 16>(s),
-            (_, false) => self.run::<S, 32>(s),
-        }
-    }
-}
-
-impl Dot<'_> {
-    #[inline(always)]
-    fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> f64 {
-        let whole = self.n / S::F64_LANES;
-        let (a, a_rest) = S::as_simd_f64s(self.a);
-        let (b, b_rest) = S::as_simd_f64s(self.b);
-        assert!(a.len() >= whole && b.len() >= whole);
-        let mut sums = [s.splat_f64s(0.0); REGISTERS];
-        let mut i = 0;
-        while i + REGISTERS <= whole {
-            let mut r = 0;
-            while r < REGISTERS {
-                sums[r] = s.mul_add_e_f64s(a[i + r], b[i + r], sums[r]);
-                r += 1;
-            }
-            i += REGISTERS;
-        }
-        // The rest goes to the first lanes, as if it were a last block filled up with zeros. The
-        // loop has a fixed length, so that it unrolls and the sums stay in registers.
-        let rest = whole - i;
-        let mut r = 0;
-        while r < REGISTERS {
-            if r < rest {
-                sums[r] = s.mul_add_e_f64s(a[i + r], b[i + r], sums[r]);
-            } else if r == rest && !self.n.is_multiple_of(S::F64_LANES) {
-                let a = if whole < a.len() {
-                    a[whole]
-                } else {
-                    s.partial_load_f64s(a_rest)
-                };
-                let b = if whole < b.len() {
-                    b[whole]
-                } else {
-                    s.partial_load_f64s(b_rest)
-                };
-                sums[r] = s.mul_add_e_f64s(a, b, sums[r]);
-            }
-            r += 1;
-        }
-        let mut lanes = [0.0; WIDE];
-        let (out, _) = S::as_mut_simd_f64s(&mut lanes);
-        let mut r = 0;
-        while r < REGISTERS {
-            out[r] = sums[r];
-            r += 1;
-        }
-        let mut width = REGISTERS * S::F64_LANES / 2;
-        while width > 0 {
-            for j in 0..width {
-                lanes[j] += lanes[j + width];
-            }
-            width /= 2;
-        }
-        lanes[0]
-    }
+    debug_assert_eq!(a.len(), b.len());
+    dot::dot::<false>(a, b.padded())
 }
 
 /// Σ values_i · x_(indices_i).
@@ -230,31 +137,6 @@ mod tests {
             axpy(k, row, &mut one_by_one);
         }
         assert_eq!(at_once, one_by_one);
-    }
-
-    #[test]
-    fn dot_equals_the_plain_sum_for_every_length() {
-        for n in 0..200 {
-            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
-            let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
-            let plain: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
-            assert!((dot(&a, &b) - plain).abs() < 1e-13, "n = {n}");
-        }
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn dot_has_the_same_bits_on_avx2_and_avx512() {
-        let Some(avx2) = pulp::x86::V3::try_new() else {
-            println!("skipped: the processor has no AVX2");
-            return;
-        };
-        for n in 0..200 {
-            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
-            let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
-            let other = Simd::vectorize(avx2, Dot { n, a: &a, b: &b });
-            assert_eq!(dot(&a, &b).to_bits(), other.to_bits(), "n = {n}");
-        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop)] // iterators would not be inlined for certain, see below
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Arch, MemMask, Simd, WithSimd};
 
 /// Lanes of a sum.
 pub(crate) const LANES: usize = 8;
@@ -49,16 +49,14 @@ pub(crate) fn sweep<
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    one_by_one(
-        &Arch::new().dispatch(Sweep::<_, N, R, W, K, LOOSE, false>::new(
-            n,
-            std::ptr::null(),
-            &numbers,
-            read,
-            own,
-            body,
-        )),
-    )
+    one_by_one(&best().dispatch(Sweep::<_, N, R, W, K, LOOSE, false>::new(
+        n,
+        std::ptr::null(),
+        &numbers,
+        read,
+        own,
+        body,
+    )))
 }
 
 /// The same, and asks for the memory from `ahead` on, as much as it reads of a vector, while it
@@ -78,11 +76,9 @@ pub(crate) fn sweep_ahead<
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    one_by_one(
-        &Arch::new().dispatch(Sweep::<_, N, R, W, K, LOOSE, true>::new(
-            n, ahead, &numbers, read, own, body,
-        )),
-    )
+    one_by_one(&best().dispatch(Sweep::<_, N, R, W, K, LOOSE, true>::new(
+        n, ahead, &numbers, read, own, body,
+    )))
 }
 
 /// Reads numbers just written one by one: fetching two of them as one vector would have to wait
@@ -256,7 +252,7 @@ impl<
                 for k in 0..R {
                     let from = read[k].wrapping_add(at);
                     old_read[k] = if Self::is_loose(k) {
-                        s.partial_load_f64s(unsafe { std::slice::from_raw_parts(from, rest) })
+                        unsafe { load_first(s, from, rest) }
                     } else {
                         load!(from)
                     };
@@ -265,7 +261,7 @@ impl<
                 for k in 0..W {
                     let from = own[k].wrapping_add(at);
                     old_own[k] = if Self::is_loose(R + k) {
-                        s.partial_load_f64s(unsafe { std::slice::from_raw_parts(from, rest) })
+                        unsafe { load_first(s, from, rest) }
                     } else {
                         load!(from)
                     };
@@ -319,6 +315,18 @@ impl<
     }
 }
 
+/// The `rest` numbers at an address, fewer than a register has, and zeros. (pulp's own way to load
+/// a part jumps into a table.)
+///
+/// # Safety
+/// There must be so many numbers.
+#[inline(always)]
+pub(super) unsafe fn load_first<S: Simd>(s: S, from: *const f64, rest: usize) -> S::f64s {
+    let mask = s.mask_between_m64s(0, rest as u64).mask();
+    // SAFETY: what the mask leaves out is not read.
+    unsafe { s.mask_load_ptr_f64s(MemMask::new(mask), from) }
+}
+
 /// Asks for the cache line at an address.
 #[inline(always)]
 fn expect(address: *const f64) {
@@ -337,11 +345,22 @@ fn tree(a: [f64; LANES]) -> f64 {
     ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
+/// The best instruction set there is. Inlined where that is AVX-512, as the question comes up three
+/// times a round.
+#[inline(always)]
+pub(super) fn best() -> Arch {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        return Arch::V4(simd);
+    }
+    Arch::new()
+}
+
 /// Runs a plain loop compiled for the best instruction set there is. The closure must be marked
 /// `#[inline(always)]`, and so must all that it calls.
 #[inline(always)]
 pub(crate) fn widest<T>(f: impl FnOnce() -> T) -> T {
-    Arch::new().dispatch(f)
+    best().dispatch(f)
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -220,6 +220,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     /// assert_eq!(evaluation.gradient.row, Row::Dense(&[3.5, 2.0]));
     /// # Ok::<(), extremal::Error>(())
     /// ```
+    #[inline(always)]
     pub fn evaluate_in<'a>(
         &self,
         row: Row<'a>,
@@ -229,10 +230,22 @@ impl<L: Loss + ?Sized> Objective<L> {
         scratch: &'a mut Scratch,
     ) -> Result<Evaluation<'a>> {
         let flat = self.evaluate_flat(row, label, weight, x)?;
-        match self.written_form() {
-            None => Ok(flat),
-            Some(form) => add_form(form, flat, x, scratch),
+        let (mut value, mut data_value, mut gradient) =
+            (flat.value, flat.data_value, flat.gradient);
+        // Number by number: an evaluation that two ways led to would go through memory.
+        if let Some(form) = self.written_form() {
+            let half = add_form(form, row, gradient.scale, x, scratch)?;
+            value += half;
+            data_value += half;
+            gradient.row = Row::Dense(&scratch.gradient);
+            gradient.scale = 1.0;
         }
+        Ok(Evaluation {
+            value,
+            data_value,
+            prediction: flat.prediction,
+            gradient,
+        })
     }
 
     /// The form, where it does more than a ridge term does.
@@ -244,7 +257,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 
     /// All but what [`add_form`] adds.
-    #[inline]
+    #[inline(always)]
     fn evaluate_flat<'a>(
         &self,
         row: Row<'a>,
@@ -340,13 +353,15 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 }
 
-/// The evaluation with ½⟨x, Ax⟩ added, its gradient written out in `scratch`.
-fn add_form<'a>(
+/// ½⟨x, Ax⟩, and its gradient with that of the row, scale·a, written out in `scratch`.
+#[inline(never)]
+fn add_form(
     form: &Form,
-    flat: Evaluation<'a>,
+    row: Row<'_>,
+    scale: f64,
     x: &(impl Point + ?Sized),
-    scratch: &'a mut Scratch,
-) -> Result<Evaluation<'a>> {
+    scratch: &mut Scratch,
+) -> Result<f64> {
     if let Some(expected) = form.dim().filter(|dim| *dim != x.dim()) {
         return Err(Error::Size {
             what: "decision of a quadratic loss",
@@ -363,15 +378,6 @@ fn add_form<'a>(
     x.write(point);
     form.apply(point, sum);
     let half = 0.5 * kernel::dot(point, sum);
-    flat.gradient.row.add_to(flat.gradient.scale, sum);
-    Ok(Evaluation {
-        value: flat.value + half,
-        data_value: flat.data_value + half,
-        gradient: Gradient {
-            row: Row::Dense(sum),
-            scale: 1.0,
-            ..flat.gradient
-        },
-        ..flat
-    })
+    row.add_to(scale, sum);
+    Ok(half)
 }

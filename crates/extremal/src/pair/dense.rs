@@ -422,6 +422,7 @@ impl Point for DensePair {
         self.x.len()
     }
 
+    #[inline(always)]
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.x.len())?;
         Ok(match row {

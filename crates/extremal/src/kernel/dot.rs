@@ -1,0 +1,146 @@
+//! ⟨a, b⟩ in explicit vector registers, with the same bits whatever their width.
+
+#![allow(unsafe_code)]
+
+use pulp::{Simd, WithSimd};
+
+use super::sweep::{LANES, best, load_first};
+
+/// Thirty-two lanes: one sum alone needs more of them than several do to keep the adders busy.
+const WIDE: usize = 32;
+
+/// ⟨a, b⟩ over the entries of the shorter one. Unless b is LOOSE it has more entries than a, up to
+/// the next multiple of eight.
+#[inline(always)]
+pub(crate) fn dot<const LOOSE: bool>(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len().min(b.len());
+    assert!(LOOSE || b.len() >= n.next_multiple_of(LANES));
+    best().dispatch(Dot::<LOOSE> {
+        n,
+        a: a.as_ptr(),
+        b: b.as_ptr(),
+    })
+}
+
+struct Dot<const LOOSE: bool> {
+    n: usize,
+    a: *const f64,
+    b: *const f64,
+}
+
+impl<const LOOSE: bool> WithSimd for Dot<LOOSE> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) -> f64 {
+        // A short vector does not fill so many lanes, and adding them up would cost more than it.
+        match (S::F64_LANES, self.n < 2 * WIDE) {
+            (8, true) => self.run::<S, 1>(s),
+            (4, true) => self.run::<S, 2>(s),
+            (2, true) => self.run::<S, 4>(s),
+            (_, true) => self.run::<S, 8>(s),
+            (8, false) => self.run::<S, 4>(s),
+            (4, false) => self.run::<S, 8>(s),
+            (2, false) => self.run::<S, 16>(s),
+            (_, false) => self.run::<S, 32>(s),
+        }
+    }
+}
+
+impl<const LOOSE: bool> Dot<LOOSE> {
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> f64 {
+        let Self { n, a, b } = self;
+        let mut sums = [s.splat_f64s(0.0); REGISTERS];
+        // SAFETY, here and below: `dot` saw that a has n entries, and b too, or more if it is not
+        // loose.
+        macro_rules! add {
+            ($at:expr, $to:expr) => {{
+                let at = $at;
+                let a = unsafe { a.wrapping_add(at).cast::<S::f64s>().read_unaligned() };
+                let b = unsafe { b.wrapping_add(at).cast::<S::f64s>().read_unaligned() };
+                $to = s.mul_add_e_f64s(a, b, $to);
+            }};
+        }
+        let mut i = 0;
+        while i + REGISTERS * S::F64_LANES <= n {
+            let mut r = 0;
+            while r < REGISTERS {
+                add!(i + r * S::F64_LANES, sums[r]);
+                r += 1;
+            }
+            i += REGISTERS * S::F64_LANES;
+        }
+        // The rest goes to the first lanes, as if it were a last block filled up with zeros. The
+        // loop has a fixed length, so that it unrolls and the sums stay in registers.
+        let mut r = 0;
+        while r < REGISTERS {
+            let at = i + r * S::F64_LANES;
+            if at + S::F64_LANES <= n {
+                add!(at, sums[r]);
+            } else if at < n {
+                let (from, to) = (a.wrapping_add(at), b.wrapping_add(at));
+                let a = unsafe { load_first(s, from, n - at) };
+                let b = if LOOSE {
+                    unsafe { load_first(s, to, n - at) }
+                } else {
+                    unsafe { to.cast::<S::f64s>().read_unaligned() }
+                };
+                sums[r] = s.mul_add_e_f64s(a, b, sums[r]);
+            }
+            r += 1;
+        }
+        let mut lanes = [0.0; WIDE];
+        let (out, _) = S::as_mut_simd_f64s(&mut lanes);
+        let mut r = 0;
+        while r < REGISTERS {
+            out[r] = sums[r];
+            r += 1;
+        }
+        let mut width = REGISTERS * S::F64_LANES / 2;
+        while width > 0 {
+            for j in 0..width {
+                lanes[j] += lanes[j + width];
+            }
+            width /= 2;
+        }
+        lanes[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dot_equals_the_plain_sum_for_every_length() {
+        for n in 0..200 {
+            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+            let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
+            let plain: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+            assert!((dot::<true>(&a, &b) - plain).abs() < 1e-13, "n = {n}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn dot_has_the_same_bits_on_avx2_and_avx512() {
+        let Some(avx2) = pulp::x86::V3::try_new() else {
+            println!("skipped: the processor has no AVX2");
+            return;
+        };
+        for n in 0..200 {
+            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+            let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
+            let other = Simd::vectorize(
+                avx2,
+                Dot::<true> {
+                    n,
+                    a: a.as_ptr(),
+                    b: b.as_ptr(),
+                },
+            );
+            assert_eq!(dot::<true>(&a, &b).to_bits(), other.to_bits(), "n = {n}");
+        }
+    }
+}

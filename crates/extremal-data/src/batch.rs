@@ -82,4 +82,52 @@ impl Batch {
         self.tag_ends.clear();
         self.tags.clear();
     }
+
+    /// Where the example being written begins among the non-zeros.
+    pub(crate) fn open(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Adds a non-zero to the example being written.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, index: u32, value: f64) {
+        self.indices.push(index);
+        self.values.push(value);
+    }
+
+    /// Sets the tag of the example being written.
+    pub(crate) fn set_tag(&mut self, tag: &str) {
+        let start = self.tag_ends.last().copied().unwrap_or(0);
+        self.tags.truncate(start);
+        self.tags.push_str(tag);
+    }
+
+    /// Ends the example being written. A label that is NaN is none.
+    pub(crate) fn finish(&mut self, label: f64, weight: f64, line: u64) {
+        self.labels.push(label);
+        self.weights.push(weight);
+        self.lines.push(line);
+        self.ends.push(self.indices.len());
+        self.tag_ends.push(self.tags.len());
+    }
+
+    /// Forgets the example being written.
+    pub(crate) fn abandon(&mut self) {
+        let start = self.open();
+        self.indices.truncate(start);
+        self.values.truncate(start);
+        let start = self.tag_ends.last().copied().unwrap_or(0);
+        self.tags.truncate(start);
+    }
+
+    /// How much text its tags hold.
+    pub(crate) fn tag_bytes(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// The non-zeros of the example being written, for putting them in order.
+    pub(crate) fn row_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>, usize) {
+        let start = self.open();
+        (&mut self.indices, &mut self.values, start)
+    }
 }

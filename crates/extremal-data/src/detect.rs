@@ -1,0 +1,154 @@
+//! Which format a file has.
+
+use std::path::Path;
+
+use crate::archive::{Unpacked, without_extension};
+use crate::buffer::Buffer;
+use crate::jsonl::Jsonl;
+use crate::libsvm::Libsvm;
+use crate::parse::{Parse, text};
+use crate::reader::unreadable;
+use crate::table::Table;
+use crate::vw::Vw;
+use crate::{Batch, Error, Format, ReadOptions, Result, number};
+
+/// The reader of a format's records.
+pub(crate) fn parser(format: Format, options: &ReadOptions) -> Box<dyn Parse> {
+    match format {
+        Format::Libsvm => Box::new(Libsvm::new(options)),
+        Format::Vw => Box::new(Vw::new(options)),
+        Format::Csv => Box::new(Table::new(options, b',')),
+        Format::Tsv => Box::new(Table::new(options, b'\t')),
+        Format::Jsonl => Box::new(Jsonl::new(options)),
+    }
+}
+
+/// By the ending of the name, before that of an archive.
+pub(crate) fn by_name(name: &str) -> Option<Format> {
+    let name = without_extension(name);
+    match Path::new(name).extension()?.to_str()? {
+        "svm" | "libsvm" | "svmlight" => Some(Format::Libsvm),
+        "vw" => Some(Format::Vw),
+        "csv" => Some(Format::Csv),
+        "tsv" | "tab" => Some(Format::Tsv),
+        "jsonl" | "ndjson" => Some(Format::Jsonl),
+        _ => None,
+    }
+}
+
+/// By the first line that says anything, if only one format fits.
+pub(crate) fn by_content(
+    buffer: &mut Buffer<Unpacked>,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Format> {
+    let mut from = 0;
+    let candidates = loop {
+        match buffer.line(from) {
+            Some(end) => {
+                let line = buffer.rest()[from..end].trim_ascii();
+                let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+                if !line.is_empty() && line[0] != b'#' {
+                    break fitting(line, options);
+                }
+                from = (end + 1).min(buffer.rest().len());
+            }
+            None if buffer.at_end() => break Vec::new(),
+            None => {
+                if !(buffer.fill()).map_err(|source| unreadable(name, source))? {
+                    break Vec::new();
+                }
+            }
+        }
+    };
+    match candidates[..] {
+        [format] => Ok(format),
+        _ => Err(Error::Content {
+            file: name.into(),
+            what: "neither its name nor its first line tells how it is written: \
+                   pass --format libsvm, vw, csv, tsv or jsonl"
+                .into(),
+        }),
+    }
+}
+
+/// The formats that a line may be of.
+fn fitting(line: &[u8], options: &ReadOptions) -> Vec<Format> {
+    if line[0] == b'{' {
+        // No other format's first line is an object.
+        return vec![Format::Jsonl];
+    }
+    let unlabelled = ReadOptions {
+        labels_required: false,
+        intercept: false,
+        ..options.clone()
+    };
+    let fits = |format: Format| match format {
+        Format::Jsonl => false,
+        Format::Csv => is_header(line, b','),
+        Format::Tsv => is_header(line, b'\t'),
+        Format::Libsvm | Format::Vw => {
+            let mut batch = Batch::default();
+            let read = parser(format, &unlabelled).record(line, line.len(), &mut batch);
+            matches!(read, Ok(Some(_))) && batch.stored() > 0
+        }
+    };
+    Format::ALL.into_iter().filter(|&f| fits(f)).collect()
+}
+
+/// Two or more names, all different, none of them a number.
+fn is_header(line: &[u8], separator: u8) -> bool {
+    let names: Vec<&[u8]> = line
+        .split(|&byte| byte == separator)
+        .map(<[u8]>::trim_ascii)
+        .collect();
+    text(line).is_ok()
+        && names.len() > 1
+        && names.iter().enumerate().all(|(k, name)| {
+            !name.is_empty() && number::parse(name).is_none() && !names[..k].contains(name)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_format() {
+        for (name, format) in [
+            ("a.svm", Some(Format::Libsvm)),
+            ("dir.csv/a.libsvm.gz", Some(Format::Libsvm)),
+            ("a.b.vw.zst", Some(Format::Vw)),
+            ("a.csv.bz2", Some(Format::Csv)),
+            ("a.tsv.xz", Some(Format::Tsv)),
+            ("a.jsonl", Some(Format::Jsonl)),
+            ("a.txt", None),
+            ("svm", None),
+            ("a.gz", None),
+            ("-", None),
+        ] {
+            assert_eq!(by_name(name), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_line_tells_the_format_where_only_one_fits() {
+        let options = ReadOptions::default();
+        for (line, formats) in [
+            ("1 1:0.5 3:2", &[Format::Libsvm][..]),
+            ("1:0.5 3:2", &[Format::Libsvm]),
+            ("1 | 1:0.5", &[Format::Vw]),
+            ("| a b c", &[Format::Vw]),
+            ("a,b,label", &[Format::Csv]),
+            ("a\tb\tlabel", &[Format::Tsv]),
+            ("{\"label\": 1, \"features\": {}}", &[Format::Jsonl]),
+            ("a,b\tc,d", &[Format::Csv, Format::Tsv]),
+            ("1,2,3", &[]),
+            ("1 2 3", &[]),
+            ("hello", &[]),
+            ("1", &[]),
+        ] {
+            assert_eq!(fitting(line.as_bytes(), &options), formats, "{line}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! How to read a file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::number;
+
+/// How the examples are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// [`libsvm`](crate::libsvm): `label index:value index:value …`
+    Libsvm,
+    /// [Vowpal Wabbit's text](crate::vw): `label weight 'tag |namespace name:value …`
+    Vw,
+    /// [A table](crate::table) with commas between its columns, and a header.
+    Csv,
+    /// [A table](crate::table) with tabs.
+    Tsv,
+    /// [One JSON object per line](crate::jsonl).
+    Jsonl,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 5] = [
+        Format::Libsvm,
+        Format::Vw,
+        Format::Csv,
+        Format::Tsv,
+        Format::Jsonl,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Libsvm => "libsvm",
+            Format::Vw => "vw",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Jsonl => "jsonl",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Format, String> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| format!("no format `{text}`: expected libsvm, vw, csv, tsv or jsonl"))
+    }
+}
+
+/// What labels mean.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Labels {
+    /// Any finite number.
+    #[default]
+    Number,
+    /// One of two texts, which become −1 and +1. A number that equals one of them will do.
+    Pair {
+        /// Becomes −1.
+        negative: String,
+        /// Becomes +1.
+        positive: String,
+    },
+    /// Classes: the place in this list, from 0. A number that equals one of them will do.
+    Names(Vec<String>),
+    /// They are not looked at, and need not be there.
+    None,
+}
+
+impl Labels {
+    /// What a label's text means; where it is not admitted, what would have been.
+    pub(crate) fn read(&self, text: &[u8]) -> Result<f64, String> {
+        match self {
+            Labels::Number => number::parse(text)
+                .filter(|number| number.is_finite())
+                .ok_or_else(|| "the label is not a finite number".into()),
+            Labels::Pair { negative, positive } => {
+                if same(text, positive) {
+                    Ok(1.0)
+                } else if same(text, negative) {
+                    Ok(-1.0)
+                } else {
+                    Err(format!("the label is neither {negative} nor {positive}"))
+                }
+            }
+            Labels::Names(names) => match names.iter().position(|name| same(text, name)) {
+                Some(place) => Ok(place as f64),
+                None => Err(format!("the label is none of {}", list(names))),
+            },
+            Labels::None => Ok(f64::NAN),
+        }
+    }
+
+    /// What is wrong with them, if anything.
+    fn fault(&self) -> Option<String> {
+        let pair;
+        let names = match self {
+            Labels::Number | Labels::None => return None,
+            Labels::Pair { negative, positive } => {
+                pair = [negative.clone(), positive.clone()];
+                &pair[..]
+            }
+            Labels::Names(names) => names,
+        };
+        if names.is_empty() {
+            return Some("there are no labels to choose from".into());
+        }
+        names.iter().enumerate().find_map(|(k, name)| {
+            let earlier = names[..k]
+                .iter()
+                .find(|earlier| same(name.as_bytes(), earlier))?;
+            Some(format!("the labels {earlier} and {name} are the same"))
+        })
+    }
+}
+
+/// Equal as texts or as finite numbers.
+fn same(text: &[u8], name: &str) -> bool {
+    text == name.as_bytes()
+        || match (number::parse(text), number::parse(name.as_bytes())) {
+            (Some(a), Some(b)) => a == b && a.is_finite(),
+            _ => false,
+        }
+}
+
+/// The first few, for a message.
+fn list(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = names[..names.len().min(MOST)].join(", ");
+    match names.len() {
+        0..=MOST => shown,
+        more => format!("{shown}, … ({more} in all)"),
+    }
+}
+
+/// What to do about a line that can't be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    /// Give the examples before it, then the error.
+    #[default]
+    Stop,
+    /// Leave it out, and count.
+    Skip,
+}
+
+/// How to read a file. The default takes the format from the name or the content and asks for
+/// labels that are numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOptions {
+    /// Otherwise by the name, otherwise by the content.
+    pub format: Option<Format>,
+    /// libsvm: the first index is 0, not 1.
+    pub zero_based: bool,
+    /// Names are hashed to 2^bits numbers; 18 unless given.
+    pub bits: Option<u32>,
+    /// Tables and JSON: where the label is.
+    pub label_column: Option<String>,
+    /// Tables and JSON: where the weight is.
+    pub weight_column: Option<String>,
+    /// Tables: columns that hold text even where it looks like numbers.
+    pub categorical: Vec<String>,
+    /// What labels mean.
+    pub labels: Labels,
+    /// Whether an example without a label is an error.
+    pub labels_required: bool,
+    /// What to do about a line that can't be read.
+    pub on_error: OnError,
+    /// Put a 1 at index 0 of every example, and move all others up by one.
+    pub intercept: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions {
+            format: None,
+            zero_based: false,
+            bits: None,
+            label_column: None,
+            weight_column: None,
+            categorical: Vec::new(),
+            labels: Labels::Number,
+            labels_required: true,
+            on_error: OnError::Stop,
+            intercept: false,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// What is wrong with them, if anything.
+    pub(crate) fn fault(&self) -> Option<String> {
+        match self.bits {
+            Some(bits) if !(1..=31).contains(&bits) => Some(format!(
+                "names can be hashed to 1 to 31 bits, but {bits} were asked for"
+            )),
+            _ => self.labels.fault(),
+        }
+    }
+
+    /// Keeps of a hash what is asked for.
+    pub(crate) fn mask(&self) -> u32 {
+        (1 << self.bits.unwrap_or(18)) - 1
+    }
+
+    /// A label's meaning; `None` is one that is not there.
+    pub(crate) fn label(&self, text: Option<&[u8]>) -> Result<f64, String> {
+        match text {
+            Some(text) => self.labels.read(text),
+            None if self.labels_required && self.labels != Labels::None => {
+                Err("the label is missing".into())
+            }
+            None => Ok(f64::NAN),
+        }
+    }
+}
+
+/// A weight: finite, not negative.
+pub(crate) fn weight(text: &[u8]) -> Result<f64, String> {
+    number::parse(text)
+        .filter(|weight| weight.is_finite() && *weight >= 0.0)
+        .ok_or_else(|| "the weight is not a finite number of at least 0".into())
+}

@@ -1,0 +1,460 @@
+//! Files and pipes, read on a thread of their own.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use crate::archive::Unpacked;
+use crate::buffer::{Buffer, LONGEST};
+use crate::detect;
+use crate::parse::{Fault, Notes, Parse, excerpt};
+use crate::{Batch, Error, Format, OnError, ReadOptions, Result};
+
+/// Batches under way: one that is written, one that is used, and two between them.
+const BATCHES: usize = 4;
+
+/// A batch is passed on when it has so many examples, non-zeros or bytes of tags.
+const EXAMPLES: usize = 512;
+const STORED: usize = 1 << 15;
+const TAGS: usize = 1 << 16;
+
+/// Examples from a file or a pipe. A thread reads ahead, a few batches at most.
+///
+/// Archives (gzip, bzip2, zstd, xz) are known by their first bytes. A line that can't be read is
+/// an error with its position, or is left out and counted: see [`OnError`]. A pipe's examples
+/// come as soon as their lines have.
+///
+/// ```
+/// use extremal_data::{ReadOptions, Reader};
+///
+/// let text = b"1 1:0.5 7:2\n-1 3:x\n";
+/// let mut reader = Reader::from_read(Box::new(&text[..]), "data.svm", &ReadOptions::default())?;
+/// assert_eq!(reader.next()?.unwrap().get(0).indices, [0, 6]);
+/// let error = reader.next().unwrap_err().to_string();
+/// assert_eq!(error, "data.svm:2: the value is not a number: 3:x");
+/// assert!(reader.next()?.is_none());
+/// # Ok::<(), extremal_data::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader {
+    batches: Receiver<Message>,
+    pool: SyncSender<Batch>,
+    current: Option<Batch>,
+    format: Format,
+    notes: Vec<String>,
+    skipped: u64,
+    consumed: Arc<AtomicU64>,
+    total: Option<u64>,
+    done: bool,
+    name: String,
+}
+
+/// What the thread has to say.
+struct Message {
+    what: What,
+    notes: Vec<String>,
+    skipped: u64,
+}
+
+enum What {
+    Batch(Batch),
+    End(Result<()>),
+}
+
+impl Reader {
+    /// Opens a file; nothing or `-` is standard input. Waits for its beginning only where the
+    /// format has to be told from the content.
+    pub fn open(path: Option<&Path>, options: &ReadOptions) -> Result<Reader> {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            return Reader::start(Box::new(io::stdin()), "-", None, options);
+        };
+        let problem = |source| Error::File {
+            path: path.into(),
+            what: "can't be opened",
+            source,
+        };
+        let file = File::open(path).map_err(problem)?;
+        let metadata = file.metadata().map_err(problem)?;
+        let total = metadata.is_file().then_some(metadata.len());
+        Reader::start(Box::new(file), &path.display().to_string(), total, options)
+    }
+
+    /// Reads from anything; errors call it `name`, and the format may be told from that.
+    pub fn from_read(
+        read: Box<dyn Read + Send>,
+        name: &str,
+        options: &ReadOptions,
+    ) -> Result<Reader> {
+        Reader::start(read, name, None, options)
+    }
+
+    fn start(
+        read: Box<dyn Read + Send>,
+        name: &str,
+        total: Option<u64>,
+        options: &ReadOptions,
+    ) -> Result<Reader> {
+        if let Some(what) = options.fault() {
+            return Err(Error::Content {
+                file: name.into(),
+                what,
+            });
+        }
+        let consumed = Arc::new(AtomicU64::new(0));
+        let mut source = Source::Closed(read, consumed.clone());
+        let format = match options.format.or_else(|| detect::by_name(name)) {
+            Some(format) => format,
+            None => {
+                let buffer = source.open(name)?;
+                detect::by_content(buffer, name, options)?
+            }
+        };
+        let (sender, batches) = sync_channel(BATCHES + 1);
+        let (pool, recycled) = sync_channel(BATCHES);
+        for _ in 0..BATCHES {
+            // The channel has room for all of them, and both its ends are here.
+            let _ = pool.send(Batch::default());
+        }
+        let mut work = Work {
+            name: name.into(),
+            on_error: options.on_error,
+            intercept: options.intercept,
+            parser: detect::parser(format, options),
+            line: 0,
+            skipped: 0,
+            notes: Notes::default(),
+            batch: Batch::default(),
+            sender,
+            recycled,
+        };
+        thread::Builder::new()
+            .name("reader".into())
+            .spawn(move || work.run(source))
+            .map_err(|source| Error::File {
+                path: name.into(),
+                what: "no thread to read it",
+                source,
+            })?;
+        Ok(Reader {
+            batches,
+            pool,
+            current: None,
+            format,
+            notes: Vec::new(),
+            skipped: 0,
+            consumed,
+            total,
+            done: false,
+            name: name.into(),
+        })
+    }
+
+    /// More examples, never an empty batch; `None` at the end. Those before a bad line come
+    /// first, then the error, and that is the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<&Batch>> {
+        if let Some(batch) = self.current.take() {
+            // The thread may have ended, and not need it any more.
+            let _ = self.pool.try_send(batch);
+        }
+        if self.done {
+            return Ok(None);
+        }
+        let Ok(message) = self.batches.recv() else {
+            self.done = true;
+            return Err(Error::Content {
+                file: self.name.clone(),
+                what: "reading stopped without an end: please report this".into(),
+            });
+        };
+        self.skipped = message.skipped;
+        self.notes.extend(message.notes);
+        match message.what {
+            What::Batch(batch) => {
+                self.current = Some(batch);
+                Ok(self.current.as_ref())
+            }
+            What::End(result) => {
+                self.done = true;
+                result.map(|()| None)
+            }
+        }
+    }
+
+    /// How the examples are written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// What the user should know about the part that was read: each note comes once.
+    pub fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// How many records were left out, with [`OnError::Skip`].
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// The bytes of the file (of the archive, where it is one) that were read, and how many there
+    /// are, where that is known. The thread reads ahead.
+    pub fn progress(&self) -> (u64, Option<u64>) {
+        (self.consumed.load(Ordering::Relaxed), self.total)
+    }
+}
+
+/// A file before and after a look at its first bytes.
+pub(crate) enum Source {
+    Closed(Box<dyn Read + Send>, Arc<AtomicU64>),
+    Open(Box<Buffer<Unpacked>>),
+}
+
+impl Source {
+    fn open(&mut self, name: &str) -> Result<&mut Buffer<Unpacked>> {
+        if let Source::Closed(read, consumed) = self {
+            let read = std::mem::replace(read, Box::new(io::empty()));
+            let unpacked = Unpacked::new(read, name, consumed.clone())
+                .map_err(|source| unreadable(name, source))?;
+            *self = Source::Open(Box::new(Buffer::new(unpacked)));
+        }
+        match self {
+            Source::Open(buffer) => Ok(buffer),
+            Source::Closed(..) => unreachable!("it was opened above"),
+        }
+    }
+}
+
+/// Reading itself went wrong.
+pub(crate) fn unreadable(name: &str, source: io::Error) -> Error {
+    Error::File {
+        path: PathBuf::from(name),
+        what: "can't be read",
+        source,
+    }
+}
+
+/// The thread's work.
+struct Work {
+    name: String,
+    on_error: OnError,
+    intercept: bool,
+    parser: Box<dyn Parse>,
+    /// Lines before the record.
+    line: u64,
+    skipped: u64,
+    notes: Notes,
+    batch: Batch,
+    sender: SyncSender<Message>,
+    recycled: Receiver<Batch>,
+}
+
+/// Nobody listens any more.
+struct Gone;
+
+/// Why reading ends early.
+enum Stop {
+    Gone,
+    Error(Error),
+}
+
+impl From<Gone> for Stop {
+    fn from(_: Gone) -> Stop {
+        Stop::Gone
+    }
+}
+
+impl Work {
+    fn run(&mut self, mut source: Source) {
+        let name = self.name.clone();
+        let result = match source.open(&name) {
+            Ok(buffer) => self.read(buffer),
+            Err(error) => Err(Stop::Error(error)),
+        };
+        let result = match result {
+            Ok(()) => Ok(()),
+            Err(Stop::Error(error)) => Err(error),
+            Err(Stop::Gone) => return,
+        };
+        if !self.batch.is_empty() && self.pass_on().is_err() {
+            return;
+        }
+        let _ = self.send(What::End(result));
+    }
+
+    fn read(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<(), Stop> {
+        // How much of the buffer belongs to the record for sure, and how many lines that is.
+        let (mut known, mut lines) = (0, 0);
+        loop {
+            let Some(end) = buffer.line(known) else {
+                if buffer.at_end() {
+                    if known == 0 {
+                        return Ok(());
+                    }
+                    // A quote that is still open: the parser says so.
+                    let end = buffer.rest().len();
+                    self.refuse_open(buffer, end)?;
+                    (known, lines) = (0, 0);
+                    continue;
+                }
+                if buffer.may_wait() && !self.batch.is_empty() {
+                    self.pass_on()?;
+                }
+                self.fill(buffer, &mut known, &mut lines)?;
+                continue;
+            };
+            let rest = buffer.rest();
+            let open = known > 0;
+            let line = &rest[known..end];
+            lines += 1;
+            if self.parser.goes_on(line, open) {
+                known = (end + 1).min(rest.len());
+                continue;
+            }
+            self.record(rest, end, lines)?;
+            buffer.consume(end + 1);
+            (known, lines) = (0, 0);
+            if self.batch.len() >= EXAMPLES
+                || self.batch.stored() >= STORED
+                || self.batch.tag_bytes() >= TAGS
+            {
+                self.pass_on()?;
+            }
+        }
+    }
+
+    /// Reads more. A record that is too long is refused, and passed over.
+    fn fill(
+        &mut self,
+        buffer: &mut Buffer<Unpacked>,
+        known: &mut usize,
+        lines: &mut u64,
+    ) -> std::result::Result<(), Stop> {
+        if self.more(buffer)? {
+            return Ok(());
+        }
+        if *known > 0 {
+            let end = buffer.rest().len();
+            self.refuse_open(buffer, end)?;
+        } else {
+            let what = format!("a line of more than {} MiB", LONGEST >> 20);
+            let shown = buffer.rest().len().min(LONGEST);
+            self.refuse(&Fault::new(what, 0..shown), &buffer.rest()[..shown])?;
+            self.line += 1;
+            loop {
+                match buffer.line(0) {
+                    Some(end) => {
+                        buffer.consume(end + 1);
+                        break;
+                    }
+                    None if buffer.at_end() => break,
+                    None => buffer.consume(usize::MAX),
+                }
+                self.more(buffer)?;
+            }
+        }
+        (*known, *lines) = (0, 0);
+        Ok(())
+    }
+
+    /// Reads another block; false if there is no room.
+    fn more(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<bool, Stop> {
+        buffer.fill().map_err(|error| {
+            Stop::Error(if buffer.source().is_damaged() {
+                let lines = memchr::memchr_iter(b'\n', buffer.rest()).count() as u64;
+                Error::Parse {
+                    file: self.name.clone(),
+                    line: self.line + lines,
+                    what: "the archive is damaged or cut short after this line".into(),
+                    text: error.to_string(),
+                }
+            } else {
+                unreadable(&self.name, error)
+            })
+        })
+    }
+
+    /// A record whose quotes don't close: only its first line is passed over.
+    fn refuse_open(
+        &mut self,
+        buffer: &mut Buffer<Unpacked>,
+        end: usize,
+    ) -> std::result::Result<(), Stop> {
+        let rest = &buffer.rest()[..end];
+        let first = memchr::memchr(b'\n', rest).unwrap_or(end);
+        let what = "a quote that is not closed";
+        self.refuse(&Fault::new(what, 0..first), rest)?;
+        self.line += 1;
+        buffer.consume(first + 1);
+        Ok(())
+    }
+
+    /// Parses a record that has `lines` lines.
+    fn record(&mut self, rest: &[u8], end: usize, lines: u64) -> std::result::Result<(), Stop> {
+        let start = match self.line {
+            // The mark that some programs put at the beginning of UTF-8.
+            0 if rest[..end].starts_with(b"\xef\xbb\xbf") => 3,
+            _ => 0,
+        };
+        let text = &rest[start..];
+        let end = end - start;
+        let end = end - usize::from(text[..end].ends_with(b"\r"));
+        if self.intercept {
+            self.batch.push(0, 1.0);
+        }
+        match self.parser.record(text, end, &mut self.batch) {
+            Ok(Some(head)) => self.batch.finish(head.label, head.weight, self.line + 1),
+            Ok(None) => self.batch.abandon(),
+            Err(fault) => {
+                self.batch.abandon();
+                self.refuse(&fault, &text[..end])?;
+            }
+        }
+        self.line += lines;
+        Ok(())
+    }
+
+    /// Stops, or counts.
+    fn refuse(&mut self, fault: &Fault, record: &[u8]) -> std::result::Result<(), Stop> {
+        if self.on_error == OnError::Skip && !fault.fatal {
+            if self.skipped == 0 {
+                let error = self.error(fault, record);
+                self.notes.tell(&format!("skipped {error}"));
+            }
+            self.skipped += 1;
+            return Ok(());
+        }
+        Err(Stop::Error(self.error(fault, record)))
+    }
+
+    fn error(&self, fault: &Fault, record: &[u8]) -> Error {
+        Error::Parse {
+            file: self.name.clone(),
+            line: self.line + 1,
+            what: fault.what.to_string(),
+            text: excerpt(record.get(fault.place.clone()).unwrap_or(record)),
+        }
+    }
+
+    /// Hands the batch over and takes an empty one.
+    fn pass_on(&mut self) -> std::result::Result<(), Gone> {
+        let mut next = self.recycled.recv().map_err(|_| Gone)?;
+        next.clear();
+        let batch = std::mem::replace(&mut self.batch, next);
+        self.send(What::Batch(batch))
+    }
+
+    fn send(&mut self, what: What) -> std::result::Result<(), Gone> {
+        let mut notes = self.parser.notes().take();
+        notes.extend(self.notes.take());
+        let message = Message {
+            what,
+            notes,
+            skipped: self.skipped,
+        };
+        self.sender.send(message).map_err(|_| Gone)
+    }
+}

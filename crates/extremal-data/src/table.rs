@@ -1,0 +1,388 @@
+//! Tables: CSV and TSV, with a header.
+//!
+//! - The first line names the columns; every other has as many fields. A field may be quoted
+//!   with `"`, and then hold separators, ends of lines and `""` for a quote. Blanks around fields
+//!   are dropped, blank lines skipped.
+//! - The label is in `label_column`; unless given, in the column called `label`, `y`, `target` or
+//!   `class`; otherwise in the first, with a note. Where labels are not required and the
+//!   `label_column` that was given is not there, there are none, and all columns are features.
+//! - The weight is in `weight_column`; unless given, it is 1.
+//! - All other columns are features, numbered from 0 in their order. A column holds numbers, and
+//!   then has its number as the index, or text: `column=text` is hashed (MurmurHash3, seed 0, the
+//!   last `bits` bits, 18 unless given) and counts 1 at that place *behind* all columns. What a
+//!   column holds is decided by its first field that is not empty; a column that mixes
+//!   both is an error unless it is named in `categorical`, which makes it text.
+//! - An empty field is missing, which is 0.
+//!
+//! ```
+//! use extremal_data::{Format, ReadOptions, Reader};
+//!
+//! let text = b"age,city,label\n31,\"Bath, UK\",1\n,Paris,0\n";
+//! let options = ReadOptions { format: Some(Format::Csv), ..Default::default() };
+//! let mut reader = Reader::from_read(Box::new(&text[..]), "example", &options)?;
+//! let batch = reader.next()?.unwrap();
+//! let (first, second) = (batch.get(0), batch.get(1));
+//! assert_eq!((first.indices[0], first.values), (0, &[31.0, 1.0][..]));
+//! assert!(first.indices[1] >= 2, "text comes behind the two columns");
+//! assert_eq!((second.label, second.values), (Some(0.0), &[1.0][..]));
+//! # Ok::<(), extremal_data::Error>(())
+//! ```
+
+use std::ops::Range;
+
+use crate::hash::murmur3;
+use crate::options;
+use crate::parse::{self, Fault, Head, Notes, Parse};
+use crate::row::{Sorter, Twice};
+use crate::{Batch, Labels, ReadOptions, number};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Role {
+    Label,
+    Weight,
+    /// Nothing yet.
+    Unknown,
+    Numbers,
+    Text {
+        /// Because the user said so: it need not look like text.
+        given: bool,
+    },
+}
+
+#[derive(Debug)]
+struct Column {
+    name: String,
+    role: Role,
+    /// The place among the features.
+    index: u32,
+}
+
+/// Reads the records of a table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    options: ReadOptions,
+    separator: u8,
+    columns: Vec<Column>,
+    /// Where hashed text begins.
+    behind: u32,
+    mask: u32,
+    fields: Fields,
+    key: String,
+    sorter: Sorter,
+    notes: Notes,
+}
+
+impl Table {
+    pub(crate) fn new(options: &ReadOptions, separator: u8) -> Table {
+        Table {
+            options: options.clone(),
+            separator,
+            columns: Vec::new(),
+            behind: 0,
+            mask: options.mask(),
+            fields: Fields::default(),
+            key: String::new(),
+            sorter: Sorter::default(),
+            notes: Notes::default(),
+        }
+    }
+
+    fn header(&mut self, record: &[u8]) -> Result<(), String> {
+        let names: Vec<String> = (0..self.fields.len())
+            .map(|k| String::from_utf8_lossy(self.fields.get(k, record)).into_owned())
+            .collect();
+        if names
+            .iter()
+            .all(|name| number::parse(name.as_bytes()).is_some())
+        {
+            return Err("the first line holds numbers, not the columns' names".into());
+        }
+        let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+        sorted.sort_unstable();
+        if let Some(two) = sorted.windows(2).find(|two| two[0] == two[1]) {
+            return Err(format!("two columns are called `{}`", two[0]));
+        }
+        let find = |name: &str| names.iter().position(|column| column == name);
+        for name in &self.options.categorical {
+            find(name).ok_or_else(|| format!("no column is called `{name}`"))?;
+        }
+        let required = self.options.labels_required && self.options.labels != Labels::None;
+        let label = match &self.options.label_column {
+            Some(name) => match find(name) {
+                None if required => return Err(format!("no column is called `{name}`")),
+                found => found,
+            },
+            None => {
+                let usual = ["label", "y", "target", "class"];
+                Some(usual.into_iter().find_map(find).unwrap_or_else(|| {
+                    self.notes.tell_about("label", || {
+                        format!(
+                            "no column is called label, y, target or class: the first, `{}`, is taken for the label",
+                            parse::excerpt(names[0].as_bytes())
+                        )
+                    });
+                    0
+                }))
+            }
+        };
+        let weight = match &self.options.weight_column {
+            Some(name) => match find(name) {
+                None if required => return Err(format!("no column is called `{name}`")),
+                found => found,
+            },
+            None => None,
+        };
+        if label.is_some() && label == weight {
+            return Err(format!(
+                "`{}` is both label and weight",
+                names[label.unwrap_or(0)]
+            ));
+        }
+        let mut index = u32::from(self.options.intercept);
+        for (k, name) in names.into_iter().enumerate() {
+            let role = if Some(k) == label {
+                Role::Label
+            } else if Some(k) == weight {
+                Role::Weight
+            } else if self.options.categorical.contains(&name) {
+                Role::Text { given: true }
+            } else {
+                Role::Unknown
+            };
+            self.columns.push(Column { name, role, index });
+            index += u32::from(!matches!(role, Role::Label | Role::Weight));
+        }
+        self.behind = index;
+        Ok(())
+    }
+
+    /// Adds the features, finds label and weight.
+    fn row(&mut self, record: &[u8], batch: &mut Batch) -> Result<Head, Fault> {
+        let mut label = None;
+        let mut weight = 1.0;
+        for (k, column) in self.columns.iter_mut().enumerate() {
+            let field = self.fields.get(k, record);
+            let read = match column.role {
+                Role::Label => {
+                    let text = Some(field).filter(|field| !field.is_empty());
+                    (self.options.label(text)).map(|read| label = Some(read))
+                }
+                Role::Weight if field.is_empty() => Err("the weight is missing".into()),
+                Role::Weight => options::weight(field).map(|read| weight = read),
+                _ if field.is_empty() => Ok(()),
+                role => feature(role, field, &column.name).map(|found| match found {
+                    Some(value) => {
+                        column.role = Role::Numbers;
+                        batch.push(column.index, value);
+                    }
+                    None => {
+                        if role == Role::Unknown {
+                            column.role = Role::Text { given: false };
+                        }
+                        self.key.clear();
+                        self.key.push_str(&column.name);
+                        self.key.push('=');
+                        // The record was checked as a whole.
+                        self.key
+                            .push_str(std::str::from_utf8(field).unwrap_or("\u{fffd}"));
+                        let hash = murmur3(self.key.as_bytes(), 0) & self.mask;
+                        batch.push(self.behind + hash, 1.0);
+                    }
+                }),
+            };
+            if let Err(what) = read {
+                let name = parse::excerpt(column.name.as_bytes());
+                let what = format!("column `{name}`: {what}");
+                return Err(Fault::new(what, self.fields.place(k)));
+            }
+        }
+        Ok(Head {
+            label: label.unwrap_or(f64::NAN),
+            weight,
+        })
+    }
+}
+
+/// The number in a field, or `None` where it is text.
+fn feature(role: Role, field: &[u8], column: &str) -> Result<Option<f64>, String> {
+    if role == (Role::Text { given: true }) {
+        return Ok(None);
+    }
+    let number = number::parse(field);
+    if number.is_some_and(|number| !number.is_finite()) {
+        return Err("the value is not finite".into());
+    }
+    let mixed = |found: &str, held: &str| {
+        let column = parse::excerpt(column.as_bytes());
+        Err(format!(
+            "{found}, where {held} before (--categorical {column} takes all as text)"
+        ))
+    };
+    match (role, number) {
+        (Role::Numbers, None) => mixed("text", "numbers were"),
+        (Role::Text { .. }, Some(_)) => mixed("a number", "text was"),
+        (_, number) => Ok(number),
+    }
+}
+
+impl Parse for Table {
+    fn goes_on(&self, line: &[u8], open: bool) -> bool {
+        if !open && memchr::memchr(b'"', line).is_none() {
+            return false;
+        }
+        ends_open(line, self.separator, open)
+    }
+
+    fn record(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        batch: &mut Batch,
+    ) -> Result<Option<Head>, Fault> {
+        let record = &text[..end];
+        let heading = self.columns.is_empty();
+        let fatal = |mut fault: Fault| {
+            fault.fatal = heading;
+            fault
+        };
+        if record.iter().all(|&byte| byte == b' ') {
+            return Ok(None);
+        }
+        parse::text(record).map_err(|what| fatal(Fault::new(what, 0..end)))?;
+        (self.fields.split(record, self.separator))
+            .map_err(|(what, place)| fatal(Fault::new(what, place)))?;
+        if heading {
+            self.header(record)
+                .map_err(|what| fatal(Fault::new(what, 0..end)))?;
+            return Ok(None);
+        }
+        if self.fields.len() != self.columns.len() {
+            let what = format!(
+                "expected {} fields, found {}",
+                self.columns.len(),
+                self.fields.len()
+            );
+            return Err(Fault::new(what, 0..end));
+        }
+        let head = self.row(record, batch)?;
+        let shift = i64::from(self.options.intercept);
+        self.sorter
+            .settle(batch, Twice::Add)
+            .map_err(|disorder| Fault::disorder(disorder, shift, end))?;
+        Ok(Some(head))
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        &mut self.notes
+    }
+}
+
+/// Whether a line that begins inside of quotes (if `open`) or with a field ends inside of quotes.
+fn ends_open(line: &[u8], separator: u8, mut open: bool) -> bool {
+    let mut at = 0;
+    loop {
+        if open {
+            match closing_quote(line, at) {
+                None => return true,
+                Some(quote) => at = quote + 1,
+            }
+            match memchr::memchr(separator, &line[at..]) {
+                None => return false,
+                Some(length) => at += length + 1,
+            }
+        }
+        at = skip_spaces(line, at);
+        open = line.get(at) == Some(&b'"');
+        if open {
+            at += 1;
+            continue;
+        }
+        match memchr::memchr(separator, &line[at..]) {
+            None => return false,
+            Some(length) => at += length + 1,
+        }
+    }
+}
+
+/// The next quote that is not doubled.
+fn closing_quote(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += memchr::memchr(b'"', &text[at..])?;
+        if text.get(at + 1) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
+fn skip_spaces(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|&&byte| byte == b' ').count()
+}
+
+/// The fields of a record.
+#[derive(Debug, Default)]
+struct Fields {
+    /// Where they are in the record, and what is in them where that is not the same.
+    places: Vec<(Range<usize>, Option<Range<usize>>)>,
+    /// What was written with doubled quotes.
+    unquoted: Vec<u8>,
+}
+
+impl Fields {
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn place(&self, k: usize) -> Range<usize> {
+        self.places[k].0.clone()
+    }
+
+    fn get<'a>(&'a self, k: usize, record: &'a [u8]) -> &'a [u8] {
+        match &self.places[k] {
+            (place, None) => &record[place.clone()],
+            (_, Some(inside)) => &self.unquoted[inside.clone()],
+        }
+    }
+
+    fn split(&mut self, record: &[u8], separator: u8) -> Result<(), (&'static str, Range<usize>)> {
+        self.places.clear();
+        self.unquoted.clear();
+        let mut at = 0;
+        loop {
+            let start = skip_spaces(record, at);
+            let stop;
+            if record.get(start) == Some(&b'"') {
+                let quote = closing_quote(record, start + 1)
+                    .ok_or(("a quote that is not closed", start..record.len()))?;
+                stop = skip_spaces(record, quote + 1);
+                if stop < record.len() && record[stop] != separator {
+                    return Err(("text behind a closing quote", start..record.len()));
+                }
+                self.take_quoted(record, start..quote + 1);
+            } else {
+                stop = memchr::memchr(separator, &record[start..])
+                    .map_or(record.len(), |length| start + length);
+                let blanks = (record[start..stop].iter().rev())
+                    .take_while(|&&byte| byte == b' ')
+                    .count();
+                self.places.push((start..stop - blanks, None));
+            }
+            if stop == record.len() {
+                return Ok(());
+            }
+            at = stop + 1;
+        }
+    }
+
+    fn take_quoted(&mut self, record: &[u8], place: Range<usize>) {
+        let from = self.unquoted.len();
+        let mut rest = &record[place.start + 1..place.end - 1];
+        while let Some(quote) = memchr::memchr(b'"', rest) {
+            self.unquoted.extend_from_slice(&rest[..=quote]);
+            rest = &rest[quote + 2..];
+        }
+        self.unquoted.extend_from_slice(rest);
+        self.places.push((place, Some(from..self.unquoted.len())));
+    }
+}

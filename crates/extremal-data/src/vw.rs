@@ -1,0 +1,276 @@
+//! Vowpal Wabbit's text: `label weight 'tag |namespace name:value name … |namespace …`
+//!
+//! - Before the first `|`: the label; the example's weight, 1 unless given; a base, which is
+//!   ignored, with a note; a tag, which begins with `'` or touches the `|`. All of them may be
+//!   left out, in this order.
+//! - Behind a `|` that is followed by a blank come features without a namespace, otherwise the
+//!   namespace's name and perhaps `:factor`, by which its values are multiplied.
+//! - A feature is `name:value`, or `name` alone, which is 1. Zeros are left out.
+//! - A name that is a number, outside of namespaces, is taken as it is: `| 7:0.5` is feature 7.
+//!   Everything else is hashed as Vowpal Wabbit hashes it: MurmurHash3 of the name with the
+//!   namespace's own hash as the seed, and the last `bits` bits (18 unless given) are the index;
+//!   within a namespace a number is added to its hash instead. Features that share an index are
+//!   added up.
+//!
+//! Blank lines are skipped.
+//!
+//! ```
+//! use extremal_data::{Format, ReadOptions, Reader};
+//!
+//! let text = b"1 2.5 'first | 7:0.5 12 |word:2 hello\n-1 | 3\n";
+//! let options = ReadOptions { format: Some(Format::Vw), ..Default::default() };
+//! let mut reader = Reader::from_read(Box::new(&text[..]), "example", &options)?;
+//! let batch = reader.next()?.unwrap();
+//! let first = batch.get(0);
+//! assert_eq!((first.label, first.weight, first.tag), (Some(1.0), 2.5, "first"));
+//! assert_eq!(first.indices[..2], [7, 12]);
+//! assert_eq!(first.values, [0.5, 1.0, 2.0]);
+//! # Ok::<(), extremal_data::Error>(())
+//! ```
+
+use crate::hash::murmur3;
+use crate::options;
+use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse, is_blank, skip_blanks};
+use crate::row::{Sorter, Twice};
+use crate::{Batch, ReadOptions, number};
+
+/// Reads lines of Vowpal Wabbit's text.
+#[derive(Debug)]
+pub(crate) struct Vw {
+    options: ReadOptions,
+    /// What has to be added to indices.
+    shift: u32,
+    mask: u32,
+    sorter: Sorter,
+    notes: Notes,
+}
+
+/// The namespace that features belong to.
+#[derive(Clone, Copy)]
+struct Namespace {
+    /// `None` for features without one.
+    hash: Option<u32>,
+    factor: f64,
+}
+
+impl Vw {
+    pub(crate) fn new(options: &ReadOptions) -> Vw {
+        Vw {
+            options: options.clone(),
+            shift: u32::from(options.intercept),
+            mask: options.mask(),
+            sorter: Sorter::default(),
+            notes: Notes::default(),
+        }
+    }
+
+    /// Label, weight, base and tag.
+    fn head(&mut self, line: &[u8], bar: usize, batch: &mut Batch) -> Result<Head, Fault> {
+        let mut label = None;
+        let mut weight = 1.0;
+        let mut place = 0;
+        let mut tagged = false;
+        let mut at = skip_blanks(&line[..bar], 0);
+        while at < bar {
+            let stop = token_end(&line[..bar], at);
+            let token = &line[at..stop];
+            let fault = |what: String| Fault::new(what, at..stop);
+            if tagged {
+                return Err(fault("the tag is not the last before |".into()));
+            }
+            if token[0] == b'\'' || stop == bar {
+                let tag = token.strip_prefix(b"'").unwrap_or(token);
+                batch.set_tag(parse::text(tag).map_err(|what| fault(what.into()))?);
+                tagged = true;
+            } else {
+                match place {
+                    0 => label = Some(at..stop),
+                    1 => weight = options::weight(token).map_err(fault)?,
+                    2 => {
+                        parse::value(token)
+                            .map_err(|_| fault("the base is not a finite number".into()))?;
+                        self.notes.tell("base (the third number before |) ignored");
+                    }
+                    _ => return Err(fault("expected label, weight, base and a tag".into())),
+                }
+                place += 1;
+            }
+            at = skip_blanks(&line[..bar], stop);
+        }
+        let text = label.clone().map(|label| &line[label]);
+        let label = self.options.label(text).map_err(|what| {
+            let what = match label {
+                None if tagged => format!("{what} (what touches | is a tag)"),
+                _ => what,
+            };
+            Fault::new(what, label.unwrap_or(0..line.len()))
+        })?;
+        Ok(Head { label, weight })
+    }
+
+    /// What follows a `|`.
+    fn namespace(&self, line: &[u8], at: usize, stop: usize) -> Result<Namespace, Fault> {
+        let token = &line[at..stop];
+        let fault = |what| Fault::new(what, at..stop);
+        if token.is_empty() {
+            return Ok(Namespace {
+                hash: None,
+                factor: 1.0,
+            });
+        }
+        let (name, factor) = split(token);
+        if name.is_empty() {
+            return Err(fault("a namespace without a name"));
+        }
+        let factor = match factor {
+            Some(factor) => parse::value(factor)
+                .map_err(|_| fault("the namespace's factor is not a finite number"))?,
+            None => 1.0,
+        };
+        let hash = Some(hash(name, 0));
+        Ok(Namespace { hash, factor })
+    }
+
+    /// One feature by the book.
+    fn feature(&self, token: &[u8], namespace: Namespace) -> Result<(u32, f64), &'static str> {
+        let (name, value) = split(token);
+        if name.is_empty() {
+            return Err("a feature without a name");
+        }
+        let index = match namespace.hash {
+            None if is_number(name) => parse::index(name, i64::from(self.shift))?,
+            seed => {
+                let index = hash(name, seed.unwrap_or(0)) & self.mask;
+                index
+                    .checked_add(self.shift)
+                    .filter(|&index| u64::from(index) <= LARGEST_INDEX)
+                    .ok_or("the index is too large")?
+            }
+        };
+        let value = namespace.factor * value.map_or(Ok(1.0), parse::value)?;
+        if !value.is_finite() {
+            return Err("the value times its namespace's factor is not finite");
+        }
+        Ok((index, value))
+    }
+
+    fn features(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        bar: usize,
+        batch: &mut Batch,
+    ) -> Result<(), Fault> {
+        let line = &text[..end];
+        let mut at = bar;
+        let mut namespace = Namespace {
+            hash: None,
+            factor: 1.0,
+        };
+        let mut bare = true;
+        let mut checked = false;
+        let mut previous = i64::from(self.options.intercept) - 1;
+        let mut in_order = true;
+        while at < end {
+            let (index, value) = if bare
+                && let Some((index, next)) = number::short_index(text, at, b':')
+                && let Some((value, next)) = number::short(text, next)
+                && (next == end || line.get(next) == Some(&b' '))
+            {
+                at = next + 1;
+                (index + self.shift, value)
+            } else {
+                at = skip_blanks(line, at);
+                if at == end {
+                    break;
+                }
+                let bar = line[at] == b'|';
+                let start = at + usize::from(bar);
+                let stop = token_end(line, start);
+                if !checked && stop > start {
+                    parse::text(line).map_err(|what| Fault::new(what, 0..end))?;
+                    checked = true;
+                }
+                if bar {
+                    namespace = self.namespace(line, start, stop)?;
+                    bare = namespace.hash.is_none();
+                    at = skip_blanks(line, stop);
+                    continue;
+                }
+                let feature = self
+                    .feature(&line[at..stop], namespace)
+                    .map_err(|what| Fault::new(what, at..stop))?;
+                at = skip_blanks(line, stop);
+                feature
+            };
+            in_order &= (i64::from(index) > previous) & (value != 0.0);
+            previous = i64::from(index);
+            batch.push(index, value);
+        }
+        if !in_order {
+            self.sorter
+                .settle(batch, Twice::Add)
+                .map_err(|disorder| Fault::disorder(disorder, i64::from(self.shift), end))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the part of the line that begins at `at` ends: a `|` needs no blank before it.
+fn token_end(line: &[u8], at: usize) -> usize {
+    line[at..]
+        .iter()
+        .position(|&byte| is_blank(byte) || byte == b'|')
+        .map_or(line.len(), |length| at + length)
+}
+
+/// Before and behind the first colon.
+fn split(token: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(b':', token) {
+        Some(colon) => (&token[..colon], Some(&token[colon + 1..])),
+        None => (token, None),
+    }
+}
+
+fn is_number(name: &[u8]) -> bool {
+    name.iter().all(u8::is_ascii_digit)
+}
+
+/// Vowpal Wabbit's hash of a name; only its last 31 bits are ever used.
+pub(crate) fn hash(name: &[u8], seed: u32) -> u32 {
+    if is_number(name) {
+        name.iter()
+            .fold(0_u32, |number, digit| {
+                number
+                    .wrapping_mul(10)
+                    .wrapping_add(u32::from(digit - b'0'))
+            })
+            .wrapping_add(seed)
+    } else {
+        murmur3(name, seed)
+    }
+}
+
+impl Parse for Vw {
+    fn record(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        batch: &mut Batch,
+    ) -> Result<Option<Head>, Fault> {
+        let line = &text[..end];
+        if skip_blanks(line, 0) == end {
+            return Ok(None);
+        }
+        let Some(bar) = memchr::memchr(b'|', line) else {
+            return Err(Fault::new("no | before the features", 0..end));
+        };
+        let head = self.head(line, bar, batch)?;
+        self.features(text, end, bar, batch)?;
+        Ok(Some(head))
+    }
+
+    fn notes(&mut self) -> &mut Notes {
+        &mut self.notes
+    }
+}

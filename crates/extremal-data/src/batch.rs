@@ -95,6 +95,12 @@ impl Batch {
         self.values.push(value);
     }
 
+    /// Adds several at once.
+    pub(crate) fn extend(&mut self, indices: &[u32], values: &[f64]) {
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
+    }
+
     /// Sets the tag of the example being written.
     pub(crate) fn set_tag(&mut self, tag: &str) {
         let start = self.tag_ends.last().copied().unwrap_or(0);

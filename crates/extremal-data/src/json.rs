@@ -319,7 +319,7 @@ mod tests {
             assert_eq!(accepts(text.as_bytes()), theirs, "{text:?}");
             good += u32::from(theirs);
         }
-        assert_eq!(good, 20);
+        assert_eq!(good, 19);
         assert!(!accepts(b"\"\xff\""));
     }
 

@@ -25,7 +25,7 @@
 
 use crate::parse::{self, Fault, Head, Notes, Parse, is_blank, skip_blanks};
 use crate::row::{Sorter, Twice};
-use crate::{Batch, ReadOptions, number};
+use crate::{Batch, ReadOptions};
 
 /// Reads lines of libsvm.
 #[derive(Debug)]
@@ -123,45 +123,25 @@ impl Libsvm {
         batch: &mut Batch,
     ) -> Result<(), Fault> {
         let line = &text[..end];
-        let shift = self.shift as u32;
-        let first = u32::from(!self.options.zero_based);
-        // The intercept is there already, at 0.
-        let mut previous = i64::from(self.options.intercept) - 1;
-        let mut in_order = true;
-        while at < end {
-            let (index, value) = if let Some((index, next)) = number::short_index(text, at, b':')
-                && let Some((value, next)) = number::short(text, next)
-                && (next == end || line.get(next) == Some(&b' '))
-                && index >= first
-            {
-                at = next + 1;
-                (index.wrapping_add(shift), value)
-            } else {
-                at = skip_blanks(line, at);
-                if at == end {
-                    break;
-                }
-                if line[at] == b'#' {
-                    parse::text(&line[at..]).map_err(|what| Fault::new(what, at..end))?;
-                    break;
-                }
-                let stop = token_end(line, at);
-                let pair = self.pair(line, at, stop)?;
-                at = skip_blanks(line, stop);
-                let Some(pair) = pair else {
-                    continue;
-                };
-                pair
-            };
-            in_order &= (i64::from(index) > previous) & (value != 0.0);
-            previous = i64::from(index);
-            batch.push(index, value);
+        let bounds = (u32::from(!self.options.zero_based), self.shift as u32);
+        loop {
+            at = parse::short_pairs(text, end, at, bounds, batch);
+            at = skip_blanks(line, at);
+            if at == end {
+                break;
+            }
+            if line[at] == b'#' {
+                parse::text(&line[at..]).map_err(|what| Fault::new(what, at..end))?;
+                break;
+            }
+            let stop = token_end(line, at);
+            if let Some((index, value)) = self.pair(line, at, stop)? {
+                batch.push(index, value);
+            }
+            at = skip_blanks(line, stop);
         }
-        if !in_order {
-            self.sorter
-                .settle(batch, Twice::Refuse)
-                .map_err(|disorder| Fault::disorder(disorder, self.shift, end))?;
-        }
-        Ok(())
+        self.sorter
+            .settle(batch, Twice::Refuse)
+            .map_err(|disorder| Fault::disorder(disorder, self.shift, end))
     }
 }

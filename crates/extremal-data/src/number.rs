@@ -18,69 +18,122 @@ const POWERS: [f64; 32] = {
     powers
 };
 
+/// The same, as far as seven digits go.
+const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
 /// Up to here every whole number is an `f64`.
 const EXACT: u64 = 1 << 53;
 
-/// The digits at the start of eight bytes (the first in the lowest byte) as a number, and how
-/// many there are. The number means nothing when there are none.
-#[inline(always)]
-fn leading_digits(word: u64) -> (u64, u32) {
-    let lanes = word ^ 0x3030_3030_3030_3030;
-    // Bytes above 9 set their highest bit. A carry can spoil only bytes behind the first of them.
-    let others = (lanes.wrapping_add(0x7676_7676_7676_7676) | lanes) & 0x8080_8080_8080_8080;
-    let count = others.trailing_zeros() / 8;
-    // Zeros in front, then neighbours are joined to pairs, fours and eights.
-    let lanes = lanes.wrapping_shl(64 - 8 * count);
-    let pairs = lanes.wrapping_mul(10 * 256 + 1) >> 8;
-    let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 * 65_536 + 1) >> 16;
-    let eight = (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul((10_000 << 32) + 1) >> 32;
-    (eight, count)
-}
+const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
 
+/// Eight bytes, the first in the lowest byte.
 #[inline(always)]
 fn word(text: &[u8], at: usize) -> Option<u64> {
     let bytes = text.get(at..)?.first_chunk::<8>()?;
     Some(u64::from_le_bytes(*bytes))
 }
 
-/// The one to seven digits at `at`, which end before `stop`, and the position behind `stop`.
+/// What the first `count` characters, 1 to 8 of them, are worth as digits, with zeros in front.
 #[inline(always)]
-pub(crate) fn short_index(text: &[u8], at: usize, stop: u8) -> Option<(u32, usize)> {
-    let word = word(text, at)?;
-    let (value, count) = leading_digits(word);
-    if count == 0 || count == 8 || (word >> (8 * count)) as u8 != stop {
-        return None;
-    }
-    Some((value as u32, at + count as usize + 1))
+fn in_front(word: u64, count: u32) -> u64 {
+    (word ^ 0x3030_3030_3030_3030).wrapping_shl(64 - 8 * count)
 }
 
-/// The number at `at` and where it ends, if it is a short one: sign, up to seven digits, and a
-/// point with up to 15 behind it. What follows is for the caller to look at: an exponent may.
+/// The highest bit of the first byte above 9, and perhaps of others behind it.
 #[inline(always)]
-pub(crate) fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
+fn no_digits(lanes: u64) -> u64 {
+    // More than 9 carries into the highest bit, and spoils only what is behind.
+    (lanes.wrapping_add(0x7676_7676_7676_7676) | lanes) & HIGHEST_BITS
+}
+
+/// How many digits there are at the start.
+#[inline(always)]
+fn digits(word: u64) -> u32 {
+    no_digits(word ^ 0x3030_3030_3030_3030).trailing_zeros() / 8
+}
+
+/// Eight digits as a number.
+#[inline(always)]
+fn joined(lanes: u64) -> u64 {
+    // Neighbours are joined to pairs, fours and eights.
+    let pairs = lanes.wrapping_mul(10 * 256 + 1) >> 8;
+    let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 * 65_536 + 1) >> 16;
+    (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul((10_000 << 32) + 1) >> 32
+}
+
+/// The `index:value` at `at` and where it ends, if both are short: up to seven digits, and a
+/// number that [`short`] takes. What follows is for the caller to look at; it is no digit.
+///
+/// This is where the time goes, and most of it is waiting: the next pair can't begin before the
+/// end of this one is known. So the ends are found by as little as it takes, the next character
+/// above `9` and below `0`, and what is before them is checked afterwards. One
+/// look at the length covers all that is read here, and the commonest value, one digit before the
+/// point and up to seven behind it, is read in one go.
+#[inline(always)]
+pub(crate) fn short_pair(text: &[u8], at: usize) -> Option<(u32, f64, usize)> {
+    let near = text.get(at..)?.first_chunk::<24>()?;
+    let first = part(near, 0);
+    let above = first.wrapping_add(0x4646_4646_4646_4646) & HIGHEST_BITS;
+    let length = above.trailing_zeros() / 8;
+    let start = length as usize + 1;
+    let leading = part(near, start) as u16 ^ 0x2E30;
+    let behind = part(near, start + 2);
+    let below = behind.wrapping_sub(0x3030_3030_3030_3030) & HIGHEST_BITS;
+    let count = below.trailing_zeros() / 8;
+
+    let lanes = in_front(first, length);
+    if length % 8 == 0 || near[length as usize] != b':' || no_digits(lanes) != 0 {
+        return None;
+    }
+    let index = joined(lanes) as u32;
+    let lanes = in_front(behind, count);
+    if leading > 9 || count % 8 == 0 || no_digits(lanes) != 0 {
+        let (value, end) = short(text, at + start)?;
+        return Some((index, value, end));
+    }
+    // At most eight digits, which is below 2^53.
+    let mantissa = u64::from(leading) * WHOLE_POWERS[count as usize & 7] + joined(lanes);
+    let value = mantissa as i64 as f64 / POWERS[count as usize & 31];
+    Some((index, value, at + start + 2 + count as usize))
+}
+
+#[inline(always)]
+fn part(near: &[u8; 24], at: usize) -> u64 {
+    near[at..]
+        .first_chunk::<8>()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The number at `at` and where it ends, if it is a short one: a sign, up to seven digits, a
+/// point and up to 15 digits behind it. An exponent may follow, or anything else but a digit.
+#[inline(never)]
+fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let negative = *text.get(at)? == b'-';
     let at = at + usize::from(negative);
     let first = word(text, at)?;
-    let (whole, count) = leading_digits(first);
-    if count == 0 || count == 8 {
+    let count = digits(first);
+    if count % 8 == 0 {
         return None;
     }
-    let after = at + count as usize;
+    let point = at + count as usize;
     let (size, end) = if (first >> (8 * count)) as u8 == b'.' {
-        let (digits, count) = leading_digits(word(text, after + 1)?);
+        let whole = joined(in_front(first, count));
+        let behind = word(text, point + 1)?;
+        let count = digits(behind);
         if count == 0 {
             return None;
         }
+        let fraction = joined(in_front(behind, count));
         if count == 8 {
-            long_fraction(text, after + 1, whole * 100_000_000 + digits)?
+            long_fraction(text, point + 1, whole * 100_000_000 + fraction)?
         } else {
             // At most 14 digits, which is below 2^53.
-            let power = POWERS[count as usize & 31];
-            let mantissa = whole as i64 as f64 * power + digits as i64 as f64;
-            (mantissa / power, after + 1 + count as usize)
+            let mantissa = whole * WHOLE_POWERS[count as usize & 7] + fraction;
+            let size = mantissa as i64 as f64 / POWERS[count as usize & 31];
+            (size, point + 1 + count as usize)
         }
     } else {
-        (whole as i64 as f64, after)
+        (joined(in_front(first, count)) as i64 as f64, point)
     };
     let sign = u64::from(negative) << 63;
     Some((f64::from_bits(size.to_bits() | sign), end))
@@ -89,7 +142,8 @@ pub(crate) fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
 /// Goes on with a fraction whose first eight digits are in `mantissa` already.
 #[inline(never)]
 fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> {
-    let (digits, count) = leading_digits(word(text, at + 8)?);
+    let more = word(text, at + 8)?;
+    let count = digits(more);
     if count == 8 {
         return None;
     }
@@ -98,7 +152,7 @@ fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> 
         0 => mantissa,
         _ => mantissa
             .checked_mul(10_u64.pow(count))?
-            .checked_add(digits)?,
+            .checked_add(joined(in_front(more, count)))?,
     };
     if mantissa > EXACT {
         return None;
@@ -194,7 +248,7 @@ mod tests {
         }
     }
 
-    fn digits(rng: &mut Rng, most: u64, out: &mut String) {
+    fn add_digits(rng: &mut Rng, most: u64, out: &mut String) {
         for _ in 0..rng.below(most + 1) {
             out.push(char::from(b'0' + rng.below(10) as u8));
         }
@@ -204,16 +258,16 @@ mod tests {
         out.clear();
         out.push_str(["", "-", "", "+"][rng.below(4) as usize]);
         let most = [1, 3, 8, 12, 20, 40][rng.below(6) as usize];
-        digits(rng, most, out);
+        add_digits(rng, most, out);
         if rng.below(3) > 0 {
             out.push('.');
-            digits(rng, most, out);
+            add_digits(rng, most, out);
         }
         if rng.below(4) == 0 {
             out.push(['e', 'E'][rng.below(2) as usize]);
             out.push_str(["", "-", "+"][rng.below(3) as usize]);
             let most = [1, 2, 2, 3, 5][rng.below(5) as usize];
-            digits(rng, most, out);
+            add_digits(rng, most, out);
         }
     }
 
@@ -245,7 +299,7 @@ mod tests {
             decimal(&mut rng, &mut text);
             let end = text.len();
             text.push(' ');
-            digits(&mut rng, 30, &mut text);
+            add_digits(&mut rng, 30, &mut text);
             let Some((ours, ours_end)) = short(text.as_bytes(), 0) else {
                 continue;
             };
@@ -287,12 +341,39 @@ mod tests {
     }
 
     #[test]
-    fn an_index_ends_where_it_should() {
-        assert_eq!(short_index(b"12:0.5 77", 0, b':'), Some((12, 3)));
-        assert_eq!(short_index(b"1234567:1", 0, b':'), Some((1_234_567, 8)));
-        assert_eq!(short_index(b"12345678:1", 0, b':'), None);
-        assert_eq!(short_index(b":1       ", 0, b':'), None);
-        assert_eq!(short_index(b"12 :1     ", 0, b':'), None);
-        assert_eq!(short_index(b"1\xff:1      ", 0, b':'), None);
+    fn a_short_pair_ends_where_it_should() {
+        let pair = |text: &str| short_pair(format!("{text}{}", " ".repeat(24)).as_bytes(), 0);
+        assert_eq!(pair("12:0.5 77"), Some((12, 0.5, 6)));
+        assert_eq!(pair("12:0.5\t77"), Some((12, 0.5, 6)));
+        assert_eq!(pair("1234567:1"), Some((1_234_567, 1.0, 9)));
+        assert_eq!(
+            pair("1234567:-0.1234567"),
+            Some((1_234_567, -0.123_456_7, 18))
+        );
+        assert_eq!(pair("1:-1234567.25"), Some((1, -1_234_567.25, 13)));
+        assert_eq!(pair("47236:0.00123456"), Some((47236, 0.001_234_56, 16)));
+        // Not the end of a number, as the caller will see.
+        assert_eq!(pair("1:1x"), Some((1, 1.0, 3)));
+        assert_eq!(pair("1:1.5e5"), Some((1, 1.5, 5)));
+        assert_eq!(pair("1:0.5:3"), Some((1, 0.5, 5)));
+        for other in [
+            "12345678:1",
+            ":1",
+            "12 :1",
+            "1\u{ff}:1",
+            "1:",
+            "1:x",
+            "1:--1",
+            "1:-",
+            "1:.5",
+            "1:5.",
+            "-1:0.5",
+            "1:/.5",
+            "1::.5",
+            "1:0/5x",
+        ] {
+            assert_eq!(pair(other), None, "{other}");
+        }
+        assert_eq!(short_pair(b"1:0.5 2", 0), None, "too near to the end");
     }
 }

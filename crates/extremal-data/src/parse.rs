@@ -108,6 +108,41 @@ pub(crate) fn skip_blanks(line: &[u8], at: usize) -> usize {
         .map_or(line.len(), |skipped| at + skipped)
 }
 
+/// Takes the `index:value` pairs from `at` on that are short and have one blank between them, up
+/// to the end of the line or the first that is different, and gives the place behind them.
+/// An index must be at least `first`, and is stored with `shift` added.
+pub(crate) fn short_pairs(
+    text: &[u8],
+    end: usize,
+    mut at: usize,
+    (first, shift): (u32, u32),
+    batch: &mut Batch,
+) -> usize {
+    // Copied from time to time: a push looks at more than it takes to write here.
+    const SIZE: usize = 64;
+    let (mut indices, mut values) = ([0; SIZE], [0.0; SIZE]);
+    let mut count = 0;
+    while let Some((index, value, next)) = number::short_pair(text, at)
+        && (next == end || text.get(next) == Some(&b' '))
+        && index >= first
+    {
+        indices[count % SIZE] = index.wrapping_add(shift);
+        values[count % SIZE] = value;
+        count += 1;
+        if count % SIZE == 0 {
+            batch.extend(&indices, &values);
+        }
+        at = next + 1;
+        if at >= end {
+            at = end;
+            break;
+        }
+    }
+    let rest = count % SIZE;
+    batch.extend(&indices[..rest], &values[..rest]);
+    at
+}
+
 /// A whole number that may be an index once `shift` is added to it.
 pub(crate) fn index(digits: &[u8], shift: i64) -> Result<u32, &'static str> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {

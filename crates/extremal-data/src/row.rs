@@ -31,8 +31,8 @@ impl Sorter {
     /// Makes the indices of the example being written distinct and rising, and leaves the zeros out.
     pub(crate) fn settle(&mut self, batch: &mut Batch, twice: Twice) -> Result<(), Disorder> {
         let (indices, values, start) = batch.row_mut();
-        let rising = indices[start..].is_sorted_by(|a, b| a < b);
-        if rising && !values[start..].contains(&0.0) {
+        let rising = is_rising(&indices[start..]);
+        if rising && !has_zero(&values[start..]) {
             return Ok(());
         }
         self.entries.clear();
@@ -68,6 +68,18 @@ impl Sorter {
         }
         Ok(())
     }
+}
+
+/// Without a way out in the middle, so that it is done on several at once.
+fn is_rising(indices: &[u32]) -> bool {
+    let next = indices.get(1..).unwrap_or(&[]);
+    std::iter::zip(indices, next).fold(true, |rising, (a, b)| rising & (a < b))
+}
+
+fn has_zero(values: &[f64]) -> bool {
+    values
+        .iter()
+        .fold(false, |zero, &value| zero | (value == 0.0))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ use crate::hash::murmur3;
 use crate::options;
 use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse, is_blank, skip_blanks};
 use crate::row::{Sorter, Twice};
-use crate::{Batch, ReadOptions, number};
+use crate::{Batch, ReadOptions};
 
 /// Reads lines of Vowpal Wabbit's text.
 #[derive(Debug)]
@@ -167,52 +167,35 @@ impl Vw {
             hash: None,
             factor: 1.0,
         };
-        let mut bare = true;
         let mut checked = false;
-        let mut previous = i64::from(self.options.intercept) - 1;
-        let mut in_order = true;
-        while at < end {
-            let (index, value) = if bare
-                && let Some((index, next)) = number::short_index(text, at, b':')
-                && let Some((value, next)) = number::short(text, next)
-                && (next == end || line.get(next) == Some(&b' '))
-            {
-                at = next + 1;
-                (index + self.shift, value)
+        loop {
+            if namespace.hash.is_none() {
+                at = parse::short_pairs(text, end, at, (0, self.shift), batch);
+            }
+            at = skip_blanks(line, at);
+            if at == end {
+                break;
+            }
+            let bar = line[at] == b'|';
+            let start = at + usize::from(bar);
+            let stop = token_end(line, start);
+            if !checked && stop > start {
+                parse::text(line).map_err(|what| Fault::new(what, 0..end))?;
+                checked = true;
+            }
+            if bar {
+                namespace = self.namespace(line, start, stop)?;
             } else {
-                at = skip_blanks(line, at);
-                if at == end {
-                    break;
-                }
-                let bar = line[at] == b'|';
-                let start = at + usize::from(bar);
-                let stop = token_end(line, start);
-                if !checked && stop > start {
-                    parse::text(line).map_err(|what| Fault::new(what, 0..end))?;
-                    checked = true;
-                }
-                if bar {
-                    namespace = self.namespace(line, start, stop)?;
-                    bare = namespace.hash.is_none();
-                    at = skip_blanks(line, stop);
-                    continue;
-                }
-                let feature = self
+                let (index, value) = self
                     .feature(&line[at..stop], namespace)
                     .map_err(|what| Fault::new(what, at..stop))?;
-                at = skip_blanks(line, stop);
-                feature
-            };
-            in_order &= (i64::from(index) > previous) & (value != 0.0);
-            previous = i64::from(index);
-            batch.push(index, value);
+                batch.push(index, value);
+            }
+            at = skip_blanks(line, stop);
         }
-        if !in_order {
-            self.sorter
-                .settle(batch, Twice::Add)
-                .map_err(|disorder| Fault::disorder(disorder, i64::from(self.shift), end))?;
-        }
-        Ok(())
+        self.sorter
+            .settle(batch, Twice::Add)
+            .map_err(|disorder| Fault::disorder(disorder, i64::from(self.shift), end))
     }
 }
 

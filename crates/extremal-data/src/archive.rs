@@ -38,6 +38,15 @@ impl Packing {
         }
     }
 
+    /// Whether a file that begins like this may be an archive.
+    fn possible(head: &[u8]) -> bool {
+        Packing::ALL.into_iter().any(|packing| {
+            let magic = packing.magic();
+            let shared = head.len().min(magic.len());
+            head[..shared] == magic[..shared]
+        })
+    }
+
     /// By the beginning of the file, ten bytes or all that there is.
     fn of(head: &[u8]) -> Option<Packing> {
         Packing::ALL
@@ -108,7 +117,8 @@ impl Unpacked {
         };
         let mut head = [0; 10];
         let mut length = 0;
-        while length < head.len() {
+        // A pipe may not have more yet.
+        while length < head.len() && Packing::possible(&head[..length]) {
             match counted.read(&mut head[length..])? {
                 0 => break,
                 count => length += count,

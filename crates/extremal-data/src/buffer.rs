@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 /// Read at once.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = 64 << 10;
 
 /// The longest record.
 pub(crate) const LONGEST: usize = 16 << 20;

@@ -94,11 +94,9 @@ impl<'t> Json<'t> {
 
     /// A key and its colon; `key` is what it says.
     pub(crate) fn key(&mut self, key: &mut String) -> Result<(), Fault> {
-        if self.kind()? != Kind::String {
-            return Err(self.fault("expected a name in quotes"));
-        }
+        self.expect(b'"', "expected a name in quotes")?;
         key.clear();
-        self.string(key)?;
+        self.string_behind_quote(key)?;
         self.expect(b':', "expected a colon")
     }
 
@@ -153,6 +151,10 @@ impl<'t> Json<'t> {
     /// Adds what a string says to `out`.
     pub(crate) fn string(&mut self, out: &mut String) -> Result<(), Fault> {
         self.at += 1;
+        self.string_behind_quote(out)
+    }
+
+    fn string_behind_quote(&mut self, out: &mut String) -> Result<(), Fault> {
         loop {
             let rest = &self.text[self.at..];
             let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {

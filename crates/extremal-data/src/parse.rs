@@ -129,7 +129,7 @@ pub(crate) fn short_pairs(
         indices[count % SIZE] = index.wrapping_add(shift);
         values[count % SIZE] = value;
         count += 1;
-        if count % SIZE == 0 {
+        if count.is_multiple_of(SIZE) {
             batch.extend(&indices, &values);
         }
         at = next + 1;

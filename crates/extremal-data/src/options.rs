@@ -231,3 +231,28 @@ pub(crate) fn weight(text: &[u8]) -> Result<f64, String> {
         .filter(|weight| weight.is_finite() && *weight >= 0.0)
         .ok_or_else(|| "the weight is not a finite number of at least 0".into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_read_as_it_is_written() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        assert_eq!(
+            "xml".parse::<Format>().unwrap_err(),
+            "no format `xml`: expected libsvm, vw, csv, tsv or jsonl"
+        );
+    }
+
+    #[test]
+    fn a_long_list_of_labels_is_shown_in_part() {
+        let names = Labels::Names((0..100).map(|k| format!("c{k}")).collect());
+        assert_eq!(
+            names.read(b"x").unwrap_err(),
+            "the label is none of c0, c1, c2, c3, c4, c5, c6, c7, … (100 in all)"
+        );
+    }
+}

@@ -30,9 +30,9 @@
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse, is_blank, skip_blanks};
+use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse, skip_blanks};
 use crate::row::{Sorter, Twice};
-use crate::{Batch, ReadOptions};
+use crate::{Batch, ReadOptions, number};
 
 /// Reads lines of Vowpal Wabbit's text.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Vw {
         let mut tagged = false;
         let mut at = skip_blanks(&line[..bar], 0);
         while at < bar {
-            let stop = token_end(&line[..bar], at);
+            let (_, stop) = token(&line[..bar], at);
             let token = &line[at..stop];
             let fault = |what: String| Fault::new(what, at..stop);
             if tagged {
@@ -109,31 +109,39 @@ impl Vw {
     }
 
     /// What follows a `|`.
-    fn namespace(&self, line: &[u8], at: usize, stop: usize) -> Result<Namespace, Fault> {
-        let token = &line[at..stop];
+    fn namespace(
+        &self,
+        line: &[u8],
+        (at, colon, stop): (usize, usize, usize),
+    ) -> Result<Namespace, Fault> {
         let fault = |what| Fault::new(what, at..stop);
-        if token.is_empty() {
+        if at == stop {
             return Ok(Namespace {
                 hash: None,
                 factor: 1.0,
             });
         }
-        let (name, factor) = split(token);
+        let name = &line[at..colon];
         if name.is_empty() {
             return Err(fault("a namespace without a name"));
         }
-        let factor = match factor {
-            Some(factor) => parse::value(factor)
+        let factor = match colon == stop {
+            true => 1.0,
+            false => parse::value(&line[colon + 1..stop])
                 .map_err(|_| fault("the namespace's factor is not a finite number"))?,
-            None => 1.0,
         };
         let hash = Some(hash(name, 0));
         Ok(Namespace { hash, factor })
     }
 
-    /// One feature by the book.
-    fn feature(&self, token: &[u8], namespace: Namespace) -> Result<(u32, f64), &'static str> {
-        let (name, value) = split(token);
+    /// The feature at `at`, which ends at `stop` and has its first colon at `colon`.
+    fn feature(
+        &self,
+        text: &[u8],
+        (at, colon, stop): (usize, usize, usize),
+        namespace: Namespace,
+    ) -> Result<(u32, f64), &'static str> {
+        let name = &text[at..colon];
         if name.is_empty() {
             return Err("a feature without a name");
         }
@@ -147,7 +155,16 @@ impl Vw {
                     .ok_or("the index is too large")?
             }
         };
-        let value = namespace.factor * value.map_or(Ok(1.0), parse::value)?;
+        let value = if colon == stop {
+            1.0
+        } else if let Some((value, end)) = number::finite(text, colon + 1)
+            && end == stop
+        {
+            value
+        } else {
+            parse::value(&text[colon + 1..stop])?
+        };
+        let value = namespace.factor * value;
         if !value.is_finite() {
             return Err("the value times its namespace's factor is not finite");
         }
@@ -178,16 +195,16 @@ impl Vw {
             }
             let bar = line[at] == b'|';
             let start = at + usize::from(bar);
-            let stop = token_end(line, start);
+            let (colon, stop) = token(line, start);
             if !checked && stop > start {
                 parse::text(line).map_err(|what| Fault::new(what, 0..end))?;
                 checked = true;
             }
             if bar {
-                namespace = self.namespace(line, start, stop)?;
+                namespace = self.namespace(line, (start, colon, stop))?;
             } else {
                 let (index, value) = self
-                    .feature(&line[at..stop], namespace)
+                    .feature(text, (at, colon, stop), namespace)
                     .map_err(|what| Fault::new(what, at..stop))?;
                 batch.push(index, value);
             }
@@ -199,20 +216,18 @@ impl Vw {
     }
 }
 
-/// Where the part of the line that begins at `at` ends: a `|` needs no blank before it.
-fn token_end(line: &[u8], at: usize) -> usize {
-    line[at..]
-        .iter()
-        .position(|&byte| is_blank(byte) || byte == b'|')
-        .map_or(line.len(), |length| at + length)
-}
-
-/// Before and behind the first colon.
-fn split(token: &[u8]) -> (&[u8], Option<&[u8]>) {
-    match memchr::memchr(b':', token) {
-        Some(colon) => (&token[..colon], Some(&token[colon + 1..])),
-        None => (token, None),
+/// Where the part of the line that begins at `at` has its first colon, if any, and where it ends:
+/// a `|` needs no blank before it.
+fn token(line: &[u8], at: usize) -> (usize, usize) {
+    let mut colon = None;
+    for (place, &byte) in line.iter().enumerate().skip(at) {
+        match byte {
+            b':' => colon = colon.or(Some(place)),
+            b' ' | b'\t' | b'|' => return (colon.unwrap_or(place), place),
+            _ => {}
+        }
     }
+    (colon.unwrap_or(line.len()), line.len())
 }
 
 fn is_number(name: &[u8]) -> bool {

@@ -52,6 +52,26 @@ fn pieces_of_any_size_give_the_same_examples() {
 }
 
 #[test]
+fn a_format_that_is_told_from_the_content_loses_nothing() {
+    for (format, text) in TEXTS {
+        let wanted = common::read(text, &options(format));
+        for text in [text.to_string(), format!("\n \n{text}")] {
+            let blank = text.len() - text.trim_start().len();
+            let lines = text[..blank].matches('\n').count() as u64;
+            let pieces = Pieces::new(text.as_bytes(), &[1, 30]);
+            let mut reader =
+                Reader::from_read(Box::new(pieces), "-", &ReadOptions::default()).unwrap();
+            assert_eq!(reader.format(), format);
+            let (mut rows, error) = drain(&mut reader);
+            for row in &mut rows {
+                row.line -= lines;
+            }
+            assert_eq!((rows, error), wanted, "{format}");
+        }
+    }
+}
+
+#[test]
 fn blocks_may_end_anywhere() {
     // Longer than a block, with lines of all lengths: every kind of place gets its turn at the end.
     let mut text = String::new();

@@ -14,7 +14,7 @@ pub(crate) struct Buffer<R> {
     bytes: Vec<u8>,
     start: usize,
     filled: usize,
-    /// Up to here there is no end of line.
+    /// Behind the lines that were asked for, there is no end of line up to here.
     searched: usize,
     at_end: bool,
     short: bool,
@@ -56,10 +56,15 @@ impl<R: Read> Buffer<R> {
         }
     }
 
+    /// Begins again with the first line that was not dropped.
+    pub(crate) fn rewind(&mut self) {
+        self.searched = self.start;
+    }
+
     /// Drops the first `count` bytes.
     pub(crate) fn consume(&mut self, count: usize) {
-        self.start = (self.start + count).min(self.filled);
-        self.searched = self.start;
+        self.start = self.start.saturating_add(count).min(self.filled);
+        self.rewind();
     }
 
     /// Whether everything has been read.

@@ -61,6 +61,7 @@ pub(crate) fn by_content(
             }
         }
     };
+    buffer.rewind();
     match candidates[..] {
         [format] => Ok(format),
         _ => Err(Error::Content {

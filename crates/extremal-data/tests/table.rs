@@ -268,3 +268,18 @@ fn a_quote_that_is_not_closed_is_never_the_rest_of_the_file() {
     let lines: Vec<_> = rows.iter().map(|row| (row.label, row.line)).collect();
     assert_eq!(lines, [(Some(2.0), 3), (Some(3.0), 4)]);
 }
+
+#[test]
+fn a_quote_is_not_looked_for_without_end() {
+    let line = format!("2,{}\n", "z".repeat(1000));
+    let text = format!("y,a\n1,\"x\n{}", line.repeat(17_500));
+    assert!(text.len() > 16 << 20);
+    let skip = ReadOptions {
+        on_error: OnError::Skip,
+        ..csv()
+    };
+    let (rows, error) = read(text, &skip);
+    assert_eq!(error, None);
+    assert_eq!(rows.len(), 17_500);
+    assert_eq!(rows[0].line, 3);
+}

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// Read at once.
+/// Read at once: few calls, and still in the cache when it is parsed.
 const BLOCK: usize = 64 << 10;
 
 /// The longest record.
@@ -91,7 +91,8 @@ impl<R: Read> Buffer<R> {
             }
             self.bytes.resize(2 * self.bytes.len(), 0);
         }
-        let room = &mut self.bytes[self.filled..];
+        let end = self.bytes.len().min(self.filled + BLOCK);
+        let room = &mut self.bytes[self.filled..end];
         let count = self.read.read(room)?;
         self.short = count < room.len();
         self.at_end = count == 0;

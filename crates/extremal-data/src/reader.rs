@@ -294,9 +294,7 @@ impl Work {
                     if known == 0 {
                         return Ok(());
                     }
-                    // A quote that is still open: the parser says so.
-                    let end = buffer.rest().len();
-                    self.refuse_open(buffer, end)?;
+                    self.refuse_open(buffer)?;
                     (known, lines) = (0, 0);
                     continue;
                 }
@@ -308,6 +306,11 @@ impl Work {
             };
             let rest = buffer.rest();
             let open = known > 0;
+            if self.line == 0 && !open && rest.starts_with(b"\xef\xbb\xbf") {
+                // The mark that some programs put at the beginning of UTF-8.
+                buffer.consume(3);
+                continue;
+            }
             let line = &rest[known..end];
             lines += 1;
             if self.parser.goes_on(line, open) {
@@ -337,8 +340,7 @@ impl Work {
             return Ok(());
         }
         if *known > 0 {
-            let end = buffer.rest().len();
-            self.refuse_open(buffer, end)?;
+            self.refuse_open(buffer)?;
         } else {
             let what = format!("a line of more than {} MiB", LONGEST >> 20);
             let shown = buffer.rest().len().min(LONGEST);
@@ -364,10 +366,9 @@ impl Work {
     fn more(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<bool, Stop> {
         buffer.fill().map_err(|error| {
             Stop::Error(if buffer.source().is_damaged() {
-                let lines = memchr::memchr_iter(b'\n', buffer.rest()).count() as u64;
                 Error::Parse {
                     file: self.name.clone(),
-                    line: self.line + lines,
+                    line: self.line,
                     what: "the archive is damaged or cut short after this line".into(),
                     text: error.to_string(),
                 }
@@ -378,13 +379,9 @@ impl Work {
     }
 
     /// A record whose quotes don't close: only its first line is passed over.
-    fn refuse_open(
-        &mut self,
-        buffer: &mut Buffer<Unpacked>,
-        end: usize,
-    ) -> std::result::Result<(), Stop> {
-        let rest = &buffer.rest()[..end];
-        let first = memchr::memchr(b'\n', rest).unwrap_or(end);
+    fn refuse_open(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<(), Stop> {
+        let rest = buffer.rest();
+        let first = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let what = "a quote that is not closed";
         self.refuse(&Fault::new(what, 0..first), rest)?;
         self.line += 1;
@@ -394,23 +391,16 @@ impl Work {
 
     /// Parses a record that has `lines` lines.
     fn record(&mut self, rest: &[u8], end: usize, lines: u64) -> std::result::Result<(), Stop> {
-        let start = match self.line {
-            // The mark that some programs put at the beginning of UTF-8.
-            0 if rest[..end].starts_with(b"\xef\xbb\xbf") => 3,
-            _ => 0,
-        };
-        let text = &rest[start..];
-        let end = end - start;
-        let end = end - usize::from(text[..end].ends_with(b"\r"));
+        let end = end - usize::from(rest[..end].ends_with(b"\r"));
         if self.intercept {
             self.batch.push(0, 1.0);
         }
-        match self.parser.record(text, end, &mut self.batch) {
+        match self.parser.record(rest, end, &mut self.batch) {
             Ok(Some(head)) => self.batch.finish(head.label, head.weight, self.line + 1),
             Ok(None) => self.batch.abandon(),
             Err(fault) => {
                 self.batch.abandon();
-                self.refuse(&fault, &text[..end])?;
+                self.refuse(&fault, &rest[..end])?;
             }
         }
         self.line += lines;

@@ -68,6 +68,8 @@ pub(crate) struct Table {
     behind: u32,
     mask: u32,
     fields: Fields,
+    /// Columns whose first field is in this row.
+    decided: Vec<usize>,
     key: String,
     sorter: Sorter,
     notes: Notes,
@@ -82,6 +84,7 @@ impl Table {
             behind: 0,
             mask: options.mask(),
             fields: Fields::default(),
+            decided: Vec::new(),
             key: String::new(),
             sorter: Sorter::default(),
             notes: Notes::default(),
@@ -173,12 +176,16 @@ impl Table {
                 _ if field.is_empty() => Ok(()),
                 role => feature(role, field, &column.name).map(|found| match found {
                     Some(value) => {
-                        column.role = Role::Numbers;
+                        if role == Role::Unknown {
+                            column.role = Role::Numbers;
+                            self.decided.push(k);
+                        }
                         batch.push(column.index, value);
                     }
                     None => {
                         if role == Role::Unknown {
                             column.role = Role::Text { given: false };
+                            self.decided.push(k);
                         }
                         self.key.clear();
                         self.key.push_str(&column.name);
@@ -265,7 +272,13 @@ impl Parse for Table {
             );
             return Err(Fault::new(what, 0..end));
         }
-        let head = self.row(record, batch)?;
+        self.decided.clear();
+        let head = self.row(record, batch).inspect_err(|_| {
+            // A row that is left out decides nothing.
+            for &k in &self.decided {
+                self.columns[k].role = Role::Unknown;
+            }
+        })?;
         let shift = i64::from(self.options.intercept);
         self.sorter
             .settle(batch, Twice::Add)

@@ -164,6 +164,24 @@ fn a_column_holds_numbers_or_text_unless_it_is_called_categorical() {
 }
 
 #[test]
+fn a_row_that_is_left_out_decides_nothing() {
+    let skip = ReadOptions {
+        on_error: OnError::Skip,
+        ..csv()
+    };
+    let text = "a,b,y\nn/a,3,bad\n1,x,2\n2,y,2\n";
+    let rows = rows(text, &skip);
+    assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(rows[0].features[0], (0, 1.0));
+}
+
+#[test]
+fn a_mark_of_utf_8_may_come_before_a_quote() {
+    let rows = rows("\u{feff}\"y\nz\",a\n1,2\n", &csv());
+    assert_eq!((rows[0].line, rows[0].label), (3, Some(1.0)));
+}
+
+#[test]
 fn every_fault_is_named_with_its_place() {
     let weighted = ReadOptions {
         weight_column: Some("w".into()),

@@ -23,7 +23,7 @@ pub(crate) use round::{
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-use sweep::widest;
+pub(crate) use sweep::widest;
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
 use crate::kernel::{self, Buffer, Exponent, Form, Formed};
-use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point};
+use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
 
 /// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
@@ -438,6 +438,10 @@ impl Point for DensePair {
     fn write(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.x);
     }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        nonzeros(&self.x, each);
+    }
 }
 
 impl Pair for DensePair {
@@ -570,6 +574,42 @@ impl Pair for DensePair {
         self.norm_squared = saved.norm_squared;
         self.found = Found::Nothing;
         Ok(())
+    }
+
+    fn grown(&self, dim: usize) -> Result<SharedSet> {
+        let set = grown(&self.set, dim)?;
+        // what the oracle remembers must make sense to the new one
+        set.oracle().load(&self.oracle.save())?;
+        Ok(set)
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        let (dim, remembered) = (set.dim(), self.oracle.save());
+        self.oracle = set.oracle();
+        let loaded = self.oracle.load(&remembered);
+        debug_assert!(loaded.is_ok(), "grown() has seen to it");
+        let Self {
+            x,
+            sums: [first, second],
+            scratch,
+            away,
+            ..
+        } = self;
+        for buffer in [x, first, second] {
+            buffer.grow(dim);
+        }
+        // the others only where they are in use
+        for buffer in [scratch, away, &mut self.spread, &mut self.base] {
+            if buffer.len() > 0 {
+                buffer.grow(dim);
+            }
+        }
+        if let Some(origin) = &mut self.origin {
+            let mut longer = std::mem::take(origin).into_vec();
+            longer.resize(dim, 0.0);
+            *origin = longer.into();
+        }
+        self.set = set;
     }
 
     fn hold(&mut self) -> bool {

@@ -302,12 +302,40 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let error = pair.load(&wider.save().unwrap()).unwrap_err();
     assert!(error.to_string().contains("radius 2"), "{error}");
     assert!(pair.load(&before[..before.len() - 1]).is_err());
-    // the first cell's stamp, after the radius, the length and two numbers, set to a later epoch
-    let mut forged = before.clone();
-    assert_eq!(forged[25], 0);
-    forged[25] = 9;
-    assert!(matches!(pair.load(&forged), Err(Error::State(_))));
+    for (what, forged) in forgeries() {
+        let error = pair.load(&forged).unwrap_err();
+        assert!(matches!(error, Error::State(_)), "{what}: {error}");
+    }
     assert_eq!(pair.save().unwrap(), before);
+}
+
+/// States of dimension 3, radius 1, that can't be. The cells come last: the dimension, the epoch,
+/// its factor, the blocks (skipped, stamp, which numbers) and the numbers.
+fn forgeries() -> Vec<(&'static str, Vec<u8>)> {
+    let mut pair = LazyPair::new(ball(3, 1.0), None).unwrap();
+    pair.start(2.0);
+    let gradient = Gradient::sparse(&[2], &[1.0]);
+    let update = Update::new(1.0, &gradient, 2.0);
+    pair.probe(&update).unwrap();
+    pair.commit(&update, Motion::Step(0.0));
+    let honest = pair.save().unwrap();
+    // one number, u_2, in the one block
+    let block = honest.len() - 8 - 1 - 3;
+    assert_eq!(honest[block - 1..block + 4], [1, 0, 1, 0b10_0000, 1]);
+    let with = |at: usize, byte: u8| {
+        let mut forged = honest.clone();
+        forged[at] = byte;
+        forged
+    };
+    vec![
+        ("an epoch 0", with(block - 10, 0)),
+        ("a stamp from the future", with(block + 1, 9)),
+        ("a block that was never touched", with(block + 1, 0)),
+        ("a block beyond the last", with(block, 1)),
+        ("an entry beyond the last", with(block + 2, 0b1000_0000)),
+        ("more entries than numbers", with(block + 2, 0b11_0000)),
+        ("fewer entries than numbers", with(block + 2, 0)),
+    ]
 }
 
 #[test]

@@ -172,7 +172,6 @@ impl State {
     }
 
     pub fn measure_basis(&mut self) {
-        self.cells.settle();
         self.gram = self.cells.gram();
         self.tops = [self.gram.ww, self.gram.uu];
         self.absorbed = 0;

@@ -1,35 +1,36 @@
 //! Two vectors w and u over the same features, for [`LazyPair`](super::LazyPair): touched where a
 //! gradient is non-zero, and w scaled as a whole in O(1).
 //!
-//! What belongs to one feature lies together, and four of them in a cache line, so that a touched
-//! feature costs one miss. Whatever goes over all features goes over the blocks that were ever
-//! touched, in order: the numbers do not depend on how many others there are.
+//! What belongs to one feature lies together, so that a touched feature costs one cache miss.
+//! Whatever goes over all features goes over the blocks of them that were ever touched, in order:
+//! the numbers do not depend on how many others there are.
 
 use serde::{Deserialize, Serialize};
 
 use super::Row;
 use super::marks::Marks;
-use crate::kernel;
-use crate::{Error, Result};
+use crate::{Error, Result, kernel};
 
 /// Features in a block, and lanes of sums: a fixed order, so that the same cells give the same
 /// bits.
 const LANES: usize = 4;
 
-/// (w_i, u_i) of four features.
+/// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default)]
-#[repr(align(64))]
-struct Block([[f64; 2]; LANES]);
+#[repr(align(32))]
+struct Cell {
+    w: f64,
+    u: f64,
+    /// The epoch that `w` was last brought up to, 0 before the cell is touched.
+    stamp: u32,
+}
 
-/// w and u. Each [`Cells::scale_w`] starts an epoch; a block of an older one has its factor
+/// w and u. Each [`Cells::scale_w`] starts an epoch; a cell of an older one has its factor
 /// pending. Two epochs back the factors multiply to nothing, as each is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(super) struct Cells {
-    dim: usize,
-    blocks: Vec<Block>,
-    /// The epoch that a block's w was last brought up to, 0 before it is touched.
-    stamps: Vec<u32>,
-    /// The blocks with a stamp.
+    cells: Vec<Cell>,
+    /// The blocks with a cell that was touched.
     touched: Marks,
     /// From 1.
     epoch: u32,
@@ -37,15 +38,14 @@ pub(super) struct Cells {
     factor: f64,
 }
 
-/// What of [`Cells`] is saved: the blocks that were touched, and of them what is not 0.
+/// What of [`Cells`] is saved: the cells that were touched.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedCells {
-    pub dim: u64,
+    dim: u64,
     epoch: u32,
     factor: f64,
-    /// Of each block how many were skipped, its stamp, and which of its numbers follow.
-    blocks: Vec<(u32, u32, u8)>,
-    numbers: Vec<f64>,
+    /// Of each how many were skipped, its epochs of age, w and u.
+    cells: Vec<(u32, u32, f64, f64)>,
 }
 
 /// Coordinates of a vector over the basis (w, u).
@@ -101,93 +101,57 @@ impl Cells {
 
     /// w = u = 0.
     pub fn new(dim: usize) -> Self {
-        let blocks = dim.div_ceil(LANES);
         Self {
-            dim,
-            blocks: vec![Block::default(); blocks],
-            stamps: vec![0; blocks],
-            touched: Marks::new(blocks),
+            cells: vec![Cell::default(); dim],
+            touched: Marks::new(dim.div_ceil(LANES)),
             epoch: 1,
             factor: 0.0,
         }
     }
 
     pub fn dim(&self) -> usize {
-        self.dim
+        self.cells.len()
     }
 
     /// More features, all 0.
     pub fn grow(&mut self, dim: usize) {
-        let blocks = dim.div_ceil(LANES);
-        self.dim = dim;
-        self.blocks.resize(blocks, Block::default());
-        self.stamps.resize(blocks, 0);
-        self.touched.grow(blocks);
+        self.cells.resize(dim, Cell::default());
+        self.touched.grow(dim.div_ceil(LANES));
     }
 
-    /// What a pass over all features goes through; each was touched, or lies next to one that was.
+    /// What a pass over all features goes through: those that were touched, and their neighbours.
     pub fn room(&self) -> usize {
         LANES * self.touched.count()
     }
 
-    /// The factor pending at a block, by the age of its stamp; a look-up, as a branch would be
+    /// The factor pending at a cell, by the age of its stamp; a look-up, as a branch would be
     /// mispredicted.
+    #[inline(always)]
     fn pending(&self) -> [f64; 3] {
         [1.0, self.factor, 0.0]
     }
 
     /// ⟨a, y⟩; the row must fit.
     pub fn dot(&self, row: &Row<'_>, y: Coordinates) -> f64 {
+        let (pending, epoch, cells) = (&self.pending(), self.epoch, &self.cells[..]);
+        let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+            let Cell { w, u, stamp } = cells[i];
+            let w = w * pending[(epoch - stamp).min(2) as usize];
+            sums[0] += a * w;
+            sums[1] += a * u;
+        };
         let [w, u] = match *row {
-            Row::Sparse { indices, values } => kernel::widest(
-                #[inline(always)]
-                || {
-                    // What is pending is nothing in the first epoch, and there is seldom another.
-                    if self.epoch == 1 {
-                        self.dot_sparse::<true>(indices, values)
-                    } else {
-                        self.dot_sparse::<false>(indices, values)
-                    }
-                },
-            ),
+            Row::Sparse { indices, values } => {
+                kernel::fetch(cells, indices);
+                in_lanes(indices, values, add)
+            }
             _ => {
                 let mut sums = [0.0; 2];
-                let entries = row.entries();
-                entries.for_each(|(i, a)| self.add_term::<false>(i, a, &mut sums));
+                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
                 sums
             }
         };
         y[0] * w + y[1] * u
-    }
-
-    /// ⟨a, w⟩ and ⟨a, u⟩.
-    #[inline(always)]
-    fn dot_sparse<const CURRENT: bool>(&self, indices: &[u32], values: &[f64]) -> [f64; 2] {
-        let mut sums = [[0.0; 2]; LANES];
-        let (i4, i) = indices.as_chunks::<LANES>();
-        let (a4, a) = values.as_chunks::<LANES>();
-        for (i, a) in i4.iter().zip(a4) {
-            for j in 0..LANES {
-                self.add_term::<CURRENT>(i[j] as usize, a[j], &mut sums[j]);
-            }
-        }
-        for (j, (&i, &a)) in i.iter().zip(a).enumerate() {
-            self.add_term::<CURRENT>(i as usize, a, &mut sums[j]);
-        }
-        tree(sums)
-    }
-
-    #[inline(always)]
-    fn add_term<const CURRENT: bool>(&self, i: usize, a: f64, sums: &mut [f64; 2]) {
-        let block = i / LANES;
-        let [w, u] = self.blocks[block].0[i % LANES];
-        let k = if CURRENT {
-            a
-        } else {
-            a * self.pending()[(self.epoch - self.stamps[block]).min(2) as usize]
-        };
-        sums[0] += k * w;
-        sums[1] += a * u;
     }
 
     /// u += δa, w += ρδa, with the inner products kept; gives ⟨a, y⟩ before that. The row must
@@ -202,15 +166,28 @@ impl Cells {
         let Change { delta, rho, size } = change;
         // where δ is too small to divide by
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
+        let (pending, epoch, cells) = (&self.pending(), self.epoch, &mut self.cells[..]);
+        let touched = &mut self.touched;
+        // ⟨δa, w⟩ and ⟨δa, u⟩ from before
+        let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+            let Cell { w, u, stamp } = cells[i];
+            let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
+            sums[0] += b * w;
+            sums[1] += b * u;
+            cells[i] = Cell {
+                w: w + rho * b,
+                u: u + b,
+                stamp: epoch,
+            };
+            if stamp == 0 {
+                touched.set(i / LANES);
+            }
+        };
         let [bw, bu] = match *row {
-            Row::Sparse { indices, values } => kernel::widest(
-                #[inline(always)]
-                || self.absorb_sparse(indices, values, delta, rho),
-            ),
+            Row::Sparse { indices, values } => in_lanes(indices, values, add),
             _ => {
                 let mut sums = [0.0; 2];
-                let entries = row.entries();
-                entries.for_each(|(i, a)| self.absorb_entry(i, delta * a, rho, &mut sums));
+                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
                 sums
             }
         };
@@ -221,87 +198,42 @@ impl Cells {
         apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
     }
 
-    /// ⟨δa, w⟩ and ⟨δa, u⟩ from before.
-    #[inline(always)]
-    fn absorb_sparse(
-        &mut self,
-        indices: &[u32],
-        values: &[f64],
-        delta: f64,
-        rho: f64,
-    ) -> [f64; 2] {
-        let mut sums = [[0.0; 2]; LANES];
-        let (i4, i) = indices.as_chunks::<LANES>();
-        let (a4, a) = values.as_chunks::<LANES>();
-        for (i, a) in i4.iter().zip(a4) {
-            for j in 0..LANES {
-                self.absorb_entry(i[j] as usize, delta * a[j], rho, &mut sums[j]);
-            }
-        }
-        for (j, (&i, &a)) in i.iter().zip(a).enumerate() {
-            self.absorb_entry(i as usize, delta * a, rho, &mut sums[j]);
-        }
-        tree(sums)
-    }
-
-    #[inline(always)]
-    fn absorb_entry(&mut self, i: usize, b: f64, rho: f64, sums: &mut [f64; 2]) {
-        let block = i / LANES;
-        if self.stamps[block] != self.epoch {
-            self.catch_up(block);
-        }
-        let cell = &mut self.blocks[block].0[i % LANES];
-        let [w, u] = *cell;
-        sums[0] += b * w;
-        sums[1] += b * u;
-        *cell = [w + rho * b, u + b];
-    }
-
-    /// Brings a block up to the present epoch.
-    #[inline(never)]
-    fn catch_up(&mut self, block: usize) {
-        let stamp = &mut self.stamps[block];
-        if *stamp == 0 {
-            self.touched.set(block);
-        } else {
-            let factor = if self.epoch - *stamp == 1 {
-                self.factor
-            } else {
-                0.0
-            };
-            self.blocks[block].0.iter_mut().for_each(|c| c[0] *= factor);
-        }
-        *stamp = self.epoch;
-    }
-
     /// w *= factor in O(1), for |factor| < [`Cells::VANISHING`].
     pub fn scale_w(&mut self, factor: f64) {
         if self.epoch == u32::MAX {
-            self.rewrite([[1.0, 0.0], [0.0, 1.0]]);
+            self.settle();
         }
         self.epoch += 1;
         self.factor = factor;
     }
 
+    /// Brings everything up to date; O(touched).
+    fn settle(&mut self) {
+        self.rewrite([[1.0, 0.0], [0.0, 1.0]]);
+    }
+
     /// (w, u) = matrix·(w, u); O(touched).
     pub fn rewrite(&mut self, [to_w, to_u]: [Coordinates; 2]) {
-        let (pending, epoch) = (self.pending(), self.epoch);
+        let (pending, epoch, end) = (self.pending(), self.epoch, self.cells.len());
         for block in self.touched.iter() {
-            let factor = pending[(epoch - self.stamps[block]).min(2) as usize];
-            for cell in &mut self.blocks[block].0 {
-                let (w, u) = (factor * cell[0], cell[1]);
-                *cell = [to_w[0] * w + to_w[1] * u, to_u[0] * w + to_u[1] * u];
+            for cell in &mut self.cells[LANES * block..end.min(LANES * (block + 1))] {
+                let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+                let u = cell.u;
+                *cell = Cell {
+                    w: to_w[0] * w + to_w[1] * u,
+                    u: to_u[0] * w + to_u[1] * u,
+                    stamp: cell.stamp.min(1),
+                };
             }
-            self.stamps[block] = 1;
         }
         self.epoch = 1;
     }
 
     /// w = u = 0; O(touched).
     pub fn clear(&mut self) {
+        let end = self.cells.len();
         for block in self.touched.iter() {
-            self.blocks[block] = Block::default();
-            self.stamps[block] = 0;
+            self.cells[LANES * block..end.min(LANES * (block + 1))].fill(Cell::default());
         }
         self.touched.clear();
         self.epoch = 1;
@@ -311,32 +243,35 @@ impl Cells {
     /// is after [`Cells::clear`] and [`Cells::rewrite`].
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {
-            let block = i as usize / LANES;
-            if self.stamps[block] == 0 {
-                self.catch_up(block);
-            }
-            let cell = &mut self.blocks[block].0[i as usize % LANES];
-            *cell = [cell[0] + w * v, cell[1] + u * v];
+            let cell = &mut self.cells[i as usize];
+            *cell = Cell {
+                w: cell.w + w * v,
+                u: cell.u + u * v,
+                stamp: self.epoch,
+            };
+            self.touched.set(i as usize / LANES);
         }
     }
 
-    /// The touched blocks: where each begins, and its w and u as they are.
-    fn current(&self) -> impl Iterator<Item = (usize, [[f64; 2]; LANES])> + '_ {
-        let (pending, epoch) = (self.pending(), self.epoch);
+    /// The cells of the touched blocks.
+    fn blocks(&self) -> impl Iterator<Item = (usize, &[Cell])> + '_ {
+        let end = self.cells.len();
         self.touched.iter().map(move |block| {
-            let factor = pending[(epoch - self.stamps[block]).min(2) as usize];
-            let cells = self.blocks[block].0.map(|[w, u]| [factor * w, u]);
-            (LANES * block, cells)
+            let first = LANES * block;
+            (first, &self.cells[first..end.min(first + LANES)])
         })
     }
 
     /// The entries of y that may not be 0, in order.
     pub fn entries(&self, y: Coordinates) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let all = self.current().flat_map(move |(first, cells)| {
-            let entries = cells.map(|[w, u]| y[0] * w + y[1] * u);
-            entries.into_iter().enumerate().map(move |(j, v)| (first + j, v))
-        });
-        all.filter(|(i, v)| v.to_bits() != 0 && *i < self.dim)
+        let (pending, epoch) = (self.pending(), self.epoch);
+        self.blocks().flat_map(move |(first, cells)| {
+            let touched = (first..).zip(cells).filter(|(_, cell)| cell.stamp > 0);
+            touched.map(move |(i, cell)| {
+                let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+                (i, y[0] * w + y[1] * cell.u)
+            })
+        })
     }
 
     /// out = y.
@@ -353,10 +288,12 @@ impl Cells {
 
     /// Sums over all features, in a fixed order; O(touched).
     pub fn sums<const N: usize>(&self, each: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
+        let (pending, epoch) = (self.pending(), self.epoch);
         let mut sums = [[0.0; N]; LANES];
-        for (_, cells) in self.current() {
-            for (sums, [w, u]) in sums.iter_mut().zip(cells) {
-                for (sum, term) in sums.iter_mut().zip(each(w, u)) {
+        for (_, cells) in self.blocks() {
+            for (sums, cell) in sums.iter_mut().zip(cells) {
+                let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+                for (sum, term) in sums.iter_mut().zip(each(w, cell.u)) {
                     *sum += term;
                 }
             }
@@ -366,62 +303,38 @@ impl Cells {
 
     /// The largest absolute entry of y; O(touched).
     pub fn top(&self, y: Coordinates) -> f64 {
-        let all = self.current().flat_map(|(_, cells)| cells);
-        all.fold(0.0, |top: f64, [w, u]| top.max((y[0] * w + y[1] * u).abs()))
-    }
-
-    /// Brings everything up to date; O(touched).
-    pub fn settle(&mut self) {
-        if self.epoch > 1 {
-            for block in self.touched.iter() {
-                let age = self.epoch - self.stamps[block];
-                let factor = [1.0, self.factor, 0.0][age.min(2) as usize];
-                self.blocks[block].0.iter_mut().for_each(|c| c[0] *= factor);
-                self.stamps[block] = 1;
-            }
-            self.epoch = 1;
-        }
+        let all = self.entries(y);
+        all.fold(0.0, |top: f64, (_, v)| top.max(v.abs()))
     }
 
     pub fn save(&self) -> SavedCells {
         let mut next = 0;
-        let mut saved = SavedCells {
-            dim: self.dim as u64,
+        let mut saved = Vec::with_capacity(self.room());
+        for (first, cells) in self.blocks() {
+            for (i, cell) in (first..).zip(cells).filter(|(_, cell)| cell.stamp > 0) {
+                let age = self.epoch - cell.stamp;
+                saved.push(((i - next) as u32, age, cell.w, cell.u));
+                next = i + 1;
+            }
+        }
+        SavedCells {
+            dim: self.cells.len() as u64,
             epoch: self.epoch,
             factor: self.factor,
-            blocks: Vec::with_capacity(self.touched.count()),
-            numbers: Vec::new(),
-        };
-        for block in self.touched.iter() {
-            let mut mask = 0;
-            for (j, number) in self.blocks[block].0.as_flattened().iter().enumerate() {
-                if number.to_bits() != 0 {
-                    mask |= 1 << j;
-                    saved.numbers.push(*number);
-                }
-            }
-            let skipped = (block - next) as u32;
-            saved.blocks.push((skipped, self.stamps[block], mask));
-            next = block + 1;
+            cells: saved,
         }
-        saved
     }
 
     /// Takes back what [`Cells::save`] gave, once [`SavedCells::check`] has found it sound.
     pub fn load(&mut self, saved: &SavedCells) {
         self.clear();
-        let mut numbers = saved.numbers.iter();
         let mut next = 0;
-        for &(skipped, stamp, mask) in &saved.blocks {
-            let block = next + skipped as usize;
-            let cells = self.blocks[block].0.as_flattened_mut();
-            let places = cells.iter_mut().enumerate();
-            for (_, place) in places.filter(|(j, _)| mask & (1 << j) != 0) {
-                *place = numbers.next().copied().unwrap_or(0.0);
-            }
-            self.stamps[block] = stamp;
-            self.touched.set(block);
-            next = block + 1;
+        for &(skipped, age, w, u) in &saved.cells {
+            let i = next + skipped as usize;
+            let stamp = saved.epoch - age;
+            self.cells[i] = Cell { w, u, stamp };
+            self.touched.set(i / LANES);
+            next = i + 1;
         }
         (self.epoch, self.factor) = (saved.epoch, saved.factor);
     }
@@ -430,31 +343,41 @@ impl Cells {
 impl SavedCells {
     /// Errors unless it can be that of cells in `dim` dimensions.
     pub fn check(&self, dim: usize) -> Result<()> {
-        let trouble = |why: String| Err(Error::State(why));
         if self.dim != dim as u64 {
-            return trouble(format!("it is of dimension {}, the set of {dim}", self.dim));
+            let found = self.dim;
+            let why = format!("it is of dimension {found}, the set of {dim}");
+            return Err(Error::State(why));
         }
-        let (mut end, mut numbers) = (0, 0);
-        for &(skipped, stamp, mask) in &self.blocks {
-            end += skipped as usize + 1;
-            numbers += mask.count_ones() as usize;
-            if stamp == 0 || stamp > self.epoch {
-                return trouble("it holds stamps from the future".into());
-            }
-            // the last block may be a part of one
-            let last = LANES * (end - 1) + usize::from(7 - (mask | 1).leading_zeros() as u8) / 2;
-            if mask != 0 && last >= dim {
-                return trouble(format!("it holds an entry {last} in dimension {dim}"));
-            }
+        let ends = self.cells.iter().map(|cell| cell.0 as usize + 1);
+        if ends.sum::<usize>() > dim {
+            return Err(Error::State("it holds more entries than there are".into()));
         }
-        if end > dim.div_ceil(LANES) || numbers != self.numbers.len() {
-            return trouble("its blocks and numbers do not fit".into());
-        }
-        if self.epoch == 0 {
-            return trouble("its epochs do not start at 1".into());
+        if self.epoch == 0 || self.cells.iter().any(|cell| cell.1 >= self.epoch) {
+            return Err(Error::State("it holds stamps from the past".into()));
         }
         Ok(())
     }
+}
+
+/// Sums over a sparse row, its entries dealt to the lanes in turn.
+#[inline(always)]
+fn in_lanes(
+    indices: &[u32],
+    values: &[f64],
+    mut add: impl FnMut(usize, f64, &mut [f64; 2]),
+) -> [f64; 2] {
+    let mut sums = [[0.0; 2]; LANES];
+    let (i4, i) = indices.as_chunks::<LANES>();
+    let (a4, a) = values.as_chunks::<LANES>();
+    for (i, a) in i4.iter().zip(a4) {
+        for j in 0..LANES {
+            add(i[j] as usize, a[j], &mut sums[j]);
+        }
+    }
+    for (j, (&i, &a)) in i.iter().zip(a).enumerate() {
+        add(i as usize, a, &mut sums[j]);
+    }
+    tree(sums)
 }
 
 fn tree<const N: usize>([a, b, c, d]: [[f64; N]; LANES]) -> [f64; N] {

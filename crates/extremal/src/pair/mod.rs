@@ -13,11 +13,13 @@ mod gradient;
 mod lazy;
 mod marks;
 mod origin;
+mod scaled;
 
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
 pub use basis::Passes;
 pub use lazy::LazyPair;
+pub(crate) use scaled::{SavedScaled, Scaled};
 
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};

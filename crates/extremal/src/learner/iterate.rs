@@ -153,7 +153,7 @@ impl Point for Lazy {
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.x.dim())?;
-        Ok(self.x.dot(row))
+        Ok(self.x.dot(1.0, row))
     }
 
     fn norm_squared(&self) -> f64 {

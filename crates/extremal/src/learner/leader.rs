@@ -92,12 +92,13 @@ impl Leader for DenseLeader {
 
     fn follow(&mut self, gradient: &Gradient<'_>, _norm: f64, eta: f64) -> Result<()> {
         let Self {
-            at: Dense {
-                x,
-                next,
-                projection,
-                ..
-            },
+            at:
+                Dense {
+                    x,
+                    next,
+                    projection,
+                    ..
+                },
             sum,
             next_sum,
             first,
@@ -159,7 +160,7 @@ impl Point for LazyLeader {
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.dim())?;
-        Ok(-self.kappa * self.sum.dot(row))
+        Ok(self.sum.dot(-self.kappa, row))
     }
 
     fn norm_squared(&self) -> f64 {

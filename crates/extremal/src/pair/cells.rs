@@ -410,8 +410,15 @@ mod tests {
         for rho in [0.5, -2.0, 3.0] {
             absorb(&mut cells, &mut gram, rho);
             let found = cells.gram();
-            for (kept, found) in [(gram.ww, found.ww), (gram.wu, found.wu), (gram.uu, found.uu)] {
-                assert!((kept - found).abs() <= 1e-12 * found.abs(), "{kept} {found}");
+            for (kept, found) in [
+                (gram.ww, found.ww),
+                (gram.wu, found.wu),
+                (gram.uu, found.uu),
+            ] {
+                assert!(
+                    (kept - found).abs() <= 1e-12 * found.abs(),
+                    "{kept} {found}"
+                );
             }
         }
         assert_eq!(cells.dot(&row(&[1.0, 0.0]), [1.0, 1.0]), 2.0 * 1.5 + 6.0);

@@ -7,6 +7,7 @@
 //! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
 
 mod basis;
+mod careful;
 mod cells;
 mod dense;
 mod gradient;
@@ -15,9 +16,9 @@ mod marks;
 mod origin;
 mod scaled;
 
+pub use basis::Passes;
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
-pub use basis::Passes;
 pub use lazy::LazyPair;
 pub(crate) use scaled::{SavedScaled, Scaled};
 

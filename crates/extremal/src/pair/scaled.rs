@@ -95,8 +95,8 @@ impl Scaled {
         self.numbers.scale.abs() * self.numbers.square.max(0.0).sqrt()
     }
 
-    /// ⟨a, s·w⟩; the row must fit.
-    pub fn dot(&self, row: &Row<'_>) -> f64 {
+    /// ⟨a, k·s·w⟩, for a k that may be as small as s is large; the row must fit.
+    pub fn dot(&self, k: f64, row: &Row<'_>) -> f64 {
         let sum = match *row {
             Row::Sparse { indices, values } if self.numbers.epoch == 1 => {
                 self.dot_sparse::<true>(indices, values)
@@ -107,7 +107,7 @@ impl Scaled {
                 .map(|(i, a)| a * self.entry::<false>(i))
                 .sum::<f64>(),
         };
-        self.numbers.scale * sum
+        (k * self.numbers.scale) * sum
     }
 
     fn dot_sparse<const CURRENT: bool>(&self, indices: &[u32], values: &[f64]) -> f64 {
@@ -378,11 +378,11 @@ impl SavedScaled {
         for &(_, stamp, mask) in &self.blocks {
             let k = [1.0, self.numbers.factor, 0.0][epoch.saturating_sub(stamp).min(2) as usize];
             for _ in 0..mask.count_ones() {
-                let x = scale * (k * entries.next().copied().unwrap_or(0.0));
-                square += x * x;
+                let w = k * entries.next().copied().unwrap_or(0.0);
+                square += w * w;
             }
         }
-        square.sqrt()
+        scale.abs() * square.sqrt()
     }
 
     fn check(&self, dim: usize) -> Result<()> {
@@ -449,7 +449,9 @@ mod tests {
     fn mixed(seed: u64, factors: &[f64], sizes: &[f64]) {
         let mut state = seed;
         let mut below = |n: usize| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             (state >> 33) as usize % n
         };
         let (mut x, mut plain) = (Scaled::new(DIM), vec![0.0; DIM]);
@@ -468,14 +470,17 @@ mod tests {
             let top = plain.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
             // what one rounding of a plain vector may do, since it was last as large
             let scale = top.max(k);
-            assert!((x.dot(&row) - row.dot(&plain)).abs() <= 1e-9 * scale);
+            assert!((x.dot(1.0, &row) - row.dot(&plain)).abs() <= 1e-9 * scale);
             x.add(k, &row, k * kernel::norm(&values));
             row.add_to(k, &mut plain);
             for (a, b) in written(&x).iter().zip(&plain) {
                 assert!((a - b).abs() <= 1e-9 * scale, "step {step}: {a} {b}");
             }
             let norm = kernel::norm(&written(&x));
-            assert!((x.norm() - norm).abs() <= 1e-10 * norm, "step {step}: {norm}");
+            assert!(
+                (x.norm() - norm).abs() <= 1e-10 * norm,
+                "step {step}: {norm}"
+            );
             let mut other = Scaled::new(DIM);
             other.load(&x.save()).unwrap();
             assert_eq!(written(&other), written(&x), "step {step}");

@@ -72,7 +72,7 @@ fn main() -> Result<(), Failure> {
                 "ofw-ls" => {
                     format!("ofw-ls:horizon={},gradient-bound=1", rows.labels.len()).parse()?
                 }
-                "gauge-ftrl" => "gauge-ftrl".parse()?,
+                "gauge-ftrl" | "ogd" | "dual-averaging" => algo.parse()?,
                 _ => return Err(USAGE.into()),
             };
             let stream = || SparseStream {

@@ -38,8 +38,8 @@ pub struct Summary {
 
 /// Plays up to `rounds` rounds, fewer if the stream ends.
 ///
-/// `meter` certifies the regret and `watch` checks every decision against a set; both cost O(d)
-/// per round and may be left out. `onlooker` sees every round; an error from it ends the run.
+/// `meter` certifies the regret and `watch` checks every decision against a set, at O(d) per round;
+/// both may be left out. `onlooker` sees every round; an error from it ends the run.
 ///
 /// ```
 /// use extremal::{game, hindsight::Meter, learner::LearnerSpec, loss::{LossSpec, Objective},

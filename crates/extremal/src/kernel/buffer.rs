@@ -40,6 +40,13 @@ impl Buffer {
         }
     }
 
+    /// Has `len` entries from now on, no fewer than before, and zeros for the new ones.
+    pub(crate) fn grow(&mut self, len: usize) {
+        let blocks = len.div_ceil(LANES);
+        self.blocks.resize(blocks, Block([0.0; LANES]));
+        self.len = len;
+    }
+
     /// The entries and the zeros after them.
     #[inline]
     pub(crate) fn padded(&self) -> &[f64] {
@@ -94,6 +101,10 @@ mod tests {
             assert_eq!(buffer.padded().as_ptr() as usize % 64, 0);
             assert_eq!(buffer.padded().len() % LANES, 0);
             assert!(buffer.padded()[len..].iter().all(|v| *v == 0.0));
+            buffer.grow(len + 9);
+            assert_eq!(&buffer[..len], &values[..]);
+            assert_eq!(buffer[len..], [0.0; 9]);
+            assert_eq!(buffer.padded().len(), (len + 9).next_multiple_of(LANES));
         }
     }
 }

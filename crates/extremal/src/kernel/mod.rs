@@ -8,6 +8,7 @@
 
 mod buffer;
 mod dot;
+mod fetch;
 mod jacobi;
 mod pow;
 mod round;
@@ -15,6 +16,7 @@ mod select;
 mod sweep;
 
 pub(crate) use buffer::Buffer;
+pub(crate) use fetch::{fetch, largest};
 pub(crate) use jacobi::{Singular, orthogonalise, singular};
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
@@ -23,7 +25,7 @@ pub(crate) use round::{
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-use sweep::widest;
+pub(crate) use sweep::widest;
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///

@@ -25,14 +25,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::plain::Plain;
+use super::leader::{DenseLeader, LazyLeader, Leader};
 use super::{
-    Certificate, Learner, MakeLearner, Record, Seen, Storage, check_name, check_turn, decode,
-    encode, keys, no_lazy, take_turn,
+    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
+    check_turn, decode, encode, keys, take_turn,
 };
 use crate::kernel;
-use crate::pair::{DensePair, Gradient, Point};
-use crate::set::{Identity, Projection, SharedSet, check_saved_point};
+use crate::pair::{Gradient, Point};
+use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -75,7 +75,7 @@ impl Described for DualAveraging {
             keys::ETA_SCALE,
             keys::START,
         ],
-        cost: "1 projection and O(d) per round, no oracle call",
+        cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",
         examples: &[
@@ -87,15 +87,6 @@ impl Described for DualAveraging {
 
 impl MakeLearner for DualAveraging {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        if storage != Storage::Dense {
-            return Err(no_lazy(NAME, set));
-        }
-        let projection = set.projection().ok_or_else(|| {
-            Error::Unsupported(format!(
-                "{NAME} needs a projection, and set {} has none; take a projection-free learner",
-                set.name()
-            ))
-        })?;
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let falls = match (self.gradient_bound, self.horizon) {
             (Some(bound), Some(t)) => Falls::Not {
@@ -105,27 +96,25 @@ impl MakeLearner for DualAveraging {
             (Some(bound), None) => Falls::WithRounds { bound },
             (None, _) => Falls::WithGradients,
         };
-        // The start is checked as every learner's.
-        let start = DensePair::new(set.clone(), self.start.as_deref())?;
-        let x = start.decision().to_vec();
-        Ok(Box::new(DualAverager {
-            set: set.clone(),
-            next: vec![0.0; x.len()],
-            next_sum: vec![0.0; x.len()],
-            state: State {
-                falls,
-                diameter: set.geometry().diameter,
-                scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
-                root: 0.0,
-                set: Identity::of(&**set),
-                sum: vec![0.0; x.len()],
-                first: x.clone(),
-                x: Plain(x),
-                seen: Seen::default(),
-                decided: false,
-            },
-            projection,
-        }))
+        let state = State {
+            falls,
+            diameter: set.geometry().diameter,
+            scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
+            root: 0.0,
+            seen: Seen::default(),
+            decided: false,
+        };
+        let start = self.start.as_deref();
+        Ok(match storage {
+            Storage::Dense => Box::new(DualAverager {
+                state,
+                leader: DenseLeader::new(NAME, set, start)?,
+            }),
+            Storage::Lazy => Box::new(DualAverager {
+                state,
+                leader: LazyLeader::new(NAME, set, start)?,
+            }),
+        })
     }
 }
 
@@ -147,59 +136,42 @@ struct State {
     scale: f64,
     /// √(Σ‖g‖²).
     root: f64,
-    /// x may be feasible in no other set.
-    set: Identity,
-    /// Σ g.
-    sum: Vec<f64>,
-    /// x₁.
-    first: Vec<f64>,
-    x: Plain,
     seen: Seen,
     decided: bool,
 }
 
-struct DualAverager {
-    set: SharedSet,
+struct DualAverager<X> {
     state: State,
-    next: Vec<f64>,
-    next_sum: Vec<f64>,
-    projection: Box<dyn Projection>,
+    leader: X,
 }
 
-impl Learner for DualAverager {
+impl<X: Leader> Learner for DualAverager<X> {
     fn dim(&self) -> usize {
-        self.state.x.dim()
+        self.leader.dim()
     }
 
     fn decide(&mut self) -> Result<&dyn Point> {
         take_turn(&mut self.state.decided)?;
-        Ok(&self.state.x)
+        Ok(&self.leader)
     }
 
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        let Self {
-            state,
-            next,
-            next_sum,
-            projection,
-            ..
-        } = self;
+        let Self { state, leader } = self;
         check_turn(state.decided)?;
-        let x = &state.x.0;
-        gradient.check(x.len())?;
         let round = state.seen.rounds + 1;
-        let xx = kernel::dot(x, x);
-        let ax = gradient.row.dot(x);
-        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);
+        let ax = leader.dot(&gradient.row)?;
+        let row_norm = kernel::norm(gradient.row.values());
+        // A number that is not finite shows in these, so that each is looked at only then.
+        if !(row_norm + ax + gradient.scale + gradient.ridge).is_finite() {
+            gradient.check_finite()?;
+        }
+        let xx = leader.norm_squared();
+        let norm = gradient.norm_from(row_norm, ax, xx);
         let root = state.root.hypot(norm);
-        // S_t = S_{t−1} + g_t
-        next_sum.copy_from_slice(&state.sum);
-        kernel::axpy(gradient.ridge, x, next_sum);
-        gradient.row.add_to(gradient.scale, next_sum);
-        if !(root.is_finite() && ax.is_finite() && kernel::norm(next_sum).is_finite()) {
+        if !(root.is_finite() && ax.is_finite()) {
             return Err(Error::Numerical {
                 round,
-                what: "a gradient or the sum of gradients overflowed".into(),
+                what: "a gradient overflowed".into(),
             });
         }
         let eta = state.diameter
@@ -214,14 +186,12 @@ impl Learner for DualAverager {
         } else {
             0.0
         };
-        // x_{t+1} = Π(x₁ − η_t S_t)
-        next.copy_from_slice(&state.first);
-        kernel::axpy(-eta, next_sum, next);
-        projection.project(next)?;
+        // S_t = S_{t−1} + g_t and x_{t+1} = Π(x₁ − η_t S_t)
+        leader
+            .follow(gradient, row_norm, eta)
+            .map_err(|e| at_round(e, round))?;
 
         state.root = root;
-        std::mem::swap(&mut state.sum, next_sum);
-        std::mem::swap(&mut state.x.0, next);
         let record = Record {
             round,
             sigma: eta,
@@ -237,7 +207,7 @@ impl Learner for DualAverager {
     }
 
     fn decision(&self) -> &dyn Point {
-        &self.state.x
+        &self.leader
     }
 
     fn rounds(&self) -> u64 {
@@ -277,20 +247,23 @@ impl Learner for DualAverager {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(NAME, &self.state, self.projection.save()))
+        encode(&(NAME, X::STORAGE, &self.state, self.leader.save()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
+        let (name, storage, state, leader): (String, String, State, X::Saved) = decode(saved)?;
         check_name(NAME, &name)?;
-        state.set.check(&*self.set)?;
-        check_saved_point(&*self.set, &state.x.0)?;
-        check_saved_point(&*self.set, &state.first)?;
-        if state.sum.len() != state.x.dim() || kernel::find_not_finite(&state.sum).is_some() {
-            return Err(Error::State("its gradient sum is no vector".into()));
-        }
-        self.projection.load(&projection)?;
+        check_name(X::STORAGE, &storage)?;
+        self.leader.load(leader)?;
         self.state = state;
         Ok(())
+    }
+
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        if dim == self.dim() {
+            return Ok(());
+        }
+        check_between(self.state.decided)?;
+        self.leader.grow(dim)
     }
 }

@@ -32,10 +32,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::{Curvature, CurvatureKind, SharedSet};
+use crate::set::{Curvature, CurvatureKind, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
+
+const NAME: &str = "gauge-ftrl";
 
 /// How β is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -67,7 +69,7 @@ pub struct GaugeFtrl {
 
 impl Described for GaugeFtrl {
     const ENTRY: Entry = Entry {
-        name: "gauge-ftrl",
+        name: NAME,
         summary: "follow the leader, pulled in by the set's gauge: √T with one oracle call",
         parameters: &[
             Parameter {
@@ -102,7 +104,6 @@ impl Described for GaugeFtrl {
 
 impl MakeLearner for GaugeFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        const NAME: &str = "gauge-ftrl";
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let curvature = set.curvature().ok_or_else(|| {
             Error::Unsupported(format!("gauge-ftrl needs a curved set (l2, lp, or one with a strong-convexity constant); {} is not", set.name()))
@@ -242,6 +243,16 @@ impl Rule for GaugeRule {
         self.played += probe.gradient_dot;
         self.certificate = self.played - (probe.slope - probe.gap);
         Ok(Played::new(s, &probe))
+    }
+
+    fn grow(&mut self, set: &dyn Set) -> Result<()> {
+        if set.curvature() == Some(self.curvature) {
+            return Ok(());
+        }
+        Err(Error::Unsupported(format!(
+            "{NAME} can't grow: set {} is not as curved in a higher dimension",
+            set.name()
+        )))
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::pair::{DensePair, Gradient, LazyPair, Pair, Point, Probe};
-use crate::set::{SharedSet, Structure};
+use crate::set::{Set, SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
 pub use crate::theory::Seen;
@@ -15,7 +15,9 @@ mod choose;
 pub mod dual_averaging;
 pub mod gauge_ftrl;
 pub mod hedge;
+mod iterate;
 mod keys;
+mod leader;
 pub mod ofw;
 pub mod ofw_free;
 pub mod ofw_ls;
@@ -107,6 +109,31 @@ pub trait Learner: Send {
     /// Takes back what [`Learner::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
+    /// Goes on in a higher dimension, where the set has one ([`Set::grown`](crate::set::Set::grown)):
+    /// as if it had been known from the start, and the new entries 0 in all decisions and
+    /// gradients so far. Between rounds only. To grow to the present dimension changes nothing,
+    /// and an error changes nothing either.
+    ///
+    /// ```
+    /// use extremal::{learner::{LearnerSpec, Storage}, pair::Gradient, set::SetSpec};
+    /// let set = "l2:dim=1".parse::<SetSpec>()?.build(None)?;
+    /// let spec: LearnerSpec = "gauge-ftrl".parse()?;
+    /// let mut learner = spec.build_stored(&set, Storage::Lazy)?;
+    /// for i in [3, 7, 5] {
+    ///     learner.grow(learner.dim().max(i + 1))?;
+    ///     learner.decide()?;
+    ///     learner.observe(&Gradient::sparse(&[i as u32], &[1.0]))?;
+    /// }
+    /// assert_eq!(learner.dim(), 8);
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        if dim == self.dim() {
+            return Ok(());
+        }
+        Err(Error::Unsupported("this learner can't grow".into()))
+    }
+
     /// Whether its rounds can be played in two halves, [`Learner::rehearse`] and
     /// [`Learner::conclude`]: what several learners need that move together or not at all.
     fn can_rehearse(&mut self) -> bool {
@@ -197,6 +224,12 @@ pub trait Rule: Serialize + DeserializeOwned + Send {
     /// One round: absorb the gradient, ask the oracle once, move. Must not change anything
     /// before the probe has succeeded.
     fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played>;
+
+    /// Takes note that the set has grown to this one. An error where the rule can't go on there,
+    /// and then nothing has changed.
+    fn grow(&mut self, _set: &dyn Set) -> Result<()> {
+        Ok(())
+    }
 
     /// What is proven, given what was seen.
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
@@ -420,6 +453,17 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         Ok(())
     }
 
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        if dim == self.dim() {
+            return Ok(());
+        }
+        check_between(self.decided)?;
+        let set = self.pair.grown(dim)?;
+        self.rule.grow(&*set)?;
+        self.pair.grow(set);
+        Ok(())
+    }
+
     fn can_rehearse(&mut self) -> bool {
         self.pair.hold()
     }
@@ -481,6 +525,16 @@ fn check_turn(decided: bool) -> Result<()> {
         Ok(())
     } else {
         Err(Error::OutOfTurn("observe was called before decide"))
+    }
+}
+
+fn check_between(decided: bool) -> Result<()> {
+    if decided {
+        Err(Error::OutOfTurn(
+            "grow was called between decide and observe",
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, no_lazy, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::{Geometry, SharedSet};
+use crate::set::{Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -195,6 +195,11 @@ impl Rule for FreeRule {
             Growth::Steady => probe.gradient_norm,
         });
         Ok(Played::new(sigma, &probe))
+    }
+
+    fn grow(&mut self, set: &dyn Set) -> Result<()> {
+        self.curved = set.geometry().strong_convexity.is_some();
+        Ok(())
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

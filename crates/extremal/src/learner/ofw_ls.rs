@@ -31,7 +31,7 @@ use super::weights::{Family, Weights};
 use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
 use crate::Result;
 use crate::pair::{Gradient, Motion, Pair};
-use crate::set::{Geometry, SharedSet};
+use crate::set::{Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee, Restarted};
 
@@ -111,6 +111,11 @@ impl Rule for OfwLsRule {
                 Ok(Played::new(sigma, &probe))
             },
         )
+    }
+
+    fn grow(&mut self, set: &dyn Set) -> Result<()> {
+        self.weights.grow(&set.geometry());
+        Ok(())
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

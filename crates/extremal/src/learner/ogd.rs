@@ -20,17 +20,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::plain::Plain;
+use super::iterate::{Dense, Iterate, Lazy};
 use super::{
-    Certificate, Learner, MakeLearner, Record, Seen, Storage, check_name, check_turn, decode,
-    encode, keys, no_lazy, take_turn,
+    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
+    check_turn, decode, encode, keys, take_turn,
 };
 use crate::kernel;
-use crate::pair::{DensePair, Gradient, Point};
-use crate::set::{Identity, Projection, SharedSet, check_saved_point};
+use crate::pair::{Gradient, Point};
+use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
+
+const NAME: &str = "ogd";
 
 /// How the step size falls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +83,7 @@ impl Described for Ogd {
             keys::ETA_SCALE,
             keys::START,
         ],
-        cost: "1 projection and O(d) per round, no oracle call",
+        cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: (3/2)·G·D·√T, G²(1+ln T)/(2λ) for λ-strongly convex losses, √2·D·√(Σ‖g‖²)",
         reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",
         examples: &["ogd", "ogd:gradient-bound=1", "ogd:lambda=0.1"],
@@ -90,19 +92,27 @@ impl Described for Ogd {
 
 impl MakeLearner for Ogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        if storage != Storage::Dense {
-            return Err(no_lazy("ogd", set));
-        }
-        let projection = set.projection().ok_or_else(|| {
-            Error::Unsupported(format!(
-                "ogd needs a projection, and set {} has none; take a projection-free learner",
-                set.name()
-            ))
-        })?;
-        keys::check_unneeded("ogd", None, self.gradient_bound)?;
+        let state = self.state(set)?;
+        let start = self.start.as_deref();
+        Ok(match storage {
+            Storage::Dense => Box::new(OgdLearner {
+                state,
+                x: Dense::new(NAME, set, start)?,
+            }),
+            Storage::Lazy => Box::new(OgdLearner {
+                state,
+                x: Lazy::new(NAME, set, start)?,
+            }),
+        })
+    }
+}
+
+impl Ogd {
+    fn state(&self, set: &SharedSet) -> Result<State> {
+        keys::check_unneeded(NAME, None, self.gradient_bound)?;
         let lambda = self
             .lambda
-            .map(|l| keys::positive("ogd", "lambda", l))
+            .map(|l| keys::positive(NAME, "lambda", l))
             .transpose()?;
         let schedule = self
             .schedule
@@ -111,37 +121,27 @@ impl MakeLearner for Ogd {
                 (None, Some(_)) => Schedule::Convex,
                 (None, None) => Schedule::Adagrad,
             });
-        // The start is checked as every learner's.
-        let start = DensePair::new(set.clone(), self.start.as_deref())?;
         let lambda_missing = Error::Missing {
-            owner: "ogd",
+            owner: NAME,
             name: "lambda",
             why: "schedule=strongly-convex has the step 1/(λt)",
         };
-        let state = State {
+        Ok(State {
             schedule,
             lambda: match schedule {
                 Schedule::StronglyConvex => lambda.ok_or(lambda_missing)?,
                 _ => 0.0,
             },
             gradient: match schedule {
-                Schedule::Convex => keys::bound("ogd", self.gradient_bound)?,
+                Schedule::Convex => keys::bound(NAME, self.gradient_bound)?,
                 _ => 0.0,
             },
             diameter: set.geometry().diameter,
-            scale: keys::positive("ogd", "eta-scale", self.eta_scale.unwrap_or(1.0))?,
+            scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
-            set: Identity::of(&**set),
-            x: Plain(start.decision().to_vec()),
             seen: Seen::default(),
             decided: false,
-        };
-        Ok(Box::new(OgdLearner {
-            set: set.clone(),
-            next: vec![0.0; state.x.dim()],
-            state,
-            projection,
-        }))
+        })
     }
 }
 
@@ -154,73 +154,70 @@ struct State {
     scale: f64,
     /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
     root: f64,
-    /// x may be feasible in no other set.
-    set: Identity,
-    x: Plain,
     seen: Seen,
     decided: bool,
 }
 
-struct OgdLearner {
-    set: SharedSet,
-    state: State,
-    next: Vec<f64>,
-    projection: Box<dyn Projection>,
+impl State {
+    /// η_t, given √(Σ‖g‖²) with this round's gradient.
+    fn eta(&self, root: f64) -> f64 {
+        let t = (self.seen.rounds + 1) as f64;
+        let eta = match self.schedule {
+            Schedule::Convex => self.diameter / (self.gradient * t.sqrt()),
+            Schedule::StronglyConvex => 1.0 / (self.lambda * t),
+            Schedule::Adagrad => self.diameter / (std::f64::consts::SQRT_2 * root),
+        };
+        if eta.is_finite() {
+            self.scale * eta
+        } else {
+            0.0
+        }
+    }
 }
 
-impl Learner for OgdLearner {
+struct OgdLearner<X> {
+    state: State,
+    x: X,
+}
+
+impl<X: Iterate> Learner for OgdLearner<X> {
     fn dim(&self) -> usize {
-        self.state.x.dim()
+        self.x.dim()
     }
 
     fn decide(&mut self) -> Result<&dyn Point> {
         take_turn(&mut self.state.decided)?;
-        Ok(&self.state.x)
+        Ok(&self.x)
     }
 
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        let State {
-            schedule,
-            lambda,
-            gradient: bound,
-            diameter,
-            scale,
-            root,
-            x: Plain(x),
-            seen,
-            decided,
-            ..
-        } = &mut self.state;
-        check_turn(*decided)?;
-        gradient.check(x.len())?;
-        let xx = kernel::dot(x, x);
-        let ax = gradient.row.dot(x);
-        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);
+        let Self { state, x } = self;
+        check_turn(state.decided)?;
+        let round = state.seen.rounds + 1;
+        let ax = x.dot(&gradient.row)?;
+        let row_norm = kernel::norm(gradient.row.values());
+        // A number that is not finite shows in these, so that each is looked at only then.
+        if !(row_norm + ax + gradient.scale + gradient.ridge).is_finite() {
+            gradient.check_finite()?;
+        }
+        let xx = x.norm_squared();
+        let norm = gradient.norm_from(row_norm, ax, xx);
         if !(norm.is_finite() && ax.is_finite()) {
             return Err(Error::Numerical {
-                round: seen.rounds + 1,
+                round,
                 what: "a gradient overflowed".into(),
             });
         }
-        let t = (seen.rounds + 1) as f64;
-        let eta = match schedule {
-            Schedule::Convex => *diameter / (*bound * t.sqrt()),
-            Schedule::StronglyConvex => 1.0 / (*lambda * t),
-            Schedule::Adagrad => *diameter / (std::f64::consts::SQRT_2 * root.hypot(norm)),
-        };
-        let eta = if eta.is_finite() { *scale * eta } else { 0.0 };
+        let root = state.root.hypot(norm);
+        let eta = state.eta(root);
         // x_{t+1} = Π(x_t − η_t g_t)
-        let keep = 1.0 - eta * gradient.ridge;
-        for (next, x) in self.next.iter_mut().zip(x.iter()) {
-            *next = keep * x;
-        }
-        gradient.row.add_to(-eta * gradient.scale, &mut self.next);
-        self.projection.project(&mut self.next)?;
+        let (keep, k) = (1.0 - eta * gradient.ridge, -eta * gradient.scale);
+        x.descend(keep, k, &gradient.row, row_norm)
+            .map_err(|e| at_round(e, round))?;
 
-        *root = root.hypot(norm);
-        std::mem::swap(x, &mut self.next);
+        state.root = root;
         let record = Record {
-            round: seen.rounds + 1,
+            round,
             sigma: eta,
             gap: f64::NAN,
             oracle_calls: 0,
@@ -228,13 +225,13 @@ impl Learner for OgdLearner {
             gradient_dot: gradient.scale * ax + gradient.ridge * xx,
             norm_squared: xx,
         };
-        seen.note(&record);
-        *decided = false;
+        state.seen.note(&record);
+        state.decided = false;
         Ok(record)
     }
 
     fn decision(&self) -> &dyn Point {
-        &self.state.x
+        &self.x
     }
 
     fn rounds(&self) -> u64 {
@@ -276,16 +273,23 @@ impl Learner for OgdLearner {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&("ogd", &self.state, self.projection.save()))
+        encode(&(NAME, X::STORAGE, &self.state, self.x.save()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, state, projection): (String, State, Vec<f64>) = decode(saved)?;
-        check_name("ogd", &name)?;
-        state.set.check(&*self.set)?;
-        check_saved_point(&*self.set, &state.x.0)?;
-        self.projection.load(&projection)?;
+        let (name, storage, state, x): (String, String, State, X::Saved) = decode(saved)?;
+        check_name(NAME, &name)?;
+        check_name(X::STORAGE, &storage)?;
+        self.x.load(x)?;
         self.state = state;
         Ok(())
+    }
+
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        if dim == self.dim() {
+            return Ok(());
+        }
+        check_between(self.state.decided)?;
+        self.x.grow(dim)
     }
 }

@@ -1,12 +1,9 @@
 //! A plain vector as a decision, for learners with a state of their own.
 
-use serde::{Deserialize, Serialize};
-
 use crate::Result;
 use crate::kernel;
 use crate::pair::{Point, Row};
 
-#[derive(Serialize, Deserialize)]
 pub(super) struct Plain(pub Vec<f64>);
 
 impl Point for Plain {

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::{Geometry, SharedSet};
+use crate::set::{Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -161,6 +161,13 @@ impl Rule for ScOfwRule {
         self.certificate =
             (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.excess());
         Ok(Played::new(sigma, &probe))
+    }
+
+    fn grow(&mut self, set: &dyn Set) -> Result<()> {
+        if let Some(theorem) = &mut self.theorem {
+            theorem.alpha = set.geometry().strong_convexity;
+        }
+        Ok(())
     }
 
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {

@@ -51,6 +51,10 @@ impl Point for Stage<'_> {
     fn write(&self, out: &mut [f64]) {
         self.pair.write(out);
     }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        self.pair.for_each_nonzero(each);
+    }
 }
 
 impl Pair for Stage<'_> {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Known, Played, keys};
 use crate::pair::{Gradient, Pair, Update};
+use crate::set::Geometry;
 use crate::theory::{Doubled, Guarantee, Restarted};
 use crate::{Error, Result};
 
@@ -322,6 +323,16 @@ impl Weights {
         self.t += 1;
         if !matches!(self.mode, Mode::Fixed { .. }) {
             self.mode = turn.mode;
+        }
+    }
+
+    /// The set has grown: its constant α may have changed, or be gone.
+    pub fn grow(&mut self, geometry: &Geometry) {
+        if let Some(Restarted::OfwLs(theorem)) = &mut self.theorem {
+            match geometry.strong_convexity {
+                Some(alpha) => theorem.alpha = alpha,
+                None => self.theorem = None,
+            }
         }
     }
 

@@ -5,9 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
+use super::careful::{careful_norm, careful_scale, check_finite, look_closer, residual_atom};
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
 use crate::kernel::{self, Buffer, Exponent, Form, Formed};
-use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point};
+use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
 
 /// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
@@ -16,9 +17,6 @@ const CANCELLED: f64 = 1e-9;
 /// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
 /// one scale can serve gets too narrow to guess it.
 const LARGEST_FUSED_POWER: f64 = 32.0;
-
-/// On ℓp balls a direction below this counts as 0: its inverse would be no number.
-const SMALLEST_DIRECTION: f64 = 1e-300;
 
 /// (x, c), every entry of both.
 pub struct DensePair {
@@ -345,78 +343,6 @@ impl DensePair {
     }
 }
 
-/// Errors if a number of the gradient or of a probe is not finite. (The latter by value: in
-/// memory they would be fetched again as vectors, and that would have to wait for the writes.)
-#[cold]
-fn look_closer(update: &Update<'_>, gap: f64, distance_squared: f64, norm: f64) -> Result<()> {
-    update.gradient.check_finite()?;
-    if [gap, distance_squared, norm].iter().all(|v| v.is_finite()) {
-        return Ok(());
-    }
-    Err(overflowed())
-}
-
-fn overflowed() -> Error {
-    Error::Numerical {
-        round: 0,
-        what: "a gradient or the sum of gradients overflowed".into(),
-    }
-}
-
-/// The largest |∇F_i|, after a look at why the fast way gave up.
-#[cold]
-fn careful_top(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
-    check_finite(update, gg)?;
-    let mut top = 0.0_f64;
-    for i in 0..formed.n {
-        // NaN must not be passed over, as `max` would
-        let size = formed.direction(i).abs();
-        if !top.is_nan() && !(size <= top) {
-            top = size;
-        }
-    }
-    if top.is_finite() {
-        Ok(top)
-    } else {
-        Err(overflowed())
-    }
-}
-
-/// ‖∇F‖ where its square under- or overflows.
-#[cold]
-fn careful_norm(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<f64> {
-    let top = careful_top(formed, update, gg)?;
-    if top == 0.0 {
-        return Ok(0.0);
-    }
-    let sum: f64 = (0..formed.n)
-        .map(|i| (formed.direction(i) / top).powi(2))
-        .sum();
-    Ok(top * sum.sqrt())
-}
-
-/// The power of two that brings the largest entry of ∇F next to 1; `None` where ∇F is 0.
-fn careful_scale(formed: Formed<'_>, update: &Update<'_>, gg: f64) -> Result<Option<f64>> {
-    let top = careful_top(formed, update, gg)?;
-    Ok((top >= SMALLEST_DIRECTION).then(|| (-top.log2().round()).exp2()))
-}
-
-/// A number that is not finite shows in the sums, so that entries are looked at only then.
-#[inline(always)]
-fn check_finite(update: &Update<'_>, gg: f64) -> Result<()> {
-    if (gg + update.k() + update.m()).is_finite() {
-        Ok(())
-    } else {
-        update.gradient.check_finite()
-    }
-}
-
-fn residual_atom(direction: &[f64], x: &[f64], atom: &Atom, away: &mut [f64]) -> (f64, f64) {
-    away.copy_from_slice(x);
-    atom.add_to(-1.0, away);
-    (kernel::dot(direction, away), kernel::dot(away, away))
-}
-
 impl Point for DensePair {
     fn dim(&self) -> usize {
         self.x.len()
@@ -437,6 +363,10 @@ impl Point for DensePair {
 
     fn write(&self, out: &mut [f64]) {
         out.copy_from_slice(&self.x);
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        nonzeros(&self.x, each);
     }
 }
 
@@ -570,6 +500,42 @@ impl Pair for DensePair {
         self.norm_squared = saved.norm_squared;
         self.found = Found::Nothing;
         Ok(())
+    }
+
+    fn grown(&self, dim: usize) -> Result<SharedSet> {
+        let set = grown(&self.set, dim)?;
+        // what the oracle remembers must make sense to the new one
+        set.oracle().load(&self.oracle.save())?;
+        Ok(set)
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        let (dim, remembered) = (set.dim(), self.oracle.save());
+        self.oracle = set.oracle();
+        let loaded = self.oracle.load(&remembered);
+        debug_assert!(loaded.is_ok(), "grown() has seen to it");
+        let Self {
+            x,
+            sums: [first, second],
+            scratch,
+            away,
+            ..
+        } = self;
+        for buffer in [x, first, second] {
+            buffer.grow(dim);
+        }
+        // the others only where they are in use
+        for buffer in [scratch, away, &mut self.spread, &mut self.base] {
+            if !buffer.is_empty() {
+                buffer.grow(dim);
+            }
+        }
+        if let Some(origin) = &mut self.origin {
+            let mut longer = std::mem::take(origin).into_vec();
+            longer.resize(dim, 0.0);
+            *origin = longer.into();
+        }
+        self.set = set;
     }
 
     fn hold(&mut self) -> bool {

@@ -90,8 +90,7 @@ impl Row<'_> {
             Self::Dense(a) => size(dim, a.len()),
             Self::Sparse { indices, values } => {
                 size(indices.len(), values.len())?;
-                // A maximum vectorises, an early exit does not.
-                match indices.iter().copied().max() {
+                match kernel::largest(indices) {
                     Some(i) if i as usize >= dim => Err(Error::Index {
                         what: "gradient",
                         index: i as usize,

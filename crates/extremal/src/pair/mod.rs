@@ -6,15 +6,21 @@
 //! A round is [`Pair::probe`] (form c', ask the oracle; nothing changes yet) and
 //! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
 
+mod basis;
+mod careful;
 mod cells;
 mod dense;
 mod gradient;
 mod lazy;
+mod marks;
 mod origin;
+mod scaled;
 
+pub use basis::Passes;
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
-pub use lazy::{LazyPair, Passes};
+pub use lazy::LazyPair;
+pub(crate) use scaled::{SavedScaled, Scaled};
 
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};
@@ -35,6 +41,33 @@ pub trait Point {
     /// # Panics
     /// If `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
+
+    /// Calls `each` with the index and value of every entry that is not 0, in order. Lazy storage
+    /// goes through the features that gradients have touched, others through all.
+    ///
+    /// ```
+    /// use extremal::{learner::{LearnerSpec, Storage}, pair::Gradient, set::SetSpec};
+    /// let set = "l2:dim=1000000".parse::<SetSpec>()?.build(None)?;
+    /// let spec: LearnerSpec = "gauge-ftrl".parse()?;
+    /// let mut learner = spec.build_stored(&set, Storage::Lazy)?;
+    /// learner.decide()?;
+    /// learner.observe(&Gradient::sparse(&[7, 70_000], &[1.0, -1.0]))?;
+    /// let mut found = Vec::new();
+    /// learner.decision().for_each_nonzero(&mut |i, _| found.push(i));
+    /// assert_eq!(found, [7, 70_000]);
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let mut x = vec![0.0; self.dim()];
+        self.write(&mut x);
+        nonzeros(&x, each);
+    }
+}
+
+/// Calls `each` with the index and value of every entry that is not 0.
+pub(crate) fn nonzeros(x: &[f64], each: &mut dyn FnMut(usize, f64)) {
+    let all = x.iter().enumerate().filter(|(_, v)| **v != 0.0);
+    all.for_each(|(i, v)| each(i, *v));
 }
 
 /// How c changes this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
@@ -222,6 +255,16 @@ pub trait Pair: Point + Send {
 
     /// Takes back what [`Pair::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
+
+    /// The set in a higher dimension, if this pair can follow it there; an error that says why
+    /// where it can't.
+    fn grown(&self, _dim: usize) -> Result<SharedSet> {
+        Err(Error::Unsupported("this pair can't grow".into()))
+    }
+
+    /// Takes the set that [`Pair::grown`] gave for its own; the new entries of x and c are 0.
+    /// Only between a commit and the next probe.
+    fn grow(&mut self, _set: SharedSet) {}
 
     /// Makes ready for the next probe to be taken back by [`Pair::forget`]; false where a probe
     /// can't be.

@@ -6,7 +6,7 @@ use super::Row;
 use crate::kernel;
 
 /// The non-zeros of x₁: what a growing regulariser adds to c in every round.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Origin {
     pub indices: Vec<u32>,
     pub values: Vec<f64>,
@@ -14,19 +14,13 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Of a vector with this many entries at most; room for all of them is taken at once.
-    pub fn with_room(dim: usize) -> Self {
-        Self {
-            indices: Vec::with_capacity(dim),
-            values: Vec::with_capacity(dim),
-            norm: 0.0,
-        }
-    }
-
-    pub fn set(&mut self, x: impl Iterator<Item = f64>) {
+    /// The vector with these entries, `room` at most: room for all of them is taken at once.
+    pub fn set(&mut self, room: usize, x: impl Iterator<Item = (usize, f64)>) {
         self.indices.clear();
         self.values.clear();
-        for (i, v) in x.enumerate().filter(|(_, v)| *v != 0.0) {
+        self.indices.reserve(room);
+        self.values.reserve(room);
+        for (i, v) in x.filter(|(_, v)| *v != 0.0) {
             self.indices.push(i as u32);
             self.values.push(v);
         }

@@ -98,6 +98,10 @@ impl Set for L1Ball {
         Some(norm_1(x) / self.radius)
     }
 
+    fn grown(&self, dim: usize) -> Option<SharedSet> {
+        Some(Arc::new(Self { dim, ..*self }))
+    }
+
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(L1Projection {
             ball: *self,

@@ -126,6 +126,10 @@ impl Set for L2Ball {
         Some(kernel::norm(x) / self.radius)
     }
 
+    fn grown(&self, dim: usize) -> Option<SharedSet> {
+        Some(Arc::new(Self { dim, ..*self }))
+    }
+
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(*self))
     }

@@ -175,6 +175,10 @@ impl Set for LpBall {
         Some(self.gauge_of(x))
     }
 
+    fn grown(&self, dim: usize) -> Option<SharedSet> {
+        (self.p <= 2.0).then(|| Arc::new(Self { dim, ..*self }) as SharedSet)
+    }
+
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(LpProjection {
             ball: *self,

@@ -146,6 +146,12 @@ pub trait Set: Send + Sync {
         None
     }
 
+    /// The same set in a higher dimension, where the present one is its part with 0 in the new
+    /// entries and its diameter does not change: balls of the ℓp norms with p ≤ 2.
+    fn grown(&self, _dim: usize) -> Option<SharedSet> {
+        None
+    }
+
     /// Tells apart, in saved states, sets that share name, dimension and constants. By default
     /// it follows from the centre; a set with more to it says more.
     fn fingerprint(&self) -> u64 {
@@ -333,6 +339,24 @@ pub(crate) fn settle_dim(
         ));
     }
     Ok(dim)
+}
+
+/// The set in a dimension no lower than its own, or why it can't be had.
+pub(crate) fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
+    let (name, now) = (set.name(), set.dim());
+    if dim == now {
+        return Ok(set.clone());
+    }
+    if dim < now || dim > u32::MAX as usize {
+        return Err(Error::Unsupported(format!(
+            "set {name} in dimension {now} can't grow to {dim}; it must be between {now} and 4294967295"
+        )));
+    }
+    set.grown(dim).ok_or_else(|| {
+        Error::Unsupported(format!(
+            "set {name} can't grow: it is another one in a higher dimension"
+        ))
+    })
 }
 
 /// By how much a gauge exceeds 1. NaN stays NaN: no such point is feasible.

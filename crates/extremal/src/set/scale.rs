@@ -161,6 +161,11 @@ impl Set for ScaledSet {
         }))
     }
 
+    fn grown(&self, dim: usize) -> Option<SharedSet> {
+        let grown = Self::new(self.inner.grown(dim)?, self.by).ok()?;
+        Some(Arc::new(grown))
+    }
+
     fn fingerprint(&self) -> u64 {
         Fingerprint::new("scale")
             .with_numbers(&[self.by])

@@ -1,5 +1,7 @@
 //! Streams, and the learners' ways to play spelled out at the level of the pair.
 
+#![allow(dead_code)] // each test file takes what it needs
+
 use extremal::pair::{Gradient, Motion, Pair, Probe, Row, Update};
 use extremal::set::{SetSpec, SharedSet};
 

@@ -302,12 +302,36 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let error = pair.load(&wider.save().unwrap()).unwrap_err();
     assert!(error.to_string().contains("radius 2"), "{error}");
     assert!(pair.load(&before[..before.len() - 1]).is_err());
-    // the first cell's stamp, after the radius, the length and two numbers, set to a later epoch
-    let mut forged = before.clone();
-    assert_eq!(forged[25], 0);
-    forged[25] = 9;
-    assert!(matches!(pair.load(&forged), Err(Error::State(_))));
+    for (what, forged) in forgeries() {
+        let error = pair.load(&forged).unwrap_err();
+        assert!(matches!(error, Error::State(_)), "{what}: {error}");
+    }
     assert_eq!(pair.save().unwrap(), before);
+}
+
+/// States of dimension 3, radius 1, that can't be. The cells come last: the dimension, the epoch,
+/// its factor, and of each cell how many were skipped, its age, w and u.
+fn forgeries() -> Vec<(&'static str, Vec<u8>)> {
+    let mut pair = LazyPair::new(ball(3, 1.0), None).unwrap();
+    pair.start(2.0);
+    let gradient = Gradient::sparse(&[1], &[1.0]);
+    let update = Update::new(1.0, &gradient, 2.0);
+    pair.probe(&update).unwrap();
+    pair.commit(&update, Motion::Step(0.0));
+    let honest = pair.save().unwrap();
+    let cell = honest.len() - 2 - 16;
+    assert_eq!(honest[cell - 1..cell + 2], [1, 1, 0]);
+    let with = |at: usize, byte: u8| {
+        let mut forged = honest.clone();
+        forged[at] = byte;
+        forged
+    };
+    vec![
+        ("an epoch 0", with(cell - 10, 0)),
+        ("a stamp from before the first epoch", with(cell + 1, 1)),
+        ("an entry beyond the last", with(cell, 3)),
+        ("more cells than there are", with(cell - 1, 2)),
+    ]
 }
 
 #[test]
@@ -407,7 +431,9 @@ fn only_euclidean_balls_are_stored_lazily() {
             "ofw:horizon=10,gradient-bound=1",
             "only on ℓ2 balls",
         ),
-        ("l2:dim=3", "ogd", "no lazy form"),
+        ("l2:dim=3", "ofw-free", "no lazy form"),
+        ("l1:dim=3", "ogd", "only on ℓ2 balls"),
+        ("l1:dim=3", "dual-averaging", "only on ℓ2 balls"),
     ] {
         let set = set.parse::<SetSpec>().unwrap().build(None).unwrap();
         let spec: LearnerSpec = learner.parse().unwrap();

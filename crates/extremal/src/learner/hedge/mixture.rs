@@ -1,14 +1,14 @@
 //! Any bases: each plays for itself, the decision is their weighted mean.
 
 use super::super::{
-    Certificate, Learner, LearnerSpec, Record, Seen, Storage, at_round, check_name, check_turn,
-    decode, encode, no_lazy, take_turn,
+    Certificate, Learner, LearnerSpec, Record, Seen, Storage, at_round, check_between, check_name,
+    check_turn, decode, encode, no_lazy, take_turn,
 };
 use super::weights::Weights;
 use super::{NAME, guarantee};
 use crate::kernel;
 use crate::pair::{Gradient, Point, Row};
-use crate::set::SharedSet;
+use crate::set::{SharedSet, grown};
 use crate::theory::{AdaHedge, Guarantee, Theorem};
 use crate::{Error, Result};
 
@@ -34,6 +34,10 @@ pub(super) fn make(
     }
     let mut mixture = Mixture {
         text,
+        set: set.clone(),
+        needs_curvature: members
+            .iter()
+            .any(|member| matches!(member, LearnerSpec::GaugeFtrl(_))),
         weights: Weights::new(bases.len()),
         losses: vec![0.0; bases.len()],
         bases,
@@ -53,6 +57,9 @@ pub(super) fn make(
 struct Mixture {
     /// The spec; bytes of another one are not for this.
     text: String,
+    set: SharedSet,
+    /// Whether there is a gauge-ftrl among the bases.
+    needs_curvature: bool,
     bases: Vec<Box<dyn Learner>>,
     weights: Weights,
     losses: Vec<f64>,
@@ -242,6 +249,28 @@ impl Learner for Mixture {
         self.seen = seen;
         self.decided = decided;
         self.mix();
+        Ok(())
+    }
+
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        if dim == self.dim() {
+            return Ok(());
+        }
+        check_between(self.decided)?;
+        let set = grown(&self.set, dim)?;
+        // All or none: gauge-ftrl is the one base that may not follow the set.
+        if self.needs_curvature && set.curvature() != self.set.curvature() {
+            return Err(Error::Unsupported(format!(
+                "{NAME} can't grow: set {} is not as curved in a higher dimension",
+                set.name()
+            )));
+        }
+        for base in &mut self.bases {
+            base.grow(dim)?;
+        }
+        self.mean.x.resize(dim, 0.0);
+        self.point.resize(dim, 0.0);
+        self.set = set;
         Ok(())
     }
 }

@@ -100,6 +100,16 @@ impl Point for Radii {
         self.base.decision().write(out);
         out.iter_mut().for_each(|v| *v *= self.mean);
     }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let decision = self.base.decision();
+        decision.for_each_nonzero(&mut |i, v| {
+            let v = self.mean * v;
+            if v != 0.0 {
+                each(i, v);
+            }
+        });
+    }
 }
 
 impl Learner for Radii {
@@ -182,5 +192,9 @@ impl Learner for Radii {
         self.decided = decided;
         self.mix();
         Ok(())
+    }
+
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        self.base.grow(dim)
     }
 }

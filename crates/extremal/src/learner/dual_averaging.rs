@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::plain::Plain;
 use super::{
     Certificate, Learner, MakeLearner, Record, Seen, Storage, check_name, check_turn, decode,
-    encode, keys, no_lazy, take_turn,
+    encode, keys, not_stored, take_turn,
 };
 use crate::kernel;
 use crate::pair::{DensePair, Gradient, Point};
@@ -88,7 +88,7 @@ impl Described for DualAveraging {
 impl MakeLearner for DualAveraging {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         if storage != Storage::Dense {
-            return Err(no_lazy(NAME, set));
+            return Err(not_stored(NAME, set, storage));
         }
         let projection = set.projection().ok_or_else(|| {
             Error::Unsupported(format!(

@@ -356,7 +356,7 @@ fn look_closer(update: &Update<'_>, gap: f64, distance_squared: f64, norm: f64) 
     Err(overflowed())
 }
 
-fn overflowed() -> Error {
+pub(super) fn overflowed() -> Error {
     Error::Numerical {
         round: 0,
         what: "a gradient or the sum of gradients overflowed".into(),

@@ -11,10 +11,14 @@ mod dense;
 mod gradient;
 mod lazy;
 mod origin;
+mod ranked;
+mod sparse;
+mod support;
 
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
 pub use lazy::{LazyPair, Passes};
+pub use sparse::SparsePair;
 
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};

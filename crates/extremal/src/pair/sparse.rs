@@ -81,6 +81,21 @@ struct Last {
     atom: Vec<Corner>,
 }
 
+/// How ∇F follows from the ranked numbers outside the support.
+#[derive(Clone, Copy)]
+struct Outside {
+    offset: f64,
+    rest: f64,
+    beta: f64,
+}
+
+impl Outside {
+    /// The entry of ∇F for a ranked number, rounded as in dense storage. The order stays.
+    fn direction(&self, c: f64) -> f64 {
+        self.beta.mul_add(self.rest, c + self.offset)
+    }
+}
+
 /// An entry of an atom, with that of the direction.
 #[derive(Clone, Copy)]
 struct Corner {
@@ -302,8 +317,12 @@ impl SparsePair {
             let direction = kernel::find_not_finite(self.support.direction());
             direction.is_none()
         };
-        // What adds to every c_i outside the support to give ∇F_i.
-        let base = beta.mul_add(self.rest, offset);
+        let outside = Outside {
+            offset,
+            rest: self.rest,
+            beta,
+        };
+        let base = outside.direction(0.0);
         if !(finite && (offset + base + k + m).is_finite()) {
             return Err(overflowed());
         }
@@ -321,7 +340,7 @@ impl SparsePair {
             norm_squared: scan.xx + spread(0.0, rest),
             ..Probe::default()
         };
-        if self.choose(base) {
+        if self.choose(outside) {
             self.last.found = true;
             let (mut value, mut vx, mut vv) = (0.0, 0.0, 0.0);
             for corner in &self.last.atom {
@@ -375,18 +394,17 @@ impl SparsePair {
         dot
     }
 
-    /// The atom for the direction that was scanned, `base` more than the ranked numbers outside
-    /// the support; false where it is 0.
-    fn choose(&mut self, base: f64) -> bool {
+    /// The atom for the direction that was scanned, and its rest outside the support; false where
+    /// it is 0.
+    fn choose(&mut self, outside: Outside) -> bool {
         self.last.atom.clear();
         if self.atoms.count > 1 {
             return self.choose_several();
         }
         let order = self.order;
-        // rounds as the direction's entries do, and never turns the order around
         let outside_key = |key: f64| match order {
             Order::Magnitude => key,
-            Order::Smallest => key - base,
+            Order::Smallest => -outside.direction(-key),
         };
         let inside = self.support.best(order);
         let top = self.outside.best();
@@ -406,7 +424,10 @@ impl SparsePair {
         let value = match self.atoms.signs {
             // a sign has no part in the key
             Signs::Any if key > 0.0 => {
-                let direction = self.direction(feature, base);
+                let direction = match self.support.slot(feature) {
+                    Some(slot) => self.support.direction()[slot],
+                    None => self.outside.get(feature),
+                };
                 let value = if direction > 0.0 { -size } else { size };
                 self.last.atom.push(Corner {
                     feature,
@@ -416,7 +437,7 @@ impl SparsePair {
                 return true;
             }
             Signs::Any => return false,
-            _ if key == 0.0 && self.is_still(base) => return false,
+            _ if key == 0.0 && self.is_still(outside) => return false,
             Signs::PositiveOrZero if direction >= 0.0 => return true,
             Signs::Positive | Signs::PositiveOrZero => size,
         };
@@ -428,17 +449,10 @@ impl SparsePair {
         true
     }
 
-    fn direction(&self, feature: usize, base: f64) -> f64 {
-        match self.support.slot(feature) {
-            Some(slot) => self.support.direction()[slot],
-            None => self.outside.get(feature) + base,
-        }
-    }
-
     /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
-    fn is_still(&self, base: f64) -> bool {
+    fn is_still(&self, outside: Outside) -> bool {
         self.support.direction().iter().all(|d| *d == 0.0)
-            && self.outside.is_all(|c| c + base == 0.0)
+            && self.outside.is_all(|c| outside.direction(c) == 0.0)
     }
 
     /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by

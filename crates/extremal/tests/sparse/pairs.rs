@@ -16,9 +16,12 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
             let mut sparse = SparsePair::new(set.clone(), first).unwrap();
             let mut dense = DensePair::new(set.clone(), first).unwrap();
             let mut random = Random(n as u64);
+            let (mut ties, mut tied) = (0, 0);
             for t in 0..10_000 {
-                if t % 100 == 0 {
-                    // c grows with every multiple of x that is added to it
+                if t % 100 == 0 || ties != tied {
+                    // c grows with every multiple of x that is added to it; and once one of two
+                    // atoms has been taken that are equally good, the runs go separate ways
+                    tied = ties;
                     sparse.start(1.5);
                     dense.start(1.5);
                 }
@@ -43,6 +46,14 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
                 let b = dense.probe(&update).unwrap();
                 let c = kernel::norm(dense.gradient_sum());
                 let scale = (1.0 + c + beta * size) * (1.0 + size);
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-11 * scale;
+                if near(a.gap, b.gap) && !near(a.distance_squared, b.distance_squared) {
+                    // a line search between two atoms ends where both are as good
+                    ties += 1;
+                    sparse.commit(&update, Motion::Step(0.0));
+                    dense.commit(&update, Motion::Step(0.0));
+                    continue;
+                }
                 for (name, a, b) in [
                     ("gap", a.gap, b.gap),
                     ("slope", a.slope, b.slope),
@@ -53,8 +64,7 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
                     ("gradient's dot", a.gradient_dot, b.gradient_dot),
                 ] {
                     let counts = name != "support" || beta == 0.0;
-                    let error = (a - b).abs();
-                    assert!(!counts || error <= 1e-11 * scale, "{name}, {what}: {a} {b}");
+                    assert!(!counts || near(a, b), "{name}, {what}: {a} {b}");
                 }
                 let motion = match random.below(6) {
                     0 => Motion::Step(0.0),
@@ -75,6 +85,7 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
                 let difference = sparse.norm_squared() - dense.norm_squared();
                 assert!(difference.abs() <= 1e-11 * size * size, "{what}");
             }
+            assert!(ties < 500, "{text}: {ties}");
         }
     }
 }
@@ -127,7 +138,7 @@ fn given_the_steps_decisions_on_balls_are_those_of_dense_storage_ties_included()
 
 #[test]
 fn nasty_streams_stay_feasible_and_reach_the_dense_surrogate() {
-    let (seeds, rounds) = if soak() { (5, 10_000) } else { (1, 1_000) };
+    let (seeds, rounds) = if soak() { (5, 10_000) } else { (1, 500) };
     let mut worst = (0.0_f64, 0.0_f64);
     for name in NASTY {
         for seed in 0..seeds {
@@ -148,6 +159,16 @@ fn nasty_streams_stay_feasible_and_reach_the_dense_surrogate() {
     println!("violation at most {:e}, surrogate {:e}", worst.0, worst.1);
 }
 
+/// The same row, the last places of its values moved this way and that: what the choice among
+/// atoms that differ by rounding alone is worth shows in a dense run that plays it.
+fn jittered(row: &Entries, random: &mut Random) -> Entries {
+    let mut row = row.clone();
+    for v in &mut row.values {
+        *v *= 1.0 + random.signed() * 4.0 * f64::EPSILON;
+    }
+    row
+}
+
 /// The worst violation, and how far the surrogate is above that of the dense run, beyond what
 /// dense runs differ by among themselves.
 fn nasty(name: &str, rows: &[Entries], play: Play, text: &str, ties: bool) -> (f64, f64) {
@@ -155,24 +176,30 @@ fn nasty(name: &str, rows: &[Entries], play: Play, text: &str, ties: bool) -> (f
     let size = set.geometry().norm_bound;
     let play = play.scaled(size);
     let mut sparse = SparsePair::new(set.clone(), None).unwrap();
-    let [mut dense, mut shuffled] = [0; 2].map(|_| DensePair::new(set.clone(), None).unwrap());
+    let fresh = |_| {
+        let mut pair = DensePair::new(set.clone(), None).unwrap();
+        play.start(&mut pair);
+        pair
+    };
+    let (mut dense, mut others) = (fresh(0), [1, 2, 3].map(fresh));
     play.start(&mut sparse);
-    play.start(&mut dense);
-    play.start(&mut shuffled);
+    let mut random = Random(17);
     let mut x = vec![0.0; DIM];
     let (mut worst, mut largest, mut spread) = ((0.0_f64, 0.0_f64), 0.0_f64, 0.0_f64);
     for (t, row) in rows.iter().enumerate() {
         let row = if ties { doubled(row) } else { row.clone() };
         let a = play.round(t, &mut sparse, row.row());
         let b = play.round(t, &mut dense, row.row());
-        let s = play.round(t, &mut shuffled, row.shuffled().row());
         largest = largest.max(kernel::norm(dense.gradient_sum()));
         let scale = size * largest + b.beta * size * size;
         let above = |of: Probe| match scale > 0.0 {
             true => (of.surrogate() - b.surrogate()) / scale,
             false => 0.0,
         };
-        spread = spread.max(above(s).abs());
+        for other in &mut others {
+            let row = jittered(&row, &mut random);
+            spread = spread.max(above(play.round(t, other, row.row())).abs());
+        }
         let above = above(a);
         sparse.write(&mut x);
         let violation = set.violation(&x).unwrap();
@@ -244,13 +271,11 @@ fn errors_and_taken_back_probes_change_nothing() {
             ..Gradient::sparse(&[0], &[1.0])
         },
     ];
+    let ones = vec![1.0; DIM];
     let good = [
-        Gradient::dense(&nan[..0]),
-        Gradient::dense(&huge),
+        Gradient::dense(&ones),
         Gradient::sparse(&all[3..9], &[1.0, -2.0, 3.0, -4.0, 0.1, 0.0]),
     ];
-    let ones = vec![1.0; DIM];
-    let good = [Gradient::dense(&ones), good[2]];
     for text in SETS {
         for &play in PLAYS {
             let mut pair = SparsePair::new(set(text, DIM), None).unwrap();

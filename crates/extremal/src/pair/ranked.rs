@@ -165,9 +165,7 @@ impl Ranked {
             place = (place + found) * FAN;
         }
         let values = part(&self.values, place).iter();
-        let found = values
-            .map(|v| self.order.key(*v))
-            .position(|key| accepts(key))?;
+        let found = values.map(|v| self.order.key(*v)).position(accepts)?;
         Some(place + found)
     }
 }

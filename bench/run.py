@@ -55,6 +55,12 @@ DENSE_ROUNDS = {10_000: 5_000, 100_000: 500, 1_000_000: 50}
 NONZEROS = 75
 SPARSE_BALL = "l2:10"
 
+# On the l1 ball every round may bring one more feature into the decision: so many rounds that it
+# never has more than d/50, but for the smallest d, where they would be too few for the clock.
+ATOM_BALL = "l1:100"
+ATOM_ROUNDS = {10_000: 2_000, 100_000: 2_000, 1_000_000: 20_000, 10_000_000: 20_000}
+ATOM_DENSE_ROUNDS = DENSE_ROUNDS | {10_000_000: 5}
+
 # Two correct programs round differently, and on lp balls with p < 2 in high dimension
 # the learners amplify a last-bit difference until it shows. A short game is compared
 # closely everywhere, a whole stream only on the l2 ball, where differences die out.
@@ -110,7 +116,7 @@ class Runner:
         return line.strip()
 
     def go(self):
-        """One pass: its seconds, its average loss, the norm of its last decision."""
+        """One pass: its seconds, its average loss, the norm of its last decision (sparse rows: its non-zeros)."""
         try:
             self.process.stdin.write("go\n")
         except BrokenPipeError:
@@ -383,6 +389,30 @@ class Bench:
                 result = duel(*sides, self.reps)
                 self.sparse_row(f"lazy d={d}", f"lazy d={smallest}", result, result.notes())
 
+    def atoms(self, dimensions):
+        def side(storage, d, rounds):
+            command = [self.ours, "sparse", storage, "ofw-ls", ATOM_BALL, d, rounds, NONZEROS, SEED]
+            return command, rounds
+
+        self.section(
+            f"Sparse rows of {NONZEROS} non-zeros on the l1 ball: ours, ofw-ls logistic, rounds per second",
+            ["dimension", "sparse", "support", "dense", "sparse / dense [spread]", "notes"],
+            [16, 10, 16, 10, 24, 0],
+        )
+        for d in dimensions:
+            if not self.wanted(f"sparse d={d} vs dense"):
+                continue
+            dense = side("dense", d, ATOM_DENSE_ROUNDS[d])
+            sparse = side("sparse", d, ATOM_ROUNDS[d])
+            result = duel(sparse, dense, self.reps)
+            with Runner(sparse[0]) as runner:
+                _, _, support = runner.go()
+            with Runner(side("sparse", d, ATOM_DENSE_ROUNDS[d])[0]) as runner:
+                _, loss, _ = runner.go()
+            notes = result.notes() + self.compare("loss", loss, result.second_loss, CLOSE)
+            cells = human(result.first_speed), f"{support:.0f}", human(result.second_speed)
+            self.row(f"d={d}", *cells, result.spread(), "; ".join(notes))
+
     def sparse_row(self, first, second, result, notes):
         speeds = human(result.first_speed), second, human(result.second_speed)
         self.row(first, *speeds, result.spread(), "; ".join(notes))
@@ -436,11 +466,13 @@ def main():
             bench.dense(GAMES[:1], ["l2", "l1.5"], [10, 1_000, 100_000])
             bench.shape([1_000, 100_000])
             bench.sparse([10_000, 1_000_000])
+            bench.atoms([1_000_000])
             bench.comparators()
         else:
             bench.dense(GAMES, BALLS, ROUNDS)
             bench.shape([d for d in ROUNDS if d >= 1_000])
             bench.sparse(SPARSE_DIMENSIONS)
+            bench.atoms(ATOM_ROUNDS)
             bench.comparators()
     finally:
         if bench.lines:  # an interrupted run keeps its rows

@@ -65,6 +65,7 @@ fn main() -> Result<(), Failure> {
             let objective = Objective::new(Arc::new(Logistic {}), 0.0)?;
             let storage = match storage {
                 "lazy" => Storage::Lazy,
+                "sparse" => Storage::Sparse,
                 "dense" => Storage::Dense,
                 _ => return Err(USAGE.into()),
             };
@@ -79,11 +80,16 @@ fn main() -> Result<(), Failure> {
                 rows: &rows,
                 next: 0,
             };
-            serve(
+            serve_with(
                 || Ok(spec.build_stored(&set, storage)?),
                 stream,
                 &objective,
                 rows.labels.len(),
+                |decision| {
+                    let mut x = vec![0.0; decision.dim()];
+                    decision.write(&mut x);
+                    x.iter().filter(|v| **v != 0.0).count() as f64
+                },
             )
         }
         ["quality", set, loss, d, t, lambda, file, ref learners @ ..] => quality::report(
@@ -185,12 +191,31 @@ fn set_of(text: &str, dim: usize) -> Result<SharedSet, Failure> {
     Ok(spec.parse::<SetSpec>()?.build(Some(dim))?)
 }
 
-/// Says `ready`, then plays the whole stream once for every line `go`.
+/// Says `ready`, then plays the whole stream once for every line `go`; the third figure is the
+/// last decision's norm.
 fn serve<L, S, F>(
     learner: impl Fn() -> Result<L, Failure>,
     stream: impl Fn() -> S,
     objective: &Objective<F>,
     rounds: usize,
+) -> Result<(), Failure>
+where
+    L: Borrowed,
+    S: Stream,
+    F: Loss,
+{
+    serve_with(learner, stream, objective, rounds, |decision| {
+        decision.norm_squared().sqrt()
+    })
+}
+
+/// The same with another third figure.
+fn serve_with<L, S, F>(
+    learner: impl Fn() -> Result<L, Failure>,
+    stream: impl Fn() -> S,
+    objective: &Objective<F>,
+    rounds: usize,
+    figure: impl Fn(&dyn Point) -> f64,
 ) -> Result<(), Failure>
 where
     L: Borrowed,
@@ -213,9 +238,8 @@ where
             None,
             |_| Ok(()),
         )?;
-        let norm = learner.decision().norm_squared().sqrt();
         let loss = summary.total_loss / summary.rounds as f64;
-        Ok([summary.seconds, loss, norm])
+        Ok([summary.seconds, loss, figure(learner.decision())])
     })
 }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use common::{Team, losses, rng, teams};
 use extremal::game;
 use extremal::loss::{Loss, LossSpec, Objective};
-use extremal::pair::{Point, Row};
+use extremal::pair::{Gradient, Motion, Pair, Point, Row, SparsePair, Update};
+use extremal::set::SetSpec;
 use extremal::stream::{Round, Stream};
 use rand::RngExt;
 
@@ -181,4 +182,31 @@ fn losses_that_write_their_gradient_out_or_want_positive_rows_ask_for_none_eithe
             }
         }
     }
+}
+
+/// In sparse storage what grows is the support, and memory for it is taken twofold at a time.
+#[test]
+fn a_support_that_grows_asks_for_memory_as_rarely_as_it_doubles() {
+    const WIDE: u32 = 20_000;
+    let set = "l1".parse::<SetSpec>().unwrap();
+    let set = set.build(Some(WIDE as usize)).unwrap();
+    let mut pair = SparsePair::new(set, None).unwrap();
+    let play = |pair: &mut SparsePair, rounds: std::ops::Range<u32>| {
+        let before = calls();
+        for t in rounds {
+            let (indices, values) = ([t % WIDE, (3 * t + 1) % WIDE], [1.0 + f64::from(t), 0.5]);
+            let gradient = Gradient::sparse(&indices, &values);
+            let update = Update::new(1.0, &gradient, 1.0);
+            pair.probe(&update).unwrap();
+            pair.commit(&update, Motion::Step(0.01));
+        }
+        calls() - before
+    };
+    play(&mut pair, 0..10);
+    let asked = play(&mut pair, 10..2_500);
+    assert!(pair.support() > 2_000, "{}", pair.support());
+    // from 16 to 4096 entries, in seven vectors
+    assert!(asked <= 8 * 7, "{asked} times");
+    // the same features once more
+    assert_eq!(play(&mut pair, 2_500 - 1_000..2_500), 0);
 }

@@ -20,8 +20,8 @@ pub(crate) use fetch::{fetch, largest};
 pub(crate) use jacobi::{Singular, orthogonalise, singular};
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
-    Form, Formed, place_at_dense, place_at_direction, residual_dense, residual_direction, scan,
-    scan_direction, scan_power, shrink, step_to_dense, step_to_direction,
+    Form, Formed, Scan, place_at_dense, place_at_direction, residual_dense, residual_direction,
+    scan, scan_direction, scan_power, shrink, step_to_dense, step_to_direction,
 };
 pub use select::{argmax_abs, argmin, max_abs};
 

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::leader::{DenseLeader, LazyLeader, Leader};
 use super::{
     Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, keys, take_turn,
+    check_turn, decode, encode, keys, not_stored, take_turn,
 };
 use crate::kernel;
 use crate::pair::{Gradient, Point};
@@ -106,6 +106,7 @@ impl MakeLearner for DualAveraging {
         };
         let start = self.start.as_deref();
         Ok(match storage {
+            Storage::Sparse => return Err(not_stored(NAME, set, storage)),
             Storage::Dense => Box::new(DualAverager {
                 state,
                 leader: DenseLeader::new(NAME, set, start)?,

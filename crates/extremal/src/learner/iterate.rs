@@ -3,7 +3,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{no_lazy, plain::Plain};
+use super::{Storage, not_stored, plain::Plain};
 use crate::pair::{DensePair, Point, Row, SavedScaled, Scaled, nonzeros};
 use crate::set::{Identity, Projection, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
@@ -142,7 +142,7 @@ pub(super) struct Lazy {
 pub(super) fn radius_of(owner: &'static str, set: &SharedSet) -> Result<f64> {
     match set.structure() {
         Structure::Ball { p: 2.0, radius } => Ok(radius),
-        _ => Err(no_lazy(owner, set)),
+        _ => Err(not_stored(owner, set, Storage::Lazy)),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::pair::{DensePair, Gradient, LazyPair, Pair, Point, Probe};
+use crate::pair::{DensePair, Gradient, LazyPair, Pair, Point, Probe, SparsePair};
 use crate::set::{Set, SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
@@ -73,6 +73,9 @@ pub enum Storage {
     Dense,
     /// As a combination of two sparse sums; ℓ2 balls with sparse gradients, O(non-zeros).
     Lazy,
+    /// Where it is not 0, or not like everywhere else; ℓ1 balls, simplices and the k-sparse
+    /// polytope with sparse gradients, O(non-zeros + support).
+    Sparse,
 }
 
 /// Who plays.
@@ -360,18 +363,37 @@ fn player<R: Rule + 'static>(
                 rule,
                 LazyPair::new(set.clone(), start)?,
             ))),
-            _ => Err(no_lazy(name, set)),
+            _ => Err(not_stored(name, set, storage)),
+        },
+        Storage::Sparse => match set.structure() {
+            Structure::Sparse(_) => Ok(Box::new(Player::new(
+                name,
+                rule,
+                SparsePair::new(set.clone(), start)?,
+            ))),
+            _ => Err(not_stored(name, set, storage)),
         },
     }
 }
 
-fn no_lazy(name: &str, set: &SharedSet) -> Error {
-    let why = match set.structure() {
-        Structure::Ball { p: 2.0, .. } => "this learner has no lazy form",
-        _ => "only on ℓ2 balls is the atom a multiple of the direction",
+/// Why a learner on a set can't be stored otherwise than densely.
+fn not_stored(name: &str, set: &SharedSet, storage: Storage) -> Error {
+    let (how, why) = match (storage, set.structure()) {
+        (Storage::Lazy, Structure::Ball { p: 2.0, .. }) => {
+            ("lazily", "this learner has no lazy form")
+        }
+        (Storage::Lazy, _) => (
+            "lazily",
+            "only on ℓ2 balls is the atom a multiple of the direction",
+        ),
+        (_, Structure::Sparse(_)) => ("sparsely", "this learner has no sparse form"),
+        _ => (
+            "sparsely",
+            "that is for sets whose atoms have few entries (l1, simplex, k-sparse)",
+        ),
     };
     Error::Unsupported(format!(
-        "{name} on set {} can't be stored lazily: {why}",
+        "{name} on set {} can't be stored {how}: {why}",
         set.name()
     ))
 }

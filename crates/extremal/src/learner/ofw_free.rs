@@ -36,7 +36,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, no_lazy, player};
+use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, not_stored, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
 use crate::set::{Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -94,7 +94,7 @@ impl Described for OfwFree {
             keys::ETA_SCALE,
             keys::START,
         ],
-        cost: "1 oracle call and O(d) per round",
+        cost: "1 oracle call and O(d) per round; O(non-zeros + support) on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",
         examples: &["ofw-free", "ofw-free:eta-scale=4", "ofw-free:growth=steady"],
@@ -128,8 +128,8 @@ impl OfwFree {
 impl MakeLearner for OfwFree {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         // Where its curvature is no ridge term's, lazy storage would cost O(d) every few rounds.
-        if storage != Storage::Dense {
-            return Err(no_lazy(NAME, set));
+        if storage == Storage::Lazy {
+            return Err(not_stored(NAME, set, storage));
         }
         let rule = self.rule(&set.geometry())?;
         player(NAME, rule, set, self.start.as_deref(), storage)

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::iterate::{Dense, Iterate, Lazy};
 use super::{
     Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, keys, take_turn,
+    check_turn, decode, encode, keys, not_stored, take_turn,
 };
 use crate::kernel;
 use crate::pair::{Gradient, Point};
@@ -95,6 +95,7 @@ impl MakeLearner for Ogd {
         let state = self.state(set)?;
         let start = self.start.as_deref();
         Ok(match storage {
+            Storage::Sparse => return Err(not_stored(NAME, set, storage)),
             Storage::Dense => Box::new(OgdLearner {
                 state,
                 x: Dense::new(NAME, set, start)?,

@@ -25,7 +25,7 @@ pub(super) fn look_closer(
     Err(overflowed())
 }
 
-fn overflowed() -> Error {
+pub(super) fn overflowed() -> Error {
     Error::Numerical {
         round: 0,
         what: "a gradient or the sum of gradients overflowed".into(),

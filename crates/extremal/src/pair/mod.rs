@@ -14,13 +14,17 @@ mod gradient;
 mod lazy;
 mod marks;
 mod origin;
+mod ranked;
 mod scaled;
+mod sparse;
+mod support;
 
 pub use basis::Passes;
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
 pub use lazy::LazyPair;
 pub(crate) use scaled::{SavedScaled, Scaled};
+pub use sparse::SparsePair;
 
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};

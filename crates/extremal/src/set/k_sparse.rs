@@ -9,8 +9,8 @@ use super::capped_simplex::Level;
 use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    check_radius, excess, larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Signs, SparseAtoms, Structure,
+    check_direction, check_point, check_radius, excess, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -139,6 +139,14 @@ impl Set for KSparsePolytope {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.gauge(x).map(excess)
+    }
+
+    fn structure(&self) -> Structure {
+        Structure::Sparse(SparseAtoms {
+            count: self.k,
+            size: self.radius,
+            signs: Signs::Any,
+        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    check_radius, excess, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Signs, SparseAtoms, Structure,
+    check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -92,6 +92,14 @@ impl Set for L1Ball {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(norm_1(x) / self.radius))
+    }
+
+    fn structure(&self) -> Structure {
+        Structure::Sparse(SparseAtoms {
+            count: 1,
+            size: self.radius,
+            signs: Signs::Any,
+        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

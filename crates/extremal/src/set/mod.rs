@@ -40,6 +40,7 @@ pub use atom::{Atom, AtomView};
 pub use custom::CustomSet;
 pub(crate) use lp::norm_p;
 use parts::Fingerprint;
+pub(crate) use top::Top;
 
 /// A set that several learners may share.
 pub type SharedSet = Arc<dyn Set>;
@@ -279,6 +280,32 @@ pub enum Structure {
         /// The radius.
         radius: f64,
     },
+    /// Atoms with few entries: see [`SparseAtoms`].
+    Sparse(SparseAtoms),
+}
+
+/// Atoms with `count` entries of one size, where the direction is largest. Of equal entries those
+/// with the smallest indices are taken, and the set's centre has all entries alike.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SparseAtoms {
+    /// How many entries an atom has.
+    pub count: usize,
+    /// Their size.
+    pub size: f64,
+    /// Their signs.
+    pub signs: Signs,
+}
+
+/// What the entries of [`SparseAtoms`] look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signs {
+    /// −size where the direction is above 0, else size; at the largest |direction|.
+    Any,
+    /// One entry +size, where the direction is smallest.
+    Positive,
+    /// The same, and 0 where no entry of the direction is below 0.
+    PositiveOrZero,
 }
 
 /// How curved a set's support function is, in the ℓ_q norm of gradients.

@@ -16,7 +16,7 @@ use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
-    Structure, check_point, check_radius,
+    SparseAtoms, Structure, check_point, check_radius,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -123,7 +123,11 @@ impl Set for ScaledSet {
                 p,
                 radius: self.by * radius,
             },
-            other => other,
+            Structure::Sparse(atoms) => Structure::Sparse(SparseAtoms {
+                size: self.by * atoms.size,
+                ..atoms
+            }),
+            Structure::General => Structure::General,
         }
     }
 

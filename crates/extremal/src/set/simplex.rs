@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    check_radius, larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Signs, SparseAtoms, Structure,
+    check_direction, check_point, check_radius, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -133,6 +133,18 @@ impl Set for SimplexSet {
             (sum - self.total).abs()
         };
         Some(larger(below, off) / self.total)
+    }
+
+    fn structure(&self) -> Structure {
+        Structure::Sparse(SparseAtoms {
+            count: 1,
+            size: self.total,
+            signs: if self.at_most {
+                Signs::PositiveOrZero
+            } else {
+                Signs::Positive
+            },
+        })
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

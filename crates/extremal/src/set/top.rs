@@ -38,6 +38,37 @@ impl Top {
         &self.kept
     }
 
+    /// Makes ready for numbers that are [offered](Self::offer) one by one.
+    pub fn start(&mut self) {
+        self.kept.clear();
+    }
+
+    /// A key to choose from, in no order; at most one per index.
+    pub fn offer(&mut self, key: f64, index: u32, k: usize) {
+        self.kept.push((key, index));
+        if self.kept.len() == room(k) {
+            self.cut(k);
+        }
+    }
+
+    /// A key that no choice of k can be below any more; −∞ before k were offered.
+    pub fn bar(&mut self, k: usize) -> f64 {
+        if self.kept.len() < k {
+            f64::NEG_INFINITY
+        } else {
+            self.cut(k)
+        }
+    }
+
+    /// The k largest offered, in the order of their indices.
+    pub fn chosen(&mut self, k: usize) -> &[(f64, u32)] {
+        if self.kept.len() > k {
+            self.cut(k);
+        }
+        self.kept.sort_unstable_by_key(|&(_, i)| i);
+        &self.kept
+    }
+
     /// Keeps the k largest and gives the smallest of them.
     fn cut(&mut self, k: usize) -> f64 {
         let (_, &mut (bar, _), _) = self.kept.select_nth_unstable_by(k - 1, precedes);
@@ -93,6 +124,32 @@ mod tests {
                     assert_eq!(indices, expected, "{k} of {keys:?}");
                     assert!(chosen.iter().all(|&(key, i)| key == keys[i as usize]));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_offered_in_any_order_is_chosen_alike() {
+        let (mut top, mut offered) = (Top::default(), Top::default());
+        for n in [1, 5, 71, 300_u32] {
+            let keys: Vec<f64> = (0..n).map(|i| f64::from(i * i * 31 % 23)).collect();
+            for k in [1, 2, 7, 100] {
+                offered.start();
+                for i in (0..n).map(|i| (i * 7 + 3) % n) {
+                    offered.offer(keys[i as usize], i, k);
+                }
+                let bar = offered.bar(k);
+                let chosen = offered.chosen(k);
+                assert_eq!(chosen, top.largest(keys.iter().copied(), k));
+                let least = chosen.iter().map(|c| c.0).fold(f64::INFINITY, f64::min);
+                assert_eq!(
+                    bar,
+                    if chosen.len() < k {
+                        f64::NEG_INFINITY
+                    } else {
+                        least
+                    }
+                );
             }
         }
     }

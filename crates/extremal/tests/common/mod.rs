@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub const DIMS: [usize; 6] = [1, 2, 3, 10, 37, 100];
 
 /// Every way to store a decision.
-pub const STORAGES: [Storage; 2] = [Storage::Dense, Storage::Lazy];
+pub const STORAGES: [Storage; 3] = [Storage::Dense, Storage::Lazy, Storage::Sparse];
 
 /// Whether the long figures were asked for.
 pub fn soak() -> bool {

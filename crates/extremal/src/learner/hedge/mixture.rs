@@ -2,7 +2,7 @@
 
 use super::super::{
     Certificate, Learner, LearnerSpec, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, no_lazy, take_turn,
+    check_turn, decode, encode, not_stored, take_turn,
 };
 use super::weights::Weights;
 use super::{NAME, guarantee};
@@ -19,7 +19,7 @@ pub(super) fn make(
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
     if storage != Storage::Dense {
-        return Err(no_lazy("hedge over several bases", set));
+        return Err(not_stored("hedge over several bases", set, storage));
     }
     let mut bases = Vec::with_capacity(members.len());
     for member in members {

@@ -1,0 +1,788 @@
+//! Sparse storage, for sets whose atoms have few entries (ℓ1 balls, simplices, the k-sparse
+//! polytope): O(non-zeros of the gradient + support of x) per round, whatever the dimension.
+//!
+//! x is a number `rest` everywhere, 0 but for simplices that begin at their centre, except on its
+//! support: the features that atoms have brought in. There x and c are kept side by side, as in
+//! dense storage ([`Support`]). Everywhere else ∇F = c + β·rest, whose best entry is c's: a
+//! [`Ranked`] vector knows it, and changes only where gradients are non-zero. What adds to every
+//! entry alike (m·rest, x₁'s own rest) is kept as one number beside it.
+//!
+//! A probe writes c' over c outside the support, notes what was there, and puts it back if the
+//! round fails. Nothing is scaled lazily and no sum is carried along but one that does not drift
+//! ([`Total`](super::ranked::Total)): given the same steps, decisions on balls have the bits of
+//! dense storage.
+//!
+//! Features leave the support when nothing is left of them: after σ = 1, or when they have become
+//! [`NEGLIGIBLE`].
+
+use serde::{Deserialize, Serialize};
+
+use super::careful::overflowed;
+use super::ranked::{Order, Ranked, Total};
+use super::support::{LEAST_ROOM, Support};
+use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
+use crate::kernel;
+use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, grown, norm_p};
+use crate::{Error, Result};
+
+/// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
+const CANCELLED: f64 = 1e-9;
+
+/// An entry this much smaller than the largest one is as good as none.
+const NEGLIGIBLE: f64 = 1e-30;
+
+/// (x, c), one by one where x is not like everywhere else.
+pub struct SparsePair {
+    set: SharedSet,
+    /// The set's name; bytes of another one are not for this.
+    name: String,
+    atoms: SparseAtoms,
+    order: Order,
+    /// c outside the support, where x is `rest`, up to `offset`; holes elsewhere.
+    outside: Ranked,
+    support: Support,
+    rest: f64,
+    offset: f64,
+    first: First,
+    last: Last,
+    top: Top,
+}
+
+/// x₁: `rest` but for a few entries.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct First {
+    rest: f64,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl First {
+    fn is_zero(&self) -> bool {
+        self.rest == 0.0 && self.indices.is_empty()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let indices = self.indices.iter().map(|&i| i as usize);
+        indices.zip(self.values.iter().copied())
+    }
+}
+
+/// What the last probe found, and what it takes to undo it.
+#[derive(Default)]
+struct Last {
+    offset: f64,
+    /// Entries outside the support as they were.
+    changed: Vec<(u32, f64)>,
+    total: Total,
+    /// All of them as they were, before a round that starts over.
+    aside: Option<Ranked>,
+    is_aside: bool,
+    /// The atom, unless ∇F = 0.
+    found: bool,
+    atom: Vec<Corner>,
+}
+
+/// How ∇F follows from the ranked numbers outside the support.
+#[derive(Clone, Copy)]
+struct Outside {
+    offset: f64,
+    rest: f64,
+    beta: f64,
+}
+
+impl Outside {
+    /// The entry of ∇F for a ranked number, rounded as in dense storage. The order stays.
+    fn direction(&self, c: f64) -> f64 {
+        self.beta.mul_add(self.rest, c + self.offset)
+    }
+}
+
+/// An entry of an atom, with that of the direction.
+#[derive(Clone, Copy)]
+struct Corner {
+    feature: usize,
+    value: f64,
+    direction: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    name: String,
+    atoms: SparseAtoms,
+    dim: usize,
+    rest: f64,
+    offset: f64,
+    total: [f64; 2],
+    /// In the order of the slots, which later sums depend on.
+    support: Vec<(u32, f64, f64)>,
+    /// The non-zeros, in the order of their indices.
+    outside: Vec<(u32, f64)>,
+    first: First,
+}
+
+impl SparsePair {
+    /// Starts at `start`, or the set's centre, with c = 0. Errors unless the set's atoms have
+    /// few entries.
+    pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
+        let Structure::Sparse(atoms) = set.structure() else {
+            return Err(Error::Unsupported(format!(
+                "set {} can't be stored sparsely: that is for sets whose atoms have few entries (l1, simplex, k-sparse)",
+                set.name()
+            )));
+        };
+        let dim = set.dim();
+        let mut x = vec![0.0; dim];
+        place_start(&set, start, &mut x)?;
+        let order = match atoms.signs {
+            Signs::Any => Order::Magnitude,
+            Signs::Positive | Signs::PositiveOrZero => Order::Smallest,
+        };
+        let alike = order == Order::Smallest && x.iter().all(|v| *v == x[0]);
+        let mut first = First {
+            rest: if alike { x[0] } else { 0.0 },
+            indices: Vec::with_capacity(LEAST_ROOM),
+            values: Vec::with_capacity(LEAST_ROOM),
+        };
+        for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != first.rest) {
+            first.indices.push(i as u32);
+            first.values.push(*v);
+        }
+        let mut pair = Self {
+            name: set.name().into(),
+            set,
+            atoms,
+            order,
+            outside: Ranked::new(order, dim),
+            support: Support::new(dim),
+            rest: 0.0,
+            offset: 0.0,
+            first,
+            last: Last {
+                changed: Vec::with_capacity(LEAST_ROOM),
+                atom: Vec::with_capacity(atoms.count),
+                ..Last::default()
+            },
+            top: Top::with_capacity(atoms.count, dim),
+        };
+        pair.start(0.0);
+        Ok(pair)
+    }
+
+    /// How many entries of x are stored one by one.
+    pub fn support(&self) -> usize {
+        self.support.len()
+    }
+
+    /// out = c; `out` must have [`Point::dim`] entries.
+    pub fn write_sum(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dim(), "a sum is written whole");
+        for (out, c) in out.iter_mut().zip(self.outside.values()) {
+            *out = c + self.offset;
+        }
+        for (&i, c) in self.support.indices().iter().zip(self.support.c()) {
+            out[i as usize] = *c;
+        }
+    }
+
+    fn outside_count(&self) -> f64 {
+        (self.dim() - self.support.len()) as f64
+    }
+
+    /// What c' has become outside the support is undone.
+    fn take_back(&mut self) {
+        let Last {
+            changed,
+            aside,
+            is_aside,
+            total,
+            ..
+        } = &mut self.last;
+        match aside {
+            Some(aside) if *is_aside => std::mem::swap(&mut self.outside, aside),
+            _ => {
+                for (i, c) in changed.iter().rev() {
+                    self.outside.set(*i as usize, *c);
+                }
+                self.outside.set_total(*total);
+            }
+        }
+        changed.clear();
+        *is_aside = false;
+        self.support.clear_row();
+    }
+
+    /// c = 0 outside the support; what it was is kept.
+    fn set_aside(&mut self) {
+        let (order, dim) = (self.order, self.dim());
+        let aside = &mut self.last.aside;
+        let aside = aside.get_or_insert_with(|| Ranked::new(order, dim));
+        aside.clear();
+        for &i in self.support.indices() {
+            aside.set(i as usize, f64::NAN);
+        }
+        std::mem::swap(&mut self.outside, aside);
+        self.last.is_aside = true;
+    }
+
+    /// c' for everything outside the support, and the row spread over the support. Gives the sum
+    /// of the row's entries outside.
+    fn absorb(&mut self, update: &Update<'_>) -> Result<f64> {
+        let k = update.k();
+        let mut sum = 0.0;
+        for (i, a) in update.gradient.row.entries() {
+            let c = self.outside.get(i);
+            if c.is_nan() {
+                if let Some(slot) = self.support.slot(i) {
+                    self.support.add_to_row(slot, a);
+                }
+            } else {
+                self.change(i, c, k.mul_add(a, c))?;
+                sum += a;
+            }
+        }
+        Ok(sum)
+    }
+
+    #[inline(always)]
+    fn change(&mut self, i: usize, from: f64, to: f64) -> Result<()> {
+        if to != from {
+            if !to.is_finite() {
+                return Err(overflowed());
+            }
+            self.last.changed.push((i as u32, from));
+            self.outside.set(i, to);
+        }
+        Ok(())
+    }
+
+    /// c' += pull·x₁ outside the support, up to the offset, which has x₁'s rest.
+    fn pull_outside(&mut self, pull: f64) -> Result<()> {
+        for n in 0..self.first.indices.len() {
+            let (i, v) = (self.first.indices[n] as usize, self.first.values[n]);
+            let c = self.outside.get(i);
+            if !c.is_nan() {
+                self.change(i, c, c + pull * (v - self.first.rest))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of a probe that may fail, with traces outside the support.
+    fn form(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let (k, m, beta) = (update.k(), update.m(), update.beta);
+        let gradient = update.gradient;
+        self.last.total = self.outside.total();
+        self.last.found = false;
+        if update.fresh {
+            self.set_aside();
+        }
+        let is_pulled = !update.fresh && update.origin != 0.0 && !self.first.is_zero();
+        let pull = if is_pulled { update.origin } else { 0.0 };
+        let before = if update.fresh { 0.0 } else { self.offset };
+        let offset = before + m * self.rest + pull * self.first.rest;
+        let beyond = self.absorb(update);
+        if is_pulled {
+            self.pull_outside(pull)?;
+            let First {
+                rest,
+                indices,
+                values,
+            } = &self.first;
+            self.support.lay_base(Some((pull, *rest, indices, values)));
+        } else if update.fresh {
+            self.support.lay_base(None);
+        }
+        let scan = self.support.scan([k, m, beta], is_pulled || update.fresh);
+        let beyond = beyond?;
+        let finite = scan.dd.is_finite() || {
+            let direction = kernel::find_not_finite(self.support.direction());
+            direction.is_none()
+        };
+        let outside = Outside {
+            offset,
+            rest: self.rest,
+            beta,
+        };
+        let base = outside.direction(0.0);
+        if !(finite && (offset + base + k + m).is_finite()) {
+            return Err(overflowed());
+        }
+        self.last.offset = offset;
+
+        let (rest, count) = (self.rest, self.outside_count());
+        let spread = |sum: f64, per_entry: f64| match rest {
+            0.0 => 0.0,
+            rest => rest * (sum + count * per_entry),
+        };
+        let outside_sum = self.outside.total().value();
+        let mut probe = Probe {
+            beta,
+            slope: scan.dx + spread(outside_sum, base),
+            norm_squared: scan.xx + spread(0.0, rest),
+            ..Probe::default()
+        };
+        if self.choose(outside) {
+            self.last.found = true;
+            let (mut value, mut vx, mut vv) = (0.0, 0.0, 0.0);
+            for corner in &self.last.atom {
+                let slot = self.support.slot(corner.feature);
+                let x = slot.map_or(rest, |slot| self.support.x()[slot]);
+                value += corner.value * corner.direction;
+                vx += corner.value * x;
+                vv += corner.value * corner.value;
+            }
+            probe.gap = probe.slope - value;
+            probe.distance_squared = vv - 2.0 * vx + probe.norm_squared;
+            if probe.distance_squared < CANCELLED * (vv + probe.norm_squared) {
+                (probe.gap, probe.distance_squared) = self.residual(outside_sum, base);
+            }
+            probe.support = -value;
+        }
+        if beta == 0.0 {
+            probe.support = match update.fresh {
+                true => probe.gap,
+                false => probe.support + self.first_dot_next(outside_sum),
+            };
+        }
+        let row_dot = scan.gx + rest * beyond;
+        let values = gradient.row.values();
+        probe.gradient_norm =
+            gradient.norm_from_squares(kernel::dot(values, values), row_dot, probe.norm_squared);
+        probe.gradient_dot = gradient.scale * row_dot + gradient.ridge * probe.norm_squared;
+        let sum = probe.gap + probe.distance_squared + probe.gradient_norm + probe.slope;
+        if !(sum + probe.gradient_dot + probe.support).is_finite() {
+            return Err(overflowed());
+        }
+        Ok(probe)
+    }
+
+    /// ⟨c', x₁⟩.
+    fn first_dot_next(&self, outside_sum: f64) -> f64 {
+        if self.first.is_zero() {
+            return 0.0;
+        }
+        let next = |i: usize| match self.support.slot(i) {
+            Some(slot) => self.support.next()[slot],
+            None => self.outside.get(i) + self.last.offset,
+        };
+        let rest = self.first.rest;
+        let entries = self.first.entries().map(|(i, v)| (v - rest) * next(i));
+        let mut dot: f64 = entries.sum();
+        if rest != 0.0 {
+            let inside: f64 = self.support.next().iter().sum();
+            dot += rest * (outside_sum + self.outside_count() * self.last.offset + inside);
+        }
+        dot
+    }
+
+    /// The atom for the direction that was scanned, and its rest outside the support; false where
+    /// it is 0.
+    fn choose(&mut self, outside: Outside) -> bool {
+        self.last.atom.clear();
+        if self.atoms.count > 1 {
+            return self.choose_several();
+        }
+        let order = self.order;
+        let outside_key = |key: f64| match order {
+            Order::Magnitude => key,
+            Order::Smallest => -outside.direction(-key),
+        };
+        let inside = self.support.best(order);
+        let top = self.outside.best();
+        let best = outside_key(top);
+        let (mut key, mut feature) = inside.unwrap_or((f64::NEG_INFINITY, usize::MAX));
+        if top > f64::NEG_INFINITY && best >= key {
+            let found = self.outside.first(|key| outside_key(key) >= best);
+            let found = found.unwrap_or(usize::MAX);
+            feature = if best > key {
+                found
+            } else {
+                feature.min(found)
+            };
+            key = best;
+        }
+        let (size, direction) = (self.atoms.size, -key);
+        let value = match self.atoms.signs {
+            // a sign has no part in the key
+            Signs::Any if key > 0.0 => {
+                let direction = match self.support.slot(feature) {
+                    Some(slot) => self.support.direction()[slot],
+                    None => self.outside.get(feature),
+                };
+                let value = if direction > 0.0 { -size } else { size };
+                self.last.atom.push(Corner {
+                    feature,
+                    value,
+                    direction,
+                });
+                return true;
+            }
+            Signs::Any => return false,
+            _ if key == 0.0 && self.is_still(outside) => return false,
+            Signs::PositiveOrZero if direction >= 0.0 => return true,
+            Signs::Positive | Signs::PositiveOrZero => size,
+        };
+        self.last.atom.push(Corner {
+            feature,
+            value,
+            direction,
+        });
+        true
+    }
+
+    /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
+    fn is_still(&self, outside: Outside) -> bool {
+        self.support.direction().iter().all(|d| *d == 0.0)
+            && self.outside.is_all(|c| outside.direction(c) == 0.0)
+    }
+
+    /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by
+    /// one, as long as they stand a chance, and put back.
+    fn choose_several(&mut self) -> bool {
+        let Self {
+            top,
+            support,
+            outside,
+            last,
+            ..
+        } = self;
+        let (count, size) = (self.atoms.count, self.atoms.size);
+        top.start();
+        for (d, i) in support.direction().iter().zip(support.indices()) {
+            top.offer(d.abs(), *i, count);
+        }
+        let bar = top.bar(count);
+        for _ in 0..count {
+            let key = outside.best();
+            let Some(feature) = outside.first(|k| k >= key).filter(|_| key >= bar) else {
+                break;
+            };
+            let direction = outside.get(feature);
+            last.atom.push(Corner {
+                feature,
+                value: 0.0,
+                direction,
+            });
+            outside.set(feature, f64::NAN);
+            top.offer(key, feature as u32, count);
+        }
+        for corner in last.atom.drain(..) {
+            outside.set(corner.feature, corner.direction);
+        }
+        for &(_, i) in top.chosen(count) {
+            let feature = i as usize;
+            let direction = match support.slot(feature) {
+                Some(slot) => support.direction()[slot],
+                None => outside.get(feature),
+            };
+            last.atom.push(Corner {
+                feature,
+                value: if direction > 0.0 { -size } else { size },
+                direction,
+            });
+        }
+        last.atom.iter().any(|corner| corner.direction != 0.0)
+    }
+
+    /// (⟨∇F, x − v⟩, ‖v − x‖²) from x − v, where the sums would cancel.
+    fn residual(&mut self, outside_sum: f64, base: f64) -> (f64, f64) {
+        let (rest, mut count) = (self.rest, self.outside_count());
+        let mut alike = outside_sum + count * base;
+        let (mut gap, mut distance) = (0.0, 0.0);
+        let Self { support, last, .. } = self;
+        for corner in &last.atom {
+            if support.slot(corner.feature).is_none() {
+                let away = rest - corner.value;
+                gap += corner.direction * away;
+                distance += away * away;
+                alike -= corner.direction;
+                count -= 1.0;
+            }
+        }
+        if rest != 0.0 {
+            gap += rest * alike;
+            distance += rest * (rest * count);
+        }
+        let entries = last.atom.iter().map(|c| (c.feature, c.value));
+        let (more, further) = support.residual(entries);
+        (gap + more, distance + further)
+    }
+
+    /// x += σ(v − x).
+    fn step(&mut self, sigma: f64) {
+        self.support.shrink(sigma);
+        // fused, as the others are
+        self.rest = (-sigma).mul_add(self.rest, self.rest);
+        self.add_atom(sigma);
+        self.drop_negligible();
+    }
+
+    /// x = x₁ + s(v − x₁).
+    fn place(&mut self, s: f64) {
+        let keep = 1.0 - s;
+        self.rest = keep * self.first.rest;
+        let rest = self.rest;
+        self.support.x_mut().fill(rest);
+        for n in 0..self.first.indices.len() {
+            let (i, v) = (self.first.indices[n] as usize, self.first.values[n]);
+            self.enter(i, keep * v);
+        }
+        self.add_atom(s);
+        self.drop_negligible();
+    }
+
+    fn add_atom(&mut self, k: f64) {
+        for n in 0..self.last.atom.len() {
+            let Corner { feature, value, .. } = self.last.atom[n];
+            let slot = self.support.slot(feature);
+            let x = slot.map_or(self.rest, |slot| self.support.x()[slot]);
+            self.enter(feature, x + k * value);
+        }
+    }
+
+    /// x has an entry of its own.
+    fn enter(&mut self, feature: usize, x: f64) {
+        match self.support.slot(feature) {
+            Some(slot) => self.support.x_mut()[slot] = x,
+            None if x == self.rest => {}
+            None => {
+                // + 0: a zero that comes back from its bytes has lost its sign
+                let c = self.outside.get(feature) + self.offset + 0.0;
+                self.outside.set(feature, f64::NAN);
+                self.support.push(feature, x, c);
+            }
+        }
+    }
+
+    /// Entries of which nothing is left leave the support.
+    fn drop_negligible(&mut self) {
+        let rest = self.rest;
+        let least = NEGLIGIBLE * kernel::max_abs(self.support.x()).max(rest);
+        let gone = |x: &f64| (x - rest).abs() <= least;
+        // most rounds have none, and a look at all of them vectorises
+        if !self.support.x().iter().fold(false, |any, x| any | gone(x)) {
+            return;
+        }
+        for slot in (0..self.support.len()).rev() {
+            if gone(&self.support.x()[slot]) {
+                let (feature, c) = self.support.remove(slot);
+                self.outside.set(feature, c - self.offset);
+            }
+        }
+    }
+
+    /// Whether a point of these entries, `rest` elsewhere, is one of the set.
+    fn is_feasible(&self, rest: f64, entries: &[f64]) -> bool {
+        const SLACK: f64 = 1e-8; // as for every saved state
+        let SparseAtoms { count, size, signs } = self.atoms;
+        let alike = (self.dim() - entries.len()) as f64 * (rest / size);
+        if signs == Signs::Any {
+            let top = kernel::max_abs(entries) / size;
+            let sum: f64 = entries.iter().map(|x| x.abs() / size).sum();
+            return rest == 0.0 && top <= 1.0 + SLACK && sum <= count as f64 * (1.0 + SLACK);
+        }
+        let least = entries.iter().fold(rest, |least, x| least.min(*x)) / size;
+        let over = entries.iter().map(|x| x / size).sum::<f64>() + alike - 1.0;
+        let fits = over <= SLACK && (over >= -SLACK || signs == Signs::PositiveOrZero);
+        fits && least >= -SLACK
+    }
+
+    /// Errors unless the bytes' numbers can be taken as they are.
+    fn check_saved(&self, saved: &Saved) -> Result<()> {
+        let dim = self.dim();
+        if (&saved.name, saved.atoms) != (&self.name, self.atoms) {
+            return Err(Error::State(format!(
+                "it is of a set {} with {:?}, not of {} with {:?}",
+                saved.name, saved.atoms, self.name, self.atoms
+            )));
+        }
+        if saved.dim != dim {
+            return Err(Error::State(format!(
+                "it is of dimension {}, the set of {dim}",
+                saved.dim
+            )));
+        }
+        let are_features = |mut indices: Vec<u32>| {
+            indices.sort_unstable();
+            let apart = indices.windows(2).all(|pair| pair[0] < pair[1]);
+            apart && indices.last().is_none_or(|i| (*i as usize) < dim)
+        };
+        let First {
+            rest,
+            indices,
+            values,
+        } = &saved.first;
+        let x: Vec<f64> = saved.support.iter().map(|e| e.1).collect();
+        let c = saved.support.iter().map(|e| e.2);
+        let c: Vec<f64> = c.chain(saved.outside.iter().map(|e| e.1)).collect();
+        let inside = saved.support.iter().map(|e| e.0);
+        let features = inside.chain(saved.outside.iter().map(|e| e.0)).collect();
+        let numbers = [
+            saved.rest,
+            saved.offset,
+            saved.total[0],
+            saved.total[1],
+            *rest,
+        ];
+        let sound = are_features(features)
+            && saved.outside.is_sorted_by_key(|e| e.0)
+            && are_features(indices.clone())
+            && indices.len() == values.len()
+            && [&numbers[..], &x, &c, values]
+                .iter()
+                .all(|v| kernel::find_not_finite(v).is_none());
+        if !sound {
+            return Err(Error::State("its entries are no vectors".into()));
+        }
+        if !(self.is_feasible(saved.rest, &x) && self.is_feasible(*rest, values)) {
+            return Err(Error::State("its decision lies outside the set".into()));
+        }
+        Ok(())
+    }
+}
+
+impl Point for SparsePair {
+    fn dim(&self) -> usize {
+        self.support.dim()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.dim())?;
+        let x = self.support.x();
+        let entry = |i: usize| self.support.slot(i).map_or(self.rest, |slot| x[slot]);
+        Ok(row.entries().map(|(i, a)| a * entry(i)).sum())
+    }
+
+    fn norm_squared(&self) -> f64 {
+        let x = self.support.x();
+        kernel::dot(x, x) + self.rest * (self.rest * self.outside_count())
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dim(), "a decision is written whole");
+        out.fill(self.rest);
+        for (&i, x) in self.support.indices().iter().zip(self.support.x()) {
+            out[i as usize] = *x;
+        }
+    }
+}
+
+impl Pair for SparsePair {
+    fn grown(&self, dim: usize) -> Result<SharedSet> {
+        grown(&self.set, dim)
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        self.outside.grow(set.dim());
+        self.support.grow(set.dim());
+        self.last.aside = None;
+        self.set = set;
+    }
+
+    fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
+        update.gradient.check(self.dim())?;
+        let probe = self.form(update);
+        if probe.is_err() {
+            self.take_back();
+        }
+        probe
+    }
+
+    fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+        self.support.take_next();
+        self.offset = self.last.offset;
+        self.last.changed.clear();
+        self.last.is_aside = false;
+        if update.fresh {
+            self.first.rest = self.rest;
+            self.first.indices.clear();
+            self.first.values.clear();
+            self.first.indices.extend_from_slice(self.support.indices());
+            self.first.values.extend_from_slice(self.support.x());
+        }
+        match (self.last.found, motion) {
+            (true, Motion::Step(sigma)) => self.step(sigma),
+            (false, Motion::Step(_)) => {}
+            (true, Motion::Place(s)) => self.place(s),
+            (false, Motion::Place(_)) => {
+                self.last.atom.clear();
+                self.place(0.0);
+            }
+        }
+    }
+
+    fn start(&mut self, weight: f64) {
+        self.support.clear();
+        self.outside.clear();
+        self.rest = self.first.rest;
+        self.offset = -weight * self.first.rest;
+        for n in 0..self.first.indices.len() {
+            let (i, x) = (self.first.indices[n] as usize, self.first.values[n]);
+            self.outside.set(i, f64::NAN);
+            self.support.push(i, x, -weight * x);
+        }
+    }
+
+    fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
+        let row = norm_p(gradient.row.values(), q) * gradient.scale.abs();
+        if gradient.ridge == 0.0 {
+            return row;
+        }
+        let x = norm_p(self.support.x(), q) + self.rest * self.outside_count().powf(1.0 / q);
+        row + gradient.ridge.abs() * x
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let Total { sum, lost } = self.outside.total();
+        let entries = self.support.indices().iter().zip(self.support.x());
+        let entries = entries.zip(self.support.c());
+        let outside = self.outside.values().iter().enumerate();
+        let saved = Saved {
+            name: self.name.clone(),
+            atoms: self.atoms,
+            dim: self.dim(),
+            rest: self.rest,
+            offset: self.offset,
+            total: [sum, lost],
+            support: entries.map(|((i, x), c)| (*i, *x, *c)).collect(),
+            outside: outside
+                .filter(|(_, c)| **c != 0.0 && !c.is_nan())
+                .map(|(i, c)| (i as u32, *c))
+                .collect(),
+            first: self.first.clone(),
+        };
+        postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let saved: Saved = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
+        self.check_saved(&saved)?;
+        self.support.clear();
+        self.outside.clear();
+        for (i, x, c) in saved.support {
+            self.outside.set(i as usize, f64::NAN);
+            self.support.push(i as usize, x, c);
+        }
+        for (i, c) in saved.outside {
+            self.outside.set(i as usize, c);
+        }
+        let [sum, lost] = saved.total;
+        self.outside.set_total(Total { sum, lost });
+        self.rest = saved.rest;
+        self.offset = saved.offset;
+        self.first = saved.first;
+        self.last.changed.clear();
+        self.last.is_aside = false;
+        self.last.found = false;
+        Ok(())
+    }
+
+    fn hold(&mut self) -> bool {
+        true
+    }
+
+    fn forget(&mut self) -> Result<()> {
+        self.take_back();
+        Ok(())
+    }
+}

@@ -20,6 +20,10 @@ const LARGEST_FUSED_POWER: f64 = 32.0;
 /// On ℓp balls a direction below this counts as 0: its inverse would be no number.
 const SMALLEST_DIRECTION: f64 = 1e-300;
 
+/// A gradient whose inner products with points of the set may be larger is refused: so many fit
+/// into a number that no sum of those accepted overflows.
+const LARGEST_PRODUCT: f64 = 1e290;
+
 /// (x, c), every entry of both.
 pub struct DensePair {
     set: SharedSet,
@@ -46,6 +50,8 @@ pub struct DensePair {
     scale: f64,
     /// ‖x‖², known from the step that led to x.
     norm_squared: f64,
+    /// The largest weight·‖g‖ that is accepted.
+    room: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
     squares: [f64; 3],
     /// What the oracle remembered before a probe that may be taken back.
@@ -91,6 +97,7 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
+        let geometry = set.geometry();
         let mut x = Buffer::zeros(dim);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
@@ -114,6 +121,7 @@ impl DensePair {
             now: false,
             origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             norm_squared: kernel::dot(&x, &x),
+            room: LARGEST_PRODUCT / geometry.norm_bound.max(geometry.diameter).max(1.0),
             squares: [0.0; 3],
             held: Vec::new(),
             x,
@@ -333,24 +341,21 @@ impl DensePair {
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
         // A number that is not finite shows in the sum, so that each is looked at only then.
         let sum = scan.gg + probe.gap + probe.distance_squared + probe.gradient_norm;
-        if !(sum + update.k() + update.m()).is_finite() {
-            look_closer(
-                update,
-                probe.gap,
-                probe.distance_squared,
-                probe.gradient_norm,
-            )?;
+        let size = update.weight.abs() * probe.gradient_norm;
+        if !((sum + update.k() + update.m()).is_finite() && size <= self.room) {
+            look_closer(update, probe.gap, probe.distance_squared, size / self.room)?;
         }
         Ok(probe)
     }
 }
 
-/// Errors if a number of the gradient or of a probe is not finite. (The latter by value: in
-/// memory they would be fetched again as vectors, and that would have to wait for the writes.)
+/// Errors if a number of the gradient or of a probe is not finite, or the gradient takes more
+/// than the room there is. (By value: in memory they would be fetched again as vectors, and that
+/// would have to wait for the writes.)
 #[cold]
-fn look_closer(update: &Update<'_>, gap: f64, distance_squared: f64, norm: f64) -> Result<()> {
+fn look_closer(update: &Update<'_>, gap: f64, distance_squared: f64, share: f64) -> Result<()> {
     update.gradient.check_finite()?;
-    if [gap, distance_squared, norm].iter().all(|v| v.is_finite()) {
+    if gap.is_finite() && distance_squared.is_finite() && share <= 1.0 {
         return Ok(());
     }
     Err(overflowed())

@@ -28,14 +28,20 @@ fn after_any_gradient_that_was_accepted_smaller_ones_are_too() {
     let mut failures = Vec::new();
     let all = sets(DIM).into_iter().chain(hard_sets(DIM)).collect();
     for team in teams_on(all, |_, _| {}) {
-        for exponent in [150, 200, 250, 280, 290, 295, 298, 300, 302, 304, 306, 307, 308] {
+        for exponent in [
+            150, 200, 250, 280, 290, 295, 298, 300, 302, 304, 306, 307, 308,
+        ] {
             let huge = 10f64.powi(exponent);
             let mut learner = team.build();
             let mut r = rng(exponent as u64);
             for _ in 0..3 {
                 offer(&team, &mut *learner, &normals(&mut r, DIM));
             }
-            if !offer(&team, &mut *learner, &scaled(&normals(&mut r, DIM), huge / 4.0)) {
+            if !offer(
+                &team,
+                &mut *learner,
+                &scaled(&normals(&mut r, DIM), huge / 4.0),
+            ) {
                 refused += 1;
                 continue;
             }
@@ -51,5 +57,10 @@ fn after_any_gradient_that_was_accepted_smaller_ones_are_too() {
     }
     println!("{accepted} accepted, {refused} refused");
     assert!(accepted > 100 && refused > 100, "{accepted} {refused}");
-    assert!(failures.is_empty(), "{}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -182,3 +182,28 @@ fn losses_that_write_their_gradient_out_or_want_positive_rows_ask_for_none_eithe
         }
     }
 }
+
+#[test]
+fn restarts_around_a_start_of_ones_own_ask_for_none_either() {
+    let loss = "linear".parse::<LossSpec>().unwrap().build().unwrap();
+    let mut start = vec!["0"; DIM];
+    start[3] = "0.1";
+    for set in ["l2", "l2:radius=10"] {
+        for name in ["ofw", "ofw-ls"] {
+            for storage in common::STORAGES {
+                let text = format!("{name}:doubling=true,start=[{}]", start.join(","));
+                let set: extremal::set::SetSpec = set.parse().unwrap();
+                let team = Team {
+                    name: format!("{text}, {storage:?}"),
+                    learner: text.parse().unwrap(),
+                    set: set.build(Some(DIM)).unwrap(),
+                    storage,
+                };
+                for sparse in [false, true] {
+                    let made = asked(&team, &loss, 0.0, sparse, -0.3);
+                    assert_eq!(made, 0, "{}, sparse: {sparse}", team.name);
+                }
+            }
+        }
+    }
+}

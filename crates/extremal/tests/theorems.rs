@@ -414,17 +414,17 @@ fn sc_ofw_and_ogd_keep_to_their_theorems_on_squared_and_logistic_losses() {
                 let gradient = |x: &[f64]| {
                     let mut sum = scaled(lambda * t, x);
                     for (a, y) in &seen {
-                        let slope = objective.loss.at(dot(a, x), *y).1;
+                        let slope = objective.loss().at(dot(a, x), *y).1;
                         sum.iter_mut().zip(a).for_each(|(s, a)| *s += slope * a);
                     }
                     sum
                 };
                 // rows have norm 1, on average a tenth of it along any direction
-                let smoothness = t * (lambda + 0.3 * objective.loss.smoothness());
+                let smoothness = t * (lambda + 0.3 * objective.loss().smoothness());
                 let best = minimise(&body, &set, smoothness, 60, gradient);
                 let comparator: f64 = seen
                     .iter()
-                    .map(|(a, y)| objective.loss.at(dot(a, &best), *y).0)
+                    .map(|(a, y)| objective.loss().at(dot(a, &best), *y).0)
                     .sum::<f64>()
                     + 0.5 * lambda * t * dot(&best, &best);
                 let regret = total - comparator;

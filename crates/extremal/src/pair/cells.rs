@@ -93,9 +93,9 @@ impl Cells {
         self.cells.len()
     }
 
-    /// Whether the stamps make sense, for a state that comes from outside.
+    /// Whether the stamps and the factor make sense, for a state that comes from outside.
     pub fn is_sound(&self) -> bool {
-        self.cells.iter().all(|cell| cell.stamp <= self.epoch)
+        self.factor.is_finite() && self.cells.iter().all(|cell| cell.stamp <= self.epoch)
     }
 
     /// The factor pending at a cell, by the age of its stamp; a look-up, as a branch would be

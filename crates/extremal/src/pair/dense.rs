@@ -566,6 +566,27 @@ impl Pair for DensePair {
                 "entry {index} of its gradient sum is {value}"
             )));
         }
+        if let Some(origin) = &saved.origin {
+            check_saved_point(&*self.set, origin)?;
+        }
+        let (square, bound) = (
+            kernel::dot(&saved.x, &saved.x),
+            self.set.geometry().norm_bound,
+        );
+        // as far apart as the rounding of a step can bring them
+        let tolerance = 1e-9 * (square + bound * bound);
+        if !((saved.norm_squared - square).abs() <= tolerance && saved.norm_squared >= 0.0) {
+            return Err(Error::State(format!(
+                "the square of its decision's norm is {square}, not {}",
+                saved.norm_squared
+            )));
+        }
+        if !(saved.scale > 0.0 && saved.scale.is_finite()) {
+            return Err(Error::State(format!(
+                "the scale of its powers is {}",
+                saved.scale
+            )));
+        }
         self.oracle.load(&saved.oracle)?;
         self.x.copy_from_slice(&saved.x);
         self.now = false;

@@ -121,7 +121,7 @@ impl LazyPair {
         let mut first = vec![0.0; set.dim()];
         place_start(&set, start, &mut first)?;
         let origin = first.iter().any(|v| *v != 0.0).then(|| {
-            let mut origin = Origin::with_room(0);
+            let mut origin = Origin::with_room(first.len());
             origin.set(first.iter().copied());
             origin
         });
@@ -413,6 +413,29 @@ impl State {
         self.tidy();
     }
 
+    /// Errors unless all numbers are some, and the decision a point of the ball, for a state that
+    /// comes from outside.
+    fn check_numbers(&self) -> Result<()> {
+        let Gram { ww, wu, uu } = self.gram;
+        let numbers = [self.x, self.c, self.gradient, self.tops, [ww, uu]];
+        let rest = [wu, self.beta, self.base];
+        let all = numbers.as_flattened().iter().chain(&rest);
+        let [norm, sizes] = self.cells.sums(|w, u| {
+            let x = self.x[0] * w + self.x[1] * u;
+            [x * x, w * w + u * u]
+        });
+        if all.chain([&sizes]).any(|v| !v.is_finite()) || self.x[0] == 0.0 || self.base == 0.0 {
+            return Err(Error::State("its numbers overflowed".into()));
+        }
+        if !(norm.sqrt() <= 1.0 + 1e-8) {
+            return Err(Error::State(format!(
+                "its decision lies outside the ball, at {} times its radius",
+                norm.sqrt()
+            )));
+        }
+        Ok(())
+    }
+
     /// Keeps x's coordinate along w away from 0 and ∞.
     fn tidy(&mut self) {
         let share = self.x[0] / self.base;
@@ -588,6 +611,7 @@ impl Pair for LazyPair {
         if !state.cells.is_sound() {
             return Err(Error::State("it holds stamps from the future".into()));
         }
+        state.check_numbers()?;
         self.state = state;
         self.alpha = None;
         Ok(())

@@ -377,6 +377,9 @@ pub(crate) fn check_direction(dim: usize, direction: &[f64]) -> Result<()> {
     }
 }
 
+/// No point may have larger entries: the norm of one that has might be no number.
+pub(crate) const FARTHEST_POINT: f64 = 1e300;
+
 pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
     if x.len() != dim {
         return Err(Error::Size {
@@ -385,12 +388,29 @@ pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
             found: x.len(),
         });
     }
+    if kernel::dot(x, x).is_finite() {
+        return Ok(());
+    }
     match kernel::find_not_finite(x) {
-        None => Ok(()),
+        None => check_near(kernel::max_abs(x)),
         Some((index, value)) => Err(Error::NotFinite {
             what: "point",
             index,
             value,
         }),
+    }
+}
+
+/// Errors where a point's largest entry is too large.
+pub(crate) fn check_near(top: f64) -> Result<()> {
+    if top <= FARTHEST_POINT {
+        Ok(())
+    } else {
+        Err(Error::parameter(
+            "point",
+            "an entry's size",
+            format!("{top:e}"),
+            "1e300 at most (in a scaled set, after division by the factor)",
+        ))
     }
 }

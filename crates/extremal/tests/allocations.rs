@@ -186,7 +186,7 @@ fn losses_that_write_their_gradient_out_or_want_positive_rows_ask_for_none_eithe
 #[test]
 fn restarts_around_a_start_of_ones_own_ask_for_none_either() {
     let loss = "linear".parse::<LossSpec>().unwrap().build().unwrap();
-    let mut start = vec!["0"; DIM];
+    let mut start = ["0"; DIM];
     start[3] = "0.1";
     for set in ["l2", "l2:radius=10"] {
         for name in ["ofw", "ofw-ls"] {
@@ -206,4 +206,22 @@ fn restarts_around_a_start_of_ones_own_ask_for_none_either() {
             }
         }
     }
+}
+
+#[test]
+fn violations_of_sets_made_of_others_ask_for_none() {
+    let text = format!(
+        "sum:sets=[(l2:radius=0.1),(product:sets=[(lp:p=1.5,dim={0}),(lp:p=3,dim={0})])]",
+        DIM / 2
+    );
+    let spec: extremal::set::SetSpec = text.parse().unwrap();
+    let set = spec.build(Some(DIM)).unwrap();
+    let far = [3.0; DIM];
+    let first = set.violation(&far);
+    assert!(first > Some(0.1));
+    let before = calls();
+    set.violation(&[0.01; DIM]);
+    let again = set.violation(&far);
+    assert_eq!(calls() - before, 0);
+    assert_eq!(again, first, "what was asked before is remembered");
 }

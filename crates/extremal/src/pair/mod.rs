@@ -6,6 +6,7 @@
 //! A round is [`Pair::probe`] (form c', ask the oracle; nothing changes yet) and
 //! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
 
+mod careful;
 mod cells;
 mod dense;
 mod gradient;

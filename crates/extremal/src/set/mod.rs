@@ -186,6 +186,9 @@ pub trait Projection: Send {
     fn load(&mut self, _saved: &[f64]) -> Result<()> {
         Ok(())
     }
+
+    /// Goes on as if it had just been made. One that remembers something must say how.
+    fn forget(&mut self) {}
 }
 
 /// A set's constants, all in the ℓ2 norm. Of sets made of others, diameter and norm bound may be

@@ -215,4 +215,8 @@ impl Projection for ScaledProjection {
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.inner.load(saved)
     }
+
+    fn forget(&mut self) {
+        self.inner.forget();
+    }
 }

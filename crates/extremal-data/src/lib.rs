@@ -14,14 +14,17 @@
 //! a number.
 
 mod archive;
+mod atomic;
 mod batch;
 mod buffer;
 mod detect;
 mod error;
+mod escape;
 mod hash;
 mod json;
 pub mod jsonl;
 pub mod libsvm;
+pub mod model;
 mod number;
 mod options;
 mod parse;
@@ -32,5 +35,6 @@ pub mod vw;
 
 pub use batch::{Batch, Example};
 pub use error::{Error, Result};
+pub use model::{ModelFile, Section};
 pub use options::{Format, Labels, OnError, ReadOptions};
 pub use reader::Reader;

@@ -7,6 +7,9 @@ use extremal::stream::Round;
 use crate::error::{Context, Error, Result};
 use crate::problem::{Parts, Problem};
 
+/// Statistics are as many numbers as the dimension squared; in more dimensions the rounds are kept.
+const MOST_SQUARED: usize = 2_000;
+
 /// The losses so far: as sufficient statistics where there are some, otherwise round by round.
 enum Kept {
     Squares(QuadraticSum),
@@ -16,11 +19,13 @@ enum Kept {
 impl Kept {
     fn new(parts: &Parts) -> extremal::Result<Self> {
         let (dim, objective) = (parts.set.dim(), &parts.objective);
-        Ok(if objective.loss.name() == "squared" {
-            Self::Squares(QuadraticSum::new(dim, objective.ridge)?)
-        } else {
-            Self::Rounds(Sum::new(dim, objective)?)
-        })
+        Ok(
+            if objective.loss().name() == "squared" && dim <= MOST_SQUARED {
+                Self::Squares(QuadraticSum::new(dim, objective.ridge())?)
+            } else {
+                Self::Rounds(Sum::new(dim, objective)?)
+            },
+        )
     }
 
     fn push(&mut self, round: &Round<'_>) -> extremal::Result<()> {
@@ -133,7 +138,7 @@ mod tests {
                 let mut total = 0.0;
                 for _ in 0..rounds {
                     let round = stream.next(&Nowhere(5)).unwrap().unwrap();
-                    let (value, _) = parts.objective.loss.at(0.0, round.label);
+                    let (value, _) = parts.objective.loss().at(0.0, round.label);
                     total += value;
                 }
                 assert!(best.floor < total, "{loss}: {best:?} {total}");
@@ -158,6 +163,22 @@ mod tests {
         let other = solve(&sum, &*parts.set, &Options::default()).unwrap();
         assert!(other.floor <= best.value && best.floor <= other.value);
         assert!((other.value - best.value).abs() <= 1e-6 * best.value);
+    }
+
+    #[test]
+    fn rounds_are_kept_where_statistics_would_take_too_much_memory() {
+        let mut problem = demo::problems().remove(0);
+        (problem.loss, problem.stream) = ("squared", "zipf");
+        for (set, squared) in [("l2:dim=2000", true), ("l2:dim=100000", false)] {
+            problem.set = set;
+            let parts = problem.build().unwrap();
+            let kept = Kept::new(&parts).unwrap();
+            assert_eq!(matches!(kept, Kept::Squares(_)), squared, "{set}");
+            if !squared {
+                let best = best_fixed(&problem, &parts, 1, &[20]).unwrap()[0];
+                assert!(best.floor <= best.value, "{best:?}");
+            }
+        }
     }
 
     #[test]

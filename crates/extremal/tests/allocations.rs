@@ -210,3 +210,46 @@ fn a_support_that_grows_asks_for_memory_as_rarely_as_it_doubles() {
     // the same features once more
     assert_eq!(play(&mut pair, 2_500 - 1_000..2_500), 0);
 }
+
+#[test]
+fn restarts_around_a_start_of_ones_own_ask_for_none_either() {
+    let loss = "linear".parse::<LossSpec>().unwrap().build().unwrap();
+    let mut start = ["0"; DIM];
+    start[3] = "0.1";
+    for set in ["l2", "l2:radius=10"] {
+        for name in ["ofw", "ofw-ls"] {
+            for storage in common::STORAGES {
+                let text = format!("{name}:doubling=true,start=[{}]", start.join(","));
+                let set: extremal::set::SetSpec = set.parse().unwrap();
+                let team = Team {
+                    name: format!("{text}, {storage:?}"),
+                    learner: text.parse().unwrap(),
+                    set: set.build(Some(DIM)).unwrap(),
+                    storage,
+                };
+                for sparse in [false, true] {
+                    let made = asked(&team, &loss, 0.0, sparse, -0.3);
+                    assert_eq!(made, 0, "{}, sparse: {sparse}", team.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn violations_of_sets_made_of_others_ask_for_none() {
+    let text = format!(
+        "sum:sets=[(l2:radius=0.1),(product:sets=[(lp:p=1.5,dim={0}),(lp:p=3,dim={0})])]",
+        DIM / 2
+    );
+    let spec: extremal::set::SetSpec = text.parse().unwrap();
+    let set = spec.build(Some(DIM)).unwrap();
+    let far = [3.0; DIM];
+    let first = set.violation(&far);
+    assert!(first > Some(0.1));
+    let before = calls();
+    set.violation(&[0.01; DIM]);
+    let again = set.violation(&far);
+    assert_eq!(calls() - before, 0);
+    assert_eq!(again, first, "what was asked before is remembered");
+}

@@ -364,7 +364,7 @@ fn the_linear_certificate_holds_against_any_fixed_decision_for_logistic_losses()
             let evaluation = objective.evaluate(round.row, round.label, 1.0, x).unwrap();
             total += evaluation.value;
             for (other, y) in others.iter_mut().zip(&candidates) {
-                *other += objective.loss.at(round.row.dot(y), round.label).0;
+                *other += objective.loss().at(round.row.dot(y), round.label).0;
             }
             meter.see(x, &evaluation.gradient).unwrap();
             learner.observe(&evaluation.gradient).unwrap();

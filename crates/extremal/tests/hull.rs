@@ -148,3 +148,67 @@ fn mixtures_are_inside_a_hull_and_points_beyond_a_corner_are_as_far_as_they_are(
         }
     }
 }
+
+#[test]
+fn hulls_of_no_point_or_of_a_size_that_numbers_can_t_hold_are_refused_in_words() {
+    let build = |text: &str| text.parse::<SetSpec>().unwrap().build(None);
+    for (text, part) in [
+        ("hull:points=[]", "one point or more"),
+        (
+            "hull:points=[[1e-200,0],[0,1e-200]]",
+            "between 1e-110 and 1e110",
+        ),
+        ("hull:points=[[1,2],[3]]", "expected 2 entries, found 1"),
+        ("hull:points=[[1e101,0],[0,0]]", "between -1e100 and 1e100"),
+    ] {
+        let error = build(text).err().unwrap().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+    assert!(HullSet::new(2, &[]).is_err());
+    assert!(HullSet::new(2, &[1.0]).is_err());
+    assert!(build("hull:points=[[1e-100,0],[0,1e-100]]").is_ok());
+}
+
+#[test]
+fn one_point_given_once_or_often_is_a_set_with_one_decision() {
+    for text in ["hull:points=[[3,4]]", "hull:points=[[3,4],[3,4],[3,4]]"] {
+        let set = text.parse::<SetSpec>().unwrap().build(None).unwrap();
+        assert_eq!(set.geometry().diameter, 0.0);
+        assert_eq!(set.geometry().norm_bound, 5.0);
+        assert_eq!(centre(&*set), [3.0, 4.0]);
+        assert_eq!(atom(&*set, &[-1.0, 7.0]), [3.0, 4.0]);
+        assert_eq!(set.violation(&[3.0, 4.0]), Some(0.0));
+        for (name, spec) in common::learners() {
+            let Ok(mut learner) = spec.build(&set) else {
+                continue;
+            };
+            for _ in 0..20 {
+                let x = common::written(learner.decide().unwrap());
+                assert!(
+                    distance(&x, &[3.0, 4.0]) <= 1e-14,
+                    "{name} on {text}: {x:?}"
+                );
+                let gradient = extremal::pair::Gradient::dense(&[1.0, -2.0]);
+                learner.observe(&gradient).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn points_given_twice_change_nothing_but_the_centre() {
+    let mut r = rng(10);
+    let points = normals(&mut r, 12);
+    let twice = [&points[..], &points[..6], &points[..3]].concat();
+    let (once, twice) = (
+        HullSet::new(3, &points).unwrap(),
+        HullSet::new(3, &twice).unwrap(),
+    );
+    assert_eq!(once.geometry(), twice.geometry());
+    for _ in 0..50 {
+        let d = normals(&mut r, 3);
+        assert_eq!(atom(&once, &d), atom(&twice, &d));
+        let apart = hull_distance(&once, &d) - hull_distance(&twice, &d);
+        assert!(apart.abs() <= 1e-14, "{apart:e}");
+    }
+}

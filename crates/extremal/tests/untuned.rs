@@ -45,14 +45,14 @@ impl Kept {
         let rounds = self.labels.len() as f64;
         out.iter_mut()
             .zip(x)
-            .for_each(|(g, x)| *g = objective.ridge * x);
+            .for_each(|(g, x)| *g = objective.ridge() * x);
         let mut sum = 0.0;
         for (row, label) in self.rows.chunks(self.dim).zip(&self.labels) {
-            let (value, slope) = objective.loss.at(dot(row, x), *label);
+            let (value, slope) = objective.loss().at(dot(row, x), *label);
             sum += value;
             axpy(slope / rounds, row, out);
         }
-        sum / rounds + 0.5 * objective.ridge * dot(x, x)
+        sum / rounds + 0.5 * objective.ridge() * dot(x, x)
     }
 
     /// The average loss of the best fixed decision, from below: projected gradient descent with
@@ -65,7 +65,7 @@ impl Kept {
         set.centre(&mut x);
         let (mut y, mut value, mut weight) = (x.clone(), f64::INFINITY, 1.0_f64);
         // rows are on the unit sphere
-        let smooth = objective.loss.smoothness() + objective.ridge;
+        let smooth = objective.loss().smoothness() + objective.ridge();
         for _ in 0..20_000 {
             self.loss_and_gradient(objective, &y, &mut gradient);
             let mut new = y.clone();

@@ -57,29 +57,38 @@ pub(super) fn plain(search: &mut Search<'_>, x: &mut [f64]) -> Result<Stop> {
 struct Mixture {
     atoms: Vec<Atom>,
     weights: Vec<f64>,
-    places: HashMap<Vec<u64>, usize>,
+    places: HashMap<Key, usize>,
 }
 
-/// The entries' bits, with their places where they are few.
-fn key(atom: &Atom) -> Vec<u64> {
+/// What atoms are told apart by: how they are written, and the entries' bits, with their places
+/// where they are few.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Entries(Vec<u64>),
+    Dense(Vec<u64>),
+    RankOne(Vec<u64>),
+}
+
+fn key(atom: &Atom) -> Key {
     let bits = |v: f64| (v + 0.0).to_bits(); // −0 is 0
     match atom.view() {
-        AtomView::Zero => Vec::new(),
-        AtomView::Coordinate { index, value } => vec![index as u64, bits(value)],
+        AtomView::Zero => Key::Entries(Vec::new()),
+        AtomView::Coordinate { index, value } => Key::Entries(vec![index as u64, bits(value)]),
         AtomView::Sparse { indices, values } => {
             let mut entries: Vec<_> = indices.iter().zip(values).collect();
             entries.sort_unstable_by_key(|(i, _)| **i);
-            entries
-                .iter()
-                .flat_map(|(i, v)| [u64::from(**i), bits(**v)])
-                .collect()
+            let entries = entries.iter();
+            Key::Entries(
+                entries
+                    .flat_map(|(i, v)| [u64::from(**i), bits(**v)])
+                    .collect(),
+            )
         }
-        AtomView::Dense(values) => values.iter().map(|v| bits(*v)).collect(),
-        AtomView::RankOne { scale, left, right } => std::iter::once(&scale)
-            .chain(left)
-            .chain(right)
-            .map(|v| bits(*v))
-            .collect(),
+        AtomView::Dense(values) => Key::Dense(values.iter().map(|v| bits(*v)).collect()),
+        AtomView::RankOne { scale, left, right } => {
+            let numbers = std::iter::once(&scale).chain(left).chain(right);
+            Key::RankOne(numbers.map(|v| bits(*v)).collect())
+        }
     }
 }
 
@@ -247,4 +256,30 @@ pub(super) fn active(search: &mut Search<'_>, x: &mut [f64], pairwise: bool) -> 
         };
     }
     Ok(Stop::Stalled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_are_told_apart_however_they_are_written() {
+        // the dense atom's first entry has the bits of the index 1
+        let mut coordinate = Atom::new();
+        coordinate.set_coordinate(1, 0.5);
+        let mut dense = Atom::new();
+        dense
+            .dense_mut(2)
+            .copy_from_slice(&[f64::from_bits(1), 0.5]);
+        let mut mixture = Mixture::default();
+        assert_eq!(mixture.find(&coordinate), 0);
+        assert_eq!(mixture.find(&dense), 1);
+        assert_eq!(mixture.find(&coordinate), 0);
+        // and one entry is one entry
+        let mut sparse = Atom::new();
+        let (indices, values) = sparse.sparse_mut();
+        indices.push(1);
+        values.push(0.5);
+        assert_eq!(mixture.find(&sparse), 0);
+    }
 }

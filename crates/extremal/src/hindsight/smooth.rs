@@ -33,7 +33,8 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
         far = beyond(loss, mu, z, label, slope);
     }
     // One straight piece leads there and no farther; otherwise as close as z has digits.
-    if loss.at(far, label).1 == slope {
+    let (mut near_slope, mut far_slope) = (slope, loss.at(far, label).1);
+    if far_slope == slope {
         near = far;
     }
     let close = 0.5 * f64::EPSILON * z.abs().max(far.abs());
@@ -45,17 +46,20 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
         let (_, here) = loss.at(middle, label);
         let rest = here - (z - middle) / mu;
         if rest == 0.0 {
-            far = middle;
+            (far, far_slope) = (middle, here);
             break;
         }
         if (rest > 0.0) == (slope > 0.0) {
-            near = middle
+            (near, near_slope) = (middle, here)
         } else {
-            far = middle
+            (far, far_slope) = (middle, here)
         }
     }
     let (least, _) = loss.at(far, label);
-    let slope = (z - far) / mu;
+    // The loss's own slopes there keep it right where μ is next to nothing beside z.
+    let slope = ((z - far) / mu)
+        .max(near_slope.min(far_slope))
+        .min(near_slope.max(far_slope));
     let lift = 0.5 * mu * slope * slope;
     Touch {
         value: least + lift,
@@ -122,6 +126,25 @@ mod tests {
                     assert!(line <= (w - label).abs() + 1e-9, "{mu} {z} {w}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn smoothing_narrower_than_the_last_digit_of_z_leaves_the_slope_as_it_is() {
+        for z in [1.0, 1e3, -1e8, 1e15] {
+            for label in [0.0, z - 1.0, z + 1.0] {
+                for mu in [1e-300, 1e-30, 1e-17, 1e-12, 1e-9] {
+                    let here = touch(&Absolute, mu, z, label);
+                    let sign = if z < label { -1.0 } else { 1.0 };
+                    assert_eq!(here.slope, sign, "{mu:e} {z:e} {label:e}");
+                    let off = (here.value - here.truth).abs();
+                    let most = mu + 2.0 * f64::EPSILON * z.abs();
+                    assert!(off <= most, "{mu:e} {z:e} {label:e}: {off:e}");
+                }
+            }
+            // at the kink any subgradient will do
+            let here = touch(&Absolute, 1e-30, z, z);
+            assert!((-1.0..=1.0).contains(&here.slope), "{z:e}");
         }
     }
 }

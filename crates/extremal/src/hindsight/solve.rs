@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::total::{Place, Reading, Total};
 use super::{frank_wolfe, projected};
 use crate::learner::{Certificate, Level};
-use crate::set::{Atom, Oracle, Set};
+use crate::set::{Atom, Geometry, Oracle, Set};
 use crate::{Error, Result, kernel};
 
 /// How the best decision is searched for. All are certified in the same way.
@@ -159,7 +159,8 @@ pub struct Interval {
 /// smoothed, less and less; the floors of smoothed functions hold for the function itself.
 ///
 /// It returns what it has once a gap is small enough, the steps are used up, or steps change
-/// nothing any more: look at [`Best::gap`].
+/// nothing any more but digits that are rounding (a relative gap can't be reached where the
+/// smallest total is 0): look at [`Best::gap`].
 pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best> {
     if total.dim() != set.dim() {
         return Err(Error::Size {
@@ -405,9 +406,29 @@ impl<'a> Search<'a> {
         self.value - self.floor <= allowed
     }
 
+    /// The gap that rounding makes by itself: the gradient is as uncertain as the curvature makes
+    /// it when x is off by its last digit. No part of x counts as smaller than the last digit of
+    /// the set's size.
+    fn grain(&self) -> f64 {
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = self.set.geometry();
+        let length = kernel::norm(&self.best).max(f64::EPSILON * norm_bound);
+        let bound = self.total.smoothness_bound(self.mu);
+        let curvature = if bound.is_finite() {
+            bound
+        } else {
+            self.total.smoothness_at(self.mu)
+        };
+        let grain = f64::EPSILON * length * (curvature * diameter);
+        if grain.is_finite() { grain } else { 0.0 }
+    }
+
     /// Whether a method should stop at a point with this gap; otherwise it makes a step.
     pub fn stop(&mut self, gap: f64) -> Option<Stop> {
-        if self.is_done() || gap <= self.enough {
+        if self.is_done() || gap <= self.enough.max(self.grain()) {
             return Some(Stop::Good);
         }
         if self.steps >= self.limit {
@@ -437,10 +458,11 @@ impl<'a> Search<'a> {
                     let s = short(self.curvature);
                     let promised = value - s * (gap - 0.5 * s * self.curvature * square);
                     let there = self.total.along(self.mu, s, from, by).0;
-                    if there <= promised + 1e-15 * value.abs() {
+                    if there <= promised + 1e-15 * (value.abs() + gap) {
                         return s;
                     }
-                    self.curvature *= 2.0;
+                    // from what a full step reckons with, where there seemed to be no curvature
+                    self.curvature = (2.0 * self.curvature).max(f64::EPSILON * gap / square);
                 }
                 0.0
             }

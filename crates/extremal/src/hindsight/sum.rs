@@ -88,7 +88,7 @@ impl Rows {
 impl Sum {
     /// No rounds yet.
     pub fn new(dim: usize, objective: &Objective) -> Result<Self> {
-        let form = objective.loss.form();
+        let form = objective.loss().form();
         if let Some(expected) = form.as_ref().and_then(|f| f.dim()).filter(|d| *d != dim) {
             return Err(Error::Size {
                 what: "decision of a quadratic loss",
@@ -98,8 +98,8 @@ impl Sum {
         }
         let multiple = form.as_ref().and_then(|form| form.as_multiple());
         Ok(Self {
-            loss: objective.loss.clone(),
-            ridge: objective.ridge + multiple.unwrap_or(0.0),
+            loss: objective.loss().clone(),
+            ridge: objective.ridge() + multiple.unwrap_or(0.0),
             form: form.filter(|_| multiple.is_none()),
             dim: crate::set::settle_dim("sum", Some(dim), None)?,
             rows: Rows::sparse(),

@@ -58,7 +58,7 @@ pub fn default_for<L: Loss + ?Sized>(
         return alone;
     }
     let proven = if curved { gauge } else { alone };
-    let bends = lambda.is_some() || !objective.loss.is_linear();
+    let bends = lambda.is_some() || !objective.loss().is_linear();
     match (bends, curved) {
         (false, false) => LearnerSpec::Hedge(Hedge {
             base: Some(Box::new(proven)),

@@ -6,7 +6,8 @@
 //! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), one Frank-Wolfe step with line search on
 //! F_t from x_t, and λ_t = λ + μ_t. With p_t = F_t(x_t) − F_t(x_{t+1}), what the step gained:
 //! `own` takes μ_{t+1} = 2p_t/(sD²); `steady` takes μ_{t+1} = ‖g_t‖/(sD), as if the losses were
-//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`.
+//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Where
+//! Σλ_τ would no longer be a number fit to be multiplied, μ is cut; any μ ≥ 0 keeps the guarantee.
 //!
 //! **Guarantee.** Write m_t = min F_t. Because the round's quadratic is 0 at x_t,
 //! Σ⟨g_t, x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t), which telescopes to
@@ -44,6 +45,9 @@ use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "ofw-free";
+
+/// Σλ_τ times lengths of the set stays below this.
+const LARGEST_PRODUCT: f64 = 1e290;
 
 /// Where the curvature of a round comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -164,6 +168,12 @@ impl FreeRule {
             amount / self.diameter / self.scale
         }
     }
+
+    /// How large μ may be next to an x of norm `far`.
+    fn room(&self, far: f64) -> f64 {
+        let lengths = self.diameter.max(far) * self.diameter.max(1.0);
+        (LARGEST_PRODUCT / lengths.max(1.0) - self.beta - self.lambda).max(0.0)
+    }
 }
 
 impl Rule for FreeRule {
@@ -190,10 +200,11 @@ impl Rule for FreeRule {
         self.guessed += 0.5 * self.diameter * (self.diameter * self.next);
         self.gained += gain;
         self.left = (probe.excess() - gain).max(0.0);
-        self.next = self.share(match self.growth {
+        let next = self.share(match self.growth {
             Growth::Own => 2.0 * gain / self.diameter,
             Growth::Steady => probe.gradient_norm,
         });
+        self.next = next.min(self.room(probe.norm_squared.sqrt()));
         Ok(Played::new(sigma, &probe))
     }
 

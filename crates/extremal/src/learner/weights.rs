@@ -59,6 +59,10 @@ impl Family {
     }
 }
 
+/// ω is refused where ω times lengths of the set might grow beyond this: the rounds to come take
+/// a larger one, whatever their gradients.
+const LARGEST_PRODUCT: f64 = 1e290;
+
 /// η beyond this is cut: a gradient so small that it calls for more has no weight anyway.
 const LARGEST_ETA: f64 = 1e300;
 
@@ -93,6 +97,8 @@ struct Doubling {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Weights {
     family: Family,
+    /// D.
+    diameter: f64,
     /// D times eta-scale.
     reach: f64,
     mode: Mode,
@@ -170,6 +176,7 @@ impl Weights {
         };
         Ok(Self {
             family,
+            diameter,
             reach,
             mode,
             t: 0,
@@ -234,7 +241,8 @@ impl Weights {
             }
             Mode::Growing { bound, omega } => Ok(self.grown(bound, omega)),
             Mode::Adaptive { root, omega } => {
-                Ok(self.adapted(root.hypot(pair.size_of(gradient)?), omega))
+                let root = root.hypot(pair.size_of(gradient)?);
+                self.adapted(root, omega, pair.norm_squared().sqrt())
             }
             Mode::Doubling(stretch) if stretch.is_guess => {
                 Ok(self.doubled(stretch, pair.size_of(gradient)?))
@@ -249,10 +257,22 @@ impl Weights {
         self.raised(omega, next, Mode::Growing { bound, omega: next })
     }
 
-    fn adapted(&self, root: f64, omega: f64) -> Turn {
+    /// `far` is ‖x‖.
+    fn adapted(&self, root: f64, omega: f64, far: f64) -> Result<Turn> {
         let growth = self.family.adaptive_growth((self.t + 1) as f64);
         let next = self.over_reach(2.0 * root) * growth;
-        self.raised(omega, next, Mode::Adaptive { root, omega: next })
+        let turn = self.raised(omega, next, Mode::Adaptive { root, omega: next });
+        let pull = (turn.beta * self.diameter.max(far)).max(root);
+        if pull.max(turn.beta) * self.diameter.max(1.0) <= LARGEST_PRODUCT {
+            return Ok(turn);
+        }
+        Err(Error::Numerical {
+            round: 0,
+            what: format!(
+                "a gradient overflowed the regulariser, whose weight would be {next:e} on a set of diameter {:e}",
+                self.diameter
+            ),
+        })
     }
 
     /// a/(D·eta-scale); 0 where the set is a point, and any weight as good.

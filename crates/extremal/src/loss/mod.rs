@@ -129,9 +129,9 @@ fn check_sign(loss: &'static str, label: f64) -> Result<()> {
 /// compiled, `Objective<Logistic>` for example saves a call per round.
 pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     /// The loss of the prediction.
-    pub loss: Arc<L>,
+    loss: Arc<L>,
     /// λ of (λ/2)‖x‖².
-    pub ridge: f64,
+    ridge: f64,
     /// The loss's own form.
     form: Option<Arc<Form>>,
     /// k where the form is k times the identity: a ridge of the loss's own. Otherwise 0.
@@ -183,6 +183,16 @@ impl<L: Loss + ?Sized> Objective<L> {
             form,
             own_ridge: multiple.unwrap_or(0.0),
         })
+    }
+
+    /// The loss of the prediction.
+    pub fn loss(&self) -> &Arc<L> {
+        &self.loss
+    }
+
+    /// λ of the ridge term (λ/2)‖x‖², 0 where there is none.
+    pub fn ridge(&self) -> f64 {
+        self.ridge
     }
 
     /// The loss of one example, `weight` times, at a decision. A loss whose gradient has to be

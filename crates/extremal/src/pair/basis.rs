@@ -1,6 +1,7 @@
 //! The numbers of [`LazyPair`](super::LazyPair): where x, c and ∇F lie over the two vectors w and
 //! u, and what keeps them accurate.
 
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Row;
@@ -329,6 +330,29 @@ impl State {
         self.x = times(s * alpha, self.gradient);
         self.gradient = plus(self.c, self.beta, self.x);
         self.tidy();
+    }
+
+    /// Errors unless all numbers are some, and the decision a point of the ball, for a state that
+    /// comes from outside.
+    pub(super) fn check_numbers(&self) -> Result<()> {
+        let Gram { ww, wu, uu } = self.gram;
+        let numbers = [self.x, self.c, self.gradient, self.tops, [ww, uu]];
+        let rest = [wu, self.beta, self.base];
+        let all = numbers.as_flattened().iter().chain(&rest);
+        let [norm, sizes] = self.cells.sums(|w, u| {
+            let x = self.x[0] * w + self.x[1] * u;
+            [x * x, w * w + u * u]
+        });
+        if all.chain([&sizes]).any(|v| !v.is_finite()) || self.x[0] == 0.0 || self.base == 0.0 {
+            return Err(Error::State("its numbers overflowed".into()));
+        }
+        if !(norm.sqrt() <= 1.0 + 1e-8) {
+            return Err(Error::State(format!(
+                "its decision lies outside the ball, at {} times its radius",
+                norm.sqrt()
+            )));
+        }
+        Ok(())
     }
 
     /// Keeps x's coordinate along w away from 0 and ∞.

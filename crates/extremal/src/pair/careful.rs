@@ -9,17 +9,18 @@ use crate::{Error, Result};
 /// On ℓp balls a direction below this counts as 0: its inverse would be no number.
 const SMALLEST_DIRECTION: f64 = 1e-300;
 
-/// Errors if a number of the gradient or of a probe is not finite. (The latter by value: in
-/// memory they would be fetched again as vectors, and that would have to wait for the writes.)
+/// Errors if a number of the gradient or of a probe is not finite, or the gradient takes more
+/// than the room there is. (By value: in memory they would be fetched again as vectors, and that
+/// would have to wait for the writes.)
 #[cold]
 pub(super) fn look_closer(
     update: &Update<'_>,
     gap: f64,
     distance_squared: f64,
-    norm: f64,
+    share: f64,
 ) -> Result<()> {
     update.gradient.check_finite()?;
-    if [gap, distance_squared, norm].iter().all(|v| v.is_finite()) {
+    if gap.is_finite() && distance_squared.is_finite() && share <= 1.0 {
         return Ok(());
     }
     Err(overflowed())

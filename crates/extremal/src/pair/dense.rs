@@ -18,6 +18,10 @@ const CANCELLED: f64 = 1e-9;
 /// one scale can serve gets too narrow to guess it.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
+/// A gradient whose inner products with points of the set may be larger is refused: so many fit
+/// into a number that no sum of those accepted overflows.
+const LARGEST_PRODUCT: f64 = 1e290;
+
 /// (x, c), every entry of both.
 pub struct DensePair {
     set: SharedSet,
@@ -44,6 +48,8 @@ pub struct DensePair {
     scale: f64,
     /// ‖x‖², known from the step that led to x.
     norm_squared: f64,
+    /// The largest weight·‖g‖ that is accepted.
+    room: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
     squares: [f64; 3],
     /// What the oracle remembered before a probe that may be taken back.
@@ -89,6 +95,7 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
+        let geometry = set.geometry();
         let mut x = Buffer::zeros(dim);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
@@ -112,6 +119,7 @@ impl DensePair {
             now: false,
             origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             norm_squared: kernel::dot(&x, &x),
+            room: LARGEST_PRODUCT / geometry.norm_bound.max(geometry.diameter).max(1.0),
             squares: [0.0; 3],
             held: Vec::new(),
             x,
@@ -331,13 +339,9 @@ impl DensePair {
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
         // A number that is not finite shows in the sum, so that each is looked at only then.
         let sum = scan.gg + probe.gap + probe.distance_squared + probe.gradient_norm;
-        if !(sum + update.k() + update.m()).is_finite() {
-            look_closer(
-                update,
-                probe.gap,
-                probe.distance_squared,
-                probe.gradient_norm,
-            )?;
+        let size = update.weight.abs() * probe.gradient_norm;
+        if !((sum + update.k() + update.m()).is_finite() && size <= self.room) {
+            look_closer(update, probe.gap, probe.distance_squared, size / self.room)?;
         }
         Ok(probe)
     }
@@ -489,6 +493,27 @@ impl Pair for DensePair {
         if let Some((index, value)) = kernel::find_not_finite(&saved.c) {
             return Err(Error::State(format!(
                 "entry {index} of its gradient sum is {value}"
+            )));
+        }
+        if let Some(origin) = &saved.origin {
+            check_saved_point(&*self.set, origin)?;
+        }
+        let (square, bound) = (
+            kernel::dot(&saved.x, &saved.x),
+            self.set.geometry().norm_bound,
+        );
+        // as far apart as the rounding of a step can bring them
+        let tolerance = 1e-9 * (square + bound * bound);
+        if !((saved.norm_squared - square).abs() <= tolerance && saved.norm_squared >= 0.0) {
+            return Err(Error::State(format!(
+                "the square of its decision's norm is {square}, not {}",
+                saved.norm_squared
+            )));
+        }
+        if !(saved.scale > 0.0 && saved.scale.is_finite()) {
+            return Err(Error::State(format!(
+                "the scale of its powers is {}",
+                saved.scale
             )));
         }
         self.oracle.load(&saved.oracle)?;

@@ -249,8 +249,9 @@ impl Pair for LazyPair {
         if state.origin.as_ref().is_some_and(|o| !o.is_sound(dim)) {
             return Err(Error::State("its start is no point".into()));
         }
-        std::mem::swap(&mut state.cells, &mut self.state.cells);
+        state.cells = Cells::new(dim);
         state.cells.load(&cells);
+        state.check_numbers()?;
         self.state = state;
         self.alpha = None;
         Ok(())

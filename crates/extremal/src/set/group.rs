@@ -505,7 +505,7 @@ impl Projection for GroupProjection {
         }
         // The norm of numbers near the largest there is would be none; from so far away only the
         // direction counts.
-        if kernel::max_abs(x) > 1e300 {
+        if kernel::max_abs(x) > 1e290 {
             x.iter_mut().for_each(|x| *x *= 1e-20);
         }
         for (norm, n) in self.norms.iter_mut().zip(self.ball.norms(x, 2.0)) {
@@ -534,5 +534,9 @@ impl Projection for GroupProjection {
 
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.across.load(saved)
+    }
+
+    fn forget(&mut self) {
+        self.across.forget();
     }
 }

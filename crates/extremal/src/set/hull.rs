@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::Nearest;
-use super::parts::{Fingerprint, value_of};
+use super::parts::{Fingerprint, check_size, value_of};
 use super::scratch::Scratch;
 use super::{Atom, Geometry, MakeSet, Oracle, Set, SharedSet, check_direction, settle_dim};
 use crate::spec::{Described, Entry, Parameter};
@@ -114,15 +114,16 @@ impl HullSet {
                 "within 10⁴ diameters of 0, or their mixtures would be lost in rounding",
             ));
         }
+        let geometry = Geometry {
+            diameter,
+            norm_bound,
+            inner_radius: None,
+            strong_convexity: (dim == 1 && diameter > 0.0).then(|| 2.0 / diameter),
+        };
         Ok(Self {
             dim,
             points: points.into(),
-            geometry: Geometry {
-                diameter,
-                norm_bound,
-                inner_radius: None,
-                strong_convexity: (dim == 1 && diameter > 0.0).then(|| 2.0 / diameter),
-            },
+            geometry: check_size("hull", "points", "[…]", geometry)?,
             nearest: Scratch::new(Nearest::new(dim, points.len() / dim)),
         })
     }

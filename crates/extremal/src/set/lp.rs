@@ -338,6 +338,10 @@ impl Projection for LpProjection {
         }
         Ok(())
     }
+
+    fn forget(&mut self) {
+        self.multiplier = 0.0;
+    }
 }
 
 #[cfg(test)]

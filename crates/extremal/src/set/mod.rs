@@ -193,6 +193,9 @@ pub trait Projection: Send {
     fn load(&mut self, _saved: &[f64]) -> Result<()> {
         Ok(())
     }
+
+    /// Goes on as if it had just been made. One that remembers something must say how.
+    fn forget(&mut self) {}
 }
 
 /// A set's constants, all in the ℓ2 norm. Of sets made of others, diameter and norm bound may be
@@ -428,6 +431,9 @@ pub(crate) fn check_direction(dim: usize, direction: &[f64]) -> Result<()> {
     }
 }
 
+/// No point may have larger entries: the norm of one that has might be no number.
+pub(crate) const FARTHEST_POINT: f64 = 1e300;
+
 pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
     if x.len() != dim {
         return Err(Error::Size {
@@ -436,12 +442,29 @@ pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
             found: x.len(),
         });
     }
+    if kernel::dot(x, x).is_finite() {
+        return Ok(());
+    }
     match kernel::find_not_finite(x) {
-        None => Ok(()),
+        None => check_near(kernel::max_abs(x)),
         Some((index, value)) => Err(Error::NotFinite {
             what: "point",
             index,
             value,
         }),
+    }
+}
+
+/// Errors where a point's largest entry is too large.
+pub(crate) fn check_near(top: f64) -> Result<()> {
+    if top <= FARTHEST_POINT {
+        Ok(())
+    } else {
+        Err(Error::parameter(
+            "point",
+            "an entry's size",
+            format!("{top:e}"),
+            "1e300 at most (in a scaled set, after division by the factor)",
+        ))
     }
 }

@@ -312,4 +312,8 @@ impl Projection for ProductProjection {
             |p, piece| p.load(piece),
         )
     }
+
+    fn forget(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.forget());
+    }
 }

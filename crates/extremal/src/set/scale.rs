@@ -16,7 +16,7 @@ use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
-    SparseAtoms, Structure, check_point, check_radius,
+    SparseAtoms, Structure, check_near, check_point, check_radius,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -200,10 +200,6 @@ impl Oracle for ScaledOracle {
     }
 }
 
-/// Points whose entries would exceed this in the set's own measure are projected as if they lay
-/// there; no set is large enough to notice.
-const FAR: f64 = 1e200;
-
 struct ScaledProjection {
     inner: Box<dyn Projection>,
     dim: usize,
@@ -213,12 +209,9 @@ struct ScaledProjection {
 impl Projection for ScaledProjection {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
-        let (by, top) = (self.by, kernel::max_abs(x));
-        if top / by <= FAR {
-            x.iter_mut().for_each(|v| *v /= by);
-        } else {
-            x.iter_mut().for_each(|v| *v = (*v / top) * FAR);
-        }
+        let by = self.by;
+        check_near(kernel::max_abs(x) / by)?;
+        x.iter_mut().for_each(|v| *v /= by);
         self.inner.project(x)?;
         x.iter_mut().for_each(|v| *v *= by);
         Ok(())
@@ -230,5 +223,9 @@ impl Projection for ScaledProjection {
 
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.inner.load(saved)
+    }
+
+    fn forget(&mut self) {
+        self.inner.forget();
     }
 }

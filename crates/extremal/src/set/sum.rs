@@ -60,9 +60,7 @@ impl MakeSet for Sum {
 pub struct SumSet {
     sets: Vec<SharedSet>,
     geometry: Geometry,
-    /// The projection, and what it remembers when fresh: a violation may not depend on the last.
     ruler: Option<Scratch<(Surroundings, Vec<f64>)>>,
-    fresh: Vec<f64>,
 }
 
 impl SumSet {
@@ -97,10 +95,8 @@ impl SumSet {
             geometry: check_size("sum", "sets", "[…]", geometry)?,
             sets,
             ruler: None,
-            fresh: Vec::new(),
         };
         if let Some(surroundings) = this.surroundings() {
-            this.fresh = surroundings.save();
             this.ruler = Some(Scratch::new((surroundings, vec![0.0; dim])));
         }
         Ok(this)
@@ -158,12 +154,9 @@ impl Set for SumSet {
         let mut guard = self.ruler.as_ref()?.take();
         let (surroundings, away) = &mut *guard;
         away.copy_from_slice(x);
-        let begun = if self.fresh.is_empty() {
-            Ok(())
-        } else {
-            surroundings.load(&self.fresh)
-        };
-        let far = begun.and_then(|()| surroundings.away_from_base(away));
+        // a violation may not depend on the last one
+        surroundings.forget();
+        let far = surroundings.away_from_base(away);
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
         // a point that can't be projected is none
         Some(far.map_or(f64::NAN, |far| {
@@ -256,5 +249,11 @@ impl Projection for Surroundings {
 
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.base.as_mut().map_or(Ok(()), |base| base.load(saved))
+    }
+
+    fn forget(&mut self) {
+        if let Some(base) = &mut self.base {
+            base.forget();
+        }
     }
 }

@@ -227,4 +227,8 @@ impl Projection for TranslatedProjection {
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.inner.load(saved)
     }
+
+    fn forget(&mut self) {
+        self.inner.forget();
+    }
 }

@@ -11,7 +11,6 @@ mod adahedge;
 mod doubling;
 mod dual_averaging;
 mod gauge_ftrl;
-mod hedge;
 mod ofw;
 mod ofw_free;
 mod ofw_ls;
@@ -25,7 +24,6 @@ pub use dual_averaging::{
     dual_averaging_anytime,
 };
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
-pub use hedge::hedge;
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};

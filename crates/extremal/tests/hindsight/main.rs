@@ -10,6 +10,7 @@ mod mat;
 mod methods;
 mod moving;
 mod sums;
+mod zero;
 
 use std::sync::Arc;
 

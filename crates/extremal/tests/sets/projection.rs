@@ -163,6 +163,24 @@ fn a_projection_remembers_nothing_that_matters_and_says_what_it_remembers() {
 }
 
 #[test]
+fn a_projection_that_forgets_is_as_when_it_was_made() {
+    let mut remembered = 0;
+    for NamedSet { name, set, .. } in all_sets() {
+        let Some(mut projection) = set.projection() else {
+            continue;
+        };
+        let fresh = projection.save();
+        for y in hard_points(&*set, 1) {
+            projected(&mut *projection, &y);
+            remembered += u32::from(projection.save() != fresh);
+            projection.forget();
+            assert_eq!(projection.save(), fresh, "{name}");
+        }
+    }
+    assert!(remembered > 0);
+}
+
+#[test]
 fn bad_points_are_errors() {
     for NamedSet { name, set, .. } in all_sets() {
         let Some(mut projection) = set.projection() else {

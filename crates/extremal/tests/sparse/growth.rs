@@ -105,7 +105,11 @@ fn only_balls_whose_shape_has_nothing_to_do_with_the_dimension_grow() {
     for text in SETS {
         let mut pair = SparsePair::new(set(text, 10), None).unwrap();
         let before = pair.save().unwrap();
-        assert_eq!(grow(&mut pair, 20).is_ok(), text.starts_with("l1"), "{text}");
+        assert_eq!(
+            grow(&mut pair, 20).is_ok(),
+            text.starts_with("l1"),
+            "{text}"
+        );
         if text.starts_with("l1") {
             let error = grow(&mut pair, 19).unwrap_err().to_string();
             assert!(error.contains("dimension 19"), "{error}");

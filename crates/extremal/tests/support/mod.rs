@@ -1,14 +1,15 @@
 //! What the tests of the mathematics share. Everything here is written plainly and anew: nothing
 //! of the library's arithmetic is used to check the library's arithmetic.
-#![allow(dead_code)] // each test file uses its own part
+#![allow(dead_code, unused_imports)] // each test file uses its own part
+
+mod vectors;
 
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::pair::Point;
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Stream, StreamSpec};
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
+pub use vectors::*;
 
 /// Whether the long figures are asked for.
 pub fn soak() -> bool {
@@ -45,89 +46,6 @@ pub fn decision(x: &dyn Point) -> Vec<f64> {
     let mut out = vec![0.0; x.dim()];
     x.write(&mut out);
     out
-}
-
-pub fn generator(seed: u64) -> ChaCha8Rng {
-    ChaCha8Rng::seed_from_u64(seed)
-}
-
-pub fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    rng.random::<f64>()
-}
-
-pub fn normal(rng: &mut ChaCha8Rng, dim: usize) -> Vec<f64> {
-    (0..dim).map(|_| StandardNormal.sample(rng)).collect()
-}
-
-pub fn unit(rng: &mut ChaCha8Rng, dim: usize) -> Vec<f64> {
-    let v = normal(rng, dim);
-    scaled(1.0 / norm(&v), &v)
-}
-
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-pub fn norm(a: &[f64]) -> f64 {
-    let top = a.iter().fold(0.0_f64, |t, v| t.max(v.abs()));
-    if top == 0.0 {
-        return 0.0;
-    }
-    top * a.iter().map(|v| (v / top) * (v / top)).sum::<f64>().sqrt()
-}
-
-pub fn norm_p(a: &[f64], p: f64) -> f64 {
-    let top = a.iter().fold(0.0_f64, |t, v| t.max(v.abs()));
-    if top == 0.0 {
-        return 0.0;
-    }
-    top * a
-        .iter()
-        .map(|v| (v.abs() / top).powf(p))
-        .sum::<f64>()
-        .powf(1.0 / p)
-}
-
-pub fn scaled(k: f64, a: &[f64]) -> Vec<f64> {
-    a.iter().map(|v| k * v).collect()
-}
-
-/// a + k·b
-pub fn plus(a: &[f64], k: f64, b: &[f64]) -> Vec<f64> {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| a + k * b).collect()
-}
-
-pub fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
-    plus(a, -1.0, b)
-}
-
-pub fn distance(a: &[f64], b: &[f64]) -> f64 {
-    norm(&minus(a, b))
-}
-
-/// Neumaier's compensated sum.
-#[derive(Clone, Copy, Default)]
-pub struct Sum {
-    total: f64,
-    lost: f64,
-}
-
-impl Sum {
-    pub fn add(&mut self, v: f64) {
-        let t = self.total + v;
-        self.lost += if self.total.abs() >= v.abs() {
-            (self.total - t) + v
-        } else {
-            (v - t) + self.total
-        };
-        self.total = t;
-    }
-
-    pub fn value(&self) -> f64 {
-        self.total + self.lost
-    }
 }
 
 /// A set as the textbook has it: its oracle and projection by the plainest means.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use extremal::learner::{LearnerSpec, Storage, default_for, default_radius};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Point, Row};
+use extremal::pair::Row;
 use extremal::set::SetSpec;
 
 use crate::{Failure, USAGE};

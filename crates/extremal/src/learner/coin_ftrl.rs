@@ -83,7 +83,7 @@ impl Described for CoinFtrl {
 }
 
 impl MakeLearner for CoinFtrl {
-    fn make(&self, set: &SharedSet, _storage: Storage) -> Result<Box<dyn Learner>> {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let Structure::Ball { p: 2.0, radius } = set.structure() else {
             return Err(Error::Unsupported(format!(
                 "coin-ftrl keeps its decisions in the set by their ℓ2 norm: it is for ℓ2 balls, not for {}",
@@ -91,8 +91,10 @@ impl MakeLearner for CoinFtrl {
             )));
         };
         let stake = keys::positive(NAME, "stake", self.stake.unwrap_or(1.0 / 1024.0))?;
+        // Both storages are the same here; a state belongs to the one it was asked for.
         let state = State {
             set: Identity::of(&**set),
+            storage,
             stake,
             sums: Scaled::new(set.dim()),
             longest: 0.0,
@@ -118,6 +120,7 @@ impl MakeLearner for CoinFtrl {
 #[derive(Serialize, Deserialize)]
 struct State {
     set: Identity,
+    storage: Storage,
     /// ε
     stake: f64,
     /// y and c.
@@ -354,6 +357,12 @@ impl Learner for Coin {
         let (name, state): (String, State) = decode(saved)?;
         check_name(NAME, &name)?;
         state.set.check(&*self.set)?;
+        if state.storage != self.state.storage {
+            return Err(Error::State(format!(
+                "it was stored {:?}, not {:?}",
+                state.storage, self.state.storage
+            )));
+        }
         if !state.sums.is_sound(self.set.dim()) {
             return Err(Error::State("its sums of gradients are none".into()));
         }

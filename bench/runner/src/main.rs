@@ -1,6 +1,7 @@
 //! Our side of a benchmark: plays a stream held in memory through the library's own loop, and
 //! answers on stdin and stdout as `bench/README.md` describes.
 
+mod progressive;
 mod quality;
 
 use std::io::{BufRead, Read, Write};
@@ -26,7 +27,8 @@ type Failure = Box<dyn std::error::Error>;
 const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
        extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED
        extremal-bench best METHOD SET LOSS D T GAP DATAFILE
-       extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...";
+       extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...
+       extremal-bench progressive LOSS SET FILE.svm LEARNER...";
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -58,6 +60,9 @@ fn main() -> Result<(), Failure> {
                 let seconds = start.elapsed().as_secs_f64();
                 Ok([seconds, best.value / rounds as f64, best.relative_gap()])
             })
+        }
+        ["progressive", loss, set, file, ref learners @ ..] => {
+            progressive::report(loss, set, file, learners)
         }
         ["sparse", storage, algo, set, d, t, nonzeros, seed] => {
             let rows = SparseRows::draw(d.parse()?, t.parse()?, nonzeros.parse()?, seed.parse()?);

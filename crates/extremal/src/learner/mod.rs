@@ -11,7 +11,9 @@ use crate::theory::Guarantee;
 pub use crate::theory::Seen;
 use crate::{Error, Result};
 
+mod bettor;
 mod choose;
+pub mod coin_ftrl;
 pub mod dual_averaging;
 pub mod gauge_ftrl;
 pub mod hedge;
@@ -24,11 +26,13 @@ pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
 mod plain;
+
 pub mod sc_ofw;
+mod scaled;
 mod stage;
 mod weights;
 
-pub use choose::default_for;
+pub use choose::{default_for, default_radius};
 pub use keys::Known;
 use stage::{PutOff, Stage};
 
@@ -44,6 +48,7 @@ registry! {
         "dual-averaging" => DualAveraging(dual_averaging::DualAveraging),
         "ofw-free" => OfwFree(ofw_free::OfwFree),
         "hedge" => Hedge(hedge::Hedge),
+        "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
     }
 }
 

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 mod adahedge;
+mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
 mod gauge_ftrl;
@@ -18,6 +19,7 @@ mod ogd;
 mod sc_ofw;
 
 pub use adahedge::{AdaHedge, adahedge};
+pub use coin_ftrl::{CoinFtrl, coin_betting};
 pub use doubling::{Doubled, Restarted, doubled, doubling_factor};
 pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
@@ -87,6 +89,7 @@ theorems!(
     Doubled,
     OfwFree,
     AdaHedge,
+    CoinFtrl,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

@@ -1,0 +1,377 @@
+//! Coin-FTRL: what to play on ℓ2 balls when nothing is known, at O(non-zeros) per round.
+//!
+//! **Problem.** Convex losses over ‖x‖ ≤ r with sparse gradients, the ball often far larger than
+//! the best decision, and features of which some are common and some are rare.
+//!
+//! **Update.** Two decisions, both from the sum of gradients c:
+//!
+//! - the *scaled* one, m·y with y_i = −c_i/√(Σg_i² + max g_i²): each coordinate in its own scale,
+//!   as in AdaGrad. Its length m is a bet ([`coin_betting`](crate::theory::coin_betting)) on
+//!   q_t = ⟨g_t, y_t⟩, kept between 0 and r/max ‖y_s‖: that keeps it in the ball;
+//! - the *round* one, [Gauge-FTRL](super::gauge_ftrl) with β that balances itself, a multiple of −c.
+//!
+//! Played is (1 − w)·scaled + w·round, and w is a bet on what the round one loses more, kept
+//! between 0 and 1. Both bets start at 0 with little at `stake`, and grow with what they win. So
+//! the scaled decision is played, all radii up to r at once, and the round one takes over where
+//! it is better, which is where the ball binds.
+//!
+//! **Guarantee.** Regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), as Gauge-FTRL and the betting for w
+//! add up on the linearised losses: O(r√(Σ‖g‖²) + rG√(T ln T)), without T and G. It knows also that
+//! its linearised losses are at most (1 + ε)L above those of the scaled decision, L the largest
+//! |⟨g_t, round − scaled⟩|, ε the stake. How well the scaled one does by itself is AdaGrad's
+//! analysis, for the best m in hindsight: ‖u‖²_H/(2m) + (m/2)Σ‖g_t‖²_{H⁻¹} and the betting for m,
+//! H the diagonal of the scales; that is not part of the bound.
+//!
+//! **Reference.** This project, from parts: AdaGrad (McMahan & Streeter; Duchi, Hazan & Singer,
+//! 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), a length and a direction learnt
+//! apart, and constraints by leaving out what drives outwards (Cutkosky & Orabona, 2018).
+//!
+//! ```
+//! use extremal::learner::{LearnerSpec, Storage};
+//! use extremal::{pair::Gradient, set::SetSpec};
+//! let set = "l2:radius=1000,dim=50000".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "coin-ftrl".parse::<LearnerSpec>()?.build_stored(&set, Storage::Lazy)?;
+//! for t in 0..200 {
+//!     learner.decide()?;
+//!     learner.observe(&Gradient::sparse(&[7, t + 100], &[1.0, 0.5]))?;
+//! }
+//! let record = learner.decision().norm_squared();
+//! assert!(record > 900.0 && record < 1e6);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::bettor::Bettor;
+use super::scaled::Scaled;
+use super::{
+    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_name, check_turn,
+    decode, encode, keys, take_turn,
+};
+use crate::pair::{Gradient, Point, Row};
+use crate::set::{Identity, SharedSet, Structure, check_saved_point};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result, kernel};
+
+const NAME: &str = "coin-ftrl";
+
+/// Spec of `coin-ftrl`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CoinFtrl {
+    /// What both bets start with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stake: Option<f64>,
+}
+
+impl Described for CoinFtrl {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "a scaled direction whose length is bet on, with gauge-ftrl behind it; untuned on sparse streams",
+        parameters: &[Parameter {
+            name: "stake",
+            about: "what the bets start with, as a part of the radius; it hardly matters",
+            default: Some("1/1024"),
+            allowed: "a number > 0",
+        }],
+        cost: "O(non-zeros) per round, O(d) with a ridge term",
+        guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln T)), known in every round",
+        reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
+        examples: &["coin-ftrl", "coin-ftrl:stake=0.1"],
+    };
+}
+
+impl MakeLearner for CoinFtrl {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let Structure::Ball { p: 2.0, radius } = set.structure() else {
+            return Err(Error::Unsupported(format!(
+                "coin-ftrl keeps its decisions in the set by their ℓ2 norm: it is for ℓ2 balls, not for {}",
+                set.name()
+            )));
+        };
+        let stake = keys::positive(NAME, "stake", self.stake.unwrap_or(1.0 / 1024.0))?;
+        // Both storages are the same here; a state belongs to the one it was asked for.
+        let state = State {
+            set: Identity::of(&**set),
+            storage,
+            stake,
+            sums: Scaled::new(set.dim()),
+            longest: 0.0,
+            spread: 0.0,
+            beta: 0.0,
+            length: Bettor::default(),
+            share: Bettor::default(),
+            played: 0.0,
+            seen: Seen::default(),
+            decided: false,
+        };
+        let mix = state.mix(radius);
+        Ok(Box::new(Coin {
+            set: set.clone(),
+            radius,
+            state,
+            mix,
+            written: Vec::new(),
+        }))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    set: Identity,
+    storage: Storage,
+    /// ε
+    stake: f64,
+    /// y and c.
+    sums: Scaled,
+    /// max ‖y_s‖
+    longest: f64,
+    /// √(Σ‖g‖²): no coordinate's scale exceeds twice this.
+    spread: f64,
+    /// Gauge-FTRL's β.
+    beta: f64,
+    /// The bet for m, in radii.
+    length: Bettor,
+    /// The bet for w.
+    share: Bettor,
+    /// Σ⟨g_t, x_t⟩
+    played: f64,
+    seen: Seen,
+    decided: bool,
+}
+
+/// What follows from the state: x = along_y·y + along_c·c/unit.
+#[derive(Clone, Copy)]
+struct Mix {
+    /// The most that m may be.
+    most: f64,
+    m: f64,
+    /// √(h² + β²), h = r‖c‖.
+    potential: f64,
+    /// The round decision is this times c/unit.
+    round: f64,
+    along_y: f64,
+    along_c: f64,
+}
+
+impl State {
+    fn mix(&self, radius: f64) -> Mix {
+        let most = if self.longest > 0.0 {
+            radius / self.longest
+        } else {
+            f64::INFINITY
+        };
+        let m = self.length.bet(self.stake * radius).clamp(0.0, most);
+        let w = self.share.bet(self.stake).clamp(0.0, 1.0);
+        let potential = (radius * self.sums.sum_norm()).hypot(self.beta);
+        let round = if potential > 0.0 {
+            -radius * (radius * (self.sums.unit() / potential))
+        } else {
+            0.0
+        };
+        Mix {
+            most,
+            m,
+            potential,
+            round,
+            along_y: (1.0 - w) * m,
+            along_c: w * round,
+        }
+    }
+}
+
+struct Coin {
+    set: SharedSet,
+    radius: f64,
+    state: State,
+    mix: Mix,
+    /// A gradient with a ridge part, written out.
+    written: Vec<f64>,
+}
+
+impl Point for Coin {
+    fn dim(&self) -> usize {
+        self.state.sums.dim()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.state.sums.dim())?;
+        let (ay, ac) = self.state.sums.dot(row);
+        Ok(self.mix.along_y * ay + self.mix.along_c * ac)
+    }
+
+    fn norm_squared(&self) -> f64 {
+        let products = self.state.sums.products();
+        let Mix {
+            along_y: k,
+            along_c: l,
+            ..
+        } = self.mix;
+        (k * k * products.yy + 2.0 * k * l * products.yc + l * l * products.cc).max(0.0)
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        let Mix {
+            along_y, along_c, ..
+        } = self.mix;
+        self.state.sums.write(along_y, along_c, out);
+    }
+}
+
+impl Coin {
+    /// All that may fail: the record, both bets and β, √(Σ‖g‖²).
+    fn weigh(&self, gradient: &Gradient<'_>) -> Result<(Record, Bettor, Bettor, f64, f64)> {
+        let Self {
+            radius, state, mix, ..
+        } = self;
+        let (ay, ac) = state.sums.dot(&gradient.row);
+        let products = state.sums.products();
+        let xx = self.norm_squared();
+        let Gradient { scale, ridge, .. } = *gradient;
+        // ⟨g, y⟩ and ⟨g, c⟩/unit
+        let mut gy = scale * ay;
+        let mut gc = scale * ac;
+        if ridge != 0.0 {
+            gy += ridge * (mix.along_y * products.yy + mix.along_c * products.yc);
+            gc += ridge * (mix.along_y * products.yc + mix.along_c * products.cc);
+        }
+        let row_dot = mix.along_y * ay + mix.along_c * ac;
+        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), row_dot, xx);
+
+        let mut length = state.length;
+        length.settle(gy, mix.most, state.stake * radius);
+        let mut share = state.share;
+        share.settle(mix.round * gc - mix.m * gy, 1.0, state.stake);
+        let mut beta = state.beta;
+        if norm > 0.0 {
+            // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
+            let pull = radius * norm;
+            beta += f64::min(0.5 * pull * (pull / mix.potential), 2.0 * pull);
+        }
+        let spread = state.spread.hypot(norm);
+        let record = Record {
+            round: state.seen.rounds + 1,
+            sigma: mix.m,
+            gap: f64::NAN,
+            oracle_calls: 1,
+            gradient_norm: norm,
+            gradient_dot: mix.along_y * gy + mix.along_c * gc,
+            norm_squared: xx,
+        };
+        let largest = radius * (state.sums.sum_norm() + 4.0 * spread);
+        let numbers = [largest, beta, spread * 4.0, record.gradient_dot, mix.m];
+        if length.is_finite() && share.is_finite() && numbers.iter().all(|v| v.is_finite()) {
+            Ok((record, length, share, beta, spread))
+        } else {
+            Err(Error::Numerical {
+                round: record.round,
+                what: "a gradient overflowed".into(),
+            })
+        }
+    }
+
+    fn absorb(&mut self, gradient: &Gradient<'_>, norm: f64) {
+        let sums = &mut self.state.sums;
+        let floor = self.state.beta / self.radius;
+        if gradient.ridge == 0.0 {
+            let entries = gradient.row.entries();
+            sums.absorb(norm, floor, entries.map(|(i, v)| (i, gradient.scale * v)));
+            return;
+        }
+        let Mix {
+            along_y, along_c, ..
+        } = self.mix;
+        self.written.resize(sums.dim(), 0.0);
+        sums.write(
+            gradient.ridge * along_y,
+            gradient.ridge * along_c,
+            &mut self.written,
+        );
+        gradient.row.add_to(gradient.scale, &mut self.written);
+        sums.absorb(norm, floor, self.written.iter().copied().enumerate());
+    }
+}
+
+impl Learner for Coin {
+    fn dim(&self) -> usize {
+        self.state.sums.dim()
+    }
+
+    fn decide(&mut self) -> Result<&dyn Point> {
+        take_turn(&mut self.state.decided)?;
+        Ok(self)
+    }
+
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        check_turn(self.state.decided)?;
+        gradient.check(self.state.sums.dim())?;
+        let (record, length, share, beta, spread) = self.weigh(gradient)?;
+        self.state.beta = beta;
+        self.absorb(gradient, record.gradient_norm);
+        let state = &mut self.state;
+        state.length = length;
+        state.share = share;
+        state.spread = spread;
+        state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
+        state.played += record.gradient_dot;
+        state.seen.note(&record);
+        state.decided = false;
+        self.mix = state.mix(self.radius);
+        Ok(record)
+    }
+
+    fn decision(&self) -> &dyn Point {
+        self
+    }
+
+    fn rounds(&self) -> u64 {
+        self.state.seen.rounds
+    }
+
+    fn guarantee(&self) -> Option<Guarantee> {
+        let State {
+            beta, share, stake, ..
+        } = &self.state;
+        let bound = 2.0 * beta + share.regret_bound(*stake);
+        Some(theory::CoinFtrl { bound }.into())
+    }
+
+    fn seen(&self) -> &Seen {
+        &self.state.seen
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        (self.state.seen.rounds > 0).then(|| Certificate {
+            level: Level::Linear,
+            strong_convexity: 0.0,
+            regret: self.state.played + self.radius * self.state.sums.sum_norm(),
+        })
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(NAME, &self.state))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (name, state): (String, State) = decode(saved)?;
+        check_name(NAME, &name)?;
+        state.set.check(&*self.set)?;
+        if state.storage != self.state.storage {
+            return Err(Error::State(format!(
+                "it was stored {:?}, not {:?}",
+                state.storage, self.state.storage
+            )));
+        }
+        if !state.sums.is_sound(self.set.dim()) {
+            return Err(Error::State("its sums of gradients are none".into()));
+        }
+        let mix = state.mix(self.radius);
+        let mut x = vec![0.0; self.set.dim()];
+        state.sums.write(mix.along_y, mix.along_c, &mut x);
+        check_saved_point(&*self.set, &x)?;
+        self.state = state;
+        self.mix = mix;
+        Ok(())
+    }
+}

@@ -1,5 +1,7 @@
 //! The program `extremal`: arguments become calls to the layers below, and errors exit codes.
 
+mod learn;
+
 use std::io::{IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,14 +16,15 @@ use extremal_lab::output::Output;
 use extremal_lab::table::Paint;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Bad input; bad usage (2) is clap's.
 const BAD_INPUT: u8 = 1;
+/// clap's, and ours where flags contradict a model or each other.
+const BAD_USAGE: u8 = 2;
 const NUMERICAL_FAILURE: u8 = 3;
 
 /// Projection-free online learning: one linear minimisation per round.
 #[derive(Parser)]
 #[command(name = "extremal", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 bad input, 2 bad usage, 3 numerical failure.")]
+#[command(after_help = "Exit codes: 0 done, 1 bad input, 2 bad usage, 3 numerical failure, 130 interrupted with the state saved.")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -31,6 +34,12 @@ struct Arguments {
 enum Command {
     /// Play the paper's algorithms and their rivals on built-in problems, and write a report
     Demo(Demo),
+    /// Learn from a stream of examples, one round each, inside a constraint set
+    Learn(Box<learn::Learn>),
+    /// Write a model's predictions for examples, one per line
+    Predict(learn::Predict),
+    /// Show what a model file holds
+    Inspect(learn::Inspect),
     /// Show everything registered: keys, cost, guarantee, reference, examples
     List {
         /// One kind only
@@ -87,6 +96,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Demo(demo) => play(&demo),
+        Command::Learn(learn) => learn.run(),
+        Command::Predict(predict) => predict.run(),
+        Command::Inspect(inspect) => inspect.run(),
         Command::List { kind } => show(kind),
         Command::Completions { shell } => completions(shell),
         Command::Man => manual(),
@@ -94,17 +106,17 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| {
         // A reader that has seen enough (`extremal list | head`) is no failure.
         let closed = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
-        if error.downcast_ref().is_some_and(closed) {
+        let lab = error.downcast_ref::<extremal_lab::Error>();
+        if error.downcast_ref().is_some_and(closed)
+            || lab.is_some_and(extremal_lab::Error::is_closed_pipe)
+        {
             return ExitCode::SUCCESS;
         }
         eprintln!("error: {error:#}");
-        let numerical = error
-            .downcast_ref::<extremal_lab::Error>()
-            .is_some_and(extremal_lab::Error::is_numerical);
-        ExitCode::from(if numerical {
-            NUMERICAL_FAILURE
-        } else {
-            BAD_INPUT
+        ExitCode::from(match lab {
+            Some(lab) if lab.is_numerical() => NUMERICAL_FAILURE,
+            Some(lab) if lab.is_usage() => BAD_USAGE,
+            _ => BAD_INPUT,
         })
     })
 }

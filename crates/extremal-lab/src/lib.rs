@@ -6,6 +6,7 @@ pub mod demo;
 mod error;
 pub mod fit;
 pub mod format;
+pub mod learn;
 pub mod list;
 pub mod output;
 pub mod problem;

@@ -1,0 +1,71 @@
+//! Learning from a stream of examples: one pass, resumable, with its regret certified.
+
+mod inspect;
+mod plan;
+mod predict;
+mod progress;
+mod run;
+mod saved;
+mod score;
+mod session;
+
+pub use inspect::{inspect, weights};
+pub use plan::{Asked, Link, Plan};
+pub use predict::{PredictOptions, predict};
+pub use progress::Every;
+pub use run::{End, Host, LearnOptions, Progress, learn};
+pub use saved::{Saved, save};
+pub use session::{Counters, Proven, Round, Session};
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use extremal_data::Example;
+
+use crate::error::{Error, Result};
+
+/// A file to write line by line, or standard output for `-`.
+fn create(path: &Path) -> Result<BufWriter<Box<dyn Write>>> {
+    let sink: Box<dyn Write> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdout())
+    } else {
+        Box::new(std::fs::File::create(path).map_err(|why| cant_write(path, why))?)
+    };
+    Ok(BufWriter::with_capacity(1 << 16, sink))
+}
+
+fn cant_write(path: &Path, why: std::io::Error) -> Error {
+    Error::WriteFile {
+        path: path.into(),
+        why,
+    }
+}
+
+/// The library's error on an example, with its place.
+fn at_line(error: extremal::Error, file: &str, example: &Example<'_>) -> Error {
+    let text = match &error {
+        extremal::Error::Label { label, .. } => format!("{label}"),
+        extremal::Error::Index { index, .. } => format!("feature {index} (from 0)"),
+        _ => format!("{} features", example.indices.len()),
+    };
+    match error {
+        extremal::Error::Numerical { .. } => Error::Library {
+            context: format!("{file}:{}", example.line),
+            why: error,
+        },
+        error => Error::from(extremal_data::Error::Parse {
+            file: file.into(),
+            line: example.line,
+            what: error.to_string(),
+            text,
+        }),
+    }
+}
+
+/// What a data file is called in messages.
+fn name_of(path: Option<&Path>) -> String {
+    match path {
+        Some(path) => path.display().to_string(),
+        None => "-".into(),
+    }
+}

@@ -1,0 +1,350 @@
+//! What is learnt and how: all that a resumed run must agree on.
+
+use extremal::learner::{LearnerSpec, Storage, default_for};
+use extremal::loss::{Loss, LossSpec, Objective};
+use extremal::set::{SetSpec, SharedSet};
+use extremal_data::{Labels, ReadOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Context, Error, Result};
+
+/// What a prediction ⟨a, x⟩ is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Link {
+    /// As it is.
+    Identity,
+    /// 1/(1 + e^(−z)): a probability.
+    Logistic,
+}
+
+impl Link {
+    /// What is written for z.
+    pub fn of(self, z: f64) -> f64 {
+        match self {
+            Self::Identity => z,
+            Self::Logistic => 1.0 / (1.0 + (-z).exp()),
+        }
+    }
+}
+
+/// Flags as they were given: `None` where they were not.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// `--set`
+    pub set: Option<String>,
+    /// `--loss`
+    pub loss: Option<String>,
+    /// `--learner`
+    pub learner: Option<String>,
+    /// `--horizon`
+    pub horizon: Option<u64>,
+    /// `--gradient-bound`
+    pub gradient_bound: Option<f64>,
+    /// `--eta-scale`
+    pub eta_scale: Option<f64>,
+    /// `--l2`
+    pub ridge: Option<f64>,
+    /// `--storage`
+    pub storage: Option<Storage>,
+    /// `--link`
+    pub link: Option<Link>,
+    /// `--labels NEG,POS`
+    pub labels: Option<(String, String)>,
+    /// `--classes`
+    pub classes: Option<Vec<String>>,
+    /// `--bits`
+    pub bits: Option<u32>,
+    /// `--intercept`
+    pub intercept: bool,
+    /// `--zero-based`
+    pub zero_based: bool,
+    /// `--label`
+    pub label_column: Option<String>,
+    /// `--weight`
+    pub weight_column: Option<String>,
+    /// `--seed`
+    pub seed: Option<u64>,
+}
+
+/// What is learnt and how. It is kept in the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Where decisions lie.
+    pub set: SetSpec,
+    /// What a round costs.
+    pub loss: LossSpec,
+    /// Who plays.
+    pub learner: LearnerSpec,
+    /// How the decision is stored.
+    pub storage: Storage,
+    /// λ of (λ/2)‖x‖².
+    pub ridge: f64,
+    /// What predictions are written as.
+    pub link: Link,
+    /// The texts that stand for −1 and +1.
+    pub labels: Option<(String, String)>,
+    /// The classes of one-against-all; none for one model.
+    pub classes: Vec<String>,
+    /// log₂ of how many places names are hashed to.
+    pub bits: Option<u32>,
+    /// Whether every example has a 1 of its own.
+    pub intercept: bool,
+    /// Whether libsvm's indices start at 0.
+    pub zero_based: bool,
+    /// The label's column.
+    pub label_column: Option<String>,
+    /// The weight's column.
+    pub weight_column: Option<String>,
+    /// Chooses what learners draw.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Fills up what was not asked for.
+    pub fn choose(asked: &Asked) -> Result<Self> {
+        let classes = asked.classes.clone().unwrap_or_default();
+        if classes.len() == 1 {
+            return Err(Error::Usage("--classes needs at least two".into()));
+        }
+        if asked.labels.is_some() && !classes.is_empty() {
+            return Err(Error::Usage(
+                "--labels names two classes and --classes all of them: give one".into(),
+            ));
+        }
+        let two_sided = asked.labels.is_some() || !classes.is_empty();
+        let loss = asked.loss.as_deref();
+        let loss = loss.unwrap_or(if two_sided { "logistic" } else { "squared" });
+        let loss: LossSpec = loss.parse().map_err(usage)?;
+        if !classes.is_empty() && !takes_signs(&loss) {
+            return Err(Error::Usage(format!(
+                "--classes plays one class against the others, with labels ±1; {} loss is not for them",
+                loss.entry().name
+            )));
+        }
+        let ridge = asked.ridge.unwrap_or(0.0);
+        let objective = objective(&loss, ridge)?;
+        let set: SetSpec = match &asked.set {
+            Some(text) => text.parse().map_err(usage)?,
+            None => extremal::learner::default_set(),
+        };
+        let learner = match &asked.learner {
+            Some(text) => Some(learner_of(text, asked, ridge)?),
+            None if asked.horizon.is_some()
+                || asked.gradient_bound.is_some()
+                || asked.eta_scale.is_some() =>
+            {
+                return Err(Error::Usage(
+                    "--horizon, --gradient-bound and --eta-scale are for the learner named by --learner"
+                        .into(),
+                ));
+            }
+            None => None,
+        };
+        let start = start_set(&set)?;
+        let (storage, learner) = stored(&start, asked.storage, learner, &objective)?;
+        Ok(Self {
+            link: asked.link.unwrap_or(match loss {
+                LossSpec::Logistic(_) => Link::Logistic,
+                _ => Link::Identity,
+            }),
+            set,
+            loss,
+            learner,
+            storage,
+            ridge,
+            labels: asked.labels.clone(),
+            classes,
+            bits: asked.bits,
+            intercept: asked.intercept,
+            zero_based: asked.zero_based,
+            label_column: asked.label_column.clone(),
+            weight_column: asked.weight_column.clone(),
+            seed: asked.seed.unwrap_or(0),
+        })
+    }
+
+    /// Errors where a flag contradicts what a model was made with.
+    pub fn agree(&self, asked: &Asked) -> Result<()> {
+        let against = |flag: &str, given: String, kept: String| {
+            Err(Error::Usage(format!(
+                "{flag} {given} contradicts the model, which was made with {kept}: leave it out, or start anew without -i"
+            )))
+        };
+        macro_rules! same {
+            ($flag:literal, $given:expr, $kept:expr) => {
+                if let Some(given) = $given
+                    && given != $kept
+                {
+                    return against($flag, format!("{given:?}"), format!("{:?}", $kept));
+                }
+            };
+        }
+        if let Some(text) = &asked.set {
+            let given: SetSpec = text.parse().map_err(usage)?;
+            if given != self.set {
+                return against("--set", text.clone(), self.set.to_string());
+            }
+        }
+        if let Some(text) = &asked.loss {
+            let given: LossSpec = text.parse().map_err(usage)?;
+            if given != self.loss {
+                return against("--loss", text.clone(), self.loss.to_string());
+            }
+        }
+        if let Some(text) = &asked.learner {
+            let given = learner_of(text, asked, self.ridge)?;
+            if given != self.learner {
+                return against("--learner", given.to_string(), self.learner.to_string());
+            }
+        } else if asked.horizon.is_some()
+            || asked.gradient_bound.is_some()
+            || asked.eta_scale.is_some()
+        {
+            let name = self.learner.entry().name;
+            let given = learner_of(name, asked, self.ridge)?;
+            if given != self.learner {
+                return against("--learner", given.to_string(), self.learner.to_string());
+            }
+        }
+        same!("--l2", asked.ridge, self.ridge);
+        same!("--storage", asked.storage, self.storage);
+        same!("--seed", asked.seed, self.seed);
+        same!("--bits", asked.bits.map(Some), self.bits);
+        same!("--labels", asked.labels.clone().map(Some), self.labels);
+        same!("--classes", asked.classes.clone(), self.classes);
+        same!("--label", asked.label_column.clone().map(Some), self.label_column);
+        same!("--weight", asked.weight_column.clone().map(Some), self.weight_column);
+        same!("--intercept", asked.intercept.then_some(true), self.intercept);
+        same!("--zero-based", asked.zero_based.then_some(true), self.zero_based);
+        Ok(())
+    }
+
+    /// How examples are read for it.
+    pub fn read_options(&self) -> ReadOptions {
+        let labels = match &self.labels {
+            Some((negative, positive)) => Labels::Pair {
+                negative: negative.clone(),
+                positive: positive.clone(),
+            },
+            None if self.classes.is_empty() => Labels::Number,
+            None => Labels::Names(self.classes.clone()),
+        };
+        ReadOptions {
+            zero_based: self.zero_based,
+            bits: self.bits,
+            label_column: self.label_column.clone(),
+            weight_column: self.weight_column.clone(),
+            labels,
+            labels_required: true,
+            intercept: self.intercept,
+            ..ReadOptions::default()
+        }
+    }
+
+    /// The loss with its ridge term.
+    pub fn objective(&self) -> Result<Objective> {
+        objective(&self.loss, self.ridge)
+    }
+
+    /// How many models are learnt side by side.
+    pub fn tracks(&self) -> usize {
+        self.classes.len().max(1)
+    }
+
+    /// Whether labels are ±1, be it one class against the others.
+    pub fn takes_signs(&self) -> bool {
+        takes_signs(&self.loss)
+    }
+
+    /// The set that a run starts on: of one dimension, if it may grow.
+    pub fn start_set(&self) -> Result<SharedSet> {
+        start_set(&self.set)
+    }
+}
+
+fn usage(error: extremal::Error) -> Error {
+    Error::Usage(error.to_string())
+}
+
+fn takes_signs(loss: &LossSpec) -> bool {
+    matches!(
+        loss,
+        LossSpec::Logistic(_) | LossSpec::Hinge(_) | LossSpec::SquaredHinge(_)
+    )
+}
+
+fn objective(loss: &LossSpec, ridge: f64) -> Result<Objective> {
+    Objective::new(loss.build().map_err(usage)?, ridge).map_err(usage)
+}
+
+fn start_set(spec: &SetSpec) -> Result<SharedSet> {
+    match spec.build(None) {
+        Ok(set) => Ok(set),
+        Err(extremal::Error::Missing { name: "dim", .. }) => {
+            let set = spec.build(Some(1)).map_err(usage)?;
+            if set.grown(1).is_some() {
+                return Ok(set);
+            }
+            Err(Error::Usage(format!(
+                "set {spec} can't grow as features appear: give its dimension, dim=N"
+            )))
+        }
+        Err(error) => Err(usage(error)),
+    }
+}
+
+/// `--horizon` and its like become keys of the learner's spec.
+fn learner_of(text: &str, asked: &Asked, ridge: f64) -> Result<LearnerSpec> {
+    let mut text = text.to_string();
+    let mut add = |key: &str, value: String| {
+        text.push(if text.contains(':') { ',' } else { ':' });
+        text.push_str(&format!("{key}={value}"));
+    };
+    if let Some(horizon) = asked.horizon {
+        add("horizon", horizon.to_string());
+    }
+    if let Some(bound) = asked.gradient_bound {
+        add("gradient-bound", format!("{bound:?}"));
+    }
+    if let Some(scale) = asked.eta_scale {
+        add("eta-scale", format!("{scale:?}"));
+    }
+    let spec: LearnerSpec = text.parse().map_err(usage)?;
+    // λ is in the loss already: what else could be meant?
+    if let LearnerSpec::ScOfw(sc_ofw) = &spec
+        && sc_ofw.lambda.is_none()
+        && ridge > 0.0
+    {
+        let mut sc_ofw = sc_ofw.clone();
+        sc_ofw.lambda = Some(ridge);
+        return Ok(LearnerSpec::ScOfw(sc_ofw));
+    }
+    Ok(spec)
+}
+
+/// The cheapest storage that the learner can play in, and the default learner for it.
+fn stored<L: Loss + ?Sized>(
+    set: &SharedSet,
+    asked: Option<Storage>,
+    learner: Option<LearnerSpec>,
+    objective: &Objective<L>,
+) -> Result<(Storage, LearnerSpec)> {
+    let all = [Storage::Lazy, Storage::Sparse, Storage::Dense];
+    let tried = all.into_iter().filter(|s| asked.is_none_or(|a| a == *s));
+    let mut why = None;
+    for storage in tried {
+        let spec = learner
+            .clone()
+            .unwrap_or_else(|| default_for(&**set, objective, storage));
+        match spec.build_stored(set, storage) {
+            Ok(_) => return Ok((storage, spec)),
+            Err(error) => why = Some(error),
+        }
+    }
+    // The last one tried is the one that takes every set: its error is the learner's own.
+    match why {
+        Some(error) => Err(error).context(|| format!("set {}", set.name())),
+        None => Err(Error::Usage("no storage to play in".into())),
+    }
+}

@@ -1,0 +1,137 @@
+//! How good predictions are: loss, accuracy and AUC, or RMSE.
+
+/// Adds up predictions and labels.
+#[derive(Debug, Clone, Default)]
+pub struct Score {
+    weight: f64,
+    loss: f64,
+    right: f64,
+    squares: f64,
+    /// (score, weight, is positive), for the AUC.
+    ranked: Vec<(f64, f64, bool)>,
+}
+
+/// What a score is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// ±1.
+    Signs,
+    /// One of several.
+    Classes,
+    /// Numbers.
+    Numbers,
+}
+
+impl Score {
+    /// Notes an example: its weight, the data's loss, the prediction and the label.
+    pub fn add(&mut self, kind: Kind, weight: f64, loss: f64, prediction: f64, label: f64) {
+        self.weight += weight;
+        self.loss += weight * loss;
+        match kind {
+            Kind::Signs => {
+                let positive = label > 0.0;
+                // nothing said is half right
+                let right = if prediction == 0.0 {
+                    0.5
+                } else {
+                    f64::from((prediction > 0.0) == positive)
+                };
+                self.right += weight * right;
+                self.ranked.push((prediction, weight, positive));
+            }
+            Kind::Classes => self.right += weight * f64::from(prediction == label),
+            Kind::Numbers => self.squares += weight * (prediction - label).powi(2),
+        }
+    }
+
+    /// In words.
+    pub fn describe(&mut self, kind: Kind) -> String {
+        if self.weight == 0.0 {
+            return "no examples".into();
+        }
+        let loss = self.loss / self.weight;
+        let accuracy = 100.0 * self.right / self.weight;
+        match kind {
+            Kind::Signs => {
+                let auc = match self.auc() {
+                    Some(auc) => format!("AUC {auc:.5}"),
+                    None => "AUC needs both labels".into(),
+                };
+                format!("loss {loss:.6}, accuracy {accuracy:.2} %, {auc}")
+            }
+            Kind::Classes => format!("accuracy {accuracy:.2} %"),
+            Kind::Numbers => {
+                let rmse = (self.squares / self.weight).sqrt();
+                format!("loss {loss:.6}, RMSE {rmse:.6}")
+            }
+        }
+    }
+
+    /// The chance that a positive example is ranked above a negative one, ties half.
+    fn auc(&mut self) -> Option<f64> {
+        self.ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut below, mut positive, mut won) = (0.0, 0.0, 0.0);
+        let mut i = 0;
+        while i < self.ranked.len() {
+            let (mut p, mut n) = (0.0, 0.0);
+            let score = self.ranked[i].0;
+            while i < self.ranked.len() && self.ranked[i].0 == score {
+                let (_, weight, is_positive) = self.ranked[i];
+                *if is_positive { &mut p } else { &mut n } += weight;
+                i += 1;
+            }
+            won += p * (below + 0.5 * n);
+            below += n;
+            positive += p;
+        }
+        (below > 0.0 && positive > 0.0).then(|| won / (below * positive))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_auc_is_the_share_of_pairs_in_order() {
+        let data: Vec<(f64, f64)> = (0..60)
+            .map(|i| (f64::from(i * 7 % 13), if i * 5 % 11 > 5 { 1.0 } else { -1.0 }))
+            .collect();
+        let mut score = Score::default();
+        for (z, y) in &data {
+            score.add(Kind::Signs, 1.0, 0.0, *z, *y);
+        }
+        let (mut won, mut pairs) = (0.0, 0.0);
+        for (a, y) in &data {
+            for (b, w) in &data {
+                if y > w {
+                    pairs += 1.0;
+                    won += if a > b {
+                        1.0
+                    } else if a == b {
+                        0.5
+                    } else {
+                        0.0
+                    };
+                }
+            }
+        }
+        let auc = score.auc().unwrap();
+        assert!((auc - won / pairs).abs() < 1e-12, "{auc}");
+        let mut one_sided = Score::default();
+        one_sided.add(Kind::Signs, 1.0, 0.3, 1.0, 1.0);
+        assert_eq!(one_sided.auc(), None);
+    }
+
+    #[test]
+    fn weights_count_as_repetitions() {
+        let (mut a, mut b) = (Score::default(), Score::default());
+        for (z, y, n) in [(0.5, 1.0, 3), (-0.2, 1.0, 1), (0.1, -1.0, 2)] {
+            a.add(Kind::Signs, f64::from(n), 0.25, z, y);
+            for _ in 0..n {
+                b.add(Kind::Signs, 1.0, 0.25, z, y);
+            }
+        }
+        assert_eq!(a.describe(Kind::Signs), b.describe(Kind::Signs));
+    }
+}

@@ -1,0 +1,353 @@
+//! A run over a stream: the learner, what certifies it, and what it has seen.
+
+use extremal::hindsight::Meter;
+use extremal::learner::{Certificate, Learner, Level};
+use extremal::loss::{Objective, Scratch};
+use extremal::pair::{Point, Row};
+use extremal::set::{Set, SharedSet};
+use extremal::theory::Watched;
+use extremal_data::Example;
+use serde::{Deserialize, Serialize};
+
+use super::plan::Plan;
+use crate::error::{Error, Result};
+
+/// How often a better point to certify at is looked for, where the losses are strongly convex.
+const CERTIFICATE_STEPS: usize = 20;
+
+/// What a run has added up.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// Examples consumed, those of earlier passes included.
+    pub records: u64,
+    /// Σ of the weights.
+    pub weight: f64,
+    /// Σ weight·loss of the data, before each update.
+    pub loss: f64,
+    /// Σ of the whole losses, ridge term included.
+    pub whole_loss: f64,
+    /// The largest violation looked at; 0 where none was found.
+    pub violation: f64,
+}
+
+/// One round as a report shows it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Round {
+    /// ⟨a, x⟩ before the update; the class for one-against-all.
+    pub prediction: f64,
+    /// The data's loss times the weight.
+    pub loss: f64,
+    /// The label.
+    pub label: f64,
+    /// Non-zeros.
+    pub features: usize,
+    /// σ_t of the learner's record.
+    pub sigma: f64,
+    /// Its gap.
+    pub gap: f64,
+}
+
+/// One model: a learner and the meter that certifies its regret.
+pub(super) struct Track {
+    pub learner: Box<dyn Learner>,
+    pub meter: Meter,
+    set: SharedSet,
+    scratch: Scratch,
+}
+
+impl Track {
+    fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+        self.learner.grow(dim)?;
+        self.meter.grow(dim)?;
+        if let Some(set) = self.set.grown(dim) {
+            self.set = set;
+        }
+        Ok(())
+    }
+
+    /// One round on one example; on an error nothing has changed.
+    fn play(
+        &mut self,
+        objective: &Objective,
+        example: &Example<'_>,
+        label: f64,
+    ) -> extremal::Result<(Round, f64)> {
+        let row = Row::Sparse {
+            indices: example.indices,
+            values: example.values,
+        };
+        let decision = self.learner.decision();
+        let evaluation =
+            objective.evaluate_in(row, label, example.weight, decision, &mut self.scratch)?;
+        let sight = self.meter.look(decision, &evaluation.gradient)?;
+        match self.learner.decide() {
+            // a turn that an error left open goes on
+            Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
+            Err(error) => return Err(error),
+        }
+        let record = self.learner.observe(&evaluation.gradient)?;
+        self.meter.note(sight, &evaluation.gradient);
+        let round = Round {
+            prediction: evaluation.prediction,
+            loss: evaluation.data_value,
+            label,
+            features: example.indices.len(),
+            sigma: record.sigma,
+            gap: record.gap,
+        };
+        Ok((round, evaluation.value))
+    }
+}
+
+/// A learner, or one per class, against a stream of examples.
+pub struct Session {
+    plan: Plan,
+    objective: Objective,
+    pub(super) tracks: Vec<Track>,
+    counters: Counters,
+    /// A set that grows with the features, or one whose dimension was given.
+    grows: bool,
+    point: Vec<f64>,
+}
+
+/// What can be said about the regret.
+pub struct Certified {
+    /// The certificate; the sum over the classes.
+    pub certificate: Certificate,
+    /// What is proven for this learner, if anything is.
+    pub bound: Option<Proven>,
+}
+
+/// What a theorem says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proven {
+    /// Regret is at most this.
+    Bound(f64),
+    /// The bound exceeds what no feasible learner can reach.
+    Vacuous,
+    /// An assumption did not hold: which.
+    Broken(String),
+}
+
+impl Session {
+    /// Before the first round.
+    pub fn new(plan: Plan) -> Result<Self> {
+        let objective = plan.objective()?;
+        let set = plan.start_set()?;
+        let grows = plan.set.build(None).is_err();
+        let tracks = (0..plan.tracks())
+            .map(|_| {
+                Ok(Track {
+                    learner: plan.learner.build_stored(&set, plan.storage)?,
+                    meter: Meter::of(&set, &objective),
+                    set: set.clone(),
+                    scratch: Scratch::default(),
+                })
+            })
+            .collect::<extremal::Result<Vec<_>>>()
+            .map_err(|why| Error::Usage(why.to_string()))?;
+        Ok(Self {
+            plan,
+            objective,
+            tracks,
+            counters: Counters::default(),
+            grows,
+            point: Vec::new(),
+        })
+    }
+
+    /// What is learnt and how.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// What was added up so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(super) fn set_counters(&mut self, counters: Counters) {
+        self.counters = counters;
+    }
+
+    /// The dimension so far.
+    pub fn dim(&self) -> usize {
+        self.tracks[0].learner.dim()
+    }
+
+    /// Rounds played.
+    pub fn rounds(&self) -> u64 {
+        self.tracks[0].learner.rounds()
+    }
+
+    /// Oracle calls made to play.
+    pub fn oracle_calls(&self) -> u64 {
+        self.tracks.iter().map(|t| t.learner.seen().oracle_calls).sum()
+    }
+
+    /// Oracle calls made to report.
+    pub fn report_calls(&self) -> u64 {
+        self.tracks.iter().map(|t| t.meter.calls()).sum()
+    }
+
+    /// The models, one or one per class.
+    pub fn decisions(&self) -> impl Iterator<Item = &dyn Point> {
+        self.tracks.iter().map(|t| t.learner.decision())
+    }
+
+    pub(super) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+        if dim > self.dim() {
+            for track in &mut self.tracks {
+                track.grow(dim)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for an example's features.
+    fn fit(&mut self, example: &Example<'_>) -> extremal::Result<()> {
+        let needed = example.indices.last().map_or(0, |i| *i as usize + 1);
+        if self.grows && needed > self.dim() {
+            self.grow(needed)?;
+        }
+        Ok(())
+    }
+
+    /// One example: predicts, then learns. On an error nothing has changed but, where several
+    /// classes are learnt, those before the one that failed.
+    pub fn play(&mut self, example: &Example<'_>) -> extremal::Result<Round> {
+        let Some(label) = example.label else {
+            return Err(extremal::Error::Label {
+                loss: self.objective.loss().name(),
+                label: f64::NAN,
+                allowed: "given",
+            });
+        };
+        self.fit(example)?;
+        let round = if self.plan.classes.is_empty() {
+            let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
+            self.counters.loss += round.loss;
+            self.counters.whole_loss += whole;
+            round
+        } else {
+            let mut best = (f64::NEG_INFINITY, 0);
+            let mut round = Round::default();
+            for (class, track) in self.tracks.iter_mut().enumerate() {
+                let sign = if class as f64 == label { 1.0 } else { -1.0 };
+                let (own, whole) = track.play(&self.objective, example, sign)?;
+                self.counters.whole_loss += whole;
+                if own.prediction > best.0 {
+                    best = (own.prediction, class);
+                    round = own;
+                }
+            }
+            let wrong = f64::from(best.1 as f64 != label);
+            self.counters.loss += example.weight * wrong;
+            Round {
+                prediction: best.1 as f64,
+                loss: example.weight * wrong,
+                label,
+                ..round
+            }
+        };
+        self.counters.records += 1;
+        self.counters.weight += example.weight;
+        Ok(round)
+    }
+
+    /// The prediction for an example: ⟨a, x⟩, or the class. Features that were never seen count
+    /// as 0.
+    pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
+        predict(self.decisions(), self.dim(), example)
+    }
+
+    /// Looks at the decisions' feasibility.
+    pub fn check_feasible(&mut self) {
+        for track in &self.tracks {
+            self.point.resize(track.learner.dim(), 0.0);
+            track.learner.decision().write(&mut self.point);
+            if let Some(v) = track.set.violation(&self.point) {
+                let v = if v.is_nan() { f64::INFINITY } else { v };
+                self.counters.violation = self.counters.violation.max(v);
+            }
+        }
+    }
+
+    /// The certified regret after the rounds played. One oracle call per model at least.
+    pub fn certify(&mut self) -> Result<Certified> {
+        let failed = |why| Error::Library {
+            context: "certificate".into(),
+            why,
+        };
+        let mut sum: Option<Certificate> = None;
+        let mut bound = Some(Proven::Bound(0.0));
+        for track in &mut self.tracks {
+            let own = track.meter.certificate(CERTIFICATE_STEPS).map_err(failed)?;
+            sum = Some(match sum {
+                None => own,
+                Some(sum) => Certificate {
+                    regret: sum.regret + own.regret,
+                    ..own
+                },
+            });
+            let own = proven(
+                track,
+                self.objective.strong_convexity(),
+                self.counters.violation,
+            );
+            bound = match (bound, own) {
+                (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),
+                (Some(Proven::Bound(_)), other) => other,
+                (other, _) => other,
+            };
+        }
+        let certificate = sum.unwrap_or(Certificate {
+            level: Level::Linear,
+            regret: 0.0,
+            strong_convexity: 0.0,
+        });
+        Ok(Certified { certificate, bound })
+    }
+}
+
+fn proven(track: &Track, strong_convexity: f64, violation: f64) -> Option<Proven> {
+    let guarantee = track.learner.guarantee()?;
+    let report = guarantee.report(&Watched {
+        seen: *track.learner.seen(),
+        diameter: track.set.geometry().diameter,
+        strong_convexity,
+        violation: Some(violation),
+    });
+    let broken: Vec<String> = report.failed().map(|check| check.detail.clone()).collect();
+    Some(if !broken.is_empty() {
+        Proven::Broken(broken.join("; "))
+    } else if report.vacuous {
+        Proven::Vacuous
+    } else {
+        Proven::Bound(report.bound)
+    })
+}
+
+/// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.
+pub(super) fn predict<'a>(
+    decisions: impl Iterator<Item = &'a dyn Point>,
+    dim: usize,
+    example: &Example<'_>,
+) -> extremal::Result<f64> {
+    let known = example.indices.partition_point(|i| (*i as usize) < dim);
+    let row = Row::Sparse {
+        indices: &example.indices[..known],
+        values: &example.values[..known],
+    };
+    let mut best = (f64::NEG_INFINITY, 0);
+    let mut alone = 0.0;
+    let mut count = 0;
+    for (class, decision) in decisions.enumerate() {
+        alone = decision.dot(&row)?;
+        count = class + 1;
+        if alone > best.0 {
+            best = (alone, class);
+        }
+    }
+    Ok(if count > 1 { best.1 as f64 } else { alone })
+}

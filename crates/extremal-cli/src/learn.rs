@@ -145,10 +145,20 @@ pub struct Learn {
     passes: u32,
 
     /// Save the model here; it can be resumed
-    #[arg(short = 'f', long = "model", value_name = "MODEL", help_heading = "Models")]
+    #[arg(
+        short = 'f',
+        long = "model",
+        value_name = "MODEL",
+        help_heading = "Models"
+    )]
     model: Option<PathBuf>,
     /// Go on with this model
-    #[arg(short = 'i', long = "resume", value_name = "MODEL", help_heading = "Models")]
+    #[arg(
+        short = 'i',
+        long = "resume",
+        value_name = "MODEL",
+        help_heading = "Models"
+    )]
     resume: Option<PathBuf>,
     /// Skip the examples that the model has consumed, after a kill for example
     #[arg(long = "continue", help_heading = "Models")]
@@ -161,7 +171,12 @@ pub struct Learn {
     drop_resume_state: bool,
 
     /// Write the prediction made before each label was used; - is standard output
-    #[arg(short = 'p', long = "predictions", value_name = "FILE", help_heading = "Reports")]
+    #[arg(
+        short = 'p',
+        long = "predictions",
+        value_name = "FILE",
+        help_heading = "Reports"
+    )]
     predictions: Option<PathBuf>,
     /// What predictions are written as [default: a probability for logistic loss]
     #[arg(long, value_enum, help_heading = "Reports")]
@@ -244,10 +259,9 @@ impl Terminal {
         } else {
             ProgressDrawTarget::stderr()
         };
-        let style = ProgressStyle::with_template(
-            "{bar:40} {percent:>3} % of {total_bytes}, {eta} left",
-        )
-        .context("progress bar")?;
+        let style =
+            ProgressStyle::with_template("{bar:40} {percent:>3} % of {total_bytes}, {eta} left")
+                .context("progress bar")?;
         Ok(Self {
             start: Instant::now(),
             stop,

@@ -24,7 +24,9 @@ const NUMERICAL_FAILURE: u8 = 3;
 /// Projection-free online learning: one linear minimisation per round.
 #[derive(Parser)]
 #[command(name = "extremal", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 bad input, 2 bad usage, 3 numerical failure, 130 interrupted with the state saved.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 bad input, 2 bad usage, 3 numerical failure, 130 interrupted with the state saved."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -17,7 +17,10 @@ pub fn inspect(path: &Path) -> Result<String> {
         ("loss".into(), plan.loss.to_string()),
         ("l2".into(), plan.ridge.to_string()),
         ("learner".into(), plan.learner.to_string()),
-        ("storage".into(), format!("{:?}", plan.storage).to_lowercase()),
+        (
+            "storage".into(),
+            format!("{:?}", plan.storage).to_lowercase(),
+        ),
         ("features".into(), format::count(saved.dim as u64)),
         ("rounds".into(), format::count(saved.rounds)),
         ("examples consumed".into(), format::count(counters.records)),
@@ -71,7 +74,9 @@ pub fn inspect(path: &Path) -> Result<String> {
                 ));
                 let bound = match certified.bound {
                     None => "none proven".into(),
-                    Some(Proven::Bound(bound)) => format!("regret ≤ {}", format::significant(bound, 5)),
+                    Some(Proven::Bound(bound)) => {
+                        format!("regret ≤ {}", format::significant(bound, 5))
+                    }
                     Some(Proven::Vacuous) => "vacuous".into(),
                     Some(Proven::Broken(why)) => format!("does not apply: {why}"),
                 };

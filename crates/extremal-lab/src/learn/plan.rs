@@ -213,10 +213,26 @@ impl Plan {
         same!("--bits", asked.bits.map(Some), self.bits);
         same!("--labels", asked.labels.clone().map(Some), self.labels);
         same!("--classes", asked.classes.clone(), self.classes);
-        same!("--label", asked.label_column.clone().map(Some), self.label_column);
-        same!("--weight", asked.weight_column.clone().map(Some), self.weight_column);
-        same!("--intercept", asked.intercept.then_some(true), self.intercept);
-        same!("--zero-based", asked.zero_based.then_some(true), self.zero_based);
+        same!(
+            "--label",
+            asked.label_column.clone().map(Some),
+            self.label_column
+        );
+        same!(
+            "--weight",
+            asked.weight_column.clone().map(Some),
+            self.weight_column
+        );
+        same!(
+            "--intercept",
+            asked.intercept.then_some(true),
+            self.intercept
+        );
+        same!(
+            "--zero-based",
+            asked.zero_based.then_some(true),
+            self.zero_based
+        );
         Ok(())
     }
 

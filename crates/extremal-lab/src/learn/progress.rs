@@ -136,7 +136,10 @@ pub fn line(point: &Point, names: &[String]) -> String {
         _ => number(v),
     };
     let (label, prediction) = if names.is_empty() {
-        (number(point.last.label), format!("{:.6}", point.last.prediction))
+        (
+            number(point.last.label),
+            format!("{:.6}", point.last.prediction),
+        )
     } else {
         (name(point.last.label), name(point.last.prediction))
     };

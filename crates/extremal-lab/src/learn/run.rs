@@ -121,7 +121,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
             return Err(error);
         }
     };
-    run.report(true)?;
+    run.report_last()?;
     run.save()?;
     run.flush()?;
     run.conclude()?;
@@ -150,7 +150,9 @@ fn check(options: &LearnOptions) -> Result<()> {
         return refuse("--checkpoint-every needs a model to save: -f MODEL");
     }
     if options.checkpoint_every.is_some() && options.drop_resume_state {
-        return refuse("a checkpoint without resume state can't be gone on with: leave out one of --checkpoint-every and --drop-resume-state");
+        return refuse(
+            "a checkpoint without resume state can't be gone on with: leave out one of --checkpoint-every and --drop-resume-state",
+        );
     }
     Ok(())
 }
@@ -236,7 +238,10 @@ impl<'a> Run<'a> {
             origin(asked.learner.is_some()),
         );
         if !plan.classes.is_empty() {
-            text += &format!("classes          {}, each against the others; the loss shown is the share of wrong ones\n", plan.classes.len());
+            text += &format!(
+                "classes          {}, each against the others; the loss shown is the share of wrong ones\n",
+                plan.classes.len()
+            );
         }
         text += &format!("\n{}", progress::HEAD);
         self.say(&text);
@@ -316,7 +321,11 @@ impl<'a> Run<'a> {
                 _ => writeln!(out, "{}", plan.link.of(self.last.prediction)),
             };
             if let Err(why) = written {
-                let path = self.options.predictions.as_deref().unwrap_or(Path::new("-"));
+                let path = self
+                    .options
+                    .predictions
+                    .as_deref()
+                    .unwrap_or(Path::new("-"));
                 return Err(cant_write(path, why));
             }
         }
@@ -329,14 +338,18 @@ impl<'a> Run<'a> {
         if line || row {
             self.point(line, row)?;
         }
-        if self.options.checkpoint_every.is_some_and(|n| round.is_multiple_of(n)) {
+        if self
+            .options
+            .checkpoint_every
+            .is_some_and(|n| round.is_multiple_of(n))
+        {
             self.save()?;
         }
         Ok(())
     }
 
     /// The last line, if the last round has none yet.
-    fn report(&mut self, _last: bool) -> Result<()> {
+    fn report_last(&mut self) -> Result<()> {
         let round = self.session.rounds();
         if round > self.rounds_before && self.reported < round {
             self.point(true, self.trace.is_some())?;
@@ -406,7 +419,10 @@ impl<'a> Run<'a> {
         }
         let seconds = self.host.seconds() - self.started;
         let played = self.session.rounds() - self.rounds_before;
-        let mut text = format!("\nrounds           {}", format::count(self.session.rounds()));
+        let mut text = format!(
+            "\nrounds           {}",
+            format::count(self.session.rounds())
+        );
         if self.rounds_before > 0 {
             text += &format!(", {} of them now", format::count(played));
         }

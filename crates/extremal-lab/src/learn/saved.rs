@@ -143,7 +143,10 @@ fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
             });
         } else {
             let weights = Weights::of(track.learner.decision());
-            sections.push(encode(&format!("weights.{k}"), postcard::to_stdvec(&weights))?);
+            sections.push(encode(
+                &format!("weights.{k}"),
+                postcard::to_stdvec(&weights),
+            )?);
         }
     }
     let mut about = vec![
@@ -170,10 +173,12 @@ impl Saved {
     pub fn open(path: &Path) -> Result<Self> {
         let file = ModelFile::read(path)?;
         let name = path.display().to_string();
-        let bad = |what: String| Error::from(extremal_data::Error::Content {
-            file: name.clone(),
-            what: format!("{what}: the model does not fit this program"),
-        });
+        let bad = |what: String| {
+            Error::from(extremal_data::Error::Content {
+                file: name.clone(),
+                what: format!("{what}: the model does not fit this program"),
+            })
+        };
         let section = |wanted: &str| {
             file.section(wanted)
                 .ok_or_else(|| bad(format!("no section {wanted}")))
@@ -192,7 +197,10 @@ impl Saved {
             for k in 0..plan.tracks() {
                 let track = &mut session.tracks[k];
                 let learner = section(&format!("learner.{k}"))?;
-                track.learner.load(learner).map_err(|e| bad(e.to_string()))?;
+                track
+                    .learner
+                    .load(learner)
+                    .map_err(|e| bad(e.to_string()))?;
                 let meter = section(&format!("meter.{k}"))?;
                 track.meter.load(meter).map_err(|e| bad(e.to_string()))?;
             }

@@ -95,7 +95,12 @@ mod tests {
     #[test]
     fn the_auc_is_the_share_of_pairs_in_order() {
         let data: Vec<(f64, f64)> = (0..60)
-            .map(|i| (f64::from(i * 7 % 13), if i * 5 % 11 > 5 { 1.0 } else { -1.0 }))
+            .map(|i| {
+                (
+                    f64::from(i * 7 % 13),
+                    if i * 5 % 11 > 5 { 1.0 } else { -1.0 },
+                )
+            })
             .collect();
         let mut score = Score::default();
         for (z, y) in &data {

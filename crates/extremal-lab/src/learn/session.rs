@@ -4,7 +4,7 @@ use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
-use extremal::set::{Set, SharedSet};
+use extremal::set::SharedSet;
 use extremal::theory::Watched;
 use extremal_data::Example;
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,19 @@ impl Session {
 
     /// Oracle calls made to play.
     pub fn oracle_calls(&self) -> u64 {
-        self.tracks.iter().map(|t| t.learner.seen().oracle_calls).sum()
+        self.tracks
+            .iter()
+            .map(|t| t.learner.seen().oracle_calls)
+            .sum()
+    }
+
+    /// max ‖g_t‖ over the rounds.
+    pub fn largest_gradient(&self) -> f64 {
+        let each = self
+            .tracks
+            .iter()
+            .map(|t| t.learner.seen().largest_gradient);
+        each.fold(0.0, f64::max)
     }
 
     /// Oracle calls made to report.

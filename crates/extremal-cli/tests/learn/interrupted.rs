@@ -1,0 +1,157 @@
+//! Whatever ends a run, the model on disk is whole, and going on from it loses nothing.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::support::*;
+
+fn kills() -> u32 {
+    if std::env::var_os("EXTREMAL_SOAK").is_some() {
+        50
+    } else {
+        3
+    }
+}
+
+/// Starts `learn`, kills it after a while, goes on from what is there, so many times.
+fn killed(data: &Path, model: &Path, game: &[&str], kills: u32) {
+    let _ = std::fs::remove_file(model);
+    let mut wait = 3;
+    for k in 0..=kills {
+        let mut words = vec!["learn", text(data), "--loss", "logistic", "--quiet"];
+        words.extend_from_slice(&["-f", text(model), "--checkpoint-every", "500"]);
+        words.extend_from_slice(game);
+        if model.exists() {
+            words.extend_from_slice(&["-i", text(model), "--continue"]);
+        }
+        if k == kills {
+            done(&words);
+            return;
+        }
+        let mut child = extremal().args(&words).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        wait = wait * 7 % 31 + 2;
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_very_same_model() {
+    let folder = Folder::new("killed");
+    let data = folder.write("data.svm", libsvm(&examples(20_000, 6)));
+    let (whole, pieces) = (folder.file("whole"), folder.file("pieces"));
+    let growing = GAMES
+        .iter()
+        .filter(|game| !game.iter().any(|w| w.contains("dim=")));
+    for game in growing {
+        let mut words = vec!["learn", text(&data), "--loss", "logistic", "--quiet"];
+        words.extend_from_slice(&["-f", text(&whole)]);
+        words.extend_from_slice(game);
+        done(&words);
+        killed(&data, &pieces, game, kills());
+        assert!(
+            std::fs::read(&whole).unwrap() == std::fs::read(&pieces).unwrap(),
+            "{game:?}"
+        );
+    }
+    let strays = std::fs::read_dir(folder.file("whole").parent().unwrap()).unwrap();
+    let strays: Vec<_> = strays.map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(strays.len(), 3, "{strays:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_saves_and_says_so_even_while_the_input_is_silent() {
+    let folder = Folder::new("signal");
+    let all = examples(40, 7);
+    let model = folder.file("m");
+    for signal in ["INT", "TERM"] {
+        let mut child = extremal()
+            .args([
+                "learn",
+                "--format",
+                "libsvm",
+                "--loss",
+                "logistic",
+                "-f",
+                text(&model),
+            ])
+            .args(["-P", "1", "--progress", "json"])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(libsvm(&all).as_bytes()).unwrap();
+        input.flush().unwrap();
+        // Its own report tells when the examples have arrived: a pause in the input shows them.
+        let mut lines =
+            std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+        let mut seen = 0;
+        while seen < 40 {
+            let line = lines.next().unwrap().unwrap();
+            seen += u32::from(line.contains("\"round\""));
+        }
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &pid])
+            .status();
+        assert!(sent.unwrap().success());
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{signal}");
+        drop(input);
+        let shown = String::from_utf8(done(&["inspect", text(&model)]).stdout).unwrap();
+        assert!(shown.contains("rounds") && shown.contains("40"), "{shown}");
+        std::fs::remove_file(&model).unwrap();
+    }
+}
+
+#[test]
+fn a_bad_line_stops_the_run_after_saving_the_round_before() {
+    let folder = Folder::new("bad-line");
+    let all = examples(30, 8);
+    let good = folder.write("good.svm", libsvm(&all[..20]));
+    let bad = folder.write(
+        "bad.svm",
+        libsvm(&all[..20]) + "1 3:oops\n" + &libsvm(&all[20..]),
+    );
+    let (a, b) = (folder.file("a"), folder.file("b"));
+    done(&[
+        "learn",
+        text(&good),
+        "--loss",
+        "logistic",
+        "-f",
+        text(&a),
+        "--quiet",
+    ]);
+    let output = run(&[
+        "learn",
+        text(&bad),
+        "--loss",
+        "logistic",
+        "-f",
+        text(&b),
+        "--quiet",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("bad.svm:21: "), "{message}");
+    assert!(message.contains("oops"), "{message}");
+    assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
+}
+
+#[test]
+fn a_model_that_can_t_be_written_is_told_before_the_first_round() {
+    let folder = Folder::new("unwritable");
+    let data = folder.write("data.svm", libsvm(&examples(5, 9)));
+    let below = folder.file("data.svm/model");
+    let output = run(&["learn", text(&data), "-f", text(&below)]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("data.svm/model"), "{message}");
+    assert!(!message.contains("rounds"), "{message}");
+}

@@ -1,0 +1,7 @@
+//! `learn`, `predict` and `inspect` as a user runs them.
+
+mod interrupted;
+mod laws;
+mod piped;
+mod resumed;
+mod support;

@@ -1,0 +1,87 @@
+//! Data through pipes and archives.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use super::support::*;
+
+#[test]
+fn a_pipe_gives_the_model_of_the_file() {
+    let folder = Folder::new("pipe");
+    let stream = libsvm(&examples(200, 14));
+    let data = folder.write("data.svm", &stream);
+    let (a, b) = (folder.file("a"), folder.file("b"));
+    done(&[
+        "learn",
+        text(&data),
+        "--loss",
+        "logistic",
+        "-f",
+        text(&a),
+        "--quiet",
+    ]);
+    let mut child = extremal()
+        .args(["learn", "--loss", "logistic", "-f", text(&b), "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stream.as_bytes())
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
+    let mut child = extremal()
+        .args(["predict", "-i", text(&a)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stream.as_bytes())
+        .unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success());
+    assert_eq!(
+        out.stdout,
+        done(&["predict", "-i", text(&a), text(&data)]).stdout
+    );
+}
+
+#[test]
+fn a_reader_of_predictions_may_leave_early() {
+    let folder = Folder::new("leave");
+    let data = folder.write("data.svm", libsvm(&examples(20_000, 15)));
+    let mut child = extremal()
+        .args([
+            "learn",
+            text(&data),
+            "--loss",
+            "logistic",
+            "-p",
+            "-",
+            "--quiet",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+}
+
+#[test]
+fn standard_input_can_t_be_read_twice() {
+    let output = run(&["learn", "--passes", "2"]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,164 @@
+//! Streams to learn from, and the program to run.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder that goes away with the test.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("extremal-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.file(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The program.
+pub fn extremal() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_extremal"))
+}
+
+pub fn run(arguments: &[&str]) -> Output {
+    extremal().args(arguments).output().unwrap()
+}
+
+/// Runs and succeeds.
+pub fn done(arguments: &[&str]) -> Output {
+    let output = run(arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// One example: a label and its features, from 0.
+pub struct Example {
+    pub label: f64,
+    pub features: Vec<(u32, f64)>,
+}
+
+/// Sparse examples of a noisy rule, over features that go on appearing.
+pub fn examples(count: usize, seed: u64) -> Vec<Example> {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1);
+    let mut draw = move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..count)
+        .map(|t| {
+            let reach = 5.0 + t as f64 / 4.0;
+            let mut features: Vec<(u32, f64)> = (0..6)
+                .map(|_| ((draw() * draw() * reach) as u32, draw() * 2.0 - 1.0))
+                .collect();
+            features.sort_by_key(|(i, _)| *i);
+            features.dedup_by_key(|(i, _)| *i);
+            let score: f64 = features
+                .iter()
+                .map(|(i, v)| v * f64::from(i * 7919 % 13) / 6.0 - v)
+                .sum();
+            let label = if score + 0.5 * (draw() - 0.5) > 0.0 {
+                1.0
+            } else {
+                -1.0
+            };
+            Example { label, features }
+        })
+        .collect()
+}
+
+/// As libsvm text.
+pub fn libsvm(examples: &[Example]) -> String {
+    let mut out = String::new();
+    for example in examples {
+        write!(out, "{}", example.label).unwrap();
+        for (i, v) in &example.features {
+            write!(out, " {}:{v:?}", i + 1).unwrap();
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Every learner in every storage that it can play in, on a set that goes with it.
+pub const GAMES: &[&[&str]] = &[
+    &[],
+    &["--set", "l2:radius=3", "--learner", "ofw"],
+    &["--set", "l2:radius=3", "--learner", "ofw-weibel"],
+    &["--set", "l2:radius=3", "--learner", "ofw-ls"],
+    &[
+        "--set",
+        "l2:radius=3",
+        "--learner",
+        "ofw-ls",
+        "--horizon",
+        "400",
+        "--gradient-bound",
+        "2",
+    ],
+    &["--set", "l2:radius=3", "--learner", "ofw-ls:doubling=true"],
+    &[
+        "--set",
+        "l2:radius=3",
+        "--learner",
+        "sc-ofw",
+        "--l2",
+        "0.01",
+    ],
+    &["--set", "l2:radius=3", "--learner", "gauge-ftrl"],
+    &["--set", "l2:radius=3", "--learner", "ogd"],
+    &["--set", "l2:radius=3", "--learner", "ofw-free"],
+    &[
+        "--set",
+        "l2:radius=3",
+        "--learner",
+        "hedge:base=(gauge-ftrl),radii=[0.25,0.5,1]",
+    ],
+    &["--set", "l1:radius=3", "--learner", "ofw-ls"],
+    &[
+        "--set",
+        "l1:radius=3",
+        "--learner",
+        "sc-ofw",
+        "--l2",
+        "0.01",
+    ],
+    &["--set", "l1:radius=3"],
+    &["--set", "lp:p=1.5,radius=3", "--learner", "ofw-ls"],
+    &["--set", "lp:p=1.5,radius=3", "--learner", "gauge-ftrl"],
+    &["--set", "simplex:dim=200", "--learner", "ofw-ls"],
+    &["--set", "box:lower=-1,upper=1,dim=200", "--learner", "ogd"],
+    &[
+        "--set",
+        "l2:radius=3",
+        "--learner",
+        "ofw-ls",
+        "--storage",
+        "dense",
+    ],
+];

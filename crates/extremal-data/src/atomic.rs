@@ -19,55 +19,116 @@ const ATTEMPTS: usize = 5;
 /// Puts what `write` writes in place of a file: into a temporary file beside it, synced, renamed.
 /// On an error the file is as it was, and the temporary one gone.
 pub(crate) fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Result<()> {
-    let failed = |what| {
-        move |source| Error::File {
-            path: path.into(),
-            what,
-            source,
+    let place = Place::of(path)?;
+    let (target, folder) = match &place {
+        Place::Special(target) => {
+            let mut file = open(path, target)?;
+            return write(&mut file).map_err(failed(path, "writing the model"));
         }
+        Place::File { target, .. } => (target, place.folder()),
     };
-    let target = follow(path).map_err(failed("following the link"))?;
-    let old = match fs::metadata(&target) {
-        Ok(old) if old.is_dir() => {
-            return Err(failed("writing the model")(ErrorKind::IsADirectory.into()));
-        }
-        Ok(old) => {
-            let opened = OpenOptions::new().write(true).open(&target);
-            let mut file = opened.map_err(failed("opening it for writing"))?;
-            if !old.is_file() {
-                return write(&mut file).map_err(failed("writing the model"));
-            }
-            Some(old)
-        }
-        Err(e) if e.kind() == ErrorKind::NotFound => None,
-        Err(e) => return Err(failed("looking for it")(e)),
-    };
-    let name = target.file_name().ok_or(ErrorKind::InvalidFilename.into());
-    let name = name.map_err(failed("writing the model"))?.to_string_lossy();
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // short enough for any file system
-    let stem: String = name.chars().take(40).collect();
-    let stem = format!(".{stem}.");
-    remove_left_over(folder, &stem);
-
     for attempt in 1.. {
-        let made = Temporary::create(folder, &stem, old.as_ref());
-        let mut temporary = made.map_err(failed("making a temporary file beside it"))?;
+        let mut temporary = place.temporary(path)?;
         let written = write(&mut temporary.file).and_then(|()| temporary.file.sync_all());
-        written.map_err(failed("writing the model to a temporary file beside it"))?;
-        match temporary.rename(&target) {
+        written.map_err(failed(
+            path,
+            "writing the model to a temporary file beside it",
+        ))?;
+        match temporary.rename(target) {
             // Removed as a left-over between its making and its locking.
             Err(e) if e.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {}
             renamed => {
-                renamed.map_err(failed("renaming the temporary file to it"))?;
+                renamed.map_err(failed(path, "renaming the temporary file to it"))?;
                 break;
             }
         }
     }
-    sync_folder(folder).map_err(failed("syncing its folder"))
+    sync_folder(folder).map_err(failed(path, "syncing its folder"))
+}
+
+/// Errors where a model could not be written, and changes nothing: better before the first round
+/// than after the last.
+pub fn check_writable(path: &Path) -> Result<()> {
+    let place = Place::of(path)?;
+    if let Place::File { .. } = place {
+        place.temporary(path)?;
+    }
+    Ok(())
+}
+
+fn failed(path: &Path, what: &'static str) -> impl Fn(io::Error) -> Error {
+    move |source| Error::File {
+        path: path.into(),
+        what,
+        source,
+    }
+}
+
+fn open(path: &Path, target: &Path) -> Result<File> {
+    let opened = OpenOptions::new().write(true).open(target);
+    opened.map_err(failed(path, "opening it for writing"))
+}
+
+/// Where a file goes.
+enum Place {
+    /// A pipe or a device: written to as it is.
+    Special(PathBuf),
+    /// A file, there or not.
+    File {
+        target: PathBuf,
+        /// How its temporary files begin.
+        stem: String,
+        old: Option<Metadata>,
+    },
+}
+
+impl Place {
+    fn of(path: &Path) -> Result<Self> {
+        let target = follow(path).map_err(failed(path, "following the link"))?;
+        let old = match fs::metadata(&target) {
+            Ok(old) if old.is_dir() => {
+                let error = ErrorKind::IsADirectory.into();
+                return Err(failed(path, "writing the model")(error));
+            }
+            Ok(old) => {
+                open(path, &target)?;
+                if !old.is_file() {
+                    return Ok(Self::Special(target));
+                }
+                Some(old)
+            }
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(e) => return Err(failed(path, "looking for it")(e)),
+        };
+        let name = target.file_name().ok_or(ErrorKind::InvalidFilename.into());
+        let name = name.map_err(failed(path, "writing the model"))?;
+        // short enough for any file system
+        let stem: String = name.to_string_lossy().chars().take(40).collect();
+        Ok(Self::File {
+            stem: format!(".{stem}."),
+            target,
+            old,
+        })
+    }
+
+    fn folder(&self) -> &Path {
+        let (Self::Special(target) | Self::File { target, .. }) = self;
+        match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        }
+    }
+
+    /// A file beside it. Those that others left are removed.
+    fn temporary(&self, path: &Path) -> Result<Temporary> {
+        let (stem, old) = match self {
+            Self::File { stem, old, .. } => (stem.as_str(), old.as_ref()),
+            Self::Special(_) => (".", None),
+        };
+        remove_left_over(self.folder(), stem);
+        let made = Temporary::create(self.folder(), stem, old);
+        made.map_err(failed(path, "making a temporary file beside it"))
+    }
 }
 
 /// The file behind a link, which need not exist.

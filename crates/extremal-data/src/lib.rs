@@ -33,8 +33,9 @@ mod row;
 pub mod table;
 pub mod vw;
 
+pub use atomic::check_writable;
 pub use batch::{Batch, Example};
 pub use error::{Error, Result};
 pub use model::{ModelFile, Section};
 pub use options::{Format, Labels, OnError, ReadOptions};
-pub use reader::Reader;
+pub use reader::{Next, Reader};

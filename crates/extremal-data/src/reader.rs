@@ -5,8 +5,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use crate::archive::Unpacked;
 use crate::buffer::{Buffer, LONGEST};
@@ -51,6 +52,17 @@ pub struct Reader {
     total: Option<u64>,
     done: bool,
     name: String,
+}
+
+/// What [`Reader::next_within`] finds.
+#[derive(Debug)]
+pub enum Next<'a> {
+    /// Examples.
+    Batch(&'a Batch),
+    /// Nothing came in that time.
+    Nothing,
+    /// There are no more.
+    End,
 }
 
 /// What the thread has to say.
@@ -157,30 +169,59 @@ impl Reader {
     /// first, then the error, and that is the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<&Batch>> {
+        self.recycle();
+        if self.done {
+            return Ok(None);
+        }
+        let message = self
+            .batches
+            .recv()
+            .map_err(|_| RecvTimeoutError::Disconnected);
+        match self.take(message)? {
+            Next::Batch(batch) => Ok(Some(batch)),
+            Next::Nothing | Next::End => Ok(None),
+        }
+    }
+
+    /// The same for whoever has other things to look after: waits no longer than `patience`.
+    pub fn next_within(&mut self, patience: Duration) -> Result<Next<'_>> {
+        self.recycle();
+        if self.done {
+            return Ok(Next::End);
+        }
+        let message = self.batches.recv_timeout(patience);
+        self.take(message)
+    }
+
+    fn recycle(&mut self) {
         if let Some(batch) = self.current.take() {
             // The thread may have ended, and not need it any more.
             let _ = self.pool.try_send(batch);
         }
-        if self.done {
-            return Ok(None);
-        }
-        let Ok(message) = self.batches.recv() else {
-            self.done = true;
-            return Err(Error::Content {
-                file: self.name.clone(),
-                what: "reading stopped without an end: please report this".into(),
-            });
+    }
+
+    fn take(
+        &mut self,
+        message: std::result::Result<Message, RecvTimeoutError>,
+    ) -> Result<Next<'_>> {
+        let message = match message {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => return Ok(Next::Nothing),
+            Err(RecvTimeoutError::Disconnected) => {
+                self.done = true;
+                return Err(Error::Content {
+                    file: self.name.clone(),
+                    what: "reading stopped without an end: please report this".into(),
+                });
+            }
         };
         self.skipped = message.skipped;
         self.notes.extend(message.notes);
         match message.what {
-            What::Batch(batch) => {
-                self.current = Some(batch);
-                Ok(self.current.as_ref())
-            }
+            What::Batch(batch) => Ok(Next::Batch(self.current.insert(batch))),
             What::End(result) => {
                 self.done = true;
-                result.map(|()| None)
+                result.map(|()| Next::End)
             }
         }
     }

@@ -8,6 +8,7 @@ mod run;
 mod saved;
 mod score;
 mod session;
+mod source;
 
 pub use inspect::{inspect, weights};
 pub use plan::{Asked, Link, Plan};

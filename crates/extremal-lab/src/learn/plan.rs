@@ -2,11 +2,15 @@
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Loss, LossSpec, Objective};
+use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
 use extremal_data::{Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
+
+/// What a set that grows is taken for where a learner has to be chosen for it.
+const TYPICAL: usize = 1 << 10;
 
 /// What a prediction ⟨a, x⟩ is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,8 +105,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Fills up what was not asked for.
-    pub fn choose(asked: &Asked) -> Result<Self> {
+    /// Fills up what was not asked for; with no set, an ℓ2 ball of this radius.
+    pub fn choose(asked: &Asked, radius: f64) -> Result<Self> {
         let classes = asked.classes.clone().unwrap_or_default();
         if classes.len() == 1 {
             return Err(Error::Usage("--classes needs at least two".into()));
@@ -126,7 +130,7 @@ impl Plan {
         let objective = objective(&loss, ridge)?;
         let set: SetSpec = match &asked.set {
             Some(text) => text.parse().map_err(usage)?,
-            None => extremal::learner::default_set(),
+            None => SetSpec::L2(L2 { radius, dim: None }),
         };
         let learner = match &asked.learner {
             Some(text) => Some(learner_of(text, asked, ridge)?),
@@ -142,7 +146,9 @@ impl Plan {
             None => None,
         };
         let start = start_set(&set)?;
-        let (storage, learner) = stored(&start, asked.storage, learner, &objective)?;
+        // A learner for the dimension to come: in one dimension every set is a ball.
+        let later = start.grown(TYPICAL).unwrap_or(start);
+        let (storage, learner) = stored(&later, asked.storage, learner, &objective)?;
         Ok(Self {
             link: asked.link.unwrap_or(match loss {
                 LossSpec::Logistic(_) => Link::Logistic,

@@ -124,10 +124,10 @@ impl Window {
 }
 
 /// The head of the progress table.
-pub const HEAD: &str = "\
-   average      since        round        label   prediction features     regret/t     oracle
-      loss       last                                                                   calls
-";
+pub const HEAD: &str = concat!(
+    "   average      since        round        label   prediction features     regret/t     oracle\n",
+    "      loss       last                                                                   calls\n",
+);
 
 /// One line of the progress table.
 pub fn line(point: &Point, names: &[String]) -> String {

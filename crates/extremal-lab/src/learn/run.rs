@@ -2,8 +2,9 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use extremal::kernel;
+use extremal::learner::default_radius;
 use extremal_data::{Example, Format, Next, OnError, ReadOptions, Reader};
 
 use super::plan::{Asked, Plan};
@@ -11,12 +12,13 @@ use super::progress::{self, Every, Point, Schedule, Window};
 use super::saved::{Saved, save};
 use super::score::{Kind, Score};
 use super::session::{Proven, Round, Session};
+use super::source::Source;
 use super::{at_line, cant_write, create, name_of};
 use crate::error::{Error, Result};
 use crate::format;
 
-/// How long a silent input is waited for before the host is asked whether to stop.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Examples that are looked at where no set is given.
+const FIRST: usize = 100;
 
 /// Examples between two looks at whether to stop.
 const STRIDE: u64 = 256;
@@ -96,22 +98,38 @@ pub enum End {
 /// Plays a stream. Whatever ends it early, what was learnt is saved first.
 pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     check(options)?;
-    let session = match &options.resume {
+    let saved = match &options.resume {
         Some(path) => {
             let saved = Saved::open(path)?;
             saved.plan.agree(&options.asked)?;
-            saved.resume(path)?
+            Some(saved.resume(path)?)
         }
-        None => Session::new(Plan::choose(&options.asked)?)?,
+        None => None,
+    };
+    let plan = match &saved {
+        Some(session) => session.plan().clone(),
+        None => Plan::choose(&options.asked, 1.0)?,
     };
     let read = ReadOptions {
         format: options.format,
         on_error: options.on_error,
-        ..session.plan().read_options()
+        ..plan.read_options()
+    };
+    let mut source = Source::open(options.data.as_deref(), &read)?;
+    let session = match saved {
+        Some(session) => session,
+        None if options.asked.set.is_some() => Session::new(plan)?,
+        None => {
+            let is_stopped = || host.is_stopped();
+            let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
+                return Ok(End::Interrupted);
+            };
+            Session::new(Plan::choose(&options.asked, radius)?)?
+        }
     };
     let mut run = Run::new(options, session, host)?;
     run.introduce();
-    let played = run.passes(&read);
+    let played = run.passes(source, &read);
     let end = match played {
         Ok(end) => end,
         Err(error) => {
@@ -132,6 +150,22 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         run.say(&format!("test             {text}\n"));
     }
     Ok(end)
+}
+
+/// A radius that suits the stream, by its first examples; `None` if told to stop meanwhile.
+fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -> Option<f64> {
+    let (mut norms, mut labels) = (Vec::new(), Vec::new());
+    let whole = source.look(FIRST, is_stopped, |batch| {
+        for example in batch.iter().take(FIRST - norms.len()) {
+            norms.push(kernel::norm(example.values));
+            labels.push(match example.label {
+                // a class is ±1 to its model
+                Some(_) if plan.takes_signs() => 1.0,
+                label => label.unwrap_or(0.0),
+            });
+        }
+    });
+    whole.then(|| default_radius(&norms, &labels))
 }
 
 fn check(options: &LearnOptions) -> Result<()> {
@@ -247,18 +281,22 @@ impl<'a> Run<'a> {
         self.say(&text);
     }
 
-    fn passes(&mut self, read: &ReadOptions) -> Result<End> {
+    fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
         let mut to_skip = if self.options.skip_consumed {
             self.session.counters().records
         } else {
             0
         };
         let path = self.options.data.as_deref();
+        let mut first = Some(first);
         for _ in 0..self.options.passes {
-            let mut reader = Reader::open(path, read)?;
-            let end = self.pass(&mut reader, &name_of(path), &mut to_skip);
-            self.skipped += reader.skipped();
-            for note in reader.notes() {
+            let mut source = match first.take() {
+                Some(source) => source,
+                None => Source::open(path, read)?,
+            };
+            let end = self.pass(&mut source, &name_of(path), &mut to_skip);
+            self.skipped += source.reader().skipped();
+            for note in source.reader().notes() {
                 self.say(&format!("note: {note}\n"));
             }
             if end? == End::Interrupted {
@@ -277,13 +315,13 @@ impl<'a> Run<'a> {
         Ok(End::Done)
     }
 
-    fn pass(&mut self, reader: &mut Reader, file: &str, to_skip: &mut u64) -> Result<End> {
+    fn pass(&mut self, source: &mut Source, file: &str, to_skip: &mut u64) -> Result<End> {
         loop {
             if self.host.is_stopped() {
                 return Ok(End::Interrupted);
             }
-            let (done, of) = reader.progress();
-            let batch = match reader.next_within(PATIENCE)? {
+            let (done, of) = source.reader().progress();
+            let batch = match source.next()? {
                 Next::Batch(batch) => batch,
                 Next::Nothing => continue,
                 Next::End => return Ok(End::Done),

@@ -11,7 +11,7 @@ use crate::set::{Atom, Identity, Oracle, SharedSet, check_saved_point, grown};
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
-pub(crate) struct Sight {
+pub struct Sight {
     played: f64,
     /// The factor of x in g − λx beyond the gradient's row.
     rest: f64,
@@ -92,7 +92,7 @@ impl Meter {
     }
 
     /// What a round adds, before it is certain that it was played. Nothing changes.
-    pub(crate) fn look(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<Sight> {
+    pub fn look(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<Sight> {
         if x.dim() != self.sum.len() {
             return Err(Error::Size {
                 what: "decision",
@@ -124,7 +124,7 @@ impl Meter {
     }
 
     /// Adds what [`Meter::look`] saw last.
-    pub(crate) fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
+    pub fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
         gradient.row.add_to(gradient.scale, &mut self.sum);
         if sight.rest != 0.0 {
             kernel::axpy(sight.rest, &self.direction, &mut self.sum);

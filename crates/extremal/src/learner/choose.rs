@@ -60,7 +60,7 @@ pub fn default_for<L: Loss + ?Sized>(
     };
     if storage != Storage::Dense {
         let ball = matches!(set.structure(), Structure::Ball { p: 2.0, .. });
-        return if ball && lambda.is_none() && !objective.loss.is_linear() {
+        return if ball && lambda.is_none() && !objective.loss().is_linear() {
             LearnerSpec::CoinFtrl(CoinFtrl::default())
         } else {
             alone

@@ -35,8 +35,8 @@
 //!     learner.decide()?;
 //!     learner.observe(&Gradient::sparse(&[7, t + 100], &[1.0, 0.5]))?;
 //! }
-//! let record = learner.decision().norm_squared();
-//! assert!(record > 900.0 && record < 1e6);
+//! let squared = learner.decision().norm_squared();
+//! assert!(squared > 900.0 && squared < 1e6);
 //! # Ok::<(), extremal::Error>(())
 //! ```
 

@@ -16,7 +16,7 @@ use super::{Assumption, Theorem};
 ///
 /// ```
 /// let bound = |rounds| extremal::theory::coin_betting(0.001, 1.0, 1.0, rounds);
-/// assert!(bound(1e6) < 11.0 * bound(1e4));
+/// assert!(bound(1e6) < 12.0 * bound(1e4));
 /// ```
 pub fn coin_betting(stake: f64, first: f64, scale: f64, total: f64) -> f64 {
     if scale == 0.0 {

@@ -577,13 +577,12 @@ impl SparsePair {
     fn drop_negligible(&mut self) {
         let rest = self.rest;
         let least = NEGLIGIBLE * kernel::max_abs(self.support.x()).max(rest);
-        let gone = |x: &f64| (x - rest).abs() <= least;
-        // most rounds have none, and a look at all of them vectorises
-        if !self.support.x().iter().fold(false, |any, x| any | gone(x)) {
+        let gone = |x: f64| (x - rest).abs() <= least;
+        if !self.support.holds_any(gone) {
             return;
         }
         for slot in (0..self.support.len()).rev() {
-            if gone(&self.support.x()[slot]) {
+            if gone(self.support.x()[slot]) {
                 let (feature, c) = self.support.remove(slot);
                 self.outside.set(feature, c - self.offset);
             }

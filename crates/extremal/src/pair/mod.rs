@@ -11,9 +11,7 @@ mod dense;
 mod gradient;
 mod lazy;
 mod origin;
-mod ranked;
 mod sparse;
-mod support;
 
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};

@@ -43,13 +43,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::bettor::Bettor;
-use super::scaled::Scaled;
+use super::coordinate_sums::{CoordinateSums, SavedSums};
 use super::{
-    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_name, check_turn,
-    decode, encode, keys, take_turn,
+    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_between, check_name,
+    check_turn, decode, encode, keys, take_turn,
 };
 use crate::pair::{Gradient, Point, Row};
-use crate::set::{Identity, SharedSet, Structure, check_saved_point};
+use crate::set::{Identity, SharedSet, Structure, check_saved_point, grown};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
@@ -96,7 +96,7 @@ impl MakeLearner for CoinFtrl {
             set: Identity::of(&**set),
             storage,
             stake,
-            sums: Scaled::new(set.dim()),
+            sums: CoordinateSums::new(set.dim()),
             longest: 0.0,
             spread: 0.0,
             beta: 0.0,
@@ -123,8 +123,9 @@ struct State {
     storage: Storage,
     /// ε
     stake: f64,
-    /// y and c.
-    sums: Scaled,
+    /// y and c, saved apart.
+    #[serde(skip)]
+    sums: CoordinateSums,
     /// max ‖y_s‖
     longest: f64,
     /// √(Σ‖g‖²): no coordinate's scale exceeds twice this.
@@ -216,6 +217,13 @@ impl Point for Coin {
             along_y, along_c, ..
         } = self.mix;
         self.state.sums.write(along_y, along_c, out);
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let Mix {
+            along_y, along_c, ..
+        } = self.mix;
+        self.state.sums.for_each_nonzero(along_y, along_c, each);
     }
 }
 
@@ -349,12 +357,24 @@ impl Learner for Coin {
         })
     }
 
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        if dim == self.state.sums.dim() {
+            return Ok(());
+        }
+        check_between(self.state.decided)?;
+        let set = grown(&self.set, dim)?;
+        self.state.set = Identity::of(&*set);
+        self.state.sums.grow(dim);
+        self.set = set;
+        Ok(())
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(NAME, &self.state))
+        encode(&(NAME, &self.state, self.state.sums.save()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, state): (String, State) = decode(saved)?;
+        let (name, mut state, sums): (String, State, SavedSums) = decode(saved)?;
         check_name(NAME, &name)?;
         state.set.check(&*self.set)?;
         if state.storage != self.state.storage {
@@ -363,9 +383,8 @@ impl Learner for Coin {
                 state.storage, self.state.storage
             )));
         }
-        if !state.sums.is_sound(self.set.dim()) {
-            return Err(Error::State("its sums of gradients are none".into()));
-        }
+        state.sums = CoordinateSums::restored(&sums, self.set.dim())
+            .ok_or_else(|| Error::State("its sums of gradients are none".into()))?;
         let mix = state.mix(self.radius);
         let mut x = vec![0.0; self.set.dim()];
         state.sums.write(mix.along_y, mix.along_c, &mut x);

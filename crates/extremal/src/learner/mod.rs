@@ -27,8 +27,8 @@ pub mod ofw_weibel;
 pub mod ogd;
 mod plain;
 
+mod coordinate_sums;
 pub mod sc_ofw;
-mod scaled;
 mod stage;
 mod weights;
 

@@ -14,15 +14,14 @@ mod gradient;
 mod lazy;
 mod marks;
 mod origin;
-mod ranked;
 mod scaled;
 mod sparse;
-mod support;
 
 pub use basis::Passes;
 pub use dense::DensePair;
 pub use gradient::{Gradient, Row};
 pub use lazy::LazyPair;
+pub(crate) use marks::Marks;
 pub(crate) use scaled::{SavedScaled, Scaled};
 pub use sparse::SparsePair;
 

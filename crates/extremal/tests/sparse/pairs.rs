@@ -338,10 +338,8 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
         (1.0, f64::NAN, "no vectors"),
     ] {
         let number = f64::to_le_bytes(number);
-        let at = places
-            .iter()
-            .filter(|&&i| before[i..].starts_with(&number))
-            .last();
+        let mut at = places.iter().rev();
+        let at = at.find(|&&i| before[i..].starts_with(&number));
         let mut forged = before.clone();
         forged[*at.unwrap()..][..8].copy_from_slice(&f64::to_le_bytes(wrong));
         let error = pair.load(&forged).unwrap_err().to_string();

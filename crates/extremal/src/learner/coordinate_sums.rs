@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel;
-use crate::pair::Row;
+use crate::pair::{Marks, Row};
+
+/// Cells in a block: passes go over the blocks that were touched.
+const BLOCK: usize = 8;
 
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -38,9 +41,23 @@ pub(super) struct Products {
 }
 
 /// y and c with their products. c is looked at in a unit, so that its square is a number.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Scaled {
+#[derive(Default)]
+pub(super) struct CoordinateSums {
     cells: Vec<Cell>,
+    touched: Marks,
+    sums: Sums,
+}
+
+/// What of a [`CoordinateSums`] is saved: the cells that are not 0, in order.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SavedSums {
+    dim: u64,
+    cells: Vec<(u32, Cell)>,
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Sums {
     /// A power of two, 0 before the first gradient.
     unit: f64,
     products: Products,
@@ -50,15 +67,69 @@ pub(super) struct Scaled {
     taken: u64,
 }
 
-impl Scaled {
+impl CoordinateSums {
     pub(super) fn new(dim: usize) -> Self {
         Self {
             cells: vec![Cell::default(); dim],
-            unit: 0.0,
-            products: Products::default(),
-            top: 0.0,
-            taken: 0,
+            touched: Marks::new(dim.div_ceil(BLOCK)),
+            sums: Sums::default(),
         }
+    }
+
+    /// More coordinates, all 0.
+    pub(super) fn grow(&mut self, dim: usize) {
+        self.cells.resize(dim, Cell::default());
+        self.touched.grow(dim.div_ceil(BLOCK));
+    }
+
+    /// The cells that may not be 0, in order.
+    fn used(&self) -> impl Iterator<Item = (usize, &Cell)> + '_ {
+        self.touched.iter().flat_map(move |block| {
+            let start = BLOCK * block;
+            let end = self.cells.len().min(start + BLOCK);
+            (start..).zip(&self.cells[start..end])
+        })
+    }
+
+    /// What is not 0 of along_y·y + along_c·c/unit, in order.
+    pub(super) fn for_each_nonzero(
+        &self,
+        along_y: f64,
+        along_c: f64,
+        each: &mut dyn FnMut(usize, f64),
+    ) {
+        let per_unit = self.per_unit();
+        for (i, cell) in self.used() {
+            let v = along_y * cell.y + along_c * (cell.c * per_unit);
+            if v != 0.0 {
+                each(i, v);
+            }
+        }
+    }
+
+    pub(super) fn save(&self) -> SavedSums {
+        let used = self.used().filter(|(_, cell)| cell.top != 0.0);
+        SavedSums {
+            dim: self.dim() as u64,
+            cells: used.map(|(i, cell)| (i as u32, *cell)).collect(),
+            sums: self.sums,
+        }
+    }
+
+    /// What was saved, unless it is not of this dimension or can't be the sums of gradients.
+    pub(super) fn restored(saved: &SavedSums, dim: usize) -> Option<Self> {
+        let rising = saved.cells.is_sorted_by(|a, b| a.0 < b.0);
+        let last = saved.cells.last().map_or(0, |(i, _)| *i as usize);
+        if saved.dim != dim as u64 || !rising || last >= dim {
+            return None;
+        }
+        let mut scaled = Self::new(dim);
+        scaled.sums = saved.sums;
+        for (i, cell) in &saved.cells {
+            scaled.cells[*i as usize] = *cell;
+            scaled.touched.set(*i as usize / BLOCK);
+        }
+        scaled.is_sound().then_some(scaled)
     }
 
     pub(super) fn dim(&self) -> usize {
@@ -66,22 +137,22 @@ impl Scaled {
     }
 
     pub(super) fn unit(&self) -> f64 {
-        self.unit
+        self.sums.unit
     }
 
     pub(super) fn products(&self) -> Products {
-        self.products
+        self.sums.products
     }
 
     /// ‖c‖.
     pub(super) fn sum_norm(&self) -> f64 {
-        self.unit * self.products.cc.max(0.0).sqrt()
+        self.sums.unit * self.sums.products.cc.max(0.0).sqrt()
     }
 
     /// 1/unit; nothing has been summed up where there is none.
     fn per_unit(&self) -> f64 {
-        if self.unit > 0.0 {
-            self.unit.recip()
+        if self.sums.unit > 0.0 {
+            self.sums.unit.recip()
         } else {
             0.0
         }
@@ -113,8 +184,8 @@ impl Scaled {
         floor: f64,
         entries: impl Iterator<Item = (usize, f64)>,
     ) {
-        if norm > self.unit * 2f64.powi(100) {
-            self.unit = power_of_two(norm);
+        if norm > self.sums.unit * 2f64.powi(100) {
+            self.sums.unit = power_of_two(norm);
             self.sum_up();
         }
         let per_unit = self.per_unit();
@@ -122,13 +193,16 @@ impl Scaled {
             mut yy,
             mut yc,
             mut cc,
-        } = self.products;
+        } = self.sums.products;
         for (i, g) in entries {
-            self.taken += 1;
+            self.sums.taken += 1;
             if g == 0.0 {
                 continue;
             }
             let cell = &mut self.cells[i];
+            if cell.top == 0.0 {
+                self.touched.set(i / BLOCK);
+            }
             let (y, c) = (cell.y, cell.c * per_unit);
             cell.c += g;
             cell.root = join(cell.root, g);
@@ -139,25 +213,28 @@ impl Scaled {
             yc += cell.y * now - y * c;
             cc += (now - c) * (now + c);
         }
-        self.products = Products { yy, yc, cc };
-        self.top = self.top.max(cc);
+        let sums = &mut self.sums;
+        sums.products = Products { yy, yc, cc };
+        sums.top = sums.top.max(cc);
         let floor = floor * per_unit;
-        let error = self.taken as f64 * f64::EPSILON * self.top;
-        if self.taken >= 4 * self.dim() as u64 || error > 1e-11 * (cc + floor * floor) {
+        let error = sums.taken as f64 * f64::EPSILON * sums.top;
+        // by what was touched: the dimension may be yet to grow
+        let room = (BLOCK * self.touched.count()) as u64;
+        if sums.taken >= 4 * room || error > 1e-11 * (cc + floor * floor) {
             self.sum_up();
         }
     }
 
     fn sum_up(&mut self) {
-        self.products = self.summed_up();
-        self.top = self.products.cc;
-        self.taken = 0;
+        self.sums.products = self.summed_up();
+        self.sums.top = self.sums.products.cc;
+        self.sums.taken = 0;
     }
 
     fn summed_up(&self) -> Products {
         let per_unit = self.per_unit();
         let mut sum = Products::default();
-        for cell in &self.cells {
+        for (_, cell) in self.used() {
             let c = cell.c * per_unit;
             sum.yy += cell.y * cell.y;
             sum.yc += cell.y * c;
@@ -166,24 +243,30 @@ impl Scaled {
         sum
     }
 
-    /// Whether what was loaded can be the sums of gradients in this dimension.
-    pub(super) fn is_sound(&self, dim: usize) -> bool {
+    /// Whether what was loaded can be the sums of gradients.
+    fn is_sound(&self) -> bool {
         let numbers = |cell: &Cell| {
             cell.y.is_finite()
                 && cell.c.is_finite()
                 && (0.0..f64::INFINITY).contains(&cell.root)
                 && (0.0..f64::INFINITY).contains(&cell.top)
         };
-        let power = self.unit == 0.0 || self.unit == power_of_two(self.unit);
-        if self.dim() != dim || !power || !self.cells.iter().all(numbers) {
+        let Sums {
+            unit,
+            products: here,
+            top,
+            ..
+        } = self.sums;
+        let power = unit == 0.0 || unit == power_of_two(unit);
+        if !power || !self.used().all(|(_, cell)| numbers(cell)) {
             return false;
         }
-        let (here, there) = (self.products, self.summed_up());
+        let there = self.summed_up();
         let near = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-6 * size;
-        near(here.cc, there.cc, self.top.max(there.cc))
+        near(here.cc, there.cc, top.max(there.cc))
             && near(here.yy, there.yy, 1.0 + there.yy)
             && here.yc.is_finite()
-            && self.top.is_finite()
+            && top.is_finite()
     }
 }
 

@@ -9,21 +9,27 @@
 //!
 //! A probe writes c' over c outside the support, notes what was there, and puts it back if the
 //! round fails. Nothing is scaled lazily and no sum is carried along but one that does not drift
-//! ([`Total`](super::ranked::Total)): given the same steps, decisions on balls have the bits of
+//! ([`Total`]): given the same steps, decisions on balls have the bits of
 //! dense storage.
 //!
 //! Features leave the support when nothing is left of them: after σ = 1, or when they have become
 //! [`NEGLIGIBLE`].
 
+mod atom;
+mod ranked;
+mod state;
+mod support;
+
 use serde::{Deserialize, Serialize};
 
 use super::careful::overflowed;
-use super::ranked::{Order, Ranked, Total};
-use super::support::{LEAST_ROOM, Support};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, grown, norm_p};
 use crate::{Error, Result};
+use atom::{Corner, Outside};
+use ranked::{Order, Ranked, Total};
+use support::{LEAST_ROOM, Support};
 
 /// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
 const CANCELLED: f64 = 1e-9;
@@ -80,44 +86,6 @@ struct Last {
     /// The atom, unless ∇F = 0.
     found: bool,
     atom: Vec<Corner>,
-}
-
-/// How ∇F follows from the ranked numbers outside the support.
-#[derive(Clone, Copy)]
-struct Outside {
-    offset: f64,
-    rest: f64,
-    beta: f64,
-}
-
-impl Outside {
-    /// The entry of ∇F for a ranked number, rounded as in dense storage. The order stays.
-    fn direction(&self, c: f64) -> f64 {
-        self.beta.mul_add(self.rest, c + self.offset)
-    }
-}
-
-/// An entry of an atom, with that of the direction.
-#[derive(Clone, Copy)]
-struct Corner {
-    feature: usize,
-    value: f64,
-    direction: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    name: String,
-    atoms: SparseAtoms,
-    dim: usize,
-    rest: f64,
-    offset: f64,
-    total: [f64; 2],
-    /// In the order of the slots, which later sums depend on.
-    support: Vec<(u32, f64, f64)>,
-    /// The non-zeros, in the order of their indices.
-    outside: Vec<(u32, f64)>,
-    first: First,
 }
 
 impl SparsePair {
@@ -280,7 +248,7 @@ impl SparsePair {
         let pull = if is_pulled { update.origin } else { 0.0 };
         let before = if update.fresh { 0.0 } else { self.offset };
         let offset = before + m * self.rest + pull * self.first.rest;
-        let beyond = self.absorb(update);
+        let beyond = self.absorb(update)?;
         if is_pulled {
             self.pull_outside(pull)?;
             let First {
@@ -293,18 +261,16 @@ impl SparsePair {
             self.support.lay_base(None);
         }
         let scan = self.support.scan([k, m, beta], is_pulled || update.fresh);
-        let beyond = beyond?;
-        let finite = scan.dd.is_finite() || {
-            let direction = kernel::find_not_finite(self.support.direction());
-            direction.is_none()
-        };
+        let finite =
+            scan.dd.is_finite() || kernel::find_not_finite(self.support.direction()).is_none();
+        let outside_sum = self.outside.total().value();
         let outside = Outside {
             offset,
             rest: self.rest,
             beta,
         };
         let base = outside.direction(0.0);
-        if !(finite && (offset + base + k + m).is_finite()) {
+        if !(finite && (offset + base + k + m + outside_sum).is_finite()) {
             return Err(overflowed());
         }
         self.last.offset = offset;
@@ -314,7 +280,6 @@ impl SparsePair {
             0.0 => 0.0,
             rest => rest * (sum + count * per_entry),
         };
-        let outside_sum = self.outside.total().value();
         let mut probe = Probe {
             beta,
             slope: scan.dx + spread(outside_sum, base),
@@ -373,115 +338,6 @@ impl SparsePair {
             dot += rest * (outside_sum + self.outside_count() * self.last.offset + inside);
         }
         dot
-    }
-
-    /// The atom for the direction that was scanned, and its rest outside the support; false where
-    /// it is 0.
-    fn choose(&mut self, outside: Outside) -> bool {
-        self.last.atom.clear();
-        if self.atoms.count > 1 {
-            return self.choose_several();
-        }
-        let order = self.order;
-        let outside_key = |key: f64| match order {
-            Order::Magnitude => key,
-            Order::Smallest => -outside.direction(-key),
-        };
-        let inside = self.support.best(order);
-        let top = self.outside.best();
-        let best = outside_key(top);
-        let (mut key, mut feature) = inside.unwrap_or((f64::NEG_INFINITY, usize::MAX));
-        if top > f64::NEG_INFINITY && best >= key {
-            let found = self.outside.first(|key| outside_key(key) >= best);
-            let found = found.unwrap_or(usize::MAX);
-            feature = if best > key {
-                found
-            } else {
-                feature.min(found)
-            };
-            key = best;
-        }
-        let (size, direction) = (self.atoms.size, -key);
-        let value = match self.atoms.signs {
-            // a sign has no part in the key
-            Signs::Any if key > 0.0 => {
-                let direction = match self.support.slot(feature) {
-                    Some(slot) => self.support.direction()[slot],
-                    None => self.outside.get(feature),
-                };
-                let value = if direction > 0.0 { -size } else { size };
-                self.last.atom.push(Corner {
-                    feature,
-                    value,
-                    direction,
-                });
-                return true;
-            }
-            Signs::Any => return false,
-            _ if key == 0.0 && self.is_still(outside) => return false,
-            Signs::PositiveOrZero if direction >= 0.0 => return true,
-            Signs::Positive | Signs::PositiveOrZero => size,
-        };
-        self.last.atom.push(Corner {
-            feature,
-            value,
-            direction,
-        });
-        true
-    }
-
-    /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
-    fn is_still(&self, outside: Outside) -> bool {
-        self.support.direction().iter().all(|d| *d == 0.0)
-            && self.outside.is_all(|c| outside.direction(c) == 0.0)
-    }
-
-    /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by
-    /// one, as long as they stand a chance, and put back.
-    fn choose_several(&mut self) -> bool {
-        let Self {
-            top,
-            support,
-            outside,
-            last,
-            ..
-        } = self;
-        let (count, size) = (self.atoms.count, self.atoms.size);
-        top.start();
-        for (d, i) in support.direction().iter().zip(support.indices()) {
-            top.offer(d.abs(), *i, count);
-        }
-        let bar = top.bar(count);
-        for _ in 0..count {
-            let key = outside.best();
-            let Some(feature) = outside.first(|k| k >= key).filter(|_| key >= bar) else {
-                break;
-            };
-            let direction = outside.get(feature);
-            last.atom.push(Corner {
-                feature,
-                value: 0.0,
-                direction,
-            });
-            outside.set(feature, f64::NAN);
-            top.offer(key, feature as u32, count);
-        }
-        for corner in last.atom.drain(..) {
-            outside.set(corner.feature, corner.direction);
-        }
-        for &(_, i) in top.chosen(count) {
-            let feature = i as usize;
-            let direction = match support.slot(feature) {
-                Some(slot) => support.direction()[slot],
-                None => outside.get(feature),
-            };
-            last.atom.push(Corner {
-                feature,
-                value: if direction > 0.0 { -size } else { size },
-                direction,
-            });
-        }
-        last.atom.iter().any(|corner| corner.direction != 0.0)
     }
 
     /// (⟨∇F, x − v⟩, ‖v − x‖²) from x − v, where the sums would cancel.
@@ -558,86 +414,16 @@ impl SparsePair {
     fn drop_negligible(&mut self) {
         let rest = self.rest;
         let least = NEGLIGIBLE * kernel::max_abs(self.support.x()).max(rest);
-        let gone = |x: &f64| (x - rest).abs() <= least;
-        // most rounds have none, and a look at all of them vectorises
-        if !self.support.x().iter().fold(false, |any, x| any | gone(x)) {
+        let gone = |x: f64| (x - rest).abs() <= least;
+        if !self.support.holds_any(gone) {
             return;
         }
         for slot in (0..self.support.len()).rev() {
-            if gone(&self.support.x()[slot]) {
+            if gone(self.support.x()[slot]) {
                 let (feature, c) = self.support.remove(slot);
                 self.outside.set(feature, c - self.offset);
             }
         }
-    }
-
-    /// Whether a point of these entries, `rest` elsewhere, is one of the set.
-    fn is_feasible(&self, rest: f64, entries: &[f64]) -> bool {
-        const SLACK: f64 = 1e-8; // as for every saved state
-        let SparseAtoms { count, size, signs } = self.atoms;
-        let alike = (self.dim() - entries.len()) as f64 * (rest / size);
-        if signs == Signs::Any {
-            let top = kernel::max_abs(entries) / size;
-            let sum: f64 = entries.iter().map(|x| x.abs() / size).sum();
-            return rest == 0.0 && top <= 1.0 + SLACK && sum <= count as f64 * (1.0 + SLACK);
-        }
-        let least = entries.iter().fold(rest, |least, x| least.min(*x)) / size;
-        let over = entries.iter().map(|x| x / size).sum::<f64>() + alike - 1.0;
-        let fits = over <= SLACK && (over >= -SLACK || signs == Signs::PositiveOrZero);
-        fits && least >= -SLACK
-    }
-
-    /// Errors unless the bytes' numbers can be taken as they are.
-    fn check_saved(&self, saved: &Saved) -> Result<()> {
-        let dim = self.dim();
-        if (&saved.name, saved.atoms) != (&self.name, self.atoms) {
-            return Err(Error::State(format!(
-                "it is of a set {} with {:?}, not of {} with {:?}",
-                saved.name, saved.atoms, self.name, self.atoms
-            )));
-        }
-        if saved.dim != dim {
-            return Err(Error::State(format!(
-                "it is of dimension {}, the set of {dim}",
-                saved.dim
-            )));
-        }
-        let are_features = |mut indices: Vec<u32>| {
-            indices.sort_unstable();
-            let apart = indices.windows(2).all(|pair| pair[0] < pair[1]);
-            apart && indices.last().is_none_or(|i| (*i as usize) < dim)
-        };
-        let First {
-            rest,
-            indices,
-            values,
-        } = &saved.first;
-        let x: Vec<f64> = saved.support.iter().map(|e| e.1).collect();
-        let c = saved.support.iter().map(|e| e.2);
-        let c: Vec<f64> = c.chain(saved.outside.iter().map(|e| e.1)).collect();
-        let inside = saved.support.iter().map(|e| e.0);
-        let features = inside.chain(saved.outside.iter().map(|e| e.0)).collect();
-        let numbers = [
-            saved.rest,
-            saved.offset,
-            saved.total[0],
-            saved.total[1],
-            *rest,
-        ];
-        let sound = are_features(features)
-            && saved.outside.is_sorted_by_key(|e| e.0)
-            && are_features(indices.clone())
-            && indices.len() == values.len()
-            && [&numbers[..], &x, &c, values]
-                .iter()
-                .all(|v| kernel::find_not_finite(v).is_none());
-        if !sound {
-            return Err(Error::State("its entries are no vectors".into()));
-        }
-        if !(self.is_feasible(saved.rest, &x) && self.is_feasible(*rest, values)) {
-            return Err(Error::State("its decision lies outside the set".into()));
-        }
-        Ok(())
     }
 }
 
@@ -733,48 +519,11 @@ impl Pair for SparsePair {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        let Total { sum, lost } = self.outside.total();
-        let entries = self.support.indices().iter().zip(self.support.x());
-        let entries = entries.zip(self.support.c());
-        let outside = self.outside.values().iter().enumerate();
-        let saved = Saved {
-            name: self.name.clone(),
-            atoms: self.atoms,
-            dim: self.dim(),
-            rest: self.rest,
-            offset: self.offset,
-            total: [sum, lost],
-            support: entries.map(|((i, x), c)| (*i, *x, *c)).collect(),
-            outside: outside
-                .filter(|(_, c)| **c != 0.0 && !c.is_nan())
-                .map(|(i, c)| (i as u32, *c))
-                .collect(),
-            first: self.first.clone(),
-        };
-        postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
+        self.to_bytes()
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let saved: Saved = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
-        self.check_saved(&saved)?;
-        self.support.clear();
-        self.outside.clear();
-        for (i, x, c) in saved.support {
-            self.outside.set(i as usize, f64::NAN);
-            self.support.push(i as usize, x, c);
-        }
-        for (i, c) in saved.outside {
-            self.outside.set(i as usize, c);
-        }
-        let [sum, lost] = saved.total;
-        self.outside.set_total(Total { sum, lost });
-        self.rest = saved.rest;
-        self.offset = saved.offset;
-        self.first = saved.first;
-        self.last.changed.clear();
-        self.last.is_aside = false;
-        self.last.found = false;
-        Ok(())
+        self.take_bytes(saved)
     }
 
     fn hold(&mut self) -> bool {

@@ -216,20 +216,34 @@ impl Support {
             Order::Magnitude => kernel::max_abs(direction),
             Order::Smallest => -direction[kernel::argmin(direction)?],
         };
+        let feature = match order {
+            Order::Magnitude => self.first_with(|d| d.abs() == top),
+            Order::Smallest => self.first_with(|d| -d == top),
+        };
+        Some((top, feature? as usize))
+    }
+
+    /// The smallest feature whose entry of the direction is like this. Few are.
+    #[inline(always)]
+    fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
+        let direction = self.direction();
         let mut feature: Option<u32> = None;
-        // whole chunks are passed over by comparisons that vectorise
-        const LANES: usize = 16;
-        for (chunk, indices) in direction.chunks(LANES).zip(self.indices.chunks(LANES)) {
-            let hit = chunk
-                .iter()
-                .fold(false, |hit, d| hit | (order.key(*d) == top));
-            if hit {
-                let ties = chunk.iter().zip(indices);
-                let ties = ties.filter(|(d, _)| order.key(**d) == top);
-                feature = ties.map(|(_, i)| *i).chain(feature).min();
+        for (n, chunk) in direction.chunks(CHUNK).enumerate() {
+            if holds_any(chunk, &is_like) {
+                let entries = chunk.iter().zip(&self.indices[n * CHUNK..]);
+                let like = entries.filter(|(d, _)| is_like(**d));
+                feature = like.map(|(_, i)| *i).chain(feature).min();
             }
         }
-        Some((top, feature? as usize))
+        feature
+    }
+
+    /// Whether an entry of x is like this.
+    #[inline(always)]
+    pub fn holds_any(&self, is_like: impl Fn(f64) -> bool) -> bool {
+        self.x()
+            .chunks(CHUNK)
+            .any(|chunk| holds_any(chunk, &is_like))
     }
 
     /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v with entries at a few features.
@@ -247,5 +261,17 @@ impl Support {
         let distance = kernel::dot(&away[..len], &away[..len]);
         away[..len].fill(0.0);
         (gap, distance)
+    }
+}
+
+/// Entries that are looked at together.
+const CHUNK: usize = 16;
+
+/// Comparisons without an early exit, which vectorise.
+#[inline(always)]
+fn holds_any(chunk: &[f64], is_like: impl Fn(f64) -> bool) -> bool {
+    match <&[f64; CHUNK]>::try_from(chunk) {
+        Ok(whole) => whole.iter().fold(false, |any, v| any | is_like(*v)),
+        Err(_) => chunk.iter().any(|v| is_like(*v)),
     }
 }

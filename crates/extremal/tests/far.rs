@@ -37,17 +37,16 @@ fn from_any_distance_the_set_lies_behind_the_plane_across_the_way() {
     for NamedSet { name, set, .. } in all() {
         let mut projection = set.projection().unwrap();
         let bound = set.geometry().norm_bound;
-        for size in [1e200, 1e280, 9e299] {
+        for size in [1e200, 1e280, 1e300, 1.7e308] {
             for y in points(size) {
                 let mut x = y.clone();
-                match projection.project(&mut x) {
-                    Err(e) => {
-                        // in its own measure it is farther
-                        assert!(name.contains("scale:by=1e-100"), "{name}: {e}");
-                        assert!(e.to_string().contains("1e300 at most"), "{e}");
-                        continue;
-                    }
-                    Ok(()) => {}
+                if let Err(e) = projection.project(&mut x) {
+                    // in its own measure it is beyond all numbers
+                    assert!(name.contains("scale:by="), "{name}: {e}");
+                    assert!(matches!(e, Error::Parameter { .. }), "{name}: {e}");
+                    assert!(e.to_string().contains("near enough"), "{e}");
+                    assert_eq!(bits(&x), bits(&y), "{name}");
+                    continue;
                 }
                 let violation = set.violation(&x).unwrap_or(0.0);
                 assert!(violation <= 1e-9, "{name}: {violation:e} from {y:?}");
@@ -65,22 +64,6 @@ fn from_any_distance_the_set_lies_behind_the_plane_across_the_way() {
     }
 }
 
-#[test]
-fn from_beyond_all_distances_there_is_an_error_in_words_and_nothing_has_moved() {
-    for NamedSet { name, set, .. } in all() {
-        let mut projection = set.projection().unwrap();
-        for size in [1.1e300, 1e305, f64::MAX] {
-            for y in points(size) {
-                let mut x = y.clone();
-                let error = projection.project(&mut x).unwrap_err();
-                assert!(matches!(error, Error::Parameter { .. }), "{name}: {error}");
-                assert!(error.to_string().contains("1e300"), "{error}");
-                assert_eq!(bits(&x), bits(&y), "{name}");
-            }
-        }
-    }
-}
-
 /// A box that is scaled is a box, in every coordinate by itself: however far one of them lies,
 /// the others are where they are.
 #[test]
@@ -93,7 +76,7 @@ fn a_scaled_box_is_a_box_however_far_one_coordinate_lies() {
         let (scaled, plain) = (scaled.build(Some(DIM)), plain.build(Some(DIM)));
         let mut projection = scaled.unwrap().projection().unwrap();
         let mut direct = plain.unwrap().projection().unwrap();
-        for far in [1.0, 1e100, 1e199, 1e250, 1e299] {
+        for far in [1.0, 1e100, 1e199, 1e250, 1e307] {
             let y = [far, 5.0 * by, 0.25 * by, -by, -far];
             let (mut x, mut expected) = (y, y);
             direct.project(&mut expected).unwrap();
@@ -102,7 +85,7 @@ fn a_scaled_box_is_a_box_however_far_one_coordinate_lies() {
                     let apart = norm(&minus(&x, &expected));
                     assert!(apart <= 1e-15 * by, "{by:e}, {far:e}: {x:?}");
                 }
-                Err(e) => assert!(far / by > 1e300, "{by:e}, {far:e}: {e}"),
+                Err(e) => assert!((far / by).is_infinite(), "{by:e}, {far:e}: {e}"),
             }
         }
     }

@@ -79,7 +79,7 @@ fn a_signal_saves_and_says_so_even_while_the_input_is_silent() {
                 "-f",
                 text(&model),
             ])
-            .args(["-P", "1", "--progress", "json"])
+            .args(["-P", "1", "--progress", "json", "--set", "l2:radius=3"])
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -18,9 +18,9 @@ const CANCELLED: f64 = 1e-9;
 /// one scale can serve gets too narrow to guess it.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
-/// A gradient whose inner products with points of the set may be larger is refused: so many fit
-/// into a number that no sum of those accepted overflows.
-const LARGEST_PRODUCT: f64 = 1e290;
+/// A gradient whose inner products with points of the set may be larger is refused: what is
+/// accepted leaves room for the rounds that follow.
+const LARGEST_PRODUCT: f64 = 1e304;
 
 /// (x, c), every entry of both.
 pub struct DensePair {

@@ -28,7 +28,7 @@ use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    bring_near, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -503,11 +503,7 @@ impl Projection for GroupProjection {
         if self.ball.gauge_of(x) <= 1.0 {
             return Ok(());
         }
-        // The norm of numbers near the largest there is would be none; from so far away only the
-        // direction counts.
-        if kernel::max_abs(x) > 1e290 {
-            x.iter_mut().for_each(|x| *x *= 1e-20);
-        }
+        bring_near(x);
         for (norm, n) in self.norms.iter_mut().zip(self.ball.norms(x, 2.0)) {
             *norm = n;
         }

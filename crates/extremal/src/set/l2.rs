@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    Structure, bring_near, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -159,7 +159,11 @@ impl Oracle for L2Ball {
 impl Projection for L2Ball {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
-        let norm = kernel::norm(x);
+        let mut norm = kernel::norm(x);
+        if !norm.is_finite() {
+            bring_near(x);
+            norm = kernel::norm(x);
+        }
         if norm > self.radius {
             for x in x.iter_mut() {
                 // in this order: radius/norm may be no normal number

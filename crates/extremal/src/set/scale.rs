@@ -16,10 +16,10 @@ use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
-    SparseAtoms, Structure, check_near, check_point, check_radius,
+    SparseAtoms, Structure, check_point, check_radius,
 };
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Result, kernel};
+use crate::{Error, Result, kernel};
 
 /// Spec of [`ScaledSet`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -210,7 +210,12 @@ impl Projection for ScaledProjection {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
         let by = self.by;
-        check_near(kernel::max_abs(x) / by)?;
+        let top = kernel::max_abs(x);
+        if !(top / by).is_finite() {
+            let allowed = "near enough to be divided by the set's factor";
+            let point = format!("[… {top:e} …]");
+            return Err(Error::parameter("scale", "point", point, allowed));
+        }
         x.iter_mut().for_each(|v| *v /= by);
         self.inner.project(x)?;
         x.iter_mut().for_each(|v| *v *= by);

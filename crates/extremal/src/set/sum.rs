@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure, bring_near,
     check_direction, check_point, larger,
 };
 use crate::spec::{Described, Entry};
@@ -233,7 +233,11 @@ impl Surroundings {
 
 impl Projection for Surroundings {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        let far = self.away_from_base(x)?;
+        let mut far = self.away_from_base(x)?;
+        if !far.is_finite() {
+            bring_near(x);
+            far = kernel::norm(x);
+        }
         if far > self.radius {
             for x in x.iter_mut() {
                 *x = (*x / far) * self.radius;

@@ -191,7 +191,7 @@ impl Cells {
                 sums
             }
         };
-        let bb = size * size;
+        let bb = row.square(delta, size);
         gram.uu += 2.0 * bu + bb;
         gram.wu += bw + rho * (bu + bb);
         gram.ww += rho * (2.0 * bw + rho * bb);

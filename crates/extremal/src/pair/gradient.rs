@@ -27,6 +27,9 @@ pub enum Row<'a> {
     },
 }
 
+/// A norm below this may be subnormal, or the root of numbers that are.
+const SMALLEST_NORM: f64 = 1e-290;
+
 impl Row<'_> {
     /// How many entries are stored.
     pub fn stored(&self) -> usize {
@@ -38,6 +41,16 @@ impl Row<'_> {
             Self::Dense(values) | Self::Sparse { values, .. } | Self::Entries { values, .. } => {
                 values
             }
+        }
+    }
+
+    /// ‖k·a‖² from ‖k·a‖, or from the entries where ‖a‖ is so small that it has lost digits.
+    #[inline]
+    pub(crate) fn square(&self, k: f64, size: f64) -> f64 {
+        if size >= SMALLEST_NORM * k.abs() {
+            size * size
+        } else {
+            self.values().iter().map(|a| (k * a) * (k * a)).sum()
         }
     }
 

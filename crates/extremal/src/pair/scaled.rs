@@ -1,9 +1,10 @@
 //! A vector that is scaled in O(1) and added to in O(non-zeros), with its norm known: what the
 //! projected learners need on an ℓ2 ball, where a projection is a scale.
 //!
-//! It is s·w, in blocks as [`Cells`](super::cells) are. Where s vanishes beside what it was, w
-//! takes it over in O(1), by epochs. ‖w‖² is kept by what each row adds to it, with a bound on how
-//! far rounding may have led it astray; beyond a share of it, the sum is computed anew.
+//! It is s·w, in blocks as [`Cells`](super::cells) are. A row beside which s vanishes brings a scale
+//! of its own, and w takes over the old one in O(1), by epochs. ‖w‖² is kept by what each row adds
+//! to it, with a bound on how far rounding may have led it astray; beyond a share of it, the sum is
+//! computed anew.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +22,14 @@ const VANISHING: f64 = 1e-60;
 /// How far ‖w‖² may be off, relative to itself.
 const DOUBTFUL: f64 = 1e-10;
 
-/// Scales are kept away from the ends of the range of numbers.
+/// Scales are chosen among these, away from the ends of the range of numbers,
 const SCALES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
+/// and chosen anew beyond these.
+const REACH: std::ops::RangeInclusive<f64> = 1e-250..=1e250;
+
+/// ‖w‖² beyond these says that w is over a scale that is not its own.
+const SQUARES: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
 
 /// s·w.
 pub(crate) struct Scaled {
@@ -41,8 +48,6 @@ struct Numbers {
     factor: f64,
     /// s
     scale: f64,
-    /// s when the epoch began.
-    base: f64,
     /// ‖w‖²
     square: f64,
     /// What rounding may have done to it.
@@ -71,7 +76,6 @@ impl Scaled {
                 epoch: 1,
                 factor: 0.0,
                 scale: 1.0,
-                base: 1.0,
                 square: 0.0,
                 doubt: 0.0,
             },
@@ -145,15 +149,14 @@ impl Scaled {
 
     /// Multiplies by k, a finite number.
     pub fn multiply(&mut self, k: f64) {
+        if k == 0.0 {
+            return self.begin_epoch(0.0, 1.0);
+        }
         if k.abs() > 1.0 / VANISHING {
             self.normalise();
         }
         self.numbers.scale *= k;
-        let Numbers { scale, base, .. } = self.numbers;
-        let share = (scale / base).abs();
-        if share < VANISHING {
-            self.begin_epoch(base);
-        } else if share > 1.0 / VANISHING {
+        if !REACH.contains(&self.numbers.scale.abs()) {
             self.normalise();
         }
     }
@@ -171,12 +174,11 @@ impl Scaled {
             ..
         } = self.numbers;
         if self.touched.count() == 0 {
-            (self.numbers.scale, self.numbers.base) = (natural, natural);
+            self.numbers.scale = natural;
         } else if square == 0.0 && doubt == 0.0 {
-            // nothing is there, or nothing that has a square
-            self.begin_epoch_with(0.0, natural);
+            self.begin_epoch(0.0, natural);
         } else if (scale / natural).abs() < VANISHING {
-            self.begin_epoch(natural);
+            self.begin_epoch(scale / natural, natural);
         }
         let delta = k / self.numbers.scale;
         let bw = match *row {
@@ -190,8 +192,8 @@ impl Scaled {
         };
         let numbers = &mut self.numbers;
         let length = size / numbers.scale.abs();
-        let bb = length * length;
-        let terms = 2.0 * length * numbers.square.max(0.0).sqrt() + bb;
+        let bb = row.square(delta, length);
+        let terms = 2.0 * bb.sqrt() * numbers.square.max(0.0).sqrt() + bb;
         let long = 2.0 + row.stored() as f64 / LANES as f64;
         numbers.square += 2.0 * bw + bb;
         numbers.doubt += f64::EPSILON * (numbers.square.abs() + long * terms);
@@ -242,19 +244,15 @@ impl Scaled {
         self.stamps[block] = self.numbers.epoch;
     }
 
-    /// The same vector over the scale `to`, beside which the present one vanishes.
-    fn begin_epoch(&mut self, to: f64) {
-        self.begin_epoch_with(self.numbers.scale / to, to);
-    }
-
-    fn begin_epoch_with(&mut self, factor: f64, scale: f64) {
+    /// w *= factor in O(1), for |factor| < [`VANISHING`], over a new scale.
+    fn begin_epoch(&mut self, factor: f64, scale: f64) {
         if self.numbers.epoch == u32::MAX {
             self.settle(1.0);
         }
         let numbers = &mut self.numbers;
         numbers.epoch += 1;
         numbers.factor = factor;
-        (numbers.scale, numbers.base) = (scale, scale);
+        numbers.scale = scale;
         numbers.square *= factor * factor;
         numbers.doubt *= factor * factor;
     }
@@ -275,11 +273,11 @@ impl Scaled {
     /// The same vector over a scale as large as itself; O(touched).
     fn normalise(&mut self) {
         if self.numbers.square == 0.0 {
-            return self.begin_epoch_with(0.0, 1.0);
+            return self.begin_epoch(0.0, 1.0);
         }
         let natural = power_of_two(self.norm().clamp(*SCALES.start(), *SCALES.end()));
         self.settle(self.numbers.scale / natural);
-        (self.numbers.scale, self.numbers.base) = (natural, natural);
+        self.numbers.scale = natural;
         self.measure();
     }
 
@@ -288,15 +286,32 @@ impl Scaled {
         if self.numbers.epoch > 1 {
             self.settle(1.0);
         }
+        let mut square = self.sum_of_squares();
+        if !SQUARES.contains(&square) {
+            // what is left after cancelling may be too small to be squared
+            let parts = self.parts().flat_map(|(_, part)| part);
+            let top = parts.fold(0.0, |top: f64, w| top.max(w.abs()));
+            let natural = power_of_two(top.max(f64::MIN_POSITIVE));
+            if top == 0.0 || (self.numbers.scale * natural).abs() < *REACH.start() {
+                return self.begin_epoch(0.0, 1.0);
+            }
+            self.settle(1.0 / natural);
+            self.numbers.scale *= natural;
+            square = self.sum_of_squares();
+        }
+        let length = self.touched.count() as f64;
+        self.numbers.square = square;
+        self.numbers.doubt = f64::EPSILON * length.sqrt() * square;
+    }
+
+    fn sum_of_squares(&self) -> f64 {
         let mut sums = [0.0; LANES];
         for (_, part) in self.parts() {
             for (sum, w) in sums.iter_mut().zip(part) {
                 *sum += w * w;
             }
         }
-        let length = self.touched.count() as f64;
-        self.numbers.square = tree(sums);
-        self.numbers.doubt = f64::EPSILON * length.sqrt() * self.numbers.square;
+        tree(sums)
     }
 
     /// The entries that may not be 0, in order.
@@ -407,17 +422,14 @@ impl SavedScaled {
             epoch,
             factor,
             scale,
-            base,
             square,
             doubt,
         } = self.numbers;
-        let sound = [factor, scale, base, square, doubt]
-            .iter()
-            .all(|v| v.is_finite());
+        let sound = [factor, scale, square, doubt].iter().all(|v| v.is_finite());
         if end > dim.div_ceil(LANES) || entries != self.entries.len() || epoch == 0 || !sound {
             return trouble("its blocks and numbers do not fit".into());
         }
-        if !(base.is_normal() && scale.is_normal() && square >= 0.0 && doubt >= 0.0) {
+        if !(scale.is_normal() && square >= 0.0 && doubt >= 0.0) {
             return trouble("its scales are out of range".into());
         }
         Ok(())
@@ -520,10 +532,26 @@ mod tests {
         x.add(1.0, &row, 3.0);
         x.numbers.epoch = u32::MAX;
         x.stamps.fill(u32::MAX);
-        x.multiply(1e-70);
-        assert_eq!(written(&x), [1e-70, 2e-70, 2e-70]);
-        x.add(1.0, &row, 3.0);
-        assert_eq!(written(&x), [1.0, 2.0, 2.0]);
+        x.add(1e70, &row, 3e70);
+        assert_eq!(written(&x), [1e70, 2e70, 2e70]);
+        assert_eq!(x.numbers.epoch, 2);
+    }
+
+    #[test]
+    fn what_lies_far_below_what_cancels_is_still_there() {
+        let mut x = Scaled::new(3);
+        x.add(1.0, &Row::Dense(&[0.0, 3.0, 4.0]), 5.0);
+        for k in [1e170, -1e170] {
+            x.add(k, &Row::Dense(&[1.0, 0.0, 0.0]), 1e170);
+        }
+        assert_eq!(written(&x)[0], 0.0);
+        for (a, b) in written(&x)[1..].iter().zip([3.0, 4.0]) {
+            assert!((a - b).abs() < 1e-14, "{a} {b}");
+        }
+        assert!((x.norm() - 5.0).abs() < 1e-14);
+        x.multiply(1e-170);
+        x.add(1e-200, &Row::Dense(&[1.0, 0.0, 0.0]), 1e-200);
+        assert!((x.norm() / 5e-170 - 1.0).abs() < 1e-14);
     }
 
     #[test]

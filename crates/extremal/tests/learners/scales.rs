@@ -107,6 +107,11 @@ fn a_start_at_a_corner_is_as_good_as_the_centre() {
         let joint = if given.contains(':') { ',' } else { ':' };
         let text = format!("{given}{joint}start={corner:?}");
         let spec: LearnerSpec = text.parse().unwrap();
+        if team.storage == Storage::Lazy && team.learner.entry().name == "dual-averaging" {
+            // its decisions would be no multiples of the gradients' sum
+            assert!(spec.build_stored(&team.set, team.storage).is_err());
+            continue;
+        }
         let mut learner = spec.build_stored(&team.set, team.storage).unwrap();
         let apart = distance(&written(learner.decision()), &corner);
         let size = team.set.geometry().norm_bound;

@@ -135,6 +135,14 @@ pub struct Learn {
     /// The column with the importance weight, in CSV
     #[arg(long, value_name = "NAME", help_heading = "How examples are read")]
     weight: Option<String>,
+    /// Columns that are texts whatever they look like, in CSV
+    #[arg(
+        long,
+        value_name = "A,B,..",
+        value_delimiter = ',',
+        help_heading = "How examples are read"
+    )]
+    categorical: Option<Vec<String>>,
     /// How often to go through the file
     #[arg(
         long,
@@ -337,6 +345,7 @@ impl Learn {
                 zero_based: self.zero_based,
                 label_column: self.label.clone(),
                 weight_column: self.weight.clone(),
+                categorical: self.categorical.clone(),
                 seed: self.seed,
             },
         };

@@ -102,7 +102,7 @@ pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -
         let class = class.unwrap_or_default();
         decision.for_each_nonzero(&mut |i, v| {
             if failed.is_none() {
-                failed = emit(&format!("{class}{i} {v:?}\n")).err();
+                failed = emit(&format!("{class}{} {v:?}\n", saved.plan.feature(i))).err();
             }
         });
     }

@@ -67,6 +67,8 @@ pub struct Asked {
     pub label_column: Option<String>,
     /// `--weight`
     pub weight_column: Option<String>,
+    /// `--categorical`
+    pub categorical: Option<Vec<String>>,
     /// `--seed`
     pub seed: Option<u64>,
 }
@@ -100,8 +102,12 @@ pub struct Plan {
     pub label_column: Option<String>,
     /// The weight's column.
     pub weight_column: Option<String>,
+    /// Columns that are texts whatever they look like.
+    pub categorical: Vec<String>,
     /// Chooses what learners draw.
     pub seed: u64,
+    /// What the data call the first feature: 1 in libsvm's files, 0 elsewhere.
+    pub first_index: u32,
 }
 
 impl Plan {
@@ -166,7 +172,9 @@ impl Plan {
             zero_based: asked.zero_based,
             label_column: asked.label_column.clone(),
             weight_column: asked.weight_column.clone(),
+            categorical: asked.categorical.clone().unwrap_or_default(),
             seed: asked.seed.unwrap_or(0),
+            first_index: 0,
         })
     }
 
@@ -218,6 +226,7 @@ impl Plan {
         same!("--seed", asked.seed, self.seed);
         same!("--bits", asked.bits.map(Some), self.bits);
         same!("--labels", asked.labels.clone().map(Some), self.labels);
+        same!("--categorical", asked.categorical.clone(), self.categorical);
         same!("--classes", asked.classes.clone(), self.classes);
         same!(
             "--label",
@@ -257,6 +266,7 @@ impl Plan {
             bits: self.bits,
             label_column: self.label_column.clone(),
             weight_column: self.weight_column.clone(),
+            categorical: self.categorical.clone(),
             labels,
             labels_required: true,
             intercept: self.intercept,
@@ -267,6 +277,15 @@ impl Plan {
     /// The loss with its ridge term.
     pub fn objective(&self) -> Result<Objective> {
         objective(&self.loss, self.ridge)
+    }
+
+    /// What the data call feature `i`; the intercept comes before all of them.
+    pub fn feature(&self, i: usize) -> String {
+        match (self.intercept, i) {
+            (true, 0) => "intercept".into(),
+            (true, i) => (i - 1 + self.first_index as usize).to_string(),
+            (false, i) => (i + self.first_index as usize).to_string(),
+        }
     }
 
     /// How many models are learnt side by side.

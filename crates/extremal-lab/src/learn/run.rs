@@ -118,13 +118,16 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let mut source = Source::open(options.data.as_deref(), &read)?;
     let session = match saved {
         Some(session) => session,
-        None if options.asked.set.is_some() => Session::new(plan)?,
+        None if options.asked.set.is_some() => {
+            Session::new(numbered(plan, source.reader().format()))?
+        }
         None => {
             let is_stopped = || host.is_stopped();
             let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
                 return Ok(End::Interrupted);
             };
-            Session::new(Plan::choose(&options.asked, radius)?)?
+            let plan = Plan::choose(&options.asked, radius)?;
+            Session::new(numbered(plan, source.reader().format()))?
         }
     };
     let mut run = Run::new(options, session, host)?;
@@ -150,6 +153,14 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         run.say(&format!("test             {text}\n"));
     }
     Ok(end)
+}
+
+/// The plan with the numbers that features have in this format.
+fn numbered(plan: Plan, format: Format) -> Plan {
+    Plan {
+        first_index: u32::from(format == Format::Libsvm && !plan.zero_based),
+        ..plan
+    }
 }
 
 /// A radius that suits the stream, by its first examples; `None` if told to stop meanwhile.

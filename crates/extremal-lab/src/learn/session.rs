@@ -26,7 +26,9 @@ pub struct Counters {
     pub loss: f64,
     /// Σ of the whole losses, ridge term included.
     pub whole_loss: f64,
-    /// The largest violation looked at; 0 where none was found.
+    /// The largest violation looked at; 0 where none was found. Not saved: when it was looked at
+    /// is the reports' affair.
+    #[serde(skip)]
     pub violation: f64,
 }
 

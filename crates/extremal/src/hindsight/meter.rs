@@ -7,7 +7,7 @@ use crate::kernel;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Loss, Objective};
 use crate::pair::{Gradient, Point};
-use crate::set::{Atom, Identity, Oracle, SharedSet, check_saved_point, grown};
+use crate::set::{Atom, Identity, Oracle, SharedSet, grown};
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
@@ -49,9 +49,6 @@ struct SavedMeter {
     sum: Saved,
     played: f64,
     rounds: u64,
-    calls: u64,
-    x: Saved,
-    oracle: Vec<f64>,
 }
 
 const NAME: &str = "meter";
@@ -215,8 +212,9 @@ impl Meter {
         Ok(())
     }
 
-    /// The whole state, as bytes that take the room of what is not 0; [`Meter::load`] on a meter
-    /// built alike goes on from it.
+    /// What the rounds have added up to, as bytes that take the room of what is not 0;
+    /// [`Meter::load`] on a meter built alike goes on from it. When and how often it was asked for
+    /// a certificate leaves no trace in them.
     ///
     /// ```
     /// use extremal::{hindsight::Meter, learner::LearnerSpec, pair::Gradient, set::SetSpec};
@@ -242,9 +240,6 @@ impl Meter {
             sum: Saved::of(&self.sum),
             played: self.played,
             rounds: self.rounds,
-            calls: self.calls,
-            x: Saved::of(&self.x),
-            oracle: self.oracle.save(),
         };
         postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
     }
@@ -264,15 +259,15 @@ impl Meter {
             )));
         }
         let dim = self.sum.len();
-        let (sum, x) = (saved.sum.restore(dim)?, saved.x.restore(dim)?);
-        check_saved_point(&*self.set, &x)?;
+        let sum = saved.sum.restore(dim)?;
         if !saved.played.is_finite() {
             return Err(Error::State("its sum of losses is no number".into()));
         }
-        self.oracle.load(&saved.oracle)?;
-        (self.sum, self.x) = (sum, x);
+        self.sum = sum;
         self.played = saved.played;
-        (self.rounds, self.calls) = (saved.rounds, saved.calls);
+        (self.rounds, self.calls) = (saved.rounds, 0);
+        self.oracle = self.set.oracle();
+        self.set.centre(&mut self.x);
         self.answered = false;
         Ok(())
     }

@@ -130,10 +130,12 @@ impl State {
         // Without a part of c along w, which only a ridge term brings, there is nothing to solve.
         let along = f + e * rho;
         let sound = e == 0.0 && f != 0.0 || along.abs() >= CANCELLED * (f.abs() + (e * rho).abs());
+        let delta = k / along;
         (sound && rho.is_finite()).then(|| Change {
-            delta: k / along,
+            delta,
             rho,
-            size: size / along.abs(),
+            // not size/along, which may be a number where δ is none
+            size: (delta / k).abs() * size,
         })
     }
 

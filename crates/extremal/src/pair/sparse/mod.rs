@@ -9,8 +9,7 @@
 //!
 //! A probe writes c' over c outside the support, notes what was there, and puts it back if the
 //! round fails. Nothing is scaled lazily and no sum is carried along but one that does not drift
-//! ([`Total`]): given the same steps, decisions on balls have the bits of
-//! dense storage.
+//! ([`Total`]): given the same steps, decisions on balls have the bits of dense storage.
 //!
 //! Features leave the support when nothing is left of them: after σ = 1, or when they have become
 //! [`NEGLIGIBLE`].
@@ -89,8 +88,8 @@ struct Last {
 }
 
 impl SparsePair {
-    /// Starts at `start`, or the set's centre, with c = 0. Errors unless the set's atoms have
-    /// few entries.
+    /// Starts at `start`, or the set's centre, with c = 0. A start with many entries is allowed,
+    /// and costs what they do. Errors unless the set's atoms have few entries.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Sparse(atoms) = set.structure() else {
             return Err(Error::Unsupported(format!(

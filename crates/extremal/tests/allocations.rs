@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use common::{Team, losses, rng, teams};
 use extremal::game;
+use extremal::learner::Storage;
 use extremal::loss::{Loss, LossSpec, Objective};
 use extremal::pair::{Gradient, Motion, Pair, Point, Row, SparsePair, Update};
 use extremal::set::SetSpec;
@@ -218,7 +219,7 @@ fn restarts_around_a_start_of_ones_own_ask_for_none_either() {
     start[3] = "0.1";
     for set in ["l2", "l2:radius=10"] {
         for name in ["ofw", "ofw-ls"] {
-            for storage in common::STORAGES {
+            for storage in [Storage::Dense, Storage::Lazy] {
                 let text = format!("{name}:doubling=true,start=[{}]", start.join(","));
                 let set: extremal::set::SetSpec = set.parse().unwrap();
                 let team = Team {

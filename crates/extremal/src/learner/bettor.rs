@@ -61,6 +61,15 @@ impl Bettor {
         (self.total + 2.0 * self.scale).is_finite() && self.won.is_finite()
     }
 
+    /// Whether what was loaded can have come of bets.
+    pub(super) fn is_sound(&self) -> bool {
+        let sizes = [self.first, self.scale, self.total];
+        sizes.iter().all(|v| *v >= 0.0)
+            && self.first <= self.scale
+            && self.sum.abs() <= self.total * (1.0 + 1e-6)
+            && self.is_finite()
+    }
+
     /// The losses of numbers in [0, 1] that it chose exceed those of 1 by at most this.
     pub(super) fn regret_bound(&self, stake: f64) -> f64 {
         theory::coin_betting(stake, self.first, self.scale, self.total)

@@ -46,7 +46,7 @@ use super::bettor::Bettor;
 use super::coordinate_sums::{CoordinateSums, SavedSums};
 use super::{
     Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_between, check_name,
-    check_turn, decode, encode, keys, take_turn,
+    check_turn, decode, encode, keys, not_stored, take_turn,
 };
 use crate::pair::{Gradient, Point, Row};
 use crate::set::{Identity, SharedSet, Structure, check_saved_point, grown};
@@ -90,6 +90,9 @@ impl MakeLearner for CoinFtrl {
                 set.name()
             )));
         };
+        if storage == Storage::Sparse {
+            return Err(not_stored(NAME, set, storage));
+        }
         let stake = keys::positive(NAME, "stake", self.stake.unwrap_or(1.0 / 1024.0))?;
         // Both storages are the same here; a state belongs to the one it was asked for.
         let state = State {
@@ -116,6 +119,10 @@ impl MakeLearner for CoinFtrl {
         }))
     }
 }
+
+/// A gradient that makes any number larger is refused: so many fit into one that later rounds of
+/// any size that is accepted can still be played.
+const LARGEST: f64 = 1e290;
 
 #[derive(Serialize, Deserialize)]
 struct State {
@@ -269,7 +276,8 @@ impl Coin {
         };
         let largest = radius * (state.sums.sum_norm() + 4.0 * spread);
         let numbers = [largest, beta, spread * 4.0, record.gradient_dot, mix.m];
-        if length.is_finite() && share.is_finite() && numbers.iter().all(|v| v.is_finite()) {
+        let fits = numbers.iter().all(|v| v.abs() <= LARGEST);
+        if length.is_finite() && share.is_finite() && fits {
             Ok((record, length, share, beta, spread))
         } else {
             Err(Error::Numerical {
@@ -385,6 +393,15 @@ impl Learner for Coin {
         }
         state.sums = CoordinateSums::restored(&sums, self.set.dim())
             .ok_or_else(|| Error::State("its sums of gradients are none".into()))?;
+        let sizes = [state.longest, state.spread, state.beta];
+        let sound = sizes.iter().all(|v| (0.0..=LARGEST).contains(v))
+            && state.stake == self.state.stake
+            && state.played.is_finite()
+            && state.length.is_sound()
+            && state.share.is_sound();
+        if !sound {
+            return Err(Error::State("its numbers can't have come of bets".into()));
+        }
         let mix = state.mix(self.radius);
         let mut x = vec![0.0; self.set.dim()];
         state.sums.write(mix.along_y, mix.along_c, &mut x);

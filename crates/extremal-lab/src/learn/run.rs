@@ -202,6 +202,9 @@ fn check(options: &LearnOptions) -> Result<()> {
     Ok(())
 }
 
+/// A file, or standard output.
+type Sink = BufWriter<Box<dyn Write>>;
+
 struct Run<'a> {
     options: &'a LearnOptions,
     host: &'a mut dyn Host,
@@ -211,8 +214,8 @@ struct Run<'a> {
     skipped: u64,
     lines: Schedule,
     window: Window,
-    trace: Option<(BufWriter<Box<dyn Write>>, Schedule, Window)>,
-    predictions: Option<BufWriter<Box<dyn Write>>>,
+    trace: Option<(Sink, Schedule, Window)>,
+    predictions: Option<Sink>,
     last: Round,
     reported: u64,
 }

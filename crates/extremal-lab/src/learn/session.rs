@@ -81,7 +81,12 @@ impl Track {
         let decision = self.learner.decision();
         let evaluation =
             objective.evaluate_in(row, label, example.weight, decision, &mut self.scratch)?;
-        let sight = self.meter.look(decision, &evaluation.gradient)?;
+        let sight = if matches!(evaluation.gradient.row, Row::Sparse { .. }) {
+            self.meter
+                .look_at(decision, &evaluation.gradient, evaluation.prediction)?
+        } else {
+            self.meter.look(decision, &evaluation.gradient)?
+        };
         match self.learner.decide() {
             // a turn that an error left open goes on
             Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}

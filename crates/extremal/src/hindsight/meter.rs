@@ -90,6 +90,13 @@ impl Meter {
 
     /// What a round adds, before it is certain that it was played. Nothing changes.
     pub fn look(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<Sight> {
+        let dot = x.dot(&gradient.row)?;
+        self.look_at(x, gradient, dot)
+    }
+
+    /// The same for whoever knows ⟨a, x⟩ of the gradient's row: an
+    /// [`Evaluation`](crate::loss::Evaluation) has it, unless its gradient had to be written out.
+    pub fn look_at(&mut self, x: &dyn Point, gradient: &Gradient<'_>, dot: f64) -> Result<Sight> {
         if x.dim() != self.sum.len() {
             return Err(Error::Size {
                 what: "decision",
@@ -97,7 +104,6 @@ impl Meter {
                 found: x.dim(),
             });
         }
-        let dot = x.dot(&gradient.row)?;
         let row = kernel::norm(gradient.row.values());
         // A number that is not finite shows in these, so that each is looked at only then.
         if !(row + dot + gradient.scale + gradient.ridge).is_finite() {

@@ -291,8 +291,15 @@ impl Coin {
         let sums = &mut self.state.sums;
         let floor = self.state.beta / self.radius;
         if gradient.ridge == 0.0 {
-            let entries = gradient.row.entries();
-            sums.absorb(norm, floor, entries.map(|(i, v)| (i, gradient.scale * v)));
+            let k = gradient.scale;
+            match gradient.row {
+                // apart from the others, as it is the one that has to be fast
+                Row::Sparse { indices, values } => {
+                    let entries = indices.iter().zip(values);
+                    sums.absorb(norm, floor, entries.map(|(i, v)| (*i as usize, k * v)));
+                }
+                row => sums.absorb(norm, floor, row.entries().map(|(i, v)| (i, k * v))),
+            }
             return;
         }
         let Mix {

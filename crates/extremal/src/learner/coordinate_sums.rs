@@ -8,6 +8,9 @@ use crate::pair::{Marks, Row};
 /// Cells in a block: passes go over the blocks that were touched.
 const BLOCK: usize = 8;
 
+/// Sums side by side.
+const LANES: usize = 4;
+
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[repr(align(32))]
@@ -22,13 +25,20 @@ struct Cell {
     top: f64,
 }
 
-/// √(a² + b²), without a square that over- or underflows.
-fn join(a: f64, b: f64) -> f64 {
-    let square = a * a + b * b;
-    if kernel::is_safe_square(square) {
-        square.sqrt()
-    } else {
-        a.hypot(b)
+impl Cell {
+    #[inline(always)]
+    fn add(&mut self, g: f64) {
+        self.c += g;
+        self.top = self.top.max(g.abs());
+        let square = self.root * self.root + g * g;
+        if kernel::is_safe_square(square) {
+            // two roots, neither of which waits for the other
+            self.root = square.sqrt();
+            self.y = -self.c / (square + self.top * self.top).sqrt();
+        } else {
+            self.root = self.root.hypot(g);
+            self.y = -self.c / self.root.hypot(self.top);
+        }
     }
 }
 
@@ -161,10 +171,32 @@ impl CoordinateSums {
     /// ⟨a, y⟩ and ⟨a, c⟩/unit.
     pub(super) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
         let per_unit = self.per_unit();
-        row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
-            let cell = &self.cells[i];
-            (y + v * cell.y, c + v * (cell.c * per_unit))
-        })
+        let Row::Sparse { indices, values } = *row else {
+            let sums = row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
+                let cell = &self.cells[i];
+                (y + v * cell.y, c + v * (cell.c * per_unit))
+            });
+            return sums;
+        };
+        // several sums, as one would wait for itself
+        let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
+        let mut add = |lane: usize, i: u32, v: f64| {
+            let cell = &self.cells[i as usize];
+            y[lane] += v * cell.y;
+            c[lane] += v * (cell.c * per_unit);
+        };
+        let (i4, i) = indices.as_chunks::<LANES>();
+        let (v4, v) = values.as_chunks::<LANES>();
+        for (i, v) in i4.iter().zip(v4) {
+            for lane in 0..LANES {
+                add(lane, i[lane], v[lane]);
+            }
+        }
+        for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+            add(lane, i, v);
+        }
+        let sum = |a: [f64; LANES]| (a[0] + a[2]) + (a[1] + a[3]);
+        (sum(y), sum(c))
     }
 
     /// along_y·y + along_c·c/unit.
@@ -178,6 +210,7 @@ impl CoordinateSums {
 
     /// c += g, for entries of a gradient of this norm. Products whose error could be seen beside
     /// cc + `floor`² unit² are summed up anew.
+    #[inline(always)]
     pub(super) fn absorb(
         &mut self,
         norm: f64,
@@ -204,10 +237,7 @@ impl CoordinateSums {
                 self.touched.set(i / BLOCK);
             }
             let (y, c) = (cell.y, cell.c * per_unit);
-            cell.c += g;
-            cell.root = join(cell.root, g);
-            cell.top = cell.top.max(g.abs());
-            cell.y = -cell.c / join(cell.root, cell.top);
+            cell.add(g);
             let now = cell.c * per_unit;
             yy += (cell.y - y) * (cell.y + y);
             yc += cell.y * now - y * c;

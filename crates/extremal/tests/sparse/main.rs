@@ -2,7 +2,6 @@
 //! infeasible or worse one on streams made to break it.
 
 #[path = "../lazy/games.rs"]
-#[allow(dead_code)] // made for lazy storage, which needs more of it
 mod games;
 mod growth;
 mod pairs;

@@ -114,13 +114,24 @@ fn main() -> ExitCode {
         {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", in_words(&error));
         ExitCode::from(match lab {
             Some(lab) if lab.is_numerical() => NUMERICAL_FAILURE,
             Some(lab) if lab.is_usage() => BAD_USAGE,
             _ => BAD_INPUT,
         })
     })
+}
+
+/// The error and what is behind it, each thing once.
+fn in_words(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn play(arguments: &Demo) -> anyhow::Result<ExitCode> {

@@ -7,7 +7,7 @@ use extremal::set::{SetSpec, SharedSet};
 use extremal_data::{Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, Result};
 
 /// What a set that grows is taken for where a learner has to be chosen for it.
 const TYPICAL: usize = 1 << 10;
@@ -385,7 +385,7 @@ fn stored<L: Loss + ?Sized>(
     }
     // The last one tried is the one that takes every set: its error is the learner's own.
     match why {
-        Some(error) => Err(error).context(|| format!("set {}", set.name())),
+        Some(error) => Err(usage(error)),
         None => Err(Error::Usage("no storage to play in".into())),
     }
 }

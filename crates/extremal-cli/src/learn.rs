@@ -89,7 +89,7 @@ pub struct Learn {
     /// Where decisions lie, e.g. l2:radius=10, lp:p=1.5,radius=3, l1:radius=20
     #[arg(long, value_name = "SPEC", help_heading = "What is learnt")]
     set: Option<String>,
-    /// What a round costs, e.g. logistic, squared, hinge, huber:delta=1, quantile:tau=0.9
+    /// What a round costs, e.g. logistic, squared, hinge, huber:delta=1, quantile:level=0.9
     #[arg(long, value_name = "SPEC", help_heading = "What is learnt")]
     loss: Option<String>,
     /// Who plays, e.g. ofw-ls, sc-ofw:lambda=0.01, gauge-ftrl, ogd; see `extremal list`

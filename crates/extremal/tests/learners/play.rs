@@ -202,27 +202,36 @@ fn decisions_are_feasible_records_true_and_theorems_kept_on_every_stream() {
 
 #[test]
 fn long_runs_stay_feasible_and_true() {
+    let teams = teams(5, |_, _| {});
+    let wanted = |(i, team): &(usize, &Team)| {
+        let first = team.learner.entry().examples[0].parse() == Ok(team.learner.clone());
+        first && (soak() || i % 3 == 0)
+    };
+    let wanted: Vec<_> = teams.iter().enumerate().filter(wanted).collect();
+    std::thread::scope(|scope| {
+        for part in 0..2 {
+            let runs = wanted.iter().skip(part).step_by(2);
+            scope.spawn(move || runs.for_each(|(i, team)| play_long(*i, team)));
+        }
+    });
+}
+
+fn play_long(i: usize, team: &Team) {
     let rounds = if soak() { 1_000_000 } else { 10_000 };
     let wanted_streams = ["drift", "adversary:kind=orthogonal", "zipf:nonzeros=5"];
-    for (i, team) in teams(5, |_, _| {}).iter().enumerate() {
-        let first = team.learner.entry().examples[0].parse() == Ok(team.learner.clone());
-        if !first || (!soak() && i % 3 != 0) {
-            continue;
-        }
-        let text = wanted_streams[i % wanted_streams.len()];
-        if soak() {
-            println!("{} against {text}", team.name);
-        }
-        let stream = text.parse().unwrap();
-        let (_, linear) = &losses()[0];
-        let ridge = if team.learner.entry().name == "sc-ofw" {
-            0.1
-        } else {
-            0.0
-        };
-        let objective = Objective::new(linear.clone(), ridge).unwrap();
-        check_run(team, text, &stream, &objective, rounds);
+    let text = wanted_streams[i % wanted_streams.len()];
+    if soak() {
+        println!("{} against {text}", team.name);
     }
+    let stream = text.parse().unwrap();
+    let (_, linear) = &losses()[0];
+    let ridge = if team.learner.entry().name == "sc-ofw" {
+        0.1
+    } else {
+        0.0
+    };
+    let objective = Objective::new(linear.clone(), ridge).unwrap();
+    check_run(team, text, &stream, &objective, rounds);
 }
 
 #[test]

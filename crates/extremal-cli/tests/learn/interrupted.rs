@@ -144,6 +144,62 @@ fn a_bad_line_stops_the_run_after_saving_the_round_before() {
     assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
 }
 
+/// A label that can be read, but not by this loss, among features that nothing else has.
+const REFUSED: &str = "7 1:1 5000:1\n";
+
+#[test]
+fn a_label_that_the_loss_refuses_leaves_no_trace_of_its_features() {
+    let folder = Folder::new("refused");
+    let all = examples(150, 16);
+    let good = folder.write("good.svm", libsvm(&all));
+    let bad = folder.write("bad.svm", libsvm(&all) + REFUSED);
+    let (a, b) = (folder.file("a"), folder.file("b"));
+    let learn = |data: &Path, model: &Path| {
+        let words = [
+            "learn",
+            text(data),
+            "--loss",
+            "logistic",
+            "-f",
+            text(model),
+            "--quiet",
+        ];
+        run(&words).status.code()
+    };
+    assert_eq!(learn(&good, &a), Some(0));
+    assert_eq!(learn(&bad, &b), Some(1));
+    assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
+}
+
+#[test]
+fn examples_that_were_passed_over_are_not_learnt_twice_after_a_stop() {
+    let folder = Folder::new("passed-over");
+    let all = examples(300, 17);
+    let part = |from: usize, to: usize| libsvm(&all[from..to]) + REFUSED;
+    let first = folder.write("first.svm", part(0, 120) + &part(120, 150));
+    let whole = folder.write(
+        "whole.svm",
+        part(0, 120) + &part(120, 150) + &part(150, 300),
+    );
+    let (a, b) = (folder.file("a"), folder.file("b"));
+    let learn = |data: &Path, rest: &[&str]| {
+        let words = [
+            "learn",
+            text(data),
+            "--loss",
+            "logistic",
+            "--on-error",
+            "skip",
+            "--quiet",
+        ];
+        done(&[&words[..], rest].concat());
+    };
+    learn(&whole, &["-f", text(&a)]);
+    learn(&first, &["-f", text(&b)]);
+    learn(&whole, &["-i", text(&b), "--continue", "-f", text(&b)]);
+    assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
+}
+
 #[test]
 fn a_model_that_can_t_be_written_is_told_before_the_first_round() {
     let folder = Folder::new("unwritable");

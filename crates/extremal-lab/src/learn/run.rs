@@ -361,6 +361,7 @@ impl<'a> Run<'a> {
                 let numerical = matches!(error, extremal::Error::Numerical { .. });
                 if self.options.on_error == OnError::Skip && !numerical {
                     self.skipped += 1;
+                    self.session.pass_over();
                     return Ok(());
                 }
                 return Err(at_line(error, file, example));

@@ -235,13 +235,11 @@ impl Session {
     /// One example: predicts, then learns. On an error nothing has changed but, where several
     /// classes are learnt, those before the one that failed.
     pub fn play(&mut self, example: &Example<'_>) -> extremal::Result<Round> {
-        let Some(label) = example.label else {
-            return Err(extremal::Error::Label {
-                loss: self.objective.loss().name(),
-                label: f64::NAN,
-                allowed: "given",
-            });
-        };
+        let label = example.label.unwrap_or(f64::NAN);
+        // Before room is made for the features: a label that is refused must leave no trace.
+        if self.plan.classes.is_empty() {
+            self.objective.loss().check_label(label)?;
+        }
         self.fit(example)?;
         let round = if self.plan.classes.is_empty() {
             let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
@@ -272,6 +270,11 @@ impl Session {
         self.counters.records += 1;
         self.counters.weight += example.weight;
         Ok(round)
+    }
+
+    /// Leaves out an example that was refused: it is consumed all the same.
+    pub fn pass_over(&mut self) {
+        self.counters.records += 1;
     }
 
     /// The prediction for an example: ⟨a, x⟩, or the class. Features that were never seen count

@@ -4,7 +4,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::sweep::{LANES, best, load_first};
+use super::sweep::{LANES, dispatch, load_first, total};
 
 /// Thirty-two lanes: one sum alone needs more of them than several do to keep the adders busy.
 const WIDE: usize = 32;
@@ -15,7 +15,7 @@ const WIDE: usize = 32;
 pub(crate) fn dot<const LOOSE: bool>(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     assert!(LOOSE || b.len() >= n.next_multiple_of(LANES));
-    best().dispatch(Dot::<LOOSE> {
+    dispatch(Dot::<LOOSE> {
         n,
         a: a.as_ptr(),
         b: b.as_ptr(),
@@ -90,21 +90,7 @@ impl<const LOOSE: bool> Dot<LOOSE> {
             }
             r += 1;
         }
-        let mut lanes = [0.0; WIDE];
-        let (out, _) = S::as_mut_simd_f64s(&mut lanes);
-        let mut r = 0;
-        while r < REGISTERS {
-            out[r] = sums[r];
-            r += 1;
-        }
-        let mut width = REGISTERS * S::F64_LANES / 2;
-        while width > 0 {
-            for j in 0..width {
-                lanes[j] += lanes[j + width];
-            }
-            width /= 2;
-        }
-        lanes[0]
+        total(s, sums)
     }
 }
 

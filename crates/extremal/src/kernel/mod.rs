@@ -25,7 +25,7 @@ pub(crate) use round::{
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::widest;
+pub(crate) use sweep::{alone, widest};
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///

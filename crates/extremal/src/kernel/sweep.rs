@@ -1,7 +1,7 @@
 //! One pass over several vectors of one length, in explicit vector registers.
 //!
-//! Sums are kept in eight lanes, entry i in lane i mod 8, and added up by a fixed tree: the
-//! result has the same bits whether a register holds two, four or eight numbers.
+//! Sums are kept in eight lanes, entry i in lane i mod 8, and added up by halves: the result has
+//! the same bits whether a register holds two, four or eight numbers.
 
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop)] // iterators would not be inlined for certain, see below
@@ -49,14 +49,11 @@ pub(crate) fn sweep<
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    one_by_one(&best().dispatch(Sweep::<_, N, R, W, K, LOOSE, false>::new(
-        n,
-        std::ptr::null(),
-        &numbers,
-        read,
-        own,
-        body,
-    )))
+    let (mut sums, ahead) = ([0.0; K], std::ptr::null());
+    dispatch(Sweep::<_, N, R, W, K, LOOSE, false>::new(
+        n, ahead, &numbers, &mut sums, read, own, body,
+    ));
+    one_by_one(&sums)
 }
 
 /// The same, and asks for the memory from `ahead` on, as much as it reads of a vector, while it
@@ -76,21 +73,29 @@ pub(crate) fn sweep_ahead<
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    one_by_one(&best().dispatch(Sweep::<_, N, R, W, K, LOOSE, true>::new(
-        n, ahead, &numbers, read, own, body,
-    )))
+    let mut sums = [0.0; K];
+    dispatch(Sweep::<_, N, R, W, K, LOOSE, true>::new(
+        n, ahead, &numbers, &mut sums, read, own, body,
+    ));
+    one_by_one(&sums)
 }
 
-/// Reads numbers just written one by one: fetching two of them as one vector would have to wait
-/// until both writes are through.
+/// Reads numbers just written one by one: see [`alone`].
 #[inline(always)]
 fn one_by_one<const K: usize>(numbers: &[f64; K]) -> [f64; K] {
     let mut out = [0.0; K];
     for k in 0..K {
-        // SAFETY: a shared reference is valid for reads.
-        out[k] = unsafe { std::ptr::read_volatile(&numbers[k]) };
+        out[k] = alone(&numbers[k]);
     }
     out
+}
+
+/// Reads a number just written, by itself: the compiler likes to fetch two neighbours as one
+/// vector, which has to wait until both writes are through, as long as a short round's sums take.
+#[inline(always)]
+pub(crate) fn alone(number: &f64) -> f64 {
+    // SAFETY: a shared reference is valid for reads.
+    unsafe { std::ptr::read_volatile(number) }
 }
 
 /// Addresses instead of slices: half as many words to hand over. `new` checks the lengths.
@@ -107,6 +112,7 @@ struct Sweep<
     n: usize,
     ahead: *const f64,
     numbers: &'a [f64; N],
+    sums: &'a mut [f64; K],
     read: [*const f64; R],
     own: [*mut f64; W],
     body: B,
@@ -128,6 +134,7 @@ impl<
         n: usize,
         ahead: *const f64,
         numbers: &'a [f64; N],
+        sums: &'a mut [f64; K],
         read: [&'a [f64]; R],
         own: [&'a mut [f64]; W],
         body: B,
@@ -147,6 +154,7 @@ impl<
             n,
             ahead,
             numbers,
+            sums,
             read: from,
             own: to,
             body,
@@ -169,10 +177,10 @@ impl<
     const AHEAD: bool,
 > WithSimd for Sweep<'_, B, N, R, W, K, LOOSE, AHEAD>
 {
-    type Output = [f64; K];
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) -> [f64; K] {
+    fn with_simd<S: Simd>(self, s: S) {
         // Eight lanes in as many registers as they take.
         match S::F64_LANES {
             8 => self.run::<S, 1>(s),
@@ -194,7 +202,7 @@ impl<
 > Sweep<'_, B, N, R, W, K, LOOSE, AHEAD>
 {
     #[inline(always)]
-    fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> [f64; K] {
+    fn run<S: Simd, const REGISTERS: usize>(self, s: S) {
         let zero = s.splat_f64s(0.0);
         let numbers = one_by_one(self.numbers);
         let mut splats = [zero; N];
@@ -204,6 +212,7 @@ impl<
         let Self {
             n,
             ahead,
+            sums: out,
             read,
             own,
             body,
@@ -300,18 +309,16 @@ impl<
                 r += 1;
             }
         }
-        let mut totals = [0.0; K];
         for k in 0..K {
-            let mut lanes = [0.0; LANES];
-            let (out, _) = S::as_mut_simd_f64s(&mut lanes);
-            let mut r = 0;
-            while r < REGISTERS {
-                out[r] = sums[r][k];
-                r += 1;
+            let mut registers = [zero; REGISTERS];
+            for r in 0..REGISTERS {
+                registers[r] = sums[r][k];
             }
-            totals[k] = tree(lanes);
+            let total = total(s, registers);
+            // One by one, too, so that they are not first gathered in one register.
+            // SAFETY: a mutable reference is valid for writes.
+            unsafe { std::ptr::write_volatile(&mut out[k], total) };
         }
-        totals
     }
 }
 
@@ -340,27 +347,45 @@ fn expect(address: *const f64) {
     let _ = address;
 }
 
+/// The sum of all lanes, by halves: the first half of them plus the second, until one is left.
+/// In registers throughout: what is written to the stack and read again makes a short round wait
+/// whenever a vector happens to lie at the same place of its page.
 #[inline(always)]
-fn tree(a: [f64; LANES]) -> f64 {
-    ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
+pub(super) fn total<S: Simd, const REGISTERS: usize>(
+    s: S,
+    mut registers: [S::f64s; REGISTERS],
+) -> f64 {
+    let mut width = REGISTERS / 2;
+    while width > 0 {
+        for r in 0..width {
+            registers[r] = s.add_f64s(registers[r], registers[r + width]);
+        }
+        width /= 2;
+    }
+    s.reduce_sum_f64s(registers[0])
 }
 
-/// The best instruction set there is. Inlined where that is AVX-512, as the question comes up three
-/// times a round.
+/// Runs `pass` on the best instruction set there is. Only the way to AVX-512 is inlined: where all
+/// the others are too, a round is so long that it no longer fits the caches of instructions.
 #[inline(always)]
-pub(super) fn best() -> Arch {
+pub(super) fn dispatch<P: WithSimd>(pass: P) -> P::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {
-        return Arch::V4(simd);
+        return Simd::vectorize(simd, pass);
     }
-    Arch::new()
+    dispatch_elsewhere(pass)
+}
+
+#[inline(never)]
+fn dispatch_elsewhere<P: WithSimd>(pass: P) -> P::Output {
+    Arch::new().dispatch(pass)
 }
 
 /// Runs a plain loop compiled for the best instruction set there is. The closure must be marked
 /// `#[inline(always)]`, and so must all that it calls.
 #[inline(always)]
 pub(crate) fn widest<T>(f: impl FnOnce() -> T) -> T {
-    best().dispatch(f)
+    Arch::new().dispatch(f)
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -399,12 +424,14 @@ mod tests {
             let mut first: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let mut second = first.clone();
             let here = sweep::<0b11, _, _, _, _>(n, [0.3], [&a], [&mut first], Add);
-            let there = Simd::vectorize(
+            let mut there = [0.0; 2];
+            Simd::vectorize(
                 avx2,
                 Sweep::<_, 1, 1, 1, 2, 0b11, false>::new(
                     n,
                     std::ptr::null(),
                     &[0.3],
+                    &mut there,
                     [&a],
                     [&mut second],
                     Add,

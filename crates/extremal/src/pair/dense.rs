@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::careful::{careful_norm, careful_scale, check_finite, look_closer, residual_atom};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
-use crate::kernel::{self, Buffer, Exponent, Form, Formed};
+use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
 use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
 
@@ -89,6 +89,45 @@ struct Saved {
     scale: f64,
     norm_squared: f64,
     oracle: Vec<f64>,
+}
+
+/// c, x and g as the first pass reads them, and where it puts c'. A macro, as it borrows but a few
+/// of the pair's vectors.
+macro_rules! form {
+    ($pair:expr, $update:expr) => {{
+        let leaves_sum = $pair.leaves_sum($update);
+        let [first, second] = &mut $pair.sums;
+        let (c, next) = if $pair.now {
+            (&*second, first)
+        } else {
+            (&*first, second)
+        };
+        Form {
+            n: $pair.x.len(),
+            c: if leaves_sum { &$pair.base } else { c }.padded(),
+            x: $pair.x.padded(),
+            g: match $update.gradient.row {
+                Row::Dense(g) => g,
+                _ => $pair.spread.padded(),
+            },
+            next: next.padded_mut(),
+            k: $update.k(),
+            m: $update.m(),
+            beta: $update.beta,
+        }
+    }};
+}
+
+/// What the first pass has formed.
+macro_rules! formed {
+    ($pair:expr, $update:expr) => {
+        Formed {
+            n: $pair.x.len(),
+            c: $pair.sums[usize::from(!$pair.now)].padded(),
+            x: $pair.x.padded(),
+            beta: $update.beta,
+        }
+    };
 }
 
 impl DensePair {
@@ -177,161 +216,169 @@ impl DensePair {
         }
     }
 
+    /// Each way in a function of its own: the shortest, which is all work and no oracle, is the
+    /// only one that a round is made of without a call.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
-        let leaves_sum = self.leaves_sum(update);
-        if leaves_sum {
+        if self.leaves_sum(update) {
             self.lay_base(update);
         }
-        let Self {
-            x,
-            sums: [first, second],
-            spread,
-            base,
-            scratch,
-            origin,
-            ..
-        } = self;
-        let (c, next) = if self.now {
-            (second, first)
-        } else {
-            (first, second)
-        };
-        let c = if leaves_sum { base } else { c };
-        let g: &[f64] = match update.gradient.row {
-            Row::Dense(g) => g,
-            _ => spread.padded(),
-        };
-        macro_rules! form {
-            () => {
-                Form {
-                    n: x.len(),
-                    c: c.padded(),
-                    x: x.padded(),
-                    g,
-                    next: next.padded_mut(),
-                    k: update.k(),
-                    m: update.m(),
-                    beta: update.beta,
-                }
-            };
-        }
-        macro_rules! formed {
-            () => {
-                Formed {
-                    n: x.len(),
-                    c: next.padded(),
-                    x: x.padded(),
-                    beta: update.beta,
-                }
-            };
-        }
-        let mut probe = Probe {
-            beta: update.beta,
-            ..Probe::default()
-        };
-        let scan;
-        let (mut vx, mut vv) = (0.0, 0.0);
         match self.way {
-            Way::Direction { radius } => {
-                scan = kernel::scan(form!());
-                let (norm, alpha) = if kernel::is_safe_square(scan.dd) {
-                    // ‖∇F‖·(1/‖∇F‖²): the division need not wait for the root
-                    let norm = scan.dd.sqrt();
-                    (norm, -radius * (norm * (1.0 / scan.dd)))
-                } else {
-                    let norm = careful_norm(formed!(), update, scan.gg)?;
-                    // A direction so small that its inverse is no number counts as 0.
-                    let alpha = -radius / norm;
-                    (norm, if alpha.is_finite() { alpha } else { 0.0 })
-                };
-                probe.steepness = norm;
-                if alpha == 0.0 {
-                    self.found = Found::Nothing;
-                } else {
-                    self.found = Found::Direction { alpha };
-                    (vx, vv) = (alpha * scan.dx, radius * radius);
-                    probe.gap = scan.dx + radius * norm;
-                    probe.distance_squared = vv - 2.0 * vx + scan.xx;
-                    if probe.distance_squared < CANCELLED * (vv + scan.xx) {
-                        (probe.gap, probe.distance_squared) =
-                            kernel::residual_direction(formed!(), alpha);
-                    }
-                    probe.support = radius * norm;
-                }
-            }
+            Way::Direction { radius } => self.probe_direction(update, radius),
             Way::Power {
                 p,
                 radius,
                 exponent,
-            } => {
-                let (out, direction) = (scratch.padded_mut(), self.away.padded_mut());
-                let mut power;
-                let mut scale = self.scale;
-                (scan, power) = kernel::scan_power(form!(), scale, exponent, out, direction);
-                // Within this range no power over- or underflowed; the scale that fits is
-                // nearly always that of the round before.
-                if !(1e-100..=1e100).contains(&power.st) {
-                    power.st = 0.0;
-                    if let Some(fits) = careful_scale(formed!(), update, scan.gg)? {
-                        scale = fits;
-                        (_, power) = kernel::scan_power(form!(), scale, exponent, out, direction);
-                    }
-                }
-                // A direction that is all rounding may vanish on a second look.
-                if !(power.st > 0.0 && power.st.is_finite()) {
-                    self.found = Found::Nothing;
-                } else {
-                    probe.steepness = if kernel::is_safe_square(scan.dd) {
-                        scan.dd.sqrt()
-                    } else {
-                        careful_norm(formed!(), update, scan.gg)?
-                    };
-                    let kappa = -radius / power.st.powf(1.0 / p);
-                    self.found = Found::Power { kappa, scale };
-                    let support = kappa * (power.st / scale);
-                    (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
-                    probe.gap = scan.dx - support;
-                    probe.distance_squared = vv - 2.0 * vx + scan.xx;
-                    if probe.distance_squared < CANCELLED * (vv + scan.xx) {
-                        (probe.gap, probe.distance_squared) =
-                            kernel::residual_dense(formed!(), kappa, scratch.padded());
-                    }
-                    probe.support = -support;
-                }
+            } => Ok(self
+                .probe_power(update, p, radius, exponent)?
+                .in_registers()),
+            Way::General => Ok(self.probe_general(update)?.in_registers()),
+        }
+    }
+
+    #[inline(always)]
+    fn probe_direction(&mut self, update: &Update<'_>, radius: f64) -> Result<Probe> {
+        let mut probe = Probe::new(update.beta);
+        let scan = kernel::scan(form!(self, update));
+        // α = ‖∇F‖·(−r/‖∇F‖²), and ⟨v, x⟩ likewise: what is left to do once the root is there is
+        // what a short round waits for.
+        let ratio = -radius / scan.dd;
+        let (norm, alpha, mut vx);
+        if kernel::is_safe_square(scan.dd) && kernel::is_safe_square(-ratio) {
+            norm = scan.dd.sqrt();
+            alpha = norm * ratio;
+            vx = norm * (ratio * scan.dx);
+        } else {
+            norm = careful_norm(formed!(self, update), update, scan.gg)?;
+            // A direction so small that its inverse is no number counts as 0.
+            let inverse = -radius / norm;
+            alpha = if inverse.is_finite() { inverse } else { 0.0 };
+            vx = alpha * scan.dx;
+        }
+        let mut vv = 0.0;
+        probe.steepness = norm;
+        if alpha == 0.0 {
+            self.found = Found::Nothing;
+            vx = 0.0;
+        } else {
+            self.found = Found::Direction { alpha };
+            vv = radius * radius;
+            probe.gap = scan.dx + radius * norm;
+            probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
+            if probe.distance_squared < CANCELLED * (vv + scan.xx) {
+                (probe.gap, probe.distance_squared) =
+                    kernel::residual_direction(formed!(self, update), alpha);
             }
-            Way::General => {
-                scan = kernel::scan_direction(form!(), scratch.padded_mut());
-                check_finite(update, scan.gg)?;
-                if scratch.iter().all(|d| *d == 0.0) {
-                    self.found = Found::Nothing;
-                } else {
-                    probe.steepness = if kernel::is_safe_square(scan.dd) {
-                        scan.dd.sqrt()
-                    } else {
-                        kernel::norm(scratch)
-                    };
-                    let value = self.oracle.minimise(scratch, &mut self.atom)?;
-                    self.found = Found::Atom;
-                    (vx, vv) = (self.atom.dot(x), self.atom.norm_squared());
-                    probe.gap = scan.dx - value;
-                    probe.distance_squared = vv - 2.0 * vx + scan.xx;
-                    if probe.distance_squared < CANCELLED * (vv + scan.xx) {
-                        (probe.gap, probe.distance_squared) =
-                            residual_atom(scratch, x, &self.atom, &mut self.away);
-                    }
-                    probe.support = -value;
-                }
+            probe.support = radius * norm;
+        }
+        self.end_probe(update, probe, scan, vx, vv)
+    }
+
+    #[inline(never)]
+    fn probe_power(
+        &mut self,
+        update: &Update<'_>,
+        p: f64,
+        radius: f64,
+        exponent: Exponent,
+    ) -> Result<Probe> {
+        let mut probe = Probe::new(update.beta);
+        let (mut vx, mut vv) = (0.0, 0.0);
+        let mut scale = self.scale;
+        macro_rules! scan_power {
+            () => {{
+                let form = form!(self, update);
+                let (out, direction) = (self.scratch.padded_mut(), self.away.padded_mut());
+                kernel::scan_power(form, scale, exponent, out, direction)
+            }};
+        }
+        let (scan, mut power) = scan_power!();
+        // Within this range no power over- or underflowed; the scale that fits is nearly always
+        // that of the round before.
+        if !(1e-100..=1e100).contains(&power.st) {
+            power.st = 0.0;
+            if let Some(fits) = careful_scale(formed!(self, update), update, scan.gg)? {
+                scale = fits;
+                (_, power) = scan_power!();
             }
         }
+        // A direction that is all rounding may vanish on a second look.
+        if !(power.st > 0.0 && power.st.is_finite()) {
+            self.found = Found::Nothing;
+        } else {
+            probe.steepness = if kernel::is_safe_square(scan.dd) {
+                scan.dd.sqrt()
+            } else {
+                careful_norm(formed!(self, update), update, scan.gg)?
+            };
+            let kappa = -radius / power.st.powf(1.0 / p);
+            self.found = Found::Power { kappa, scale };
+            let support = kappa * (power.st / scale);
+            (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
+            probe.gap = scan.dx - support;
+            probe.distance_squared = vv - 2.0 * vx + scan.xx;
+            if probe.distance_squared < CANCELLED * (vv + scan.xx) {
+                (probe.gap, probe.distance_squared) =
+                    kernel::residual_dense(formed!(self, update), kappa, self.scratch.padded());
+            }
+            probe.support = -support;
+        }
+        self.end_probe(update, probe, scan, vx, vv)
+    }
+
+    #[inline(never)]
+    fn probe_general(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let mut probe = Probe::new(update.beta);
+        let (mut vx, mut vv) = (0.0, 0.0);
+        let scan = kernel::scan_direction(form!(self, update), self.scratch.padded_mut());
+        check_finite(update, scan.gg)?;
+        let Self {
+            x, scratch, atom, ..
+        } = self;
+        if scratch.iter().all(|d| *d == 0.0) {
+            self.found = Found::Nothing;
+        } else {
+            probe.steepness = if kernel::is_safe_square(scan.dd) {
+                scan.dd.sqrt()
+            } else {
+                kernel::norm(scratch)
+            };
+            let value = self.oracle.minimise(scratch, atom)?;
+            self.found = Found::Atom;
+            (vx, vv) = (atom.dot(x), atom.norm_squared());
+            probe.gap = scan.dx - value;
+            probe.distance_squared = vv - 2.0 * vx + scan.xx;
+            if probe.distance_squared < CANCELLED * (vv + scan.xx) {
+                (probe.gap, probe.distance_squared) =
+                    residual_atom(scratch, x, atom, &mut self.away);
+            }
+            probe.support = -value;
+        }
+        self.end_probe(update, probe, scan, vx, vv)
+    }
+
+    /// What all ways have in common once the atom is known.
+    #[inline(always)]
+    fn end_probe(
+        &mut self,
+        update: &Update<'_>,
+        mut probe: Probe,
+        scan: Scan,
+        vx: f64,
+        vv: f64,
+    ) -> Result<Probe> {
         if update.beta == 0.0 {
-            match origin {
+            match &self.origin {
                 _ if update.fresh => probe.support = probe.gap,
-                Some(origin) => probe.support += kernel::dot(next, origin),
+                Some(origin) => {
+                    let next = &self.sums[usize::from(!self.now)];
+                    probe.support += kernel::dot(next, origin);
+                }
                 None => {}
             }
         }
         let Gradient { scale, ridge, .. } = update.gradient;
+        let [scale, ridge] = [kernel::alone(scale), kernel::alone(ridge)];
         self.squares = [scan.xx, vx, vv];
         probe.slope = scan.dx;
         probe.norm_squared = scan.xx;
@@ -380,7 +427,7 @@ impl Pair for DensePair {
         update.gradient.row.check_shape(self.x.len())?;
         match update.gradient.row {
             Row::Dense(_) => self.probe_dense(update),
-            _ => self.probe_sparse(update),
+            _ => Ok(self.probe_sparse(update)?.in_registers()),
         }
     }
 

@@ -86,8 +86,15 @@ impl Row<'_> {
     }
 
     /// Errors unless the shape fits the dimension. Entries are not looked at.
-    #[inline]
+    #[inline(always)]
     pub fn check_shape(&self, dim: usize) -> Result<()> {
+        match self {
+            Self::Dense(a) if a.len() == dim => Ok(()),
+            _ => self.look_at_shape(dim),
+        }
+    }
+
+    fn look_at_shape(&self, dim: usize) -> Result<()> {
         let size = |expected: usize, found: usize| {
             if expected == found {
                 Ok(())
@@ -204,7 +211,7 @@ impl<'a> Gradient<'a> {
     /// ‖g‖ from the row's ‖a‖² and ⟨a, x⟩, and ‖x‖².
     #[inline(always)]
     pub(crate) fn norm_from_squares(&self, row: f64, row_dot: f64, xx: f64) -> f64 {
-        let Self { scale, ridge, .. } = *self;
+        let [scale, ridge] = [kernel::alone(&self.scale), kernel::alone(&self.ridge)];
         let square = if ridge == 0.0 {
             scale * scale * row
         } else {

@@ -125,12 +125,12 @@ impl<'a> Update<'a> {
 
     /// The factor of the gradient's row a in c'.
     pub fn k(&self) -> f64 {
-        self.weight * self.gradient.scale
+        self.weight * kernel::alone(&self.gradient.scale)
     }
 
     /// The factor of x in c', the gradient's ridge part and a fresh start included.
     pub fn m(&self) -> f64 {
-        let m = self.decision + self.weight * self.gradient.ridge;
+        let m = self.decision + self.weight * kernel::alone(&self.gradient.ridge);
         if self.fresh { m - self.beta } else { m }
     }
 }
@@ -176,6 +176,32 @@ impl Default for Probe {
 }
 
 impl Probe {
+    /// Nothing known yet but β.
+    #[inline(always)]
+    fn new(beta: f64) -> Self {
+        Self {
+            beta,
+            ..Self::default()
+        }
+    }
+
+    /// Itself, number by number: a probe that several ways lead to would else stay in memory,
+    /// where a call has left it, for all of them.
+    #[inline(always)]
+    fn in_registers(self) -> Self {
+        Self {
+            gap: kernel::alone(&self.gap),
+            distance_squared: kernel::alone(&self.distance_squared),
+            slope: kernel::alone(&self.slope),
+            norm_squared: kernel::alone(&self.norm_squared),
+            beta: kernel::alone(&self.beta),
+            support: kernel::alone(&self.support),
+            gradient_norm: kernel::alone(&self.gradient_norm),
+            gradient_dot: kernel::alone(&self.gradient_dot),
+            steepness: kernel::alone(&self.steepness),
+        }
+    }
+
     /// An upper bound of F(x) − min F: the gap, or what F's curvature alone leaves,
     /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
     pub fn excess(&self) -> f64 {

@@ -143,6 +143,10 @@ pub struct Learn {
         help_heading = "How examples are read"
     )]
     categorical: Option<Vec<String>>,
+    /// How many threads learn, one class or several each, besides the one that reads [default: one
+    /// per core]; what is learnt does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "How examples are read")]
+    threads: Option<u16>,
     /// How often to go through the file
     #[arg(
         long,
@@ -319,6 +323,10 @@ impl Learn {
             trace: self.trace.clone(),
             trace_every: self.trace_every,
             every: self.every,
+            threads: match self.threads {
+                Some(threads) => threads.into(),
+                None => std::thread::available_parallelism().map_or(1, usize::from),
+            },
             progress: match (self.quiet, self.progress) {
                 (true, _) => Progress::Quiet,
                 (false, ProgressFlag::Json) => Progress::Json,

@@ -1,5 +1,6 @@
 //! `learn`, `predict` and `inspect` as a user runs them.
 
+mod classes;
 mod interrupted;
 mod laws;
 mod piped;

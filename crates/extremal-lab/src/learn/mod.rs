@@ -1,5 +1,6 @@
 //! Learning from a stream of examples: one pass, resumable, with its regret certified.
 
+mod classes;
 mod inspect;
 mod plan;
 mod predict;

@@ -63,6 +63,11 @@ impl Schedule {
         true
     }
 
+    /// The next round that is due.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     fn pass(&mut self, round: u64) {
         while self.next <= round {
             self.next = match self.every {

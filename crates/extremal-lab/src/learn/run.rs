@@ -56,6 +56,8 @@ pub struct LearnOptions {
     pub every: Every,
     /// In which form.
     pub progress: Progress,
+    /// How many threads may learn; what is learnt does not depend on it.
+    pub threads: usize,
     /// What was said about the learning itself.
     pub asked: Asked,
 }
@@ -137,7 +139,11 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Ok(end) => end,
         Err(error) => {
             // The round before is the last one: what it left is worth keeping.
-            run.save()?;
+            if run.session.is_torn() {
+                run.say("note: some classes were a round ahead of others, so that the model is not saved\n");
+            } else {
+                run.save()?;
+            }
             run.flush()?;
             return Err(error);
         }
@@ -217,6 +223,8 @@ struct Run<'a> {
     trace: Option<(Sink, Schedule, Window)>,
     predictions: Option<Sink>,
     last: Round,
+    /// Memory for those of several models.
+    rounds: Vec<Round>,
     reported: u64,
 }
 
@@ -248,6 +256,7 @@ impl<'a> Run<'a> {
             trace,
             predictions,
             last: Round::default(),
+            rounds: Vec::new(),
             reported: rounds,
             options,
             host,
@@ -340,33 +349,90 @@ impl<'a> Run<'a> {
                 Next::Nothing => continue,
                 Next::End => return Ok(End::Done),
             };
-            for (k, example) in batch.iter().enumerate() {
-                if *to_skip > 0 {
-                    *to_skip -= 1;
-                    continue;
-                }
-                if (k as u64).is_multiple_of(STRIDE) && self.host.is_stopped() {
+            let skipped = (*to_skip).min(batch.len() as u64);
+            *to_skip -= skipped;
+            let rest: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();
+            let mut rest = &rest[..];
+            while !rest.is_empty() {
+                if self.host.is_stopped() {
                     return Ok(End::Interrupted);
                 }
-                self.play(&example, file)?;
+                let (now, later) = rest.split_at(self.stride().min(rest.len()));
+                if self.session.learns_classes() {
+                    self.play_classes(now, file)?;
+                } else {
+                    for example in now {
+                        self.play(example, file)?;
+                    }
+                }
+                rest = later;
             }
             self.host.progress(done, of);
         }
     }
 
-    fn play(&mut self, example: &Example<'_>, file: &str) -> Result<()> {
-        self.last = match self.session.play(example) {
-            Ok(round) => round,
-            Err(error) => {
-                let numerical = matches!(error, extremal::Error::Numerical { .. });
-                if self.options.on_error == OnError::Skip && !numerical {
-                    self.skipped += 1;
-                    self.session.pass_over();
-                    return Ok(());
-                }
-                return Err(at_line(error, file, example));
-            }
+    /// How many rounds to play at once: classes must stand still where a report or a checkpoint
+    /// is due.
+    fn stride(&self) -> usize {
+        let round = self.session.rounds();
+        let until = |due: u64| due.saturating_sub(round).max(1);
+        let line = until(self.lines.next());
+        let row = match &self.trace {
+            Some((_, schedule, _)) => until(schedule.next()),
+            None => STRIDE,
         };
+        let save = match self.options.checkpoint_every {
+            Some(n) => until((round / n + 1) * n),
+            None => STRIDE,
+        };
+        if self.session.learns_classes() {
+            STRIDE.min(line).min(row).min(save) as usize
+        } else {
+            STRIDE as usize
+        }
+    }
+
+    fn play(&mut self, example: &Example<'_>, file: &str) -> Result<()> {
+        match self.session.play(example) {
+            Ok(round) => self.after(round, self.session.rounds()),
+            Err(error) => self.refuse(error, file, example),
+        }
+    }
+
+    fn play_classes(&mut self, mut examples: &[Example<'_>], file: &str) -> Result<()> {
+        let mut rounds = std::mem::take(&mut self.rounds);
+        while !examples.is_empty() {
+            rounds.clear();
+            let before = self.session.rounds();
+            let threads = self.options.threads;
+            let played = self.session.play_classes(examples, threads, &mut rounds);
+            for (k, round) in rounds.iter().enumerate() {
+                self.after(*round, before + k as u64 + 1)?;
+            }
+            examples = &examples[rounds.len()..];
+            if let (Err(error), [example, later @ ..]) = (played, examples) {
+                self.refuse(error, file, example)?;
+                examples = later;
+            }
+        }
+        self.rounds = rounds;
+        Ok(())
+    }
+
+    /// An example that could not be played is left out, or ends the run.
+    fn refuse(&mut self, error: extremal::Error, file: &str, example: &Example<'_>) -> Result<()> {
+        let numerical = matches!(error, extremal::Error::Numerical { .. });
+        if self.options.on_error == OnError::Skip && !numerical {
+            self.skipped += 1;
+            self.session.pass_over();
+            return Ok(());
+        }
+        Err(at_line(error, file, example))
+    }
+
+    /// What a round that was played leaves to do.
+    fn after(&mut self, last: Round, round: u64) -> Result<()> {
+        self.last = last;
         if let Some(out) = &mut self.predictions {
             let plan = self.session.plan();
             let written = match plan.classes.get(self.last.prediction as usize) {
@@ -382,7 +448,6 @@ impl<'a> Run<'a> {
                 return Err(cant_write(path, why));
             }
         }
-        let round = self.session.rounds();
         let line = self.lines.is_due(round);
         let row = match &mut self.trace {
             Some((_, schedule, _)) => schedule.is_due(round),

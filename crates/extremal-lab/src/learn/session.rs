@@ -9,6 +9,7 @@ use extremal::theory::Watched;
 use extremal_data::Example;
 use serde::{Deserialize, Serialize};
 
+use super::classes::{self, Lane};
 use super::plan::Plan;
 use crate::error::{Error, Result};
 
@@ -68,7 +69,7 @@ impl Track {
     }
 
     /// One round on one example; on an error nothing has changed.
-    fn play(
+    pub fn play(
         &mut self,
         objective: &Objective,
         example: &Example<'_>,
@@ -115,6 +116,8 @@ pub struct Session {
     /// A set that grows with the features, or one whose dimension was given.
     grows: bool,
     point: Vec<f64>,
+    lanes: Vec<Lane>,
+    torn: bool,
 }
 
 /// What can be said about the regret.
@@ -160,6 +163,8 @@ impl Session {
             counters: Counters::default(),
             grows,
             point: Vec::new(),
+            lanes: Vec::new(),
+            torn: false,
         })
     }
 
@@ -232,44 +237,91 @@ impl Session {
         Ok(())
     }
 
-    /// One example: predicts, then learns. On an error nothing has changed but, where several
-    /// classes are learnt, those before the one that failed.
+    /// One example: predicts, then learns. On an error nothing has changed, but see
+    /// [`Session::is_torn`].
     pub fn play(&mut self, example: &Example<'_>) -> extremal::Result<Round> {
+        if self.learns_classes() {
+            let mut rounds = Vec::with_capacity(1);
+            self.play_classes(&[*example], 1, &mut rounds)?;
+            return Ok(rounds.pop().unwrap_or_default());
+        }
         let label = example.label.unwrap_or(f64::NAN);
         // Before room is made for the features: a label that is refused must leave no trace.
-        if self.plan.classes.is_empty() {
-            self.objective.loss().check_label(label)?;
-        }
+        self.objective.loss().check_label(label)?;
         self.fit(example)?;
-        let round = if self.plan.classes.is_empty() {
-            let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
-            self.counters.loss += round.loss;
-            self.counters.whole_loss += whole;
-            round
-        } else {
-            let mut best = (f64::NEG_INFINITY, 0);
-            let mut round = Round::default();
-            for (class, track) in self.tracks.iter_mut().enumerate() {
-                let sign = if class as f64 == label { 1.0 } else { -1.0 };
-                let (own, whole) = track.play(&self.objective, example, sign)?;
+        let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
+        self.counters.whole_loss += whole;
+        self.count(example, &round);
+        Ok(round)
+    }
+
+    /// Whether there is one model per class.
+    pub fn learns_classes(&self) -> bool {
+        !self.plan.classes.is_empty()
+    }
+
+    /// Plays examples in turn, one model per class, on up to `threads` threads: the same as one by
+    /// one. `rounds` takes those played, which are all before the one that an error is about.
+    pub fn play_classes(
+        &mut self,
+        examples: &[Example<'_>],
+        threads: usize,
+        rounds: &mut Vec<Round>,
+    ) -> extremal::Result<()> {
+        // Numbers that may overflow for one class and not for another: one example at a time, and
+        // with a way back.
+        let huge = examples.iter().any(is_huge);
+        if huge && examples.len() > 1 {
+            return examples
+                .iter()
+                .try_for_each(|one| self.play_classes(&[*one], threads, rounds));
+        }
+        for example in examples {
+            self.fit(example)?;
+        }
+        let before = if huge { self.snapshot()? } else { Vec::new() };
+        let Self {
+            tracks,
+            lanes,
+            objective,
+            ..
+        } = self;
+        let played = classes::play(tracks, lanes, objective, examples, threads);
+        for (k, example) in examples[..played.rounds].iter().enumerate() {
+            let (round, whole) = classes::together(&self.lanes, k, example);
+            for whole in whole {
                 self.counters.whole_loss += whole;
-                if own.prediction > best.0 {
-                    best = (own.prediction, class);
-                    round = own;
-                }
             }
-            let wrong = f64::from(best.1 as f64 != label);
-            self.counters.loss += example.weight * wrong;
-            Round {
-                prediction: best.1 as f64,
-                loss: example.weight * wrong,
-                label,
-                ..round
+            self.count(example, &round);
+            rounds.push(round);
+        }
+        if played.torn {
+            self.torn = before.is_empty();
+            for (track, (learner, meter)) in self.tracks.iter_mut().zip(&before) {
+                track.learner.load(learner)?;
+                track.meter.load(meter)?;
             }
-        };
+        }
+        played.failed.map_or(Ok(()), Err)
+    }
+
+    /// All models as they are.
+    fn snapshot(&self) -> extremal::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let all = self.tracks.iter();
+        all.map(|track| Ok((track.learner.save()?, track.meter.save()?)))
+            .collect()
+    }
+
+    /// Whether an error has left some classes a few rounds ahead of others. Such a session can't
+    /// go on, and is not worth saving.
+    pub fn is_torn(&self) -> bool {
+        self.torn
+    }
+
+    fn count(&mut self, example: &Example<'_>, round: &Round) {
+        self.counters.loss += round.loss;
         self.counters.records += 1;
         self.counters.weight += example.weight;
-        Ok(round)
     }
 
     /// Leaves out an example that was refused: it is consumed all the same.
@@ -348,6 +400,12 @@ fn proven(track: &Track, strong_convexity: f64, violation: f64) -> Option<Proven
     } else {
         Proven::Bound(report.bound)
     })
+}
+
+/// Whether an example has numbers that nothing learnt from survives.
+fn is_huge(example: &Example<'_>) -> bool {
+    let sum: f64 = example.values.iter().map(|v| v.abs()).sum();
+    !(sum * example.weight.max(1.0) < 1e100)
 }
 
 /// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.

@@ -8,6 +8,7 @@ take turns. `2 cores` leaves both to each side, `1 core` pins it to one.
 """
 
 import argparse
+import bz2
 import json
 import os
 import re
@@ -30,6 +31,12 @@ SEED = 20
 LEARNERS = {
     "default": [],
     "ofw-ls": ["--set", "l2:radius=10", "--learner", "ofw-ls"],
+}
+# One class against the others; the loss is the share of rows put into the wrong class.
+CLASSES = 20
+CLASS_LEARNERS = {
+    "20 classes": ["--classes", str(CLASSES)],
+    "20 classes, 1 thread": ["--classes", str(CLASSES), "--threads", "1"],
 }
 # River is some hundred times slower: a few rows tell as much.
 RIVER_ROWS = 5_000
@@ -82,8 +89,8 @@ def ours(path, flags):
     return seconds, last["round"], last["average_loss"]
 
 
-def theirs(peer, path):
-    command = [sys.executable, BENCH / "learn_peers.py", peer, path, str(RIVER_ROWS)]
+def theirs(peer, path, classes):
+    command = [sys.executable, BENCH / "learn_peers.py", peer, path, str(RIVER_ROWS), str(classes)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"bench: {peer}: {done.stderr}")
@@ -118,12 +125,17 @@ def main():
             files[name] = as_signs(REAL / name, DATA / f"{name}.svm"), vw_of(REAL / name, DATA / f"{name}.vw")
         else:
             print(f"{name}: skipped, no such file in the shared data")
+    if (REAL / "news20.bz2").exists():
+        files["news20"] = plain_of(REAL / "news20.bz2", DATA / "news20")
+    else:
+        print("news20: skipped, no such file in the shared data")
 
-    print(f"{'workload':<34}{'ours':>10}  {'peer':<11}{'its speed':>10}  ours / peer [spread]   log loss: ours, its")
+    print(f"{'workload':<34}{'ours':>10}  {'peer':<11}{'its speed':>10}  ours / peer [spread]   loss: ours, its")
     for name, (svm, vw) in files.items():
+        learners = CLASS_LEARNERS if name == "news20" else LEARNERS
         for cores in (2, 1):
-            for learner, flags in LEARNERS.items():
-                for peer in ("vw", "vw-cache", "sklearn", "river"):
+            for learner, flags in learners.items():
+                for peer in ("vw", "vw-cache") if name == "news20" else ("vw", "vw-cache", "sklearn", "river"):
                     workload = f"{name} {learner} {cores} core{'s' if cores > 1 else ''}"
                     if not re.search(options.only, f"{workload} vs {peer}"):
                         continue
@@ -133,9 +145,13 @@ def main():
 def compare(workload, svm, vw, flags, peer, cores, reps):
     path = vw if peer.startswith("vw") else svm
     mine, other, losses = [], [], None
+    classes = CLASSES if "--classes" in flags else 0
     with pinned(cores):
         for rep in range(reps + 1):
-            sides = [ours(svm, flags), theirs(peer, path)] if rep % 2 else [theirs(peer, path), ours(svm, flags)][::-1]
+            if rep % 2:
+                sides = [ours(svm, flags), theirs(peer, path, classes)]
+            else:
+                sides = [theirs(peer, path, classes), ours(svm, flags)][::-1]
             if rep > 0:  # the first warms up
                 mine.append(sides[0][1] / sides[0][0])
                 other.append(sides[1][1] / sides[1][0])
@@ -173,6 +189,16 @@ def vw_of(source, path):
                 label, _, rest = line.partition(" ")
                 out.write(f"{label} | {rest}\n")
     return path
+
+
+def plain_of(source, stem):
+    """A packed file of classes as plain text, for both sides."""
+    svm, vw = stem.with_suffix(".svm"), stem.with_suffix(".vw")
+    if not (svm.exists() and vw.exists()):
+        text = bz2.decompress(source.read_bytes()).decode()
+        svm.write_text(text)
+        vw.write_text(re.sub(r"^(\S+) ", r"\1 | ", text, flags=re.MULTILINE))
+    return svm, vw
 
 
 if __name__ == "__main__":

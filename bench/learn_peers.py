@@ -1,10 +1,11 @@
 """One pass over a text file by other software: prints SECONDS ROWS PROGRESSIVE_LOSS.
 
-    learn_peers.py vw|vw-cache|sklearn|river FILE RIVER_ROWS
+    learn_peers.py vw|vw-cache|sklearn|river FILE RIVER_ROWS CLASSES
 
 vw is Vowpal Wabbit's own parser and learner, in this process; vw-cache reads a cache made
 before the clock starts. scikit-learn loads the file and makes one pass of SGD, which has no
-progressive loss (nan). river sees the first rows only.
+progressive loss (nan). river sees the first rows only. With CLASSES, vw learns so many, one
+against the others, and the loss is the share of wrong ones.
 """
 
 import math
@@ -12,10 +13,11 @@ import sys
 import time
 
 
-def vw(path, cached):
+def vw(path, cached, classes):
     import vowpalwabbit
 
-    flags = ["--loss_function", "logistic", "--no_stdin", "-b", "18", "-d", path, "--quiet"]
+    flags = ["--oaa", str(classes)] if classes else []
+    flags += ["--loss_function", "logistic", "--no_stdin", "-b", "18", "-d", path, "--quiet"]
     if cached:
         flags += ["--cache_file", f"{path}.cache"]
         vowpalwabbit.Workspace(arg_list=flags).finish()
@@ -59,9 +61,9 @@ def river(path, count):
 
 
 def main():
-    peer, path, count = sys.argv[1:]
+    peer, path, count, classes = sys.argv[1:]
     if peer.startswith("vw"):
-        result = vw(path, peer == "vw-cache")
+        result = vw(path, peer == "vw-cache", int(classes))
     elif peer == "sklearn":
         result = sklearn(path)
     else:

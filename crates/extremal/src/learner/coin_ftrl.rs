@@ -96,7 +96,6 @@ impl MakeLearner for CoinFtrl {
         let stake = keys::positive(NAME, "stake", self.stake.unwrap_or(1.0 / 1024.0))?;
         // Both storages are the same here; a state belongs to the one it was asked for.
         let state = State {
-            set: Identity::of(&**set),
             storage,
             stake,
             sums: CoordinateSums::new(set.dim()),
@@ -126,7 +125,6 @@ const LARGEST: f64 = 1e290;
 
 #[derive(Serialize, Deserialize)]
 struct State {
-    set: Identity,
     storage: Storage,
     /// ε
     stake: f64,
@@ -377,21 +375,20 @@ impl Learner for Coin {
             return Ok(());
         }
         check_between(self.state.decided)?;
-        let set = grown(&self.set, dim)?;
-        self.state.set = Identity::of(&*set);
+        self.set = grown(&self.set, dim)?;
         self.state.sums.grow(dim);
-        self.set = set;
         Ok(())
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(NAME, &self.state, self.state.sums.save()))
+        let set = Identity::of(&*self.set);
+        encode(&(NAME, set, &self.state, self.state.sums.save()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, mut state, sums): (String, State, SavedSums) = decode(saved)?;
+        let (name, set, mut state, sums): (String, Identity, State, SavedSums) = decode(saved)?;
         check_name(NAME, &name)?;
-        state.set.check(&*self.set)?;
+        set.check(&*self.set)?;
         if state.storage != self.state.storage {
             return Err(Error::State(format!(
                 "it was stored {:?}, not {:?}",

@@ -53,6 +53,7 @@ SPARSE_DIMENSIONS = [10_000, 100_000, 1_000_000, 10_000_000]
 SPARSE_ROUNDS = 200_000
 DENSE_ROUNDS = {10_000: 5_000, 100_000: 500, 1_000_000: 50}
 NONZEROS = 75
+SPARSE_AGES = [100_000, 1_000_000, 10_000_000]  # rounds, held against 10,000
 SPARSE_BALL = "l2:10"
 
 # On the l1 ball every round may bring one more feature into the decision: so many rounds that it
@@ -389,6 +390,23 @@ class Bench:
                 result = duel(*sides, self.reps)
                 self.sparse_row(f"lazy d={d}", f"lazy d={smallest}", result, result.notes())
 
+    def ages(self, rounds):
+        """Whether a round costs more the more of them were played."""
+
+        def side(count):
+            return [self.ours, "sparse", "lazy", "ofw-ls", SPARSE_BALL, 100_000, count, NONZEROS, SEED], count
+
+        self.section(
+            f"Long runs on sparse rows of {NONZEROS} non-zeros, d = 100,000: ours, ofw-ls logistic, rounds per second",
+            ["first", "its speed", "second", "its speed", "first / second [spread]", "notes"],
+            [16, 10, 16, 10, 24, 0],
+        )
+        shortest = SPARSE_ROUNDS // 20
+        for count in rounds:
+            if self.wanted(f"lazy T={count} vs lazy T={shortest}"):
+                result = duel(side(count), side(shortest), min(self.reps, 3))
+                self.sparse_row(f"lazy T={count}", f"lazy T={shortest}", result, result.notes())
+
     def atoms(self, dimensions):
         def side(storage, d, rounds):
             command = [self.ours, "sparse", storage, "ofw-ls", ATOM_BALL, d, rounds, NONZEROS, SEED]
@@ -472,6 +490,7 @@ def main():
             bench.dense(GAMES, BALLS, ROUNDS)
             bench.shape([d for d in ROUNDS if d >= 1_000])
             bench.sparse(SPARSE_DIMENSIONS)
+            bench.ages(SPARSE_AGES)
             bench.atoms(ATOM_ROUNDS)
             bench.comparators()
     finally:

@@ -22,6 +22,9 @@ use extremal::stream::{Round, Stream};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// A longer stream of sparse rows meets them again.
+const DISTINCT_ROWS: usize = 200_000;
+
 type Failure = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
@@ -65,7 +68,9 @@ fn main() -> Result<(), Failure> {
             progressive::report(loss, set, file, learners)
         }
         ["sparse", storage, algo, set, d, t, nonzeros, seed] => {
-            let rows = SparseRows::draw(d.parse()?, t.parse()?, nonzeros.parse()?, seed.parse()?);
+            let rounds: usize = t.parse()?;
+            let distinct = rounds.min(DISTINCT_ROWS);
+            let rows = SparseRows::draw(d.parse()?, distinct, nonzeros.parse()?, seed.parse()?);
             let set = set_of(set, rows.dim)?;
             let objective = Objective::new(Arc::new(Logistic {}), 0.0)?;
             let storage = match storage {
@@ -75,9 +80,7 @@ fn main() -> Result<(), Failure> {
                 _ => return Err(USAGE.into()),
             };
             let spec: LearnerSpec = match algo {
-                "ofw-ls" => {
-                    format!("ofw-ls:horizon={},gradient-bound=1", rows.labels.len()).parse()?
-                }
+                "ofw-ls" => format!("ofw-ls:horizon={rounds},gradient-bound=1").parse()?,
                 "gauge-ftrl" | "ogd" | "dual-averaging" => algo.parse()?,
                 _ => return Err(USAGE.into()),
             };
@@ -89,7 +92,7 @@ fn main() -> Result<(), Failure> {
                 || Ok(spec.build_stored(&set, storage)?),
                 stream,
                 &objective,
-                rows.labels.len(),
+                rounds,
                 |decision| {
                     let mut x = vec![0.0; decision.dim()];
                     decision.write(&mut x);
@@ -385,11 +388,9 @@ struct SparseStream<'a> {
 
 impl Stream for SparseStream<'_> {
     fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
-        let Some(&label) = self.rows.labels.get(self.next) else {
-            return Ok(None);
-        };
+        let label = self.rows.labels[self.next];
         let part = self.next * self.rows.nonzeros..(self.next + 1) * self.rows.nonzeros;
-        self.next += 1;
+        self.next = (self.next + 1) % self.rows.labels.len();
         let row = Row::Sparse {
             indices: &self.rows.indices[part.clone()],
             values: &self.rows.values[part],

@@ -3,6 +3,7 @@
 
 mod progressive;
 mod quality;
+mod rivals;
 
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
@@ -31,7 +32,8 @@ const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
        extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED
        extremal-bench best METHOD SET LOSS D T GAP DATAFILE
        extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...
-       extremal-bench progressive LOSS SET FILE.svm LEARNER...";
+       extremal-bench progressive LOSS SET FILE.svm LEARNER...
+       extremal-bench rivals D T";
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -64,6 +66,7 @@ fn main() -> Result<(), Failure> {
                 Ok([seconds, best.value / rounds as f64, best.relative_gap()])
             })
         }
+        ["rivals", d, t] => rivals::report(d.parse()?, t.parse()?),
         ["progressive", loss, set, file, ref learners @ ..] => {
             progressive::report(loss, set, file, learners)
         }

@@ -16,12 +16,12 @@ fn kills() -> u32 {
 }
 
 /// Starts `learn`, kills it after a while, goes on from what is there, so many times.
-fn killed(data: &Path, model: &Path, game: &[&str], kills: u32) {
+fn killed(data: &Path, model: &Path, game: &[&str], every: &str, kills: u32) {
     let _ = std::fs::remove_file(model);
     let mut wait = 3;
     for k in 0..=kills {
         let mut words = vec!["learn", text(data), "--loss", "logistic", "--quiet"];
-        words.extend_from_slice(&["-f", text(model), "--checkpoint-every", "500"]);
+        words.extend_from_slice(&["-f", text(model), "--checkpoint-every", every]);
         words.extend_from_slice(game);
         if model.exists() {
             words.extend_from_slice(&["-i", text(model), "--continue"]);
@@ -38,28 +38,43 @@ fn killed(data: &Path, model: &Path, game: &[&str], kills: u32) {
     }
 }
 
+/// Kills the game again and again, and compares with one that nobody disturbed.
+fn check_killed(folder: &Folder, data: &Path, game: &[&str], every: &str) {
+    let (whole, pieces) = (folder.file("whole"), folder.file("pieces"));
+    let mut words = vec!["learn", text(data), "--loss", "logistic", "--quiet"];
+    words.extend_from_slice(&["-f", text(&whole)]);
+    words.extend_from_slice(game);
+    done(&words);
+    killed(data, &pieces, game, every, kills());
+    assert!(
+        std::fs::read(&whole).unwrap() == std::fs::read(&pieces).unwrap(),
+        "{game:?}"
+    );
+    let strays = std::fs::read_dir(whole.parent().unwrap()).unwrap();
+    let strays: Vec<_> = strays.map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(strays.len(), 3, "{strays:?}");
+}
+
 #[test]
 fn a_killed_run_goes_on_to_the_very_same_model() {
     let folder = Folder::new("killed");
     let data = folder.write("data.svm", libsvm(&examples(20_000, 6)));
-    let (whole, pieces) = (folder.file("whole"), folder.file("pieces"));
     let growing = GAMES
         .iter()
         .filter(|game| !game.iter().any(|w| w.contains("dim=")));
     for game in growing {
-        let mut words = vec!["learn", text(&data), "--loss", "logistic", "--quiet"];
-        words.extend_from_slice(&["-f", text(&whole)]);
-        words.extend_from_slice(game);
-        done(&words);
-        killed(&data, &pieces, game, kills());
-        assert!(
-            std::fs::read(&whole).unwrap() == std::fs::read(&pieces).unwrap(),
-            "{game:?}"
-        );
+        check_killed(&folder, &data, game, "500");
     }
-    let strays = std::fs::read_dir(folder.file("whole").parent().unwrap()).unwrap();
-    let strays: Vec<_> = strays.map(|f| f.unwrap().file_name()).collect();
-    assert_eq!(strays.len(), 3, "{strays:?}");
+}
+
+#[test]
+fn a_killed_run_of_any_learner_goes_on_to_the_very_same_model() {
+    let folder = Folder::new("killed-any");
+    let data = folder.write("data.svm", libsvm(&examples(1_500, 6)));
+    for game in registered_games(400) {
+        let game: Vec<&str> = game.iter().map(String::as_str).collect();
+        check_killed(&folder, &data, &game, "50");
+    }
 }
 
 #[test]

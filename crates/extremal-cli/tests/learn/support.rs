@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::set::SetSpec;
+
 /// A folder that goes away with the test.
 pub struct Folder(PathBuf);
 
@@ -49,6 +52,14 @@ pub fn done(arguments: &[&str]) -> Output {
         String::from_utf8_lossy(&output.stderr)
     );
     output
+}
+
+/// The chosen games and the registered ones.
+pub fn all_games(dim: usize) -> Vec<Vec<String>> {
+    let chosen = GAMES
+        .iter()
+        .map(|game| game.iter().map(|w| w.to_string()).collect());
+    chosen.chain(registered_games(dim)).collect()
 }
 
 pub fn text(path: &Path) -> &str {
@@ -105,7 +116,46 @@ pub fn libsvm(examples: &[Example]) -> String {
     out
 }
 
-/// Every learner in every storage that it can play in, on a set that goes with it.
+/// Sets of all kinds, to find one for a learner.
+const SETS: [&str; 7] = [
+    "l2:radius=3",
+    "l1:radius=3",
+    "lp:p=1.5,radius=3",
+    "lp:p=4,radius=3",
+    "simplex:total=3",
+    "capped-simplex:total=3",
+    "hypercube:radius=1,centred=true",
+];
+
+/// Every learner that is registered, in every storage that it can play in, on the first set that
+/// it plays, in this dimension.
+pub fn registered_games(dim: usize) -> Vec<Vec<String>> {
+    let mut games = Vec::new();
+    for entry in LearnerSpec::ENTRIES {
+        let before = games.len();
+        let learner = entry.examples[0];
+        let spec: LearnerSpec = learner.parse().unwrap();
+        for (storage, name) in [
+            (Storage::Dense, "dense"),
+            (Storage::Lazy, "lazy"),
+            (Storage::Sparse, "sparse"),
+        ] {
+            let plays = |set: &&String| {
+                let set = set.parse::<SetSpec>().unwrap().build(None).unwrap();
+                spec.build_stored(&set, storage).is_ok()
+            };
+            let sets = SETS.map(|set| format!("{set},dim={dim}"));
+            if let Some(set) = sets.iter().find(plays) {
+                let words = ["--set", set, "--learner", learner, "--storage", name];
+                games.push(words.map(str::to_string).to_vec());
+            }
+        }
+        assert!(games.len() > before, "{learner} plays no set");
+    }
+    games
+}
+
+/// Games with and without this and that.
 pub const GAMES: &[&[&str]] = &[
     &[],
     &["--set", "l2:radius=3", "--learner", "ofw"],

@@ -15,11 +15,13 @@ mod bettor;
 mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
+pub mod ftl;
 pub mod gauge_ftrl;
 pub mod hedge;
 mod iterate;
 mod keys;
 mod leader;
+mod method;
 pub mod ofw;
 pub mod ofw_free;
 pub mod ofw_ls;
@@ -49,6 +51,7 @@ registry! {
         "ofw-free" => OfwFree(ofw_free::OfwFree),
         "hedge" => Hedge(hedge::Hedge),
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
+        "ftl" => Ftl(ftl::Ftl),
     }
 }
 

@@ -11,6 +11,7 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod ftl;
 mod gauge_ftrl;
 mod ofw;
 mod ofw_free;
@@ -25,6 +26,7 @@ pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
 };
+pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
@@ -90,6 +92,8 @@ theorems!(
     OfwFree,
     AdaHedge,
     CoinFtrl,
+    Ftl,
+    FtlStronglyConvex,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

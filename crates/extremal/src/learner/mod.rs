@@ -21,6 +21,8 @@ pub mod hedge;
 mod iterate;
 mod keys;
 mod leader;
+pub mod lloo;
+pub mod local;
 mod method;
 pub mod ofw;
 pub mod ofw_free;
@@ -32,6 +34,7 @@ mod plain;
 mod coordinate_sums;
 pub mod sc_ofw;
 mod stage;
+mod surrogate;
 mod weights;
 
 pub use choose::{default_for, default_radius};
@@ -52,6 +55,7 @@ registry! {
         "hedge" => Hedge(hedge::Hedge),
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
+        "lloo" => Lloo(lloo::Lloo),
     }
 }
 

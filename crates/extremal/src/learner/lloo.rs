@@ -6,9 +6,9 @@
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖², or with λ
 //! Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) + 8ρ²λ‖x − x₁‖². p_t is the best point for ∇F_t(x_t) to be had by
 //! moving a share of r_t/δ of x_t's mass, r_t a bound of the distance from x_t to where F_t is
-//! least; x_{t+1} is best for F_t on the way from x_t to p_t. See [`super::local`]. With T and G,
-//! w = (G/D)√((4ρ² + ¼)T); with G alone it grows; without G the largest gradient so far stands for
-//! it.
+//! least, by the theory or by the gap, whichever is less; x_{t+1} is best for F_t on the way from
+//! x_t to p_t. See [`super::local`]. With T and G, w = (G/D)√((4ρ² + ¼)T); with G alone it grows;
+//! without G, w_t = √(Σ‖g‖²)/(2D), as dual averaging has it.
 //!
 //! **Guarantee.** ρ = D/δ, δ the facial distance. Regret ≤ 2GD√((4ρ² + ¼)T) with T and G,
 //! [`theory::lloo_anytime`] with G, nothing without; with λ, and nothing else known,
@@ -94,7 +94,7 @@ impl Described for Lloo {
             },
             Parameter {
                 name: "gradient-bound",
-                about: "a bound G of the gradients' ℓ2 norm; left out, the largest so far stands for it",
+                about: "a bound G of the gradients' ℓ2 norm; left out, the regulariser is dual averaging's and grows with √(Σ‖g‖²)",
                 ..keys::GRADIENT_BOUND
             },
             Parameter {
@@ -114,7 +114,7 @@ impl Described for Lloo {
                 allowed: "simplex (simplices only), active-set; simplex where it can be, if left out",
             },
             Parameter {
-                about: "factor on the theoretical step size 1/w, and on the share of mass that moves; not with λ",
+                about: "factor on the theoretical step size 1/w; not with λ",
                 ..keys::ETA_SCALE
             },
             keys::START,
@@ -149,7 +149,8 @@ impl MakeLearner for Lloo {
                 bound,
                 horizon: t as f64,
             },
-            (None, bound, _) => Aim::Growing { bound },
+            (None, Some(bound), None) => Aim::Growing { bound },
+            (None, None, _) => Aim::Gradients,
         };
         let start = self.start.as_deref();
         let simplex = SimplexMass::of(set.dim(), &set.structure());
@@ -188,6 +189,8 @@ impl MakeLearner for Lloo {
             way: vec![0.0; set.dim()],
             largest: 0.0,
             next_largest: 0.0,
+            root: 0.0,
+            next_root: 0.0,
         };
         acting(method, set, Some(&first), storage)
     }
@@ -227,7 +230,9 @@ enum Aim {
     /// w = (G/D)√(κT).
     Fixed { bound: f64, horizon: f64 },
     /// w_t = (√2·G/D)√(κ(t + 16κ)).
-    Growing { bound: Option<f64> },
+    Growing { bound: f64 },
+    /// w_t = √(Σ‖g‖²)/(2D).
+    Gradients,
     /// λ(t + 16ρ²)-strongly convex.
     Strong { lambda: f64 },
 }
@@ -250,12 +255,16 @@ struct Locally {
     /// max ‖g‖.
     largest: f64,
     next_largest: f64,
+    /// √(Σ‖g‖²).
+    root: f64,
+    next_root: f64,
 }
 
 #[derive(Serialize, Deserialize)]
 struct State {
     sum: Vec<f64>,
     largest: f64,
+    root: f64,
     active: Option<SavedSet>,
 }
 
@@ -271,13 +280,12 @@ impl Locally {
             Aim::Growing { bound } => {
                 let kappa = theory::kappa_anytime(self.rho);
                 let a = std::f64::consts::SQRT_2 / self.scale;
-                let w = |t: f64, g: f64| a * g * (kappa * (t + theory::AHEAD * kappa)).sqrt();
-                let now = bound.unwrap_or(self.next_largest);
-                let before = w(t - 1.0, bound.unwrap_or(self.largest));
-                let w = w(t, now);
-                let slope = (1.0 + 0.25 * a) * now;
-                (2.0 * w, 4.5 * square * (slope / before) + 0.5 * (slope / w))
+                let w = |t: f64| a * bound * (kappa * (t + theory::AHEAD * kappa)).sqrt();
+                let slope = (1.0 + 0.25 * a) * bound;
+                let r = 4.5 * square * (slope / w(t - 1.0)) + 0.5 * (slope / w(t));
+                (2.0 * w(t), r)
             }
+            Aim::Gradients => (self.next_root / self.scale, 1.0),
             Aim::Strong { lambda } => {
                 let kappa = |t: f64| lambda * (t + 16.0 * square);
                 let slope = self.next_largest / self.diameter + lambda;
@@ -294,6 +302,7 @@ impl Method for Locally {
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         self.next_largest = self.largest.max(revealed.norm);
+        self.next_root = self.root.hypot(revealed.norm);
         let (stiffness, reach) = self.shape(revealed.round);
         let Self {
             surrogate,
@@ -313,12 +322,19 @@ impl Method for Locally {
         if !steep || !(self.diameter > 0.0) {
             return Ok(step); // here F is least
         }
-        // r/δ; where it is no number, G has only just become known
-        let share = (self.rho * reach).min(1.0);
+        let c = surrogate.direction();
         let value = match local {
-            Local::Simplex(mass) => mass.seek(next, surrogate.direction(), share, way),
-            Local::Active(active) => active.seek(surrogate.direction(), share, way)?,
+            Local::Simplex(mass) => mass.lowest(c),
+            Local::Active(active) => active.find(c)?,
         };
+        // r/δ
+        let share = self.rho * reach.min(surrogate.distance(next, value));
+        match local {
+            Local::Simplex(mass) => {
+                mass.seek(next, c, share, way);
+            }
+            Local::Active(active) => active.take(c, share, way),
+        }
         step.gap = surrogate.gap(next, value);
         step.sigma = surrogate.line_search(way, 1.0);
         if step.sigma > 0.0 {
@@ -333,6 +349,7 @@ impl Method for Locally {
     fn commit(&mut self) {
         self.surrogate.commit();
         self.largest = self.next_largest;
+        self.root = self.next_root;
         if let Local::Active(active) = &mut self.local {
             active.commit();
         }
@@ -342,6 +359,7 @@ impl Method for Locally {
         State {
             sum: self.surrogate.sum().to_vec(),
             largest: self.largest,
+            root: self.root,
             active: match &self.local {
                 Local::Simplex(_) => None,
                 Local::Active(active) => Some(active.save()),
@@ -351,8 +369,11 @@ impl Method for Locally {
 
     fn restore(&mut self, state: State) -> Result<()> {
         self.surrogate.check(&state.sum)?;
-        if !(state.largest >= 0.0 && state.largest.is_finite()) {
-            return Err(Error::State("its largest gradient is none".into()));
+        if ![state.largest, state.root]
+            .iter()
+            .all(|v| (0.0..=f64::MAX).contains(v))
+        {
+            return Err(Error::State("its gradients' norms are none".into()));
         }
         match (&mut self.local, state.active) {
             (Local::Simplex(_), None) => {}
@@ -361,6 +382,7 @@ impl Method for Locally {
         }
         self.surrogate.restore(&state.sum);
         self.largest = state.largest;
+        self.root = state.root;
         Ok(())
     }
 
@@ -383,7 +405,8 @@ impl Method for Locally {
         };
         match self.aim {
             Aim::Fixed { bound, horizon } => Some(convex(bound, Some(horizon)).into()),
-            Aim::Growing { bound } => Some(convex(bound?, None).into()),
+            Aim::Growing { bound } => Some(convex(bound, None).into()),
+            Aim::Gradients => None,
             Aim::Strong { lambda } => Some(
                 theory::LlooStronglyConvex {
                     gradient: seen.largest_gradient,

@@ -29,6 +29,7 @@ pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+pub mod pairwise;
 mod plain;
 
 mod coordinate_sums;
@@ -56,6 +57,7 @@ registry! {
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
         "lloo" => Lloo(lloo::Lloo),
+        "pairwise" => Pairwise(pairwise::Pairwise),
     }
 }
 

@@ -81,6 +81,13 @@ impl Surrogate {
         self.top * (kernel::dot(&self.direction, x) - value).max(0.0)
     }
 
+    /// A bound of the distance from x to where F is least, over D, given ⟨direction, v⟩: F is at
+    /// most the gap above its least value, and at least K/(2D) times the distance's square.
+    pub(super) fn distance(&self, x: &[f64], value: f64) -> f64 {
+        let above = (kernel::dot(&self.direction, x) - value).max(0.0);
+        (2.0 * (self.top / self.stiffness) * (above / self.diameter)).sqrt()
+    }
+
     /// The α in [0, most] where F is least along `way`.
     pub(super) fn line_search(&self, way: &[f64], most: f64) -> f64 {
         let length = kernel::norm(way);

@@ -164,7 +164,7 @@ impl Set for CappedSimplexSet {
             1.0 // one point
         } else {
             let few = ones.min(self.dim - ones) as f64;
-            let other = (n - few - 1.0).min(few - 1.0 + 0.5 * n);
+            let other = (n - few - 1.0).min((few - 1.0 + 0.5 * n).floor());
             let faces = spread(other, few - 1.0).sqrt();
             let vertices = 0.5 * spread(n - few, few).sqrt();
             1.0 / faces.max(vertices)

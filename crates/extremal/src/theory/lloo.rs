@@ -4,7 +4,7 @@
 //! step per round. Let h_t = F_{t−1}(x_t) − F_{t−1}(x*_t), so that ‖x_t − x*_t‖² ≤ h_t/w_{t−1}, and
 //! let the gradient of what F_t adds be at most G̃ in norm. Then ‖x*_{t+1} − x*_t‖ ≤ G̃/(2w_t), and
 //! q = ‖x_t − x*_{t+1}‖ is at most r = √(h_t/w_{t−1}) + G̃/(2w_t). The oracle's p for this r is as
-//! good as x*_{t+1}, and no further off than ρr. With the step α = 1/(2ρ²), or any better one,
+//! good as x*_{t+1}, and no further off than ρr; so is that for any smaller bound of q. With the step α = 1/(2ρ²), or any better one,
 //! h_{t+1} ≤ (1 − α)(h_t + G̃r) + αw_t r²/2. If h_t ≤ (kG̃)²/w_{t−1} and w_t ≤ (1 + b)w_{t−1}, then
 //! h_{t+1} ≤ (kG̃)²/w_t as soon as
 //!

@@ -156,6 +156,12 @@ impl ActiveSet {
     /// way ← p − x; returns ⟨c, v⟩ of the vertex that mass moves to. Nothing moves yet.
     pub fn seek(&mut self, c: &[f64], share: f64, way: &mut [f64]) -> Result<f64> {
         let value = self.find(c)?;
+        self.take(c, share, way);
+        Ok(value)
+    }
+
+    /// The rest of [`ActiveSet::seek`], the vertex having been found.
+    pub(crate) fn take(&mut self, c: &[f64], share: f64, way: &mut [f64]) {
         let count = self.active;
         self.costs.clear();
         let vertices = self.vertices[..count].iter().zip(0u32..);
@@ -187,7 +193,6 @@ impl ActiveSet {
             }
         }
         self.found.atom.add_to(moved, way);
-        Ok(value)
     }
 
     /// Works out x + α(p − x), which `next` becomes; [`ActiveSet::commit`] makes it the point.
@@ -254,7 +259,7 @@ impl ActiveSet {
     }
 
     /// The vertex for c, and where it is among the active ones.
-    fn find(&mut self, c: &[f64]) -> Result<f64> {
+    pub(crate) fn find(&mut self, c: &[f64]) -> Result<f64> {
         let value = self.oracle.minimise(c, &mut self.found.atom)?;
         if let AtomView::RankOne { .. } = self.found.atom.view() {
             let [entries, _] = &mut self.scratch;

@@ -45,6 +45,13 @@ impl SimplexMass {
         Some(Self::new(dim, size, signs == Signs::PositiveOrZero))
     }
 
+    /// The least ⟨c, v⟩ of a vertex.
+    pub(crate) fn lowest(&self, c: &[f64]) -> f64 {
+        let least = c.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = if self.at_most { least.min(0.0) } else { least };
+        self.total * least
+    }
+
     /// way ← p − x for x in the simplex; returns ⟨c, v⟩ of the vertex that mass moves to.
     pub fn seek(&mut self, x: &[f64], c: &[f64], share: f64, way: &mut [f64]) -> f64 {
         let best = kernel::argmin(c).unwrap_or(0);

@@ -198,7 +198,11 @@ fn gradient(hard: usize, t: usize, x: &[f64], r: &mut rand_chacha::ChaCha8Rng) -
         2 => spike(
             d,
             t / 50 % d,
-            if t / (50 * d) % 2 == 0 { -1.0 } else { 1.0 },
+            if (t / (50 * d)).is_multiple_of(2) {
+                -1.0
+            } else {
+                1.0
+            },
         ),
         // all to one side, then to the other
         _ => spike(d, 0, if t % 1000 < 500 { 1.0 } else { -1.0 }),

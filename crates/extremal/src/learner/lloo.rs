@@ -105,7 +105,7 @@ impl Described for Lloo {
                 name: "rho",
                 about: "how much further than asked the local oracle may look: D over the facial distance",
                 default: None,
-                allowed: "1 or more; what is known of the set if left out",
+                allowed: "1 to 1e50; what is known of the set if left out",
             },
             Parameter {
                 name: "oracle",
@@ -218,7 +218,7 @@ impl Lloo {
             return known.map(|rho| (rho, true)).ok_or(missing);
         };
         if !(1.0..=1e50).contains(&given) {
-            return Err(Error::parameter(NAME, "rho", given, "1 or more"));
+            return Err(Error::parameter(NAME, "rho", given, "1 to 1e50"));
         }
         Ok((given, known.is_some_and(|known| given >= known)))
     }

@@ -15,21 +15,27 @@ mod bettor;
 mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
+pub mod ftl;
 pub mod gauge_ftrl;
 pub mod hedge;
 mod iterate;
 mod keys;
 mod leader;
+pub mod lloo;
+pub mod local;
+mod method;
 pub mod ofw;
 pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+pub mod pairwise;
 mod plain;
 
 mod coordinate_sums;
 pub mod sc_ofw;
 mod stage;
+mod surrogate;
 mod weights;
 
 pub use choose::{default_for, default_radius};
@@ -49,6 +55,9 @@ registry! {
         "ofw-free" => OfwFree(ofw_free::OfwFree),
         "hedge" => Hedge(hedge::Hedge),
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
+        "ftl" => Ftl(ftl::Ftl),
+        "lloo" => Lloo(lloo::Lloo),
+        "pairwise" => Pairwise(pairwise::Pairwise),
     }
 }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
+    check_point, larger, polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -201,6 +201,17 @@ impl Set for BoxSet {
             .zip(bounds)
             .fold(0.0, |w, (x, (l, u))| larger(w, larger(l - x, x - u)));
         Some(worst / self.scale)
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        let bounds = || self.lower.iter().zip(&*self.upper);
+        let widths = bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
+        let (l, u) = (self.lower[0], self.upper[0]);
+        let alike = l < u && bounds().all(|bound| bound == (&l, &u));
+        Some(Polytope {
+            facial_distance: Some(joint_distance(widths)),
+            corners: alike.then_some((l, u)),
+        })
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 use super::nearest::Nearest;
 use super::parts::{Fingerprint, check_size, value_of};
 use super::scratch::Scratch;
-use super::{Atom, Geometry, MakeSet, Oracle, Set, SharedSet, check_direction, settle_dim};
+use super::{
+    Atom, Geometry, MakeSet, Oracle, Polytope, Set, SharedSet, check_direction, settle_dim,
+};
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
 
@@ -169,6 +171,10 @@ impl Set for HullSet {
         for point in self.points.chunks(self.dim) {
             kernel::axpy(share, point, out);
         }
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    check_radius, larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
+    check_point, check_radius, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -129,6 +129,13 @@ impl Set for HypercubeSet {
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         let is_centred = self.lower < 0.0;
         is_centred.then(|| x.iter().fold(0.0, |top, v| larger(top, v.abs())) / self.upper)
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        Some(Polytope {
+            facial_distance: Some(self.side() / (self.dim as f64).sqrt()),
+            corners: Some((self.lower, self.upper)),
+        })
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

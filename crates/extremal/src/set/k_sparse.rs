@@ -9,8 +9,8 @@ use super::capped_simplex::Level;
 use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Signs, SparseAtoms, Structure,
-    check_direction, check_point, check_radius, excess, larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
+    Structure, check_direction, check_point, check_radius, excess, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -135,6 +135,10 @@ impl Set for KSparsePolytope {
             set: *self,
             top: Top::with_capacity(self.k, self.dim),
         })
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

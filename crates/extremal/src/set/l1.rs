@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Signs, SparseAtoms, Structure,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
+    Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -100,6 +100,14 @@ impl Set for L1Ball {
             size: self.radius,
             signs: Signs::Any,
         })
+    }
+
+    /// Signs on s < d entries against all other vertices: r/√s; on all d against the opposite
+    /// ones: 2r/√d.
+    fn polytope(&self) -> Option<Polytope> {
+        let d = self.dim as f64;
+        let inverse = (d - 1.0).sqrt().max(0.5 * d.sqrt());
+        Some(Polytope::with_distance(self.radius / inverse))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

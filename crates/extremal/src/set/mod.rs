@@ -26,6 +26,7 @@ pub mod lp;
 mod nearest;
 mod parts;
 pub mod permutahedron;
+mod polytope;
 mod principal_axes;
 pub mod product;
 mod running_norm;
@@ -40,6 +41,7 @@ pub use atom::{Atom, AtomView};
 pub use custom::CustomSet;
 pub(crate) use lp::norm_p;
 use parts::Fingerprint;
+pub use polytope::Polytope;
 pub(crate) use top::Top;
 
 /// A set that several learners may share.
@@ -109,6 +111,11 @@ pub trait Set: Send + Sync {
     /// What the storage of a decision may exploit.
     fn structure(&self) -> Structure {
         Structure::General
+    }
+
+    /// Whether it is known to have finitely many vertices, and what is known of them.
+    fn polytope(&self) -> Option<Polytope> {
+        None
     }
 
     /// The curvature of the support function of the set moved to have its centre at 0, for

@@ -9,8 +9,8 @@ use super::l2::DIM;
 use super::parts::{Fingerprint, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
-    larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
+    check_point, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -163,6 +163,10 @@ impl Set for PermutahedronSet {
         Fingerprint::new("permutahedron")
             .with_numbers(&self.weights)
             .value()
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::{
-    Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
-    Structure, check_direction, check_point, larger, settle_dim,
+    Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
+    SharedSet, Structure, check_direction, check_point, larger, polytope::joint_distance,
+    settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -192,6 +193,24 @@ impl Set for ProductSet {
     fn structure(&self) -> Structure {
         self.only()
             .map_or(Structure::General, |set| set.structure())
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        if let Some(set) = self.only() {
+            return set.polytope();
+        }
+        let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.polytope()).collect();
+        // a point has no face that could be left
+        let of = |(part, block): (&Polytope, &Block)| match block.set.geometry().diameter {
+            0.0 => Some(f64::INFINITY),
+            _ => part.facial_distance,
+        };
+        let parts = parts?;
+        let distances: Option<Vec<f64>> = parts.iter().zip(&self.blocks).map(of).collect();
+        Some(Polytope {
+            facial_distance: distances.map(|all| joint_distance(all.iter().copied())),
+            corners: None,
+        })
     }
 
     fn curvature(&self) -> Option<Curvature> {

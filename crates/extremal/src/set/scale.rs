@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet,
-    SparseAtoms, Structure, check_point, check_radius,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
+    SharedSet, SparseAtoms, Structure, check_point, check_radius,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -129,6 +129,17 @@ impl Set for ScaledSet {
             }),
             Structure::General => Structure::General,
         }
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        let Polytope {
+            facial_distance,
+            corners,
+        } = self.inner.polytope()?;
+        Some(Polytope {
+            facial_distance: facial_distance.map(|distance| self.by * distance),
+            corners: corners.map(|(l, u)| (self.by * l, self.by * u)),
+        })
     }
 
     fn curvature(&self) -> Option<Curvature> {

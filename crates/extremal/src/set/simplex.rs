@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Signs, SparseAtoms, Structure,
-    check_direction, check_point, check_radius, larger, settle_dim,
+    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
+    Structure, check_direction, check_point, check_radius, larger, polytope::simplex_distance,
+    settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -144,6 +145,22 @@ impl Set for SimplexSet {
             } else {
                 Signs::Positive
             },
+        })
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        let Self {
+            dim,
+            total,
+            at_most,
+        } = *self;
+        if at_most {
+            // 0 against all others
+            return Some(Polytope::with_distance(total / (dim as f64).sqrt()));
+        }
+        Some(Polytope {
+            facial_distance: Some(simplex_distance(dim, total)),
+            corners: Some((0.0, total)),
         })
     }
 

@@ -17,8 +17,8 @@ use super::boxes::Bound;
 use super::parts::{Fingerprint, SET, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, check_point,
-    settle_dim,
+    Atom, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec, SharedSet,
+    check_point, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -153,6 +153,14 @@ impl Set for TranslatedSet {
     fn centre(&self, out: &mut [f64]) {
         self.inner.centre(out);
         kernel::axpy(1.0, &self.shift, out);
+    }
+
+    fn polytope(&self) -> Option<Polytope> {
+        let inner = self.inner.polytope()?;
+        Some(Polytope {
+            corners: None,
+            ..inner
+        })
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

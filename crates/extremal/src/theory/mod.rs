@@ -11,7 +11,9 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod ftl;
 mod gauge_ftrl;
+mod lloo;
 mod ofw;
 mod ofw_free;
 mod ofw_ls;
@@ -25,7 +27,10 @@ pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
 };
+pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
+pub(crate) use lloo::{AHEAD, kappa, kappa_anytime};
+pub use lloo::{Lloo, LlooStronglyConvex, lloo, lloo_anytime, lloo_lemma, lloo_strongly_convex};
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
@@ -90,6 +95,10 @@ theorems!(
     OfwFree,
     AdaHedge,
     CoinFtrl,
+    Ftl,
+    FtlStronglyConvex,
+    Lloo,
+    LlooStronglyConvex,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

@@ -246,7 +246,9 @@ fn what_does_not_go_together_is_refused_in_words() {
             .name
             .parse::<extremal::learner::LearnerSpec>()
             .unwrap();
-        let Team { set, .. } = &teams(DIM, |_, _| {})[0];
+        let same = |team: &&Team| team.learner.entry().name == spec.entry().name;
+        let all = teams(DIM, |_, _| {});
+        let Team { set, .. } = all.iter().find(same).unwrap();
         if let Err(error) = bare.build(set) {
             assert!(matches!(error, Error::Missing { .. }), "{text}: {error:?}");
         }

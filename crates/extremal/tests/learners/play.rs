@@ -30,9 +30,9 @@ fn check_record(name: &str, record: &Record, x: &[f64], gradient: &[f64], size: 
     assert_eq!(record.round, t, "{name}");
     let norm = extremal::kernel::norm(gradient);
     let scale = (norm + 1e-3) * (size + 1.0);
-    // where a ridge part cancels the row's, half of the digits go with it
+    // where a ridge part cancels the row's, half of the digits that ‖x‖² is known to go with it
     assert!(
-        (record.gradient_norm - norm).abs() <= 1e-9 * norm + 3e-8 * size,
+        (record.gradient_norm - norm).abs() <= 1e-9 * norm + 1e-7 * size,
         "{name}: {record:?}, not {norm}"
     );
     assert!(
@@ -57,14 +57,14 @@ fn check_record(name: &str, record: &Record, x: &[f64], gradient: &[f64], size: 
     assert!(record.gap >= -rounding, "{name}: gap {:e}", record.gap);
 }
 
-/// One run; returns whether a theorem's bound was held against it.
+/// One run; returns the theorem whose bound was held against it.
 fn check_run(
     team: &Team,
     what: &str,
     stream: &StreamSpec,
     objective: &Objective,
     rounds: u64,
-) -> bool {
+) -> Option<&'static str> {
     let name = format!("{} against {what}", team.name);
     let set = &*team.set;
     let (dim, size) = (set.dim(), set.geometry().norm_bound);
@@ -140,11 +140,9 @@ fn check_run(
             );
         }
     }
-    let (Some(guarantee), Some(checks)) = (guarantee, checks) else {
-        return false;
-    };
+    let (guarantee, checks) = (guarantee?, checks?);
     if !checks.iter().all(|c| c.holds) {
-        return false;
+        return None;
     }
     let bound = guarantee.bound(rounds as f64);
     assert!(
@@ -152,7 +150,7 @@ fn check_run(
         "{name}: {} says {bound}, certified {certified}",
         guarantee.theorem()
     );
-    true
+    Some(guarantee.theorem())
 }
 
 /// The losses that admit the stream's labels.
@@ -190,9 +188,9 @@ fn decisions_are_feasible_records_true_and_theorems_kept_on_every_stream() {
                     let objective = Objective::new(loss.clone(), ridge).unwrap();
                     let what = format!("{text}, {loss_name} with ridge {ridge}");
                     runs += 1;
-                    if check_run(team, &what, stream, &objective, 1000) {
+                    if let Some(theorem) = check_run(team, &what, stream, &objective, 1000) {
                         held += 1;
-                        theorems.insert(team.build().guarantee().unwrap().theorem());
+                        theorems.insert(theorem);
                     }
                 }
             }

@@ -6,13 +6,20 @@ use extremal::pair::{Gradient, Row};
 use extremal::set::SetSpec;
 use proptest::prelude::*;
 
-use crate::common::{atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written};
+use crate::common::{
+    Team, atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written,
+};
 use crate::script::{self, Given};
 
 const DIM: usize = 6;
 const SCALES: [f64; 13] = [
     1e-322, 1e-310, 1e-308, 1e-305, 1e-300, 1e-200, 1e-170, 1e-80, 1e80, 1e150, 1e170, 1e250, 1e300,
 ];
+
+/// Whether it keeps decisions as mixtures of vertices.
+fn is_mixed(team: &Team) -> bool {
+    team.learner.entry().name == "lloo"
+}
 
 #[test]
 fn gradients_of_any_size_keep_decisions_feasible_and_move_them() {
@@ -51,8 +58,10 @@ fn gradients_of_any_size_keep_decisions_feasible_and_move_them() {
                         Err(e) => panic!("{name}: {e}"),
                     }
                 }
-                // next to a centre other than 0 a small step is lost in rounding
-                let can_tell = start.iter().all(|v| *v == 0.0) || size >= 1.0;
+                // next to a centre other than 0 a small step is lost in rounding, and so it is
+                // where 0 is a mixture of vertices
+                let centred = start.iter().all(|v| *v == 0.0) && !is_mixed(&team);
+                let can_tell = centred || size >= 1.0;
                 let moves = (1e-200..=1e200).contains(&size) && can_tell;
                 if moves && team.set.geometry().diameter > 0.0 {
                     assert!(furthest > 0.0, "{name}: it never moved");
@@ -88,7 +97,7 @@ fn sets_of_any_size_and_shape_keep_decisions_feasible_and_move_them() {
                     );
                 }
                 // next to a centre of 1e100 a step of 1 is lost
-                let centred = start.iter().all(|v| *v == 0.0);
+                let centred = start.iter().all(|v| *v == 0.0) && !is_mixed(&team);
                 assert!(moved || !centred, "{}: it never moved", team.name);
             }
         }

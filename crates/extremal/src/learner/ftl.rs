@@ -1,0 +1,214 @@
+//! Follow the leader: play what would have been best so far, without any regulariser.
+//!
+//! **Problem.** Linear losses over a strongly convex set, by one oracle call per round; or, with
+//! λ, λ-strongly convex losses over a set with a projection.
+//!
+//! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ; with λ,
+//! x_{t+1} = Π(−A_t/(λt)) with A_t = Σ_{τ≤t} (g_τ − λx_τ), the minimiser of
+//! Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖² that SC-OFW chases.
+//!
+//! **Guarantee.** With α the set's strong convexity, G the largest gradient and
+//! L = min ‖S_t‖/t > 0: regret ≤ 8G²(1 + ln T)/(αL). Nothing where the sum of gradients comes back
+//! to 0, where its regret may be linear. With λ: regret ≤ 2(G + λD)²(1 + ln T)/λ.
+//!
+//! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of
+//! Kerdreux, d'Aspremont & Pokutta, 2021. With λ: Hazan's book.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "ftl".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[0.0, 1e-9]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, -1.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::method::{Method, Revealed, Step, acting};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::set::{Atom, Geometry, Oracle, Projection, SharedSet};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result, kernel};
+
+const NAME: &str = "ftl";
+
+/// Spec of `ftl`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ftl {
+    /// λ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for Ftl {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "follow the leader: what would have been best so far",
+        parameters: &[
+            Parameter {
+                about: "the losses' strong convexity λ; left out, losses count as linear",
+                ..keys::LAMBDA
+            },
+            keys::START,
+        ],
+        cost: "1 oracle call, or with λ 1 projection, and O(d) per round",
+        guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
+        reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
+        examples: &["ftl", "ftl:lambda=0.1"],
+    };
+}
+
+impl MakeLearner for Ftl {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let leader = match self.lambda {
+            None => Leader::Vertex(set.oracle(), Atom::new()),
+            Some(lambda) => {
+                let lambda = keys::positive(NAME, "lambda", lambda)?;
+                let projection = set.projection().ok_or_else(|| {
+                    Error::Unsupported(format!(
+                        "{NAME} with lambda needs a projection, and set {} has none; sc-ofw needs none",
+                        set.name()
+                    ))
+                })?;
+                Leader::Projected { lambda, projection }
+            }
+        };
+        let method = Follower {
+            leader,
+            geometry: set.geometry(),
+            sum: vec![0.0; set.dim()],
+            next_sum: vec![0.0; set.dim()],
+            slowest: f64::INFINITY,
+            next_slowest: f64::INFINITY,
+        };
+        acting(method, set, self.start.as_deref(), storage)
+    }
+}
+
+/// How the leader is found.
+enum Leader {
+    Vertex(Box<dyn Oracle>, Atom),
+    Projected {
+        lambda: f64,
+        projection: Box<dyn Projection>,
+    },
+}
+
+struct Follower {
+    leader: Leader,
+    geometry: Geometry,
+    /// S_t, or A_t with λ.
+    sum: Vec<f64>,
+    next_sum: Vec<f64>,
+    /// min ‖S_t‖/t.
+    slowest: f64,
+    next_slowest: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    sum: Vec<f64>,
+    slowest: f64,
+    /// What the oracle or the projection remembers.
+    memory: Vec<f64>,
+}
+
+impl Method for Follower {
+    const NAME: &'static str = NAME;
+    type State = State;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        let t = revealed.round as f64;
+        self.next_sum.copy_from_slice(&self.sum);
+        kernel::axpy(1.0, revealed.g, &mut self.next_sum);
+        let oracle_calls = match &mut self.leader {
+            Leader::Vertex(oracle, atom) => {
+                // S = 0 says nothing of where to go, and the decision stays.
+                if self.next_sum.iter().any(|s| *s != 0.0) {
+                    oracle.minimise(&self.next_sum, atom)?;
+                    next.fill(0.0);
+                    atom.add_to(1.0, next);
+                }
+                1
+            }
+            Leader::Projected { lambda, projection } => {
+                kernel::axpy(-*lambda, next, &mut self.next_sum);
+                for (next, a) in next.iter_mut().zip(&self.next_sum) {
+                    *next = -a / (*lambda * t);
+                }
+                projection.project(next)?;
+                0
+            }
+        };
+        self.next_slowest = self.slowest.min(kernel::norm(&self.next_sum) / t);
+        Ok(Step {
+            sigma: 1.0,
+            gap: f64::NAN,
+            oracle_calls,
+        })
+    }
+
+    fn commit(&mut self) {
+        std::mem::swap(&mut self.sum, &mut self.next_sum);
+        self.slowest = self.next_slowest;
+    }
+
+    fn state(&self) -> State {
+        State {
+            sum: self.sum.clone(),
+            slowest: self.slowest,
+            memory: match &self.leader {
+                Leader::Vertex(oracle, _) => oracle.save(),
+                Leader::Projected { projection, .. } => projection.save(),
+            },
+        }
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        let fits = state.sum.len() == self.sum.len()
+            && kernel::find_not_finite(&state.sum).is_none()
+            && state.slowest >= 0.0;
+        if !fits {
+            return Err(Error::State("its sum of gradients is none".into()));
+        }
+        match &mut self.leader {
+            Leader::Vertex(oracle, _) => oracle.load(&state.memory)?,
+            Leader::Projected { projection, .. } => projection.load(&state.memory)?,
+        }
+        self.sum = state.sum;
+        self.slowest = state.slowest;
+        Ok(())
+    }
+
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+        let gradient = seen.largest_gradient;
+        match self.leader {
+            Leader::Vertex(..) => {
+                let alpha = self.geometry.strong_convexity?;
+                let theorem = theory::Ftl {
+                    gradient,
+                    alpha,
+                    slowest: self.slowest,
+                };
+                (self.slowest > 0.0 && seen.rounds > 0).then(|| theorem.into())
+            }
+            Leader::Projected { lambda, .. } => Some(
+                theory::FtlStronglyConvex {
+                    gradient,
+                    lambda,
+                    diameter: self.geometry.diameter,
+                }
+                .into(),
+            ),
+        }
+    }
+}

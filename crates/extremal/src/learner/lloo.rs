@@ -1,0 +1,421 @@
+//! LLOO: the regularised leader on polytopes, by a local oracle. The √T and ln T of projections
+//! with one oracle call per round, where Frank-Wolfe steps have T^(3/4).
+//!
+//! **Problem.** Convex losses, or with λ, λ-strongly convex losses, over a polytope.
+//!
+//! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖², or with λ
+//! Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) + 8ρ²λ‖x − x₁‖². p_t is the best point for ∇F_t(x_t) to be had by
+//! moving a share of r_t/δ of x_t's mass, r_t a bound of the distance from x_t to where F_t is
+//! least, by the theory or by the gap, whichever is less; x_{t+1} is best for F_t on the way from
+//! x_t to p_t. See [`super::local`]. With T and G, w = (G/D)√((4ρ² + ¼)T); with G alone it grows;
+//! without G, w_t = √(Σ‖g‖²)/(2D), as dual averaging has it.
+//!
+//! **Guarantee.** ρ = D/δ, δ the facial distance. Regret ≤ 2GD√((4ρ² + ¼)T) with T and G,
+//! [`theory::lloo_anytime`] with G, nothing without; with λ, and nothing else known,
+//! [`theory::lloo_strongly_convex`], O(ρ²(G + λD)² ln T/λ).
+//!
+//! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016; facial distances: Peña &
+//! Rodríguez, Mathematics of Operations Research 2019. The constants are proven at
+//! [`theory::lloo`].
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "simplex:dim=8".parse::<SetSpec>()?.build(None)?;
+//! let spec: LearnerSpec = "lloo:horizon=10000,gradient-bound=1".parse()?;
+//! let mut learner = spec.build(&set)?;
+//! // ρ² = 8/2 and D² = 2
+//! let bound = learner.guarantee().unwrap().bound(1e4);
+//! assert!((bound - 2.0 * (2.0 * 16.25 * 1e4_f64).sqrt()).abs() < 1e-9);
+//! learner.decide()?;
+//! let record = learner.observe(&Gradient::sparse(&[3], &[1.0]))?;
+//! assert_eq!(record.oracle_calls, 1);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::local::{ActiveSet, SavedSet, SimplexMass};
+use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::surrogate::Surrogate;
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result};
+
+const NAME: &str = "lloo";
+
+/// How the local oracle knows of what a decision is mixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OracleKind {
+    /// By its entries.
+    Simplex,
+    /// It keeps the vertices and their weights.
+    ActiveSet,
+}
+
+/// Spec of `lloo`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Lloo {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+    /// λ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
+    /// ρ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho: Option<f64>,
+    /// The local oracle; left out, what the set allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle: Option<OracleKind>,
+    /// Factor on η = 1/w.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for Lloo {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "local linear optimisation: the regularised leader on polytopes",
+        parameters: &[
+            Parameter {
+                name: "horizon",
+                about: "the number of rounds T; left out, or without G, the regulariser grows",
+                ..keys::HORIZON
+            },
+            Parameter {
+                name: "gradient-bound",
+                about: "a bound G of the gradients' ℓ2 norm; left out, the regulariser is dual averaging's and grows with √(Σ‖g‖²)",
+                ..keys::GRADIENT_BOUND
+            },
+            Parameter {
+                about: "the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex",
+                ..keys::LAMBDA
+            },
+            Parameter {
+                name: "rho",
+                about: "how much further than asked the local oracle may look: D over the facial distance",
+                default: None,
+                allowed: "1 to 1e50; what is known of the set if left out",
+            },
+            Parameter {
+                name: "oracle",
+                about: "whether decisions are mixed of their entries, or of vertices that are kept",
+                default: None,
+                allowed: "simplex (simplices only), active-set; simplex where it can be, if left out",
+            },
+            Parameter {
+                about: "factor on the theoretical step size 1/w; not with λ",
+                ..keys::ETA_SCALE
+            },
+            keys::START,
+        ],
+        cost: "1 oracle call per round; O(d log d) on simplices; elsewhere O(d) per vertex kept, of which there are 2(d + 1) at most, and O(d²) to keep it so",
+        guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 instead of 2 with G; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
+        reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
+        examples: &[
+            "lloo",
+            "lloo:horizon=1000,gradient-bound=1",
+            "lloo:lambda=0.1,oracle=active-set",
+            "lloo:gradient-bound=1,rho=20",
+        ],
+    };
+}
+
+impl MakeLearner for Lloo {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let (rho, proven) = self.rho(set)?;
+        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
+        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let aim = match (self.lambda, self.gradient_bound, self.horizon) {
+            (Some(_), ..) if self.eta_scale.is_some() => {
+                return Err(Error::Unsupported(
+                    "lloo with lambda has no step size that eta-scale could be a factor of".into(),
+                ));
+            }
+            (Some(lambda), ..) => Aim::Strong {
+                lambda: keys::positive(NAME, "lambda", lambda)?,
+            },
+            (None, Some(bound), Some(t)) => Aim::Fixed {
+                bound,
+                horizon: t as f64,
+            },
+            (None, Some(bound), None) => Aim::Growing { bound },
+            (None, None, _) => Aim::Gradients,
+        };
+        let start = self.start.as_deref();
+        let simplex = SimplexMass::of(set.dim(), &set.structure());
+        let (local, first) = match (self.oracle, simplex) {
+            (Some(OracleKind::Simplex), None) => {
+                return Err(Error::Unsupported(format!(
+                    "lloo with oracle=simplex plays simplices only, not set {}; leave oracle out",
+                    set.name()
+                )));
+            }
+            (None | Some(OracleKind::Simplex), Some(mass)) => {
+                (Local::Simplex(mass), first_decision(set, start)?)
+            }
+            (None | Some(OracleKind::ActiveSet), _) => {
+                if start.is_some() {
+                    first_decision(set, start)?; // which says what is wrong with it
+                }
+                let active = ActiveSet::new(set, start)?;
+                let first = active.point();
+                (Local::Active(Box::new(active)), first)
+            }
+        };
+        let diameter = set.geometry().diameter;
+        let lambda = match aim {
+            Aim::Strong { lambda } => lambda,
+            _ => 0.0,
+        };
+        let method = Locally {
+            aim,
+            rho,
+            proven,
+            scale,
+            diameter,
+            local,
+            surrogate: Surrogate::new(first.clone(), lambda, diameter),
+            way: vec![0.0; set.dim()],
+            largest: 0.0,
+            next_largest: 0.0,
+            root: 0.0,
+            next_root: 0.0,
+        };
+        acting(method, set, Some(&first), storage)
+    }
+}
+
+impl Lloo {
+    /// ρ, and whether it is known to be large enough.
+    fn rho(&self, set: &SharedSet) -> Result<(f64, bool)> {
+        let Some(polytope) = set.polytope() else {
+            return Err(Error::Unsupported(format!(
+                "lloo plays polytopes, and set {} is not known to be one; gauge-ftrl plays curved sets, ofw-ls any",
+                set.name()
+            )));
+        };
+        let diameter = set.geometry().diameter;
+        let known = polytope
+            .facial_distance
+            .map(|distance| (diameter / distance).max(1.0));
+        let Some(given) = self.rho else {
+            let missing = Error::Missing {
+                owner: NAME,
+                name: "rho",
+                why: "the facial distance of this set is not known",
+            };
+            return known.map(|rho| (rho, true)).ok_or(missing);
+        };
+        if !(1.0..=1e50).contains(&given) {
+            return Err(Error::parameter(NAME, "rho", given, "1 to 1e50"));
+        }
+        Ok((given, known.is_some_and(|known| given >= known)))
+    }
+}
+
+/// What F_t is.
+#[derive(Debug, Clone, Copy)]
+enum Aim {
+    /// w = (G/D)√(κT).
+    Fixed { bound: f64, horizon: f64 },
+    /// w_t = (√2·G/D)√(κ(t + 16κ)).
+    Growing { bound: f64 },
+    /// w_t = √(Σ‖g‖²)/(2D).
+    Gradients,
+    /// λ(t + 16ρ²)-strongly convex.
+    Strong { lambda: f64 },
+}
+
+enum Local {
+    Simplex(SimplexMass),
+    Active(Box<ActiveSet>),
+}
+
+struct Locally {
+    aim: Aim,
+    rho: f64,
+    /// Whether ρ is.
+    proven: bool,
+    scale: f64,
+    diameter: f64,
+    local: Local,
+    surrogate: Surrogate,
+    way: Vec<f64>,
+    /// max ‖g‖.
+    largest: f64,
+    next_largest: f64,
+    /// √(Σ‖g‖²).
+    root: f64,
+    next_root: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    sum: Vec<f64>,
+    largest: f64,
+    root: f64,
+    active: Option<SavedSet>,
+}
+
+impl Locally {
+    /// K_t, D times the second derivative of F_t, and r_t/D.
+    fn shape(&self, round: u64) -> (f64, f64) {
+        let (t, square) = (round as f64, self.rho * self.rho);
+        match self.aim {
+            Aim::Fixed { bound, horizon } => {
+                let w = bound * (theory::kappa(self.rho) * horizon).sqrt() / self.scale;
+                (2.0 * w, (4.0 * square + 0.5) * (bound / w))
+            }
+            Aim::Growing { bound } => {
+                let kappa = theory::kappa_anytime(self.rho);
+                let a = std::f64::consts::SQRT_2 / self.scale;
+                let w = |t: f64| a * bound * (kappa * (t + theory::AHEAD * kappa)).sqrt();
+                let slope = (1.0 + 0.25 * a) * bound;
+                let r = 4.5 * square * (slope / w(t - 1.0)) + 0.5 * (slope / w(t));
+                (2.0 * w(t), r)
+            }
+            Aim::Gradients => (self.next_root / self.scale, 1.0),
+            Aim::Strong { lambda } => {
+                let kappa = |t: f64| lambda * (t + 16.0 * square);
+                let slope = self.next_largest / self.diameter + lambda;
+                let r = 12.0 * square * (slope / kappa(t - 1.0)) + slope / kappa(t);
+                (kappa(t) * self.diameter, r)
+            }
+        }
+    }
+}
+
+impl Method for Locally {
+    const NAME: &'static str = NAME;
+    type State = State;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        self.next_largest = self.largest.max(revealed.norm);
+        self.next_root = self.root.hypot(revealed.norm);
+        let (stiffness, reach) = self.shape(revealed.round);
+        let Self {
+            surrogate,
+            local,
+            way,
+            ..
+        } = self;
+        if let Local::Active(active) = local {
+            active.stay();
+        }
+        let steep = surrogate.absorb(revealed.g, next, stiffness)?;
+        let mut step = Step {
+            sigma: 0.0,
+            gap: 0.0,
+            oracle_calls: 1,
+        };
+        if !steep || !(self.diameter > 0.0) {
+            return Ok(step); // here F is least
+        }
+        let c = surrogate.direction();
+        let value = match local {
+            Local::Simplex(mass) => mass.lowest(c),
+            Local::Active(active) => active.find(c)?,
+        };
+        // r/δ
+        let share = self.rho * reach.min(surrogate.distance(next, value));
+        match local {
+            Local::Simplex(mass) => {
+                mass.seek(next, c, share, way);
+            }
+            Local::Active(active) => active.take(c, share, way),
+        }
+        step.gap = surrogate.gap(next, value);
+        step.sigma = surrogate.line_search(way, 1.0);
+        if step.sigma > 0.0 {
+            match local {
+                Local::Simplex(mass) => mass.step(step.sigma, way, next),
+                Local::Active(active) => active.step(step.sigma, Some(next)),
+            }
+        }
+        Ok(step)
+    }
+
+    fn commit(&mut self) {
+        self.surrogate.commit();
+        self.largest = self.next_largest;
+        self.root = self.next_root;
+        if let Local::Active(active) = &mut self.local {
+            active.commit();
+        }
+    }
+
+    fn state(&self) -> State {
+        State {
+            sum: self.surrogate.sum().to_vec(),
+            largest: self.largest,
+            root: self.root,
+            active: match &self.local {
+                Local::Simplex(_) => None,
+                Local::Active(active) => Some(active.save()),
+            },
+        }
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.surrogate.check(&state.sum)?;
+        if ![state.largest, state.root]
+            .iter()
+            .all(|v| (0.0..=f64::MAX).contains(v))
+        {
+            return Err(Error::State("its gradients' norms are none".into()));
+        }
+        match (&mut self.local, state.active) {
+            (Local::Simplex(_), None) => {}
+            (Local::Active(active), Some(saved)) => active.load(saved)?,
+            _ => return Err(Error::State("it is of another local oracle".into())),
+        }
+        self.surrogate.restore(&state.sum);
+        self.largest = state.largest;
+        self.root = state.root;
+        Ok(())
+    }
+
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+        if !self.proven {
+            return None;
+        }
+        let Self {
+            rho,
+            scale,
+            diameter,
+            ..
+        } = *self;
+        let convex = |gradient, horizon| theory::Lloo {
+            gradient,
+            diameter,
+            rho,
+            scale,
+            horizon,
+        };
+        match self.aim {
+            Aim::Fixed { bound, horizon } => Some(convex(bound, Some(horizon)).into()),
+            Aim::Growing { bound } => Some(convex(bound, None).into()),
+            Aim::Gradients => None,
+            Aim::Strong { lambda } => Some(
+                theory::LlooStronglyConvex {
+                    gradient: seen.largest_gradient,
+                    lambda,
+                    diameter,
+                    rho,
+                }
+                .into(),
+            ),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A mixture of many points as one of few: no more than the dimension and one are needed.
+
+use crate::set::Atom;
+
+/// Points whose columns are this small after elimination depend on the others.
+const DEPENDENT: f64 = 1e-10;
+
+/// A share this small in a mixture is rounding.
+const NOTHING: f64 = 1e-12;
+
+/// The scratch memory of [`reduce`].
+#[derive(Debug, Default)]
+pub(super) struct Tableau {
+    /// One row per point: its place relative to the first, and 1.
+    rows: Vec<f64>,
+    basis: Vec<u32>,
+}
+
+impl Tableau {
+    pub(super) fn reserve(&mut self, points: usize, dim: usize) {
+        self.rows.reserve(points * (dim + 1));
+        self.basis.reserve(dim + 1);
+    }
+
+    /// Moves weight between points of which one is a mixture of others, until the points that
+    /// have weight are affinely independent. The weights stay ≥ 0, and so does what they mix, but
+    /// for rounding. `size` is the points' distance from one another.
+    ///
+    /// Coordinates are eliminated one after the other, each by the point where it is largest;
+    /// what is left of the other points is 0 at the end, and the steps say what they are mixed
+    /// of. The basis then is kept up as in the simplex method.
+    pub(super) fn reduce<'a>(
+        &mut self,
+        dim: usize,
+        size: f64,
+        points: impl Iterator<Item = &'a Atom>,
+        weights: &mut [f64],
+    ) {
+        let width = dim + 1;
+        self.rows.clear();
+        self.rows.resize(weights.len() * width, 0.0);
+        for (row, point) in self.rows.chunks_mut(width).zip(points) {
+            point.write(&mut row[..dim]);
+            row[..dim].iter_mut().for_each(|v| *v /= size);
+            row[dim] = 1.0;
+        }
+        let (first, rest) = self.rows.split_at_mut(width);
+        for row in rest.chunks_mut(width) {
+            for (v, at) in row[..dim].iter_mut().zip(&*first) {
+                *v -= at;
+            }
+        }
+        first[..dim].fill(0.0);
+        self.find_basis(width, weights);
+        for j in 0..weights.len() as u32 {
+            if !self.basis.contains(&j) && weights[j as usize] > 0.0 {
+                self.dissolve(width, j, weights);
+            }
+        }
+    }
+
+    /// Column k becomes 1 at the k-th basis point and 0 at the others: Gauss-Jordan on columns.
+    /// Columns that end up with no point are 0.
+    fn find_basis(&mut self, width: usize, weights: &[f64]) {
+        self.basis.clear();
+        let mut used = 0;
+        while used < width {
+            // the free column and the point with the largest entry
+            let (mut best, mut at) = (DEPENDENT, None);
+            for (j, row) in self.rows.chunks(width).enumerate() {
+                if weights[j] <= 0.0 {
+                    continue;
+                }
+                for (k, v) in row[used..].iter().enumerate() {
+                    if v.abs() > best {
+                        (best, at) = (v.abs(), Some((j, used + k)));
+                    }
+                }
+            }
+            let Some((j, k)) = at else { break };
+            for row in self.rows.chunks_mut(width) {
+                row.swap(used, k);
+            }
+            self.basis.push(j as u32);
+            self.pivot(width, j, used);
+            used += 1;
+        }
+        // what is left of a column without a point is rounding
+        for row in self.rows.chunks_mut(width) {
+            row[used..].fill(0.0);
+        }
+    }
+
+    /// Makes point j the unit vector of column k.
+    fn pivot(&mut self, width: usize, j: usize, k: usize) {
+        let (before, from) = self.rows.split_at_mut(j * width);
+        let (own, after) = from.split_at_mut(width);
+        let by = own[k];
+        let others = before.chunks_mut(width).chain(after.chunks_mut(width));
+        for row in others {
+            let share = row[k] / by;
+            if share != 0.0 {
+                for (v, o) in row.iter_mut().zip(&*own) {
+                    *v -= share * o;
+                }
+            }
+            row[k] = share;
+        }
+        own.fill(0.0);
+        own[k] = 1.0;
+    }
+
+    /// Point j is Σ t_k times the basis points: its weight goes to them, unless one of theirs is
+    /// used up first; then j takes its place.
+    fn dissolve(&mut self, width: usize, j: u32, weights: &mut [f64]) {
+        let j = j as usize;
+        let row = &self.rows[j * width..][..width];
+        let mut most = weights[j];
+        let mut leaves = None;
+        for (k, &b) in self.basis.iter().enumerate() {
+            if row[k] < -NOTHING {
+                let until = weights[b as usize] / -row[k];
+                if until < most {
+                    (most, leaves) = (until, Some(k));
+                }
+            }
+        }
+        for (k, &b) in self.basis.iter().enumerate() {
+            let w = &mut weights[b as usize];
+            *w = (*w + most * row[k]).max(0.0);
+        }
+        match leaves {
+            None => weights[j] = 0.0,
+            Some(k) => {
+                weights[self.basis[k] as usize] = 0.0;
+                weights[j] -= most;
+                self.basis[k] = j as u32;
+                self.pivot(width, j, k);
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Pairwise steps on the regularised leader's F_t, over polytopes {Ax = b, l ≤ x ≤ u} with
+//! vertices in {l, u}: simplices, k-subsets, cubes. Two oracle calls per step, and no vertex is
+//! kept.
+//!
+//! **Problem.** Convex losses, or with λ, λ-strongly convex losses.
+//!
+//! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with dual averaging's η_t = D/(G√T), D/(G√t) or
+//! D/√(Σ‖g‖²); with λ, Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex for ∇F_t(x), v⁻ the
+//! worst one that has l where x has and u where x has. x moves from v⁻ towards v⁺ as far as
+//! F_t falls and the bounds allow.
+//!
+//! **Guarantee.** None is known. Offline, F being fixed, the steps converge linearly.
+//!
+//! **Reference.** Garber & Meshi, NeurIPS 2016, whose step this is, with bounds above as well.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "capped-simplex:dim=4,total=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "pairwise".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! let record = learner.observe(&Gradient::dense(&[1.0, 0.0, -1.0, 0.5]))?;
+//! assert_eq!(record.oracle_calls, 2);
+//! let mut x = [0.0; 4];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, 1.0, 1.0, 0.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::surrogate::Surrogate;
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::set::{Atom, Oracle, SharedSet};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+const NAME: &str = "pairwise";
+
+/// Spec of `pairwise`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Pairwise {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+    /// λ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<f64>,
+    /// Steps per round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// Factor on η.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for Pairwise {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "pairwise steps near the regularised leader, on polytopes of corners",
+        parameters: &[
+            Parameter {
+                name: "horizon",
+                about: "the number of rounds T; left out, or without G, the step size falls",
+                ..keys::HORIZON
+            },
+            Parameter {
+                name: "gradient-bound",
+                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t",
+                ..keys::GRADIENT_BOUND
+            },
+            Parameter {
+                about: "the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex",
+                ..keys::LAMBDA
+            },
+            Parameter {
+                name: "steps",
+                about: "how many steps to take per round",
+                default: Some("1"),
+                allowed: "1 to 1000",
+            },
+            Parameter {
+                about: "factor on dual averaging's step size; not with λ",
+                ..keys::ETA_SCALE
+            },
+            keys::START,
+        ],
+        cost: "2 oracle calls and O(d) per step",
+        guarantee: "none is known",
+        reference: "Garber & Meshi, NeurIPS 2016",
+        examples: &["pairwise", "pairwise:lambda=0.1,steps=3"],
+    };
+}
+
+impl MakeLearner for Pairwise {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let Some((lower, upper)) = set.polytope().and_then(|p| p.corners) else {
+            return Err(Error::Unsupported(format!(
+                "pairwise plays polytopes that equations and bounds on the entries make up, with vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere), and set {} is not known to be one; lloo plays other polytopes, ofw-ls any set",
+                set.name()
+            )));
+        };
+        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
+        let steps = self.steps.unwrap_or(1);
+        if !(1..=1000).contains(&steps) {
+            return Err(Error::parameter(NAME, "steps", steps, "1 to 1000"));
+        }
+        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let aim = match (self.lambda, self.gradient_bound, self.horizon) {
+            (Some(_), ..) if self.eta_scale.is_some() => {
+                return Err(Error::Unsupported(
+                    "pairwise with lambda has no step size that eta-scale could be a factor of"
+                        .into(),
+                ));
+            }
+            (Some(lambda), ..) => Aim::Strong {
+                lambda: keys::positive(NAME, "lambda", lambda)?,
+            },
+            (None, Some(bound), Some(t)) => Aim::Fixed {
+                root: bound * (t as f64).sqrt() / scale,
+            },
+            (None, Some(bound), None) => Aim::Rounds {
+                bound: bound / scale,
+            },
+            (None, None, _) => Aim::Gradients { scale },
+        };
+        let first = first_decision(set, self.start.as_deref())?;
+        let diameter = set.geometry().diameter;
+        let lambda = match aim {
+            Aim::Strong { lambda } => lambda,
+            _ => 0.0,
+        };
+        let zeros = vec![0.0; set.dim()];
+        let method = Pairs {
+            aim,
+            steps,
+            lower,
+            upper,
+            diameter,
+            oracle: set.oracle(),
+            to: Atom::new(),
+            from: Atom::new(),
+            away: zeros.clone(),
+            way: zeros,
+            surrogate: Surrogate::new(first.clone(), lambda, diameter),
+            root: 0.0,
+            next_root: 0.0,
+        };
+        acting(method, set, Some(&first), storage)
+    }
+}
+
+/// What F_t is.
+#[derive(Debug, Clone, Copy)]
+enum Aim {
+    /// D/η = G√T.
+    Fixed { root: f64 },
+    /// D/η = G√t.
+    Rounds { bound: f64 },
+    /// D/η = √(Σ‖g‖²).
+    Gradients { scale: f64 },
+    /// λt-strongly convex.
+    Strong { lambda: f64 },
+}
+
+struct Pairs {
+    aim: Aim,
+    steps: u32,
+    lower: f64,
+    upper: f64,
+    diameter: f64,
+    oracle: Box<dyn Oracle>,
+    /// v⁺ and v⁻.
+    to: Atom,
+    from: Atom,
+    /// The direction whose vertex is v⁻.
+    away: Vec<f64>,
+    /// v⁺ − v⁻.
+    way: Vec<f64>,
+    surrogate: Surrogate,
+    /// √(Σ‖g‖²).
+    root: f64,
+    next_root: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    sum: Vec<f64>,
+    root: f64,
+    /// What the oracle remembers.
+    memory: Vec<f64>,
+}
+
+impl Pairs {
+    /// One step from x, given ∇F there; the gap before, and how far it went.
+    fn step(&mut self, x: &mut [f64]) -> Result<(f64, f64)> {
+        let Self {
+            lower,
+            upper,
+            surrogate,
+            ..
+        } = self;
+        let direction = surrogate.direction();
+        let value = self.oracle.minimise(direction, &mut self.to)?;
+        let gap = surrogate.gap(x, value);
+        // Entries at a bound stay there: no sum of other entries, each 1 at most, is worth it.
+        let never = 2.0 * x.len() as f64 + 2.0;
+        for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
+            *away = if *x <= *lower {
+                never
+            } else if *x >= *upper {
+                -never
+            } else {
+                -d
+            };
+        }
+        self.oracle.minimise(&self.away, &mut self.from)?;
+        self.to.write(&mut self.way);
+        self.from.add_to(-1.0, &mut self.way);
+        // how far the bounds allow to go
+        let mut most = 1.0_f64;
+        for (way, x) in self.way.iter().zip(&*x) {
+            if *way < 0.0 {
+                most = most.min((x - *lower) / -way);
+            } else if *way > 0.0 {
+                most = most.min((*upper - x) / way);
+            }
+        }
+        let sigma = surrogate.line_search(&self.way, most.max(0.0));
+        if sigma > 0.0 {
+            for (way, x) in self.way.iter().zip(x) {
+                if *way == 0.0 {
+                    continue;
+                }
+                // the entry that stopped the step is at its bound, not just beside it
+                let room = if *way < 0.0 { *lower - *x } else { *upper - *x };
+                let stops = sigma >= room / way;
+                let moved = (*x + sigma * way).clamp(*lower, *upper);
+                *x = match (stops, *way < 0.0) {
+                    (true, true) => *lower,
+                    (true, false) => *upper,
+                    _ => moved,
+                };
+            }
+        }
+        Ok((gap, sigma))
+    }
+}
+
+impl Method for Pairs {
+    const NAME: &'static str = NAME;
+    type State = State;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        self.next_root = self.root.hypot(revealed.norm);
+        let t = revealed.round as f64;
+        let stiffness = match self.aim {
+            Aim::Fixed { root } => root,
+            Aim::Rounds { bound } => bound * t.sqrt(),
+            Aim::Gradients { scale } => self.next_root / scale,
+            Aim::Strong { lambda } => lambda * t * self.diameter,
+        };
+        let mut steep = self.surrogate.absorb(revealed.g, next, stiffness)?;
+        let mut played = Step {
+            sigma: 0.0,
+            gap: 0.0,
+            oracle_calls: 2,
+        };
+        if !(self.diameter > 0.0) {
+            return Ok(played);
+        }
+        for step in 0..self.steps {
+            if step > 0 {
+                steep = self.surrogate.turn(next)?;
+            }
+            if !steep {
+                break;
+            }
+            let (gap, sigma) = self.step(next)?;
+            if step == 0 {
+                played.gap = gap;
+            }
+            played.sigma = played.sigma.max(sigma);
+            played.oracle_calls = 2 * (step + 1);
+            if sigma == 0.0 {
+                break;
+            }
+        }
+        Ok(played)
+    }
+
+    fn commit(&mut self) {
+        self.surrogate.commit();
+        self.root = self.next_root;
+    }
+
+    fn state(&self) -> State {
+        State {
+            sum: self.surrogate.sum().to_vec(),
+            root: self.root,
+            memory: self.oracle.save(),
+        }
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        self.surrogate.check(&state.sum)?;
+        if !(state.root >= 0.0 && state.root.is_finite()) {
+            return Err(Error::State("its sum of squares is none".into()));
+        }
+        self.oracle.load(&state.memory)?;
+        self.surrogate.restore(&state.sum);
+        self.root = state.root;
+        Ok(())
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        None
+    }
+}

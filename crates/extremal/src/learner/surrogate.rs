@@ -1,0 +1,122 @@
+//! F_t, which Frank-Wolfe learners on plain vectors step on: its gradient is
+//! S_t + K_t(x − x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
+
+use crate::{Error, Result, kernel};
+
+pub(super) struct Surrogate {
+    /// x₁.
+    first: Vec<f64>,
+    /// S_t.
+    sum: Vec<f64>,
+    next_sum: Vec<f64>,
+    /// ∇F_t(x), its largest entry ±1.
+    direction: Vec<f64>,
+    /// That entry's size.
+    top: f64,
+    /// K_t: D times the second derivative.
+    stiffness: f64,
+    lambda: f64,
+    diameter: f64,
+}
+
+impl Surrogate {
+    pub(super) fn new(first: Vec<f64>, lambda: f64, diameter: f64) -> Self {
+        let zeros = vec![0.0; first.len()];
+        Self {
+            first,
+            sum: zeros.clone(),
+            next_sum: zeros.clone(),
+            direction: zeros,
+            top: 0.0,
+            stiffness: 0.0,
+            lambda,
+            diameter,
+        }
+    }
+
+    /// Adds g and looks at the gradient in x, with K as it now is. False if that is 0.
+    pub(super) fn absorb(&mut self, g: &[f64], x: &[f64], stiffness: f64) -> Result<bool> {
+        let Self {
+            first,
+            sum,
+            next_sum,
+            ..
+        } = self;
+        for (i, next) in next_sum.iter_mut().enumerate() {
+            *next = sum[i] + g[i] - self.lambda * (x[i] - first[i]);
+        }
+        self.stiffness = stiffness;
+        self.turn(x)
+    }
+
+    /// Looks at the gradient in another point.
+    pub(super) fn turn(&mut self, x: &[f64]) -> Result<bool> {
+        for (i, d) in self.direction.iter_mut().enumerate() {
+            let apart = x[i] - self.first[i];
+            *d = self.next_sum[i];
+            if apart != 0.0 {
+                *d += self.stiffness * (apart / self.diameter);
+            }
+        }
+        if kernel::find_not_finite(&self.direction).is_some() {
+            return Err(Error::Numerical {
+                round: 0,
+                what: "the sum of gradients overflowed".into(),
+            });
+        }
+        self.top = kernel::max_abs(&self.direction);
+        if self.top > 0.0 {
+            self.direction.iter_mut().for_each(|d| *d /= self.top);
+        }
+        Ok(self.top > 0.0)
+    }
+
+    /// ∇F_t(x), its largest entry ±1.
+    pub(super) fn direction(&self) -> &[f64] {
+        &self.direction
+    }
+
+    /// ⟨∇F, x − v⟩ given ⟨direction, v⟩.
+    pub(super) fn gap(&self, x: &[f64], value: f64) -> f64 {
+        self.top * (kernel::dot(&self.direction, x) - value).max(0.0)
+    }
+
+    /// A bound of the distance from x to where F is least, over D, given ⟨direction, v⟩: F is at
+    /// most the gap above its least value, and at least K/(2D) times the distance's square.
+    pub(super) fn distance(&self, x: &[f64], value: f64) -> f64 {
+        let above = (kernel::dot(&self.direction, x) - value).max(0.0);
+        (2.0 * (self.top / self.stiffness) * (above / self.diameter)).sqrt()
+    }
+
+    /// The α in [0, most] where F is least along `way`.
+    pub(super) fn line_search(&self, way: &[f64], most: f64) -> f64 {
+        let length = kernel::norm(way);
+        if !(length > 0.0) {
+            return 0.0;
+        }
+        let drop = -kernel::dot(&self.direction, way) / length;
+        let bend = self.stiffness * (length / self.diameter);
+        let alpha = drop * (self.top / bend);
+        if drop > 0.0 { alpha.min(most) } else { 0.0 }
+    }
+
+    pub(super) fn commit(&mut self) {
+        std::mem::swap(&mut self.sum, &mut self.next_sum);
+    }
+
+    pub(super) fn sum(&self) -> &[f64] {
+        &self.sum
+    }
+
+    /// Whether these can be S_t.
+    pub(super) fn check(&self, sum: &[f64]) -> Result<()> {
+        if sum.len() == self.sum.len() && kernel::find_not_finite(sum).is_none() {
+            return Ok(());
+        }
+        Err(Error::State("its sum of gradients is none".into()))
+    }
+
+    pub(super) fn restore(&mut self, sum: &[f64]) {
+        self.sum.copy_from_slice(sum);
+    }
+}

@@ -15,6 +15,7 @@ mod bettor;
 mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
+pub mod fast_ogd;
 pub mod ftl;
 pub mod gauge_ftrl;
 pub mod hedge;
@@ -52,6 +53,7 @@ registry! {
         "hedge" => Hedge(hedge::Hedge),
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
+        "fast-ogd" => FastOgd(fast_ogd::FastOgd),
     }
 }
 

@@ -11,6 +11,7 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod fast_ogd;
 mod ftl;
 mod gauge_ftrl;
 mod ofw;
@@ -25,6 +26,10 @@ pub use doubling::{Doubled, Restarted, doubled, doubling_factor};
 pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
+};
+pub use fast_ogd::{
+    FastOgd, FastOgdAdaptive, FastOgdStronglyConvex, fast_ogd, fast_ogd_adaptive, fast_ogd_kappa,
+    fast_ogd_strongly_convex,
 };
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
@@ -94,6 +99,9 @@ theorems!(
     CoinFtrl,
     Ftl,
     FtlStronglyConvex,
+    FastOgd,
+    FastOgdAdaptive,
+    FastOgdStronglyConvex,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

@@ -16,6 +16,7 @@ mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
 pub mod fast_ogd;
+pub mod fpl;
 pub mod ftl;
 pub mod gauge_ftrl;
 pub mod hedge;
@@ -28,6 +29,8 @@ pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+pub mod ospf;
+mod perturbed;
 mod plain;
 
 mod coordinate_sums;
@@ -54,6 +57,8 @@ registry! {
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
         "fast-ogd" => FastOgd(fast_ogd::FastOgd),
+        "ospf" => Ospf(ospf::Ospf),
+        "fpl" => Fpl(fpl::Fpl),
     }
 }
 

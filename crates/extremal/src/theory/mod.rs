@@ -18,6 +18,7 @@ mod ofw;
 mod ofw_free;
 mod ofw_ls;
 mod ogd;
+mod perturbed;
 mod sc_ofw;
 
 pub use adahedge::{AdaHedge, adahedge};
@@ -37,6 +38,10 @@ pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
 pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
+pub use perturbed::{
+    Losses, PerturbedAdaptive, PerturbedFixed, perturbation_smoothness, perturbed,
+    perturbed_adaptive, sampling_noise,
+};
 pub use sc_ofw::{
     ScOfw, sc_ofw_constant, sc_ofw_curved, sc_ofw_general, sc_ofw_general_constant,
     sc_ofw_general_lemma,
@@ -102,6 +107,8 @@ theorems!(
     FastOgd,
     FastOgdAdaptive,
     FastOgdStronglyConvex,
+    PerturbedFixed,
+    PerturbedAdaptive,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -126,6 +133,9 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, but for this violation.
     Feasible(f64),
+    /// The bound is one of the mean over seeds, against losses that were fixed beforehand: no
+    /// single run can be held against it.
+    InExpectation,
 }
 
 /// Whether a run kept to an assumption.
@@ -272,6 +282,10 @@ impl Watched {
                     format!("largest violation {violation:e} {sign} {most:e}"),
                 )
             }
+            Assumption::InExpectation => (
+                false,
+                "the bound is for the mean over seeds, not for one run".into(),
+            ),
         };
         Check {
             assumption,

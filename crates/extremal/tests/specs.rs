@@ -4,7 +4,7 @@
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
 use extremal::set::boxes::{Bound, BoxSpec};
-use extremal::set::{SetSpec, l1::L1, l2::L2, lp::Lp, simplex::Simplex};
+use extremal::set::{SetSpec, SharedSet, l1::L1, l2::L2, lp::Lp, simplex::Simplex};
 use extremal::spec::Entry;
 use extremal::stream::StreamSpec;
 
@@ -223,19 +223,23 @@ fn text_where_a_number_belongs_is_told_so() {
 
 #[test]
 fn a_start_outside_the_set_is_refused() {
-    let set = "l1:dim=2".parse::<SetSpec>().unwrap().build(None).unwrap();
+    let sets = ["l1:dim=2", "l2:dim=2"];
+    let sets = sets.map(|text| text.parse::<SetSpec>().unwrap().build(None).unwrap());
     for entry in LearnerSpec::ENTRIES
         .iter()
         .filter(|e| e.parameters.iter().any(|p| p.name == "start"))
     {
+        let spec: LearnerSpec = entry.examples[0].parse().unwrap();
+        let goes = |set: &&SharedSet| spec.build(set).is_ok();
+        let set = sets.iter().find(goes).expect(entry.name);
         for start in ["[1,1]", "[0.5]", "[0,0,0]", "[1e300,0]"] {
             let text = with(entry.examples[0], "start", start);
-            let built = text.parse::<LearnerSpec>().unwrap().build(&set);
+            let built = text.parse::<LearnerSpec>().unwrap().build(set);
             let error = built.err().unwrap_or_else(|| panic!("{text}")).to_string();
             assert!(error.contains("start"), "{text}: {error}");
         }
         let text = with(entry.examples[0], "start", "[0.5,-0.5]");
-        let learner = text.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
+        let learner = text.parse::<LearnerSpec>().unwrap().build(set).unwrap();
         let mut x = [0.0; 2];
         learner.decision().write(&mut x);
         assert_eq!(x, [0.5, -0.5], "{text}");

@@ -92,11 +92,11 @@ impl MakeLearner for FastOgd {
             .map(|l| keys::positive(NAME, "lambda", l))
             .transpose()?;
         let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let mut start = first_decision(set, self.start.as_deref())?;
         let mut projection = FastProjection::new(&**set).map_err(|e| match e {
             Error::Unsupported(why) => Error::Unsupported(format!("{NAME}: {why}")),
             other => other,
         })?;
-        let mut start = first_decision(set, self.start.as_deref())?;
         projection.enter(&mut start);
         let descent = Descent {
             steps: Steps {

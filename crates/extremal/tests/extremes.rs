@@ -179,6 +179,9 @@ fn a_thousand_rounds_of_nothing_change_nothing_and_promise_nothing_false() {
         let moved = distance(&written(learner.decision()), &start);
         assert!(moved <= 1e-9 * size, "{}: moved by {moved:e}", team.name);
         for check in checks(&team, &*learner).into_iter().flatten() {
+            if check.assumption == Assumption::InExpectation {
+                continue; // no single run keeps to it
+            }
             assert!(check.holds, "{}: {check:?}", team.name);
         }
         // nor is it stuck

@@ -82,20 +82,21 @@ fn sets_refuse_parameters_out_of_range() {
 }
 
 /// The first set if the learner plays it, else the second.
-fn playable(entry: &Entry, first: &str, second: &str) -> SharedSet {
-    let build = |text: &str| text.parse::<SetSpec>().unwrap().build(None).unwrap();
+fn playable(entry: &Entry, sets: &[&str]) -> SharedSet {
+    let build = |text: &&str| text.parse::<SetSpec>().unwrap().build(None).unwrap();
     let learner: LearnerSpec = entry.examples[0].parse().unwrap();
-    match learner.build(&build(first)) {
-        Err(Error::Unsupported(_)) => build(second),
-        _ => build(first),
-    }
+    let plays = |set: &SharedSet| !matches!(learner.build(set), Err(Error::Unsupported(_)));
+    sets.iter().map(build).find(plays).expect(entry.name)
 }
 
 #[test]
 fn learners_refuse_parameters_out_of_range() {
     let tried = check_ranges(LearnerSpec::ENTRIES, |text| {
         let spec = text.parse::<LearnerSpec>()?;
-        let set = playable(spec.entry(), "l2:dim=4", "hypercube:dim=4");
+        let set = playable(
+            spec.entry(),
+            &["l2:dim=4", "hypercube:dim=4", "simplex:dim=4"],
+        );
         spec.build(&set).map(|_| ())
     });
     assert!(tried > 50, "{tried}");
@@ -239,7 +240,14 @@ fn a_start_outside_the_set_is_refused() {
         .iter()
         .filter(|e| e.parameters.iter().any(|p| p.name == "start"))
     {
-        let set = playable(entry, "l1:dim=2", "hypercube:dim=2,radius=0.5,centred=true");
+        let set = playable(
+            entry,
+            &[
+                "l1:dim=2",
+                "l2:dim=2",
+                "hypercube:dim=2,radius=0.5,centred=true",
+            ],
+        );
         for start in ["[1,1]", "[0.5]", "[0,0,0]", "[1e300,0]"] {
             let text = with(entry.examples[0], "start", start);
             let built = text.parse::<LearnerSpec>().unwrap().build(&set);
@@ -247,7 +255,7 @@ fn a_start_outside_the_set_is_refused() {
             assert!(error.contains("start"), "{text}: {error}");
         }
         let text = with(entry.examples[0], "start", "[0.5,-0.5]");
-        let learner = text.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
+        let learner = text.parse::<LearnerSpec>().unwrap().build(set).unwrap();
         let mut x = [0.0; 2];
         learner.decision().write(&mut x);
         assert_eq!(x, [0.5, -0.5], "{text}");

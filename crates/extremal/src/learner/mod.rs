@@ -15,6 +15,8 @@ mod bettor;
 mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
+pub mod fast_ogd;
+pub mod fpl;
 pub mod ftl;
 pub mod gauge_ftrl;
 pub mod hedge;
@@ -29,7 +31,9 @@ pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+pub mod ospf;
 pub mod pairwise;
+mod perturbed;
 mod plain;
 
 mod coordinate_sums;
@@ -58,6 +62,9 @@ registry! {
         "ftl" => Ftl(ftl::Ftl),
         "lloo" => Lloo(lloo::Lloo),
         "pairwise" => Pairwise(pairwise::Pairwise),
+        "fast-ogd" => FastOgd(fast_ogd::FastOgd),
+        "ospf" => Ospf(ospf::Ospf),
+        "fpl" => Fpl(fpl::Fpl),
     }
 }
 

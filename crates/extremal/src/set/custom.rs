@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Atom, Geometry, Oracle, Set, check_direction, settle_dim};
+use super::{Atom, Geometry, Oracle, Set, SmoothConstraint, check_direction, settle_dim};
 use crate::{Error, Result, kernel};
 
 type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync;
 type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
+type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
 /// A set known through a function that minimises ⟨direction, v⟩ over it.
 ///
@@ -28,6 +29,15 @@ pub struct CustomSet {
     centre: Arc<[f64]>,
     oracle: Arc<OracleFn>,
     violation: Option<Arc<ViolationFn>>,
+    smooth: Option<Constraint>,
+}
+
+/// h, its gradient and μ.
+#[derive(Clone)]
+struct Constraint {
+    value: Arc<ViolationFn>,
+    gradient: Arc<GradientFn>,
+    curvature: f64,
 }
 
 impl CustomSet {
@@ -74,6 +84,7 @@ impl CustomSet {
             centre: vec![0.0; dim].into(),
             oracle: Arc::new(oracle),
             violation: None,
+            smooth: None,
         })
     }
 
@@ -91,6 +102,41 @@ impl CustomSet {
     ) -> Self {
         self.violation = Some(Arc::new(violation));
         self
+    }
+
+    /// Says that the set is {x : h(x) ≤ 0}, by the value and the gradient of a smooth h and its
+    /// curvature μ: see [`SmoothConstraint`].
+    ///
+    /// ```
+    /// use extremal::set::{CustomSet, Geometry};
+    /// let geometry = Geometry { diameter: 2.0, norm_bound: 1.0, inner_radius: Some(1.0), strong_convexity: None };
+    /// let set = CustomSet::new("disc", 2, geometry, |_, _| Err("there is only h".into()))?
+    ///     .with_smooth(1.0, |x| x[0] * x[0] + x[1] * x[1] - 1.0, |x, out| {
+    ///         out.copy_from_slice(&[2.0 * x[0], 2.0 * x[1]]);
+    ///     })?;
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    pub fn with_smooth(
+        mut self,
+        curvature: f64,
+        value: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
+        gradient: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static,
+    ) -> Result<Self> {
+        if !(curvature > 0.0 && curvature.is_finite()) {
+            let allowed = "a finite number > 0";
+            return Err(Error::parameter(
+                "custom set",
+                "curvature",
+                curvature,
+                allowed,
+            ));
+        }
+        self.smooth = Some(Constraint {
+            value: Arc::new(value),
+            gradient: Arc::new(gradient),
+            curvature,
+        });
+        Ok(self)
     }
 }
 
@@ -117,6 +163,25 @@ impl Set for CustomSet {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.violation.as_ref().map(|f| f(x))
+    }
+
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        let constraint = self.smooth.clone()?;
+        Some(Box::new(constraint))
+    }
+}
+
+impl SmoothConstraint for Constraint {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        (self.value)(x)
+    }
+
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        (self.gradient)(x, out);
+    }
+
+    fn curvature(&self) -> f64 {
+        self.curvature
     }
 }
 

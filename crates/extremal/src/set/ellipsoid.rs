@@ -21,7 +21,7 @@ use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -372,6 +372,10 @@ impl Set for EllipsoidSet {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(Worker::new(&self.shape)))
     }
+
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        Some(Box::new(Worker::new(&self.shape)))
+    }
 }
 
 /// Oracle and projection, with their scratch memory.
@@ -418,6 +422,39 @@ impl Oracle for Worker {
         }
         shape.write(&self.along, v);
         Ok((kernel::dot(&self.unit, &shape.centre) - norm) * top)
+    }
+}
+
+/// h = (x − c)ᵀA⁻¹(x − c) − 1.
+impl SmoothConstraint for Worker {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        let level = self.shape.level(x);
+        (level - 1.0) * (level + 1.0)
+    }
+
+    /// A⁻¹(x − c), its coordinates along the axes in units of the shortest.
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        let shape = &*self.shape;
+        let short = shape.geometry.inner_radius.unwrap_or(shape.longest);
+        for (i, w) in self.along.iter_mut().enumerate() {
+            let axis = shape.axes[i];
+            *w = (shape.along(i, x) - shape.offset[i]) / axis * (short / axis);
+        }
+        match &shape.frame {
+            None => out.copy_from_slice(&self.along),
+            Some(frame) => {
+                out.fill(0.0);
+                for (w, direction) in self.along.iter().zip(frame.chunks(x.len())) {
+                    kernel::axpy(*w, direction, out);
+                }
+            }
+        }
+    }
+
+    /// β = 2/a_min², and ‖∇h‖ is at least 2/a_max on the boundary.
+    fn curvature(&self) -> f64 {
+        let short = smallest(&self.shape.axes);
+        self.shape.longest / short / short
     }
 }
 

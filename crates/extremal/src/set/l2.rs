@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    Structure, bring_near, check_direction, check_point, check_radius, excess, settle_dim,
+    SmoothConstraint, Structure, bring_near, check_direction, check_point, check_radius, excess,
+    settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -132,6 +133,26 @@ impl Set for L2Ball {
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(*self))
+    }
+
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        Some(Box::new(*self))
+    }
+}
+
+/// h = ‖x/r‖² − 1.
+impl SmoothConstraint for L2Ball {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        let level = kernel::norm(x) / self.radius;
+        (level - 1.0) * (level + 1.0)
+    }
+
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(x);
+    }
+
+    fn curvature(&self) -> f64 {
+        1.0 / self.radius
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    SmoothConstraint, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -186,6 +186,35 @@ impl Set for LpBall {
             size: Vec::with_capacity(self.dim),
             moved: vec![0.0; self.dim],
         }))
+    }
+
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        (self.p >= 2.0).then(|| Box::new(*self) as Box<dyn SmoothConstraint>)
+    }
+}
+
+/// h = ‖x/r‖_p² − 1 for p ≥ 2; for p < 2 it is not smooth.
+impl SmoothConstraint for LpBall {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        let level = self.gauge_of(x);
+        (level - 1.0) * (level + 1.0)
+    }
+
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        let top = kernel::max_abs(x);
+        if top < 1e-300 {
+            for (out, x) in out.iter_mut().zip(x) {
+                *out = (x / top).abs().powf(self.p - 1.0).copysign(*x);
+            }
+        } else {
+            kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
+        }
+    }
+
+    /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm, and its gradient has
+    /// ℓ_q norm 2r on the boundary, so an ℓ2 norm of at least 2r·d^(1/p − 1/2).
+    fn curvature(&self) -> f64 {
+        (self.p - 1.0) * self.factor() / self.radius
     }
 }
 

@@ -33,6 +33,7 @@ mod running_norm;
 pub mod scale;
 mod scratch;
 pub mod simplex;
+mod smooth;
 pub mod sum;
 mod top;
 pub mod translate;
@@ -42,6 +43,7 @@ pub use custom::CustomSet;
 pub(crate) use lp::norm_p;
 use parts::Fingerprint;
 pub use polytope::Polytope;
+pub use smooth::{FastProjection, SmoothConstraint};
 pub(crate) use top::Top;
 
 /// A set that several learners may share.
@@ -151,6 +153,11 @@ pub trait Set: Send + Sync {
 
     /// A fresh Euclidean projection, where the set has one.
     fn projection(&self) -> Option<Box<dyn Projection>> {
+        None
+    }
+
+    /// A fresh h, where the set is {x : h(x) ≤ 0} with a smooth h.
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
         None
     }
 

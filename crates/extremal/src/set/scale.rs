@@ -16,7 +16,7 @@ use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, SparseAtoms, Structure, check_point, check_radius,
+    SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -176,6 +176,14 @@ impl Set for ScaledSet {
         }))
     }
 
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        Some(Box::new(ScaledConstraint {
+            inner: self.inner.smooth()?,
+            by: self.by,
+            back: vec![0.0; self.dim()],
+        }))
+    }
+
     fn grown(&self, dim: usize) -> Option<SharedSet> {
         let grown = Self::new(self.inner.grown(dim)?, self.by).ok()?;
         Some(Arc::new(grown))
@@ -208,6 +216,37 @@ impl Oracle for ScaledOracle {
 
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.inner.load(saved)
+    }
+}
+
+struct ScaledConstraint {
+    inner: Box<dyn SmoothConstraint>,
+    by: f64,
+    /// x/τ
+    back: Vec<f64>,
+}
+
+impl ScaledConstraint {
+    fn scale_back(&mut self, x: &[f64]) {
+        for (back, x) in self.back.iter_mut().zip(x) {
+            *back = x / self.by;
+        }
+    }
+}
+
+impl SmoothConstraint for ScaledConstraint {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        self.scale_back(x);
+        self.inner.value(&self.back)
+    }
+
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        self.scale_back(x);
+        self.inner.gradient(&self.back, out);
+    }
+
+    fn curvature(&self) -> f64 {
+        self.inner.curvature() / self.by
     }
 }
 

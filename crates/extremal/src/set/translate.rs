@@ -18,7 +18,7 @@ use super::parts::{Fingerprint, SET, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec, SharedSet,
-    check_point, settle_dim,
+    SmoothConstraint, check_point, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -182,6 +182,14 @@ impl Set for TranslatedSet {
         }))
     }
 
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        Some(Box::new(TranslatedConstraint {
+            inner: self.inner.smooth()?,
+            shift: self.shift.clone(),
+            back: vec![0.0; self.shift.len()],
+        }))
+    }
+
     fn fingerprint(&self) -> u64 {
         Fingerprint::new("translate")
             .with_numbers(&self.shift)
@@ -211,6 +219,37 @@ impl Oracle for TranslatedOracle {
 
     fn load(&mut self, saved: &[f64]) -> Result<()> {
         self.inner.load(saved)
+    }
+}
+
+struct TranslatedConstraint {
+    inner: Box<dyn SmoothConstraint>,
+    shift: Arc<[f64]>,
+    /// x − s
+    back: Vec<f64>,
+}
+
+impl TranslatedConstraint {
+    fn move_back(&mut self, x: &[f64]) {
+        for ((back, x), s) in self.back.iter_mut().zip(x).zip(&*self.shift) {
+            *back = x - s;
+        }
+    }
+}
+
+impl SmoothConstraint for TranslatedConstraint {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        self.move_back(x);
+        self.inner.value(&self.back)
+    }
+
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        self.move_back(x);
+        self.inner.gradient(&self.back, out);
+    }
+
+    fn curvature(&self) -> f64 {
+        self.inner.curvature()
     }
 }
 

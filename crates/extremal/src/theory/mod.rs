@@ -11,6 +11,7 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod fast_ogd;
 mod ftl;
 mod gauge_ftrl;
 mod lloo;
@@ -18,6 +19,7 @@ mod ofw;
 mod ofw_free;
 mod ofw_ls;
 mod ogd;
+mod perturbed;
 mod sc_ofw;
 
 pub use adahedge::{AdaHedge, adahedge};
@@ -27,6 +29,10 @@ pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
 };
+pub use fast_ogd::{
+    FastOgd, FastOgdAdaptive, FastOgdStronglyConvex, fast_ogd, fast_ogd_adaptive, fast_ogd_kappa,
+    fast_ogd_strongly_convex,
+};
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
 pub(crate) use lloo::{AHEAD, kappa, kappa_anytime};
@@ -35,6 +41,10 @@ pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
 pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
+pub use perturbed::{
+    Losses, PerturbedAdaptive, PerturbedFixed, perturbation_smoothness, perturbed,
+    perturbed_adaptive, sampling_noise,
+};
 pub use sc_ofw::{
     ScOfw, sc_ofw_constant, sc_ofw_curved, sc_ofw_general, sc_ofw_general_constant,
     sc_ofw_general_lemma,
@@ -99,6 +109,11 @@ theorems!(
     FtlStronglyConvex,
     Lloo,
     LlooStronglyConvex,
+    FastOgd,
+    FastOgdAdaptive,
+    FastOgdStronglyConvex,
+    PerturbedFixed,
+    PerturbedAdaptive,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -123,6 +138,9 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, but for this violation.
     Feasible(f64),
+    /// The bound is one of the mean over seeds, against losses that were fixed beforehand: no
+    /// single run can be held against it.
+    InExpectation,
 }
 
 /// Whether a run kept to an assumption.
@@ -269,6 +287,10 @@ impl Watched {
                     format!("largest violation {violation:e} {sign} {most:e}"),
                 )
             }
+            Assumption::InExpectation => (
+                false,
+                "the bound is for the mean over seeds, not for one run".into(),
+            ),
         };
         Check {
             assumption,

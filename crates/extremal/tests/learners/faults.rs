@@ -185,7 +185,9 @@ enum Fault {
 fn an_oracle_that_fails_leaves_the_learner_as_it_was() {
     let script = script::mixed(2, DIM, 60);
     let (sound, _) = failing_ball(|_| None);
+    // now and then it is sound for long, for learners that need many answers at once
     let (faulty, calls) = failing_ball(|call| match call % 7 {
+        _ if call / 140 % 2 == 1 => None,
         3 => Some(Fault::Error),
         5 => Some(Fault::Nan),
         _ => None,

@@ -199,6 +199,8 @@ fn guarantee(learner: &dyn Learner, regret: f64) -> Option<AdaHedge> {
             Assumption::Gradient(g) if !check.holds => gradient = Some(g),
             // feasible as it is: the mixture is, if its bases are
             Assumption::Gradient(_) | Assumption::Feasible(_) => {}
+            // the mixture reacts to what a base has drawn
+            Assumption::InExpectation => return None,
             Assumption::Horizon(t) => horizon = Some(t),
             Assumption::StronglyConvexLosses(l) => lambda = l,
         }

@@ -1,0 +1,154 @@
+//! FPL: follow the perturbed leader, the mean of several of them in every round.
+//!
+//! **Problem.** Linear losses, or smooth ones, that do not react to decisions, over any set.
+//!
+//! **Update.** x_{t+1} is the mean of m minimisers of ⟨S_t − v/δ, x⟩, S_t the sum of gradients and
+//! v drawn evenly from the unit ball; δ = 2/(G√(dT)), or δ_t = 2/√(dΣ‖g‖²) where T or G is not
+//! given. m = 1 is enough for linear losses; for β-smooth ones m = 4βR√T/(G√d), R being the largest
+//! distance from the set's centre.
+//!
+//! **Guarantee.** In the mean over seeds, against losses that were fixed beforehand, regret ≤
+//! (3/2)RG√(dT) + GD + βR²T/m. One run proves nothing.
+//!
+//! **Reference.** Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020; the constants are proven at
+//! [`theory::perturbed`](crate::theory::perturbed).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "fpl:samples=10".parse::<LearnerSpec>()?.build(&set)?;
+//! for _ in 0..1000 {
+//!     learner.decide()?;
+//!     learner.observe(&Gradient::dense(&[0.0, 0.0, -1.0]))?;
+//! }
+//! let mut x = [0.0; 3];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, 0.0, 1.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::ospf::{SMOOTHNESS, is_zero};
+use super::perturbed::{self, Constants, Kind, SEED, Told};
+use super::{Learner, MakeLearner, Storage, keys};
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+const NAME: &str = "fpl";
+
+/// Spec of `fpl`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Fpl {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+    /// β.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothness: Option<f64>,
+    /// m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
+    /// Factor on δ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// Of the generator.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seed: u64,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for Fpl {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "follow the perturbed leader, several in every round",
+        parameters: &[
+            Parameter {
+                about: "the number of rounds T; left out, δ falls",
+                ..keys::HORIZON
+            },
+            Parameter {
+                about: "a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen",
+                ..keys::GRADIENT_BOUND
+            },
+            Parameter {
+                about: "the losses' smoothness β; left out, losses count as linear",
+                ..SMOOTHNESS
+            },
+            Parameter {
+                name: "samples",
+                about: "how many perturbed leaders m are averaged; left out, 4βR√T/(G√d) where T, G and β are given, else 1",
+                default: None,
+                allowed: "1 or more",
+            },
+            Parameter {
+                about: "factor on the theoretical δ, the inverse of the perturbation's size",
+                ..keys::ETA_SCALE
+            },
+            SEED,
+            keys::START,
+        ],
+        cost: "m oracle calls and O(md) per round",
+        guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
+        reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",
+        examples: &[
+            "fpl",
+            "fpl:horizon=1000,gradient-bound=1,samples=5",
+            "fpl:horizon=1000,gradient-bound=1,smoothness=0.1,seed=3",
+        ],
+    };
+}
+
+impl MakeLearner for Fpl {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        if self.samples == Some(0) {
+            return Err(Error::parameter(NAME, "samples", 0, "1 or more"));
+        }
+        let told = Told {
+            horizon: self.horizon,
+            gradient: self.gradient_bound,
+            smoothness: Some(self.smoothness.unwrap_or(0.0)),
+            eta_scale: self.eta_scale,
+            seed: self.seed,
+            start: self.start.as_deref(),
+        };
+        perturbed::make(EveryRound(self.samples), &told, set, storage)
+    }
+}
+
+/// How many samples, if that was said.
+struct EveryRound(Option<u32>);
+
+impl EveryRound {
+    /// 4βR√T/(G√d), where they are known.
+    fn wanted(&self, constants: &Constants) -> Option<u32> {
+        let (t, g) = (constants.horizon? as f64, constants.gradient?);
+        let ratio = constants.ratio(constants.smoothness?, g)?;
+        let most = t.clamp(1.0, f64::from(u32::MAX));
+        Some((ratio * t.sqrt()).ceil().clamp(1.0, most) as u32)
+    }
+}
+
+impl Kind for EveryRound {
+    const NAME: &'static str = NAME;
+
+    fn block(&self, constants: &Constants, _t: u64, _largest: f64) -> (u64, u32) {
+        (1, self.0.or_else(|| self.wanted(constants)).unwrap_or(1))
+    }
+
+    fn exponent(&self, constants: &Constants) -> f64 {
+        let enough = self.0.is_none() && self.wanted(constants).is_some();
+        if constants.smoothness == Some(0.0) || enough {
+            0.5
+        } else {
+            1.0
+        }
+    }
+}

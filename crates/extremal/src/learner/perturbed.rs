@@ -1,0 +1,345 @@
+//! The perturbed leader in blocks: what `ospf` and `fpl` share.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use super::method::{Method, Revealed, Step, acting};
+use super::{Learner, Seen, Storage, keys};
+use crate::set::{Atom, Oracle, SharedSet};
+use crate::spec::Parameter;
+use crate::theory::{self, Guarantee, Losses};
+use crate::{Error, Result, kernel};
+
+pub(super) const SEED: Parameter = Parameter {
+    name: "seed",
+    about: "the seed of the perturbations",
+    default: Some("0"),
+    allowed: "a whole number",
+};
+
+/// What tells `ospf` and `fpl` apart.
+pub(super) trait Kind: Send + 'static {
+    const NAME: &'static str;
+
+    /// How many rounds the block after round t has, and how many samples its decision.
+    fn block(&self, leader: &Constants, t: u64, largest: f64) -> (u64, u32);
+
+    /// a, where the bound grows like T^a.
+    fn exponent(&self, constants: &Constants) -> f64;
+}
+
+/// What both are told.
+pub(super) struct Told<'a> {
+    pub horizon: Option<u64>,
+    pub gradient: Option<f64>,
+    pub smoothness: Option<f64>,
+    pub eta_scale: Option<f64>,
+    pub seed: u64,
+    pub start: Option<&'a [f64]>,
+}
+
+/// The numbers of the analysis.
+pub(super) struct Constants {
+    pub horizon: Option<u64>,
+    /// G.
+    pub gradient: Option<f64>,
+    /// β.
+    pub smoothness: Option<f64>,
+    /// R, from the centre.
+    pub reach: f64,
+    pub dim: f64,
+    diameter: f64,
+    scale: f64,
+}
+
+impl Constants {
+    fn new(name: &'static str, told: &Told<'_>, set: &SharedSet, centre: &[f64]) -> Result<Self> {
+        keys::check_unneeded(name, told.horizon, told.gradient)?;
+        if let Some(beta) = told.smoothness.filter(|b| !(*b >= 0.0 && b.is_finite())) {
+            let allowed = "a finite number ≥ 0";
+            return Err(Error::parameter(name, "smoothness", beta, allowed));
+        }
+        let geometry = set.geometry();
+        let reach = geometry.norm_bound + kernel::norm(centre);
+        Ok(Self {
+            horizon: told.horizon,
+            gradient: told.gradient,
+            smoothness: told.smoothness,
+            reach: reach.min(geometry.diameter),
+            dim: set.dim() as f64,
+            diameter: geometry.diameter,
+            scale: keys::positive(name, "eta-scale", told.eta_scale.unwrap_or(1.0))?,
+        })
+    }
+
+    /// 4βR/(G√d), by which blocks and samples grow with the smoothness; `None` before there is a
+    /// gradient.
+    pub(super) fn ratio(&self, beta: f64, gradient: f64) -> Option<f64> {
+        let ratio = 4.0 * (beta * self.reach) / (gradient * self.dim.sqrt());
+        (gradient > 0.0 && !ratio.is_nan()).then_some(ratio)
+    }
+
+    /// c with δ = c/√V.
+    fn c(&self) -> f64 {
+        2.0 * self.scale / self.dim.sqrt()
+    }
+}
+
+/// A learner of either kind.
+pub(super) fn make<K: Kind>(
+    kind: K,
+    told: &Told<'_>,
+    set: &SharedSet,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    let constants = Constants::new(K::NAME, told, set, &centre)?;
+    let (length, samples) = kind.block(&constants, 0, 0.0);
+    let fixed = match (constants.gradient, constants.horizon) {
+        (Some(g), Some(t)) => {
+            let t = (t as f64 * length as f64).sqrt();
+            let one_over_delta = g * t / constants.c();
+            if !(one_over_delta > 0.0 && one_over_delta.is_finite()) {
+                return Err(Error::parameter(
+                    K::NAME,
+                    "the perturbation that follows from the other keys",
+                    one_over_delta,
+                    "a finite number > 0",
+                ));
+            }
+            Some(one_over_delta)
+        }
+        _ => None,
+    };
+    let zeros = || vec![0.0; set.dim()];
+    let state = State {
+        rng: ChaCha8Rng::seed_from_u64(told.seed),
+        sum: zeros(),
+        block: zeros(),
+        root: 0.0,
+        largest: 0.0,
+        left: length,
+        samples: 0,
+        inverse: 0.0,
+        root_inverse: 0.0,
+        memory: Vec::new(),
+    };
+    let method = Perturbed {
+        oracle: set.oracle(),
+        atom: Atom::new(),
+        next: state.clone(),
+        state,
+        fixed: fixed.map(|f| (f, length, samples)),
+        direction: zeros(),
+        sample: zeros(),
+        centre,
+        constants,
+        kind,
+    };
+    acting(method, set, told.start, storage)
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct State {
+    rng: ChaCha8Rng,
+    /// S.
+    sum: Vec<f64>,
+    /// The block's part of it.
+    block: Vec<f64>,
+    /// √(Σ‖G_b‖²) of the blocks that are over.
+    root: f64,
+    /// max ‖g‖.
+    largest: f64,
+    /// How many rounds the block has left.
+    left: u64,
+    /// How many samples its decision is the mean of; 0 before there is a gradient.
+    samples: u32,
+    /// Σ 1/m and Σ 1/√m over rounds.
+    inverse: f64,
+    root_inverse: f64,
+    /// What the oracle remembers.
+    memory: Vec<f64>,
+}
+
+struct Perturbed<K> {
+    kind: K,
+    constants: Constants,
+    oracle: Box<dyn Oracle>,
+    atom: Atom,
+    centre: Vec<f64>,
+    state: State,
+    next: State,
+    /// 1/δ, k and m, where they are known beforehand.
+    fixed: Option<(f64, u64, u32)>,
+    direction: Vec<f64>,
+    sample: Vec<f64>,
+}
+
+/// Writes a point drawn evenly from the unit ball: a normal vector for its direction, u^(1/d) for
+/// its norm.
+pub(super) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    let mut norm = 0.0;
+    while !(norm > 1e-100) {
+        for v in out.iter_mut() {
+            *v = StandardNormal.sample(rng);
+        }
+        norm = kernel::norm(out);
+    }
+    let radius = rng.random::<f64>().powf(1.0 / out.len() as f64);
+    out.iter_mut().for_each(|v| *v = radius * (*v / norm));
+}
+
+impl<K: Kind> Perturbed<K> {
+    /// next ← the mean of the samples' leaders, by differences from the centre: of a small set far
+    /// from 0 a sum would keep few digits.
+    fn draw(&mut self, next: &mut [f64]) -> Result<()> {
+        let one_over_delta = match self.fixed {
+            Some((fixed, ..)) => fixed,
+            None => self.next.root / self.constants.c(),
+        };
+        if !(one_over_delta.is_finite() && kernel::find_not_finite(&self.next.sum).is_none()) {
+            return Err(Error::Numerical {
+                round: 0,
+                what: "the sum of gradients overflowed".into(),
+            });
+        }
+        next.fill(0.0);
+        for _ in 0..self.next.samples {
+            draw_from_ball(&mut self.next.rng, &mut self.direction);
+            for (d, s) in self.direction.iter_mut().zip(&self.next.sum) {
+                *d = s - one_over_delta * *d;
+            }
+            self.oracle.minimise(&self.direction, &mut self.atom)?;
+            self.atom.write(&mut self.sample);
+            for ((next, s), c) in next.iter_mut().zip(&self.sample).zip(&self.centre) {
+                *next += s - c;
+            }
+        }
+        let samples = f64::from(self.next.samples);
+        for (next, c) in next.iter_mut().zip(&self.centre) {
+            *next = c + *next / samples;
+        }
+        Ok(())
+    }
+}
+
+impl<K: Kind> Method for Perturbed<K> {
+    const NAME: &'static str = K::NAME;
+    type State = State;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        let (now, then) = (&self.state, &mut self.next);
+        then.rng.clone_from(&now.rng);
+        then.sum.copy_from_slice(&now.sum);
+        then.block.copy_from_slice(&now.block);
+        kernel::axpy(1.0, revealed.g, &mut then.sum);
+        kernel::axpy(1.0, revealed.g, &mut then.block);
+        then.largest = now.largest.max(revealed.norm);
+        let (mut inverse, mut root_inverse) = (now.inverse, now.root_inverse);
+        if now.samples > 0 {
+            inverse += 1.0 / f64::from(now.samples);
+            root_inverse += 1.0 / f64::from(now.samples).sqrt();
+        }
+        (then.inverse, then.root_inverse) = (inverse, root_inverse);
+        (then.root, then.samples) = (now.root, now.samples);
+        then.left = now.left.saturating_sub(1);
+        let mut calls = 0;
+        if then.left == 0 {
+            then.root = now.root.hypot(kernel::norm(&then.block));
+            then.block.fill(0.0);
+            let (length, samples) = match self.fixed {
+                Some((_, length, samples)) => (length, samples),
+                None => {
+                    let largest = self.constants.gradient.unwrap_or(then.largest);
+                    self.kind.block(&self.constants, revealed.round, largest)
+                }
+            };
+            then.left = length;
+            // before there is a gradient every point leads
+            if then.root > 0.0 {
+                then.samples = samples;
+                calls = samples;
+                self.draw(next)?;
+            }
+        }
+        Ok(Step {
+            sigma: if calls > 0 { 1.0 } else { 0.0 },
+            gap: f64::NAN,
+            oracle_calls: calls,
+        })
+    }
+
+    fn commit(&mut self) {
+        std::mem::swap(&mut self.state, &mut self.next);
+    }
+
+    fn state(&self) -> State {
+        State {
+            memory: self.oracle.save(),
+            ..self.state.clone()
+        }
+    }
+
+    fn restore(&mut self, mut state: State) -> Result<()> {
+        let is_vector =
+            |v: &[f64]| v.len() == self.centre.len() && kernel::find_not_finite(v).is_none();
+        let numbers = [state.root, state.largest, state.inverse, state.root_inverse];
+        let fits = is_vector(&state.sum)
+            && is_vector(&state.block)
+            && numbers.iter().all(|v| *v >= 0.0 && v.is_finite());
+        if !fits {
+            return Err(Error::State("its sums of gradients are none".into()));
+        }
+        self.oracle.load(&state.memory)?;
+        state.memory = Vec::new();
+        self.next = state.clone();
+        self.state = state;
+        Ok(())
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        let Constants {
+            gradient,
+            smoothness,
+            reach,
+            dim,
+            diameter,
+            ..
+        } = self.constants;
+        let losses = Losses::of(smoothness);
+        let exponent = self.kind.exponent(&self.constants);
+        if let (Some((one_over_delta, length, samples)), Some(gradient)) = (self.fixed, gradient) {
+            let samples = f64::from(samples);
+            let theorem = theory::PerturbedFixed {
+                gradient,
+                reach,
+                diameter,
+                dim,
+                delta: 1.0 / one_over_delta,
+                block: length as f64,
+                noise: theory::sampling_noise(smoothness, Some(gradient), reach, samples),
+                losses,
+                exponent,
+            };
+            return Some(theorem.into());
+        }
+        let smooth = smoothness.map_or(f64::INFINITY, |b| {
+            (b * reach) * (reach * self.state.inverse)
+        });
+        let convex = gradient.map_or(f64::INFINITY, |g| g * (reach * self.state.root_inverse));
+        let noise = smooth.min(convex);
+        let root = self.state.root.hypot(kernel::norm(&self.state.block));
+        let c = self.constants.c();
+        let bound = noise + theory::perturbed_adaptive(reach, diameter, dim, c, root);
+        let theorem = theory::PerturbedAdaptive {
+            bound,
+            gradient,
+            losses,
+            exponent,
+        };
+        bound.is_finite().then(|| theorem.into())
+    }
+}

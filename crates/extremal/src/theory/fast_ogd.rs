@@ -1,0 +1,153 @@
+//! Gradient descent with a projection z = Π̃(x + v) that satisfies, for all points u of the set,
+//! ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖².
+//!
+//! With y = x + v, ‖z − u‖² ≤ ‖y − u‖² + 2μD‖v‖²: where z is no farther from u than y there is
+//! nothing to show, and otherwise the difference of squares is at most μ‖v‖²·(‖z − u‖ + ‖y − u‖)
+//! ≤ μ‖v‖²·2D, as z is in the set. So a step has the inequality of exact projections with κ‖g‖² in
+//! the place of ‖g‖², κ = 1 + 2μD:
+//!
+//! ‖x_{t+1} − u‖² ≤ ‖x_t − u‖² − 2η_t⟨g_t, x_t − u⟩ + κη_t²‖g_t‖²,
+//!
+//! and for steps that do not grow, regret ≤ D²/(2η_T) + (κ/2)Σ η_t‖g_t‖². All steps below have
+//! η_t‖g_t‖ ≤ 1/(2μ), where the projection is known to satisfy its inequality.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Assumption, Theorem};
+
+/// κ = 1 + 2μD.
+pub fn fast_ogd_kappa(mu: f64, diameter: f64) -> f64 {
+    1.0 + 2.0 * mu * diameter
+}
+
+/// Regret ≤ (κ/2 + 1)GD√T with η_t = D/(Gκ√t), κ = 1 + 2μD: D²/(2η_T) = (κ/2)GD√T, and
+/// (κ/2)G²Σ η_t ≤ GD√T.
+///
+/// ```
+/// // the unit ball: κ = 5
+/// assert_eq!(extremal::theory::fast_ogd(1.0, 2.0, 1.0, 100.0), 70.0);
+/// ```
+pub fn fast_ogd(gradient: f64, diameter: f64, mu: f64, rounds: f64) -> f64 {
+    (0.5 * fast_ogd_kappa(mu, diameter) + 1.0) * gradient * diameter * rounds.sqrt()
+}
+
+/// Regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV) with V = Σ‖g‖², M = max‖g‖ and
+/// η_t = D/max(√(2κV_t), κM_t): the first part is D²/(2η_T), and of the second
+/// (κ/2)Σ η_t‖g_t‖² ≤ (D/2)√(κ/2)·Σ‖g_t‖²/√V_t ≤ (D/2)√(κ/2)·2√V. Both together are at most
+/// √(2κ)·D√V + (κ/2)DM.
+pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> f64 {
+    let kappa = fast_ogd_kappa(mu, diameter);
+    let along = (2.0 * kappa).sqrt() * root;
+    0.5 * diameter * (along.max(kappa * largest) + along)
+}
+
+/// Regret ≤ μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))) for λ-strongly convex losses with
+/// η_t = 1/(2μG + λt).
+///
+/// The parts (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 vanish but for the first, at most μGD², and
+/// Σ 1/(2μG + λt) has both bounds. With the largest gradient so far, M_t, for G the first parts
+/// add up to μD²M_T, and M_t²/(2μM_t + λt) grows with M_t, so that the same holds for G = M_T.
+pub fn fast_ogd_strongly_convex(
+    gradient: f64,
+    lambda: f64,
+    diameter: f64,
+    mu: f64,
+    rounds: f64,
+) -> f64 {
+    if gradient == 0.0 {
+        return 0.0;
+    }
+    let share = rounds * (lambda / (2.0 * mu * gradient));
+    let sum = (1.0 + rounds.max(1.0).ln()).min(share.ln_1p());
+    let kappa = fast_ogd_kappa(mu, diameter);
+    gradient * (mu * diameter * diameter + 0.5 * kappa * (gradient / lambda) * sum)
+}
+
+/// [`fast_ogd`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the constants are those of the function above
+pub struct FastOgd {
+    pub gradient: f64,
+    pub mu: f64,
+    pub diameter: f64,
+}
+
+impl Theorem for FastOgd {
+    fn name(&self) -> &'static str {
+        "Fast OGD, (κ/2+1)GD√T"
+    }
+
+    fn bound(&self, rounds: f64) -> f64 {
+        fast_ogd(self.gradient, self.diameter, self.mu, rounds)
+    }
+
+    fn exponent(&self) -> f64 {
+        0.5
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        vec![Assumption::Gradient(self.gradient)]
+    }
+}
+
+/// [`fast_ogd_adaptive`], for the rounds played.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FastOgdAdaptive {
+    /// The bound.
+    pub bound: f64,
+}
+
+impl Theorem for FastOgdAdaptive {
+    fn name(&self) -> &'static str {
+        "Fast OGD, D√(2κΣ‖g‖²)+κDM/2"
+    }
+
+    fn bound(&self, _rounds: f64) -> f64 {
+        self.bound
+    }
+
+    fn exponent(&self) -> f64 {
+        0.5
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        Vec::new()
+    }
+}
+
+/// [`fast_ogd_strongly_convex`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the constants are those of the function above
+pub struct FastOgdStronglyConvex {
+    pub gradient: f64,
+    pub lambda: f64,
+    pub mu: f64,
+    pub diameter: f64,
+}
+
+impl Theorem for FastOgdStronglyConvex {
+    fn name(&self) -> &'static str {
+        "Fast OGD, μGD²+κG²(1+ln T)/(2λ)"
+    }
+
+    fn bound(&self, rounds: f64) -> f64 {
+        let Self {
+            gradient,
+            lambda,
+            mu,
+            diameter,
+        } = *self;
+        fast_ogd_strongly_convex(gradient, lambda, diameter, mu, rounds)
+    }
+
+    fn exponent(&self) -> f64 {
+        0.0
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        vec![
+            Assumption::Gradient(self.gradient),
+            Assumption::StronglyConvexLosses(self.lambda),
+        ]
+    }
+}

@@ -15,6 +15,7 @@ mod bettor;
 mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
+pub mod eg;
 pub mod ftl;
 pub mod gauge_ftrl;
 pub mod hedge;
@@ -27,6 +28,7 @@ pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+pub mod ons;
 mod plain;
 
 mod coordinate_sums;
@@ -52,6 +54,8 @@ registry! {
         "hedge" => Hedge(hedge::Hedge),
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
+        "eg" => Eg(eg::Eg),
+        "ons" => Ons(ons::Ons),
     }
 }
 

@@ -11,12 +11,14 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod eg;
 mod ftl;
 mod gauge_ftrl;
 mod ofw;
 mod ofw_free;
 mod ofw_ls;
 mod ogd;
+mod ons;
 mod sc_ofw;
 
 pub use adahedge::{AdaHedge, adahedge};
@@ -26,12 +28,14 @@ pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
 };
+pub use eg::{Eg, EgAdaptive, eg, eg_adaptive, eg_anytime};
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
 pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
+pub use ons::{Ons, ons, ons_book};
 pub use sc_ofw::{
     ScOfw, sc_ofw_constant, sc_ofw_curved, sc_ofw_general, sc_ofw_general_constant,
     sc_ofw_general_lemma,
@@ -94,6 +98,9 @@ theorems!(
     CoinFtrl,
     Ftl,
     FtlStronglyConvex,
+    Eg,
+    EgAdaptive,
+    Ons,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -118,6 +125,15 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, but for this violation.
     Feasible(f64),
+    /// No entry of a gradient is larger than this in size.
+    Entries {
+        /// G.
+        bound: f64,
+        /// The largest that the learner saw.
+        largest: f64,
+    },
+    /// The losses are α-exp-concave. Strongly convex ones are known to be, with λ/G².
+    ExpConcaveLosses(f64),
 }
 
 /// Whether a run kept to an assumption.
@@ -262,6 +278,22 @@ impl Watched {
                 (
                     holds,
                     format!("largest violation {violation:e} {sign} {most:e}"),
+                )
+            }
+            Assumption::Entries { bound, largest } => {
+                let holds = largest <= bound * (1.0 + 1e-12);
+                let sign = if holds { "≤" } else { ">" };
+                let detail = format!("largest entry of a gradient {largest:.6} {sign} {bound:.6}");
+                (holds, detail)
+            }
+            Assumption::ExpConcaveLosses(alpha) => {
+                let lambda = self.strong_convexity;
+                let known = lambda / largest_gradient / largest_gradient;
+                let holds = known >= alpha * (1.0 - 1e-12);
+                let sign = if holds { "≥" } else { "<" };
+                (
+                    holds,
+                    format!("losses known to be exp-concave with {known} {sign} α = {alpha}"),
                 )
             }
         };

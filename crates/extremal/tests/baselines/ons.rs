@@ -179,7 +179,7 @@ fn a_round_is_the_newton_step_and_the_nearest_point_in_its_norm() {
     for text in ["l2", "box:lower=-0.2,upper=0.3", "simplex", "l1"] {
         let set = set(text, d);
         let rows = rows(text, d);
-        for (alpha, g) in [(0.25, 2.0), (20.0, 0.2), (0.7, 0.05)] {
+        for (alpha, g) in [(0.25, 2.0), (20.0, 0.2), (0.7, 0.1)] {
             let mut learner = learner(&exact("ons", alpha, g), &set);
             let mut dense = Dense::new(&*set, alpha, g);
             let mut rng = generator(1);

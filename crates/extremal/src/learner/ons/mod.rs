@@ -8,7 +8,7 @@
 //! **Update.** γ = ½min{1/(4GD), α}, A_t = I/(γ²D²) + Σ_{τ≤t} g_τg_τᵀ, y = x_t − A_t⁻¹g_t/γ, and
 //! x_{t+1} the nearest point of the set to y in the norm of A_t: y itself where it is inside,
 //! otherwise found by projected or Frank-Wolfe steps from x_t. A_t is kept by its Cholesky factor
-//! and every gradient rotated into it. A gradient beyond 1000G counts as one of 1000G.
+//! and every gradient rotated into it. A gradient beyond 100G counts as one of 100G.
 //!
 //! **Guarantee.** Regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)), for T ≥ 5 at most
 //! 5(1/α + GD)·d·ln T. A projection that stops at the gap ε of ½‖x − y‖² in the norm of A adds γε
@@ -57,7 +57,7 @@ const NAME: &str = "ons";
 const ROOM: usize = 1 << 31;
 
 /// Gradients beyond this many times G count as no larger.
-const BEYOND: f64 = 1e3;
+const BEYOND: f64 = 100.0;
 
 /// Spec of `ons`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -209,7 +209,7 @@ impl Method for Newton {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        // divided first: a gradient of 1e300 is a direction of length 1000G
+        // divided first: a gradient of 1e300 is a direction of length 100G
         let most = BEYOND * self.gradient;
         let norm = revealed.norm;
         for (h, g) in self.h.iter_mut().zip(revealed.g) {

@@ -255,7 +255,7 @@ fn a_start_outside_the_set_is_refused() {
             assert!(error.contains("start"), "{text}: {error}");
         }
         let text = with(entry.examples[0], "start", "[0.5,-0.5]");
-        let learner = text.parse::<LearnerSpec>().unwrap().build(set).unwrap();
+        let learner = text.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
         let mut x = [0.0; 2];
         learner.decision().write(&mut x);
         assert_eq!(x, [0.5, -0.5], "{text}");

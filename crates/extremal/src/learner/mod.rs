@@ -15,6 +15,7 @@ mod bettor;
 mod choose;
 pub mod coin_ftrl;
 pub mod dual_averaging;
+pub mod eg;
 pub mod fast_ogd;
 pub mod fpl;
 pub mod ftl;
@@ -31,6 +32,7 @@ pub mod ofw_free;
 pub mod ofw_ls;
 pub mod ofw_weibel;
 pub mod ogd;
+pub mod ons;
 pub mod ospf;
 pub mod pairwise;
 mod perturbed;
@@ -65,6 +67,8 @@ registry! {
         "fast-ogd" => FastOgd(fast_ogd::FastOgd),
         "ospf" => Ospf(ospf::Ospf),
         "fpl" => Fpl(fpl::Fpl),
+        "eg" => Eg(eg::Eg),
+        "ons" => Ons(ons::Ons),
     }
 }
 

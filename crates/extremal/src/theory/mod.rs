@@ -11,6 +11,7 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod eg;
 mod fast_ogd;
 mod ftl;
 mod gauge_ftrl;
@@ -19,6 +20,7 @@ mod ofw;
 mod ofw_free;
 mod ofw_ls;
 mod ogd;
+mod ons;
 mod perturbed;
 mod sc_ofw;
 
@@ -29,6 +31,7 @@ pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
 };
+pub use eg::{Eg, EgAdaptive, eg, eg_adaptive, eg_anytime};
 pub use fast_ogd::{
     FastOgd, FastOgdAdaptive, FastOgdStronglyConvex, fast_ogd, fast_ogd_adaptive, fast_ogd_kappa,
     fast_ogd_strongly_convex,
@@ -41,6 +44,7 @@ pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
 pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
+pub use ons::{Ons, ons, ons_book};
 pub use perturbed::{
     Losses, PerturbedAdaptive, PerturbedFixed, perturbation_smoothness, perturbed,
     perturbed_adaptive, sampling_noise,
@@ -114,6 +118,9 @@ theorems!(
     FastOgdStronglyConvex,
     PerturbedFixed,
     PerturbedAdaptive,
+    Eg,
+    EgAdaptive,
+    Ons,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.
@@ -141,6 +148,15 @@ pub enum Assumption {
     /// The bound is one of the mean over seeds, against losses that were fixed beforehand: no
     /// single run can be held against it.
     InExpectation,
+    /// No entry of a gradient is larger than this in size.
+    Entries {
+        /// G.
+        bound: f64,
+        /// The largest that the learner saw.
+        largest: f64,
+    },
+    /// The losses are α-exp-concave. Strongly convex ones are known to be, with λ/G².
+    ExpConcaveLosses(f64),
 }
 
 /// Whether a run kept to an assumption.
@@ -291,6 +307,22 @@ impl Watched {
                 false,
                 "the bound is for the mean over seeds, not for one run".into(),
             ),
+            Assumption::Entries { bound, largest } => {
+                let holds = largest <= bound * (1.0 + 1e-12);
+                let sign = if holds { "≤" } else { ">" };
+                let detail = format!("largest entry of a gradient {largest:.6} {sign} {bound:.6}");
+                (holds, detail)
+            }
+            Assumption::ExpConcaveLosses(alpha) => {
+                let lambda = self.strong_convexity;
+                let known = lambda / largest_gradient / largest_gradient;
+                let holds = known >= alpha * (1.0 - 1e-12);
+                let sign = if holds { "≥" } else { "<" };
+                (
+                    holds,
+                    format!("losses known to be exp-concave with {known} {sign} α = {alpha}"),
+                )
+            }
         };
         Check {
             assumption,

@@ -203,6 +203,10 @@ fn guarantee(learner: &dyn Learner, regret: f64) -> Option<AdaHedge> {
             Assumption::InExpectation => return None,
             Assumption::Horizon(t) => horizon = Some(t),
             Assumption::StronglyConvexLosses(l) => lambda = l,
+            // known of the losses that bases are shown only as far as the ridge term goes
+            Assumption::ExpConcaveLosses(_) => return None,
+            Assumption::Entries { .. } if !check.holds => return None,
+            Assumption::Entries { .. } => {}
         }
     }
     Some(AdaHedge {

@@ -1,0 +1,100 @@
+//! A symmetric matrix M = I + Σ hhᵀ as RᵀR, R upper triangular. A term is added by rotations,
+//! O(d²): M stays symmetric and no smaller than I whatever the rounding.
+
+use crate::kernel::{axpy, dot};
+
+/// R, its rows from the diagonal on, one after the other.
+pub(super) struct Factor {
+    dim: usize,
+    rows: Vec<f64>,
+}
+
+impl Factor {
+    /// How many numbers one has.
+    pub(super) fn len(dim: usize) -> usize {
+        dim * (dim + 1) / 2
+    }
+
+    pub(super) fn identity(dim: usize) -> Self {
+        let mut rows = vec![0.0; Self::len(dim)];
+        let mut at = 0;
+        for k in 0..dim {
+            rows[at] = 1.0;
+            at += dim - k;
+        }
+        Self { dim, rows }
+    }
+
+    /// R, if it can be one.
+    pub(super) fn checked(dim: usize, rows: Vec<f64>) -> Option<Self> {
+        let this = Self { dim, rows };
+        let fits = this.rows.len() == Self::len(dim)
+            && this.rows.iter().all(|v| v.abs() <= 1e100)
+            && this.rows().all(|(_, row)| row[0] >= 1.0);
+        fits.then_some(this)
+    }
+
+    pub(super) fn numbers(&self) -> &[f64] {
+        &self.rows
+    }
+
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.rows.copy_from_slice(&other.rows);
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        let mut rest = &self.rows[..];
+        (0..self.dim).map(move |k| {
+            let (row, after) = rest.split_at(self.dim - k);
+            rest = after;
+            (k, row)
+        })
+    }
+
+    /// M += hhᵀ; h is used up.
+    pub(super) fn absorb(&mut self, h: &mut [f64]) {
+        let mut rest = &mut self.rows[..];
+        for k in 0..self.dim {
+            let (row, after) = rest.split_at_mut(self.dim - k);
+            rest = after;
+            let length = row[0].hypot(h[k]);
+            let (c, s) = (row[0] / length, h[k] / length);
+            row[0] = length;
+            if s == 0.0 {
+                continue;
+            }
+            for (r, h) in row[1..].iter_mut().zip(&mut h[k + 1..]) {
+                (*r, *h) = (c * *r + s * *h, c * *h - s * *r);
+            }
+        }
+    }
+
+    /// out = Rz.
+    pub(super) fn half(&self, z: &[f64], out: &mut [f64]) {
+        for (k, row) in self.rows() {
+            out[k] = dot(row, &z[k..]);
+        }
+    }
+
+    /// out += Rᵀz.
+    pub(super) fn add_other_half(&self, z: &[f64], out: &mut [f64]) {
+        for (k, row) in self.rows() {
+            axpy(z[k], row, &mut out[k..]);
+        }
+    }
+
+    /// h ← M⁻¹h.
+    pub(super) fn solve(&self, h: &mut [f64]) {
+        for (k, row) in self.rows() {
+            h[k] /= row[0];
+            let (done, rest) = h.split_at_mut(k + 1);
+            axpy(-done[k], &row[1..], rest);
+        }
+        let mut end = self.rows.len();
+        for k in (0..self.dim).rev() {
+            let row = &self.rows[end - (self.dim - k)..end];
+            end -= row.len();
+            h[k] = (h[k] - dot(&row[1..], &h[k + 1..])) / row[0];
+        }
+    }
+}

@@ -23,7 +23,7 @@
 //! }
 //! let mut x = [0.0; 3];
 //! learner.decide()?.write(&mut x);
-//! assert_eq!(x, [0.0, 0.0, 1.0]);
+//! assert!(x[2] > 0.999);
 //! # Ok::<(), extremal::Error>(())
 //! ```
 

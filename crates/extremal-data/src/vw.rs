@@ -197,7 +197,7 @@ impl Vw {
             let start = at + usize::from(bar);
             let (colon, stop) = token(line, start);
             if !checked && stop > start {
-                parse::text(line).map_err(|what| Fault::new(what, 0..end))?;
+                parse::text(&line[start..]).map_err(|what| Fault::new(what, 0..end))?;
                 checked = true;
             }
             if bar {
@@ -264,6 +264,9 @@ impl Parse for Vw {
             return Err(Fault::new("no | before the features", 0..end));
         };
         let head = self.head(line, bar, batch)?;
+        // All of it, also what is not looked at: whether a line is text may not depend on how fast
+        // its features can be read.
+        parse::text(&line[..bar]).map_err(|what| Fault::new(what, 0..end))?;
         self.features(text, end, bar, batch)?;
         Ok(Some(head))
     }

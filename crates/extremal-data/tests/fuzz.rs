@@ -183,9 +183,9 @@ fn fuzz(format: Format, seed: &[u8], rounds: usize) {
     );
 }
 
-/// 100,000 mutations in all, ten million when soaking.
+/// 20,000 mutations, ten million when soaking.
 fn rounds() -> usize {
-    if soak() { 2_000_000 } else { 20_000 }
+    if soak() { 10_000_000 } else { 20_000 }
 }
 
 #[test]

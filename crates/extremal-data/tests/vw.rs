@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{features, options, read, rows};
+use common::{Pieces, features, options, read, rows};
 use extremal_data::{Format, Labels, OnError, ReadOptions, Reader};
 
 fn vw() -> ReadOptions {
@@ -224,4 +224,27 @@ fn labels_need_not_be_numbers() {
         ..vw()
     };
     assert_eq!(rows("dog 2 | 1\n| 1\n", &none)[0].label, None);
+}
+
+/// Whether features are read one by one or several at once depends on how much of the input is
+/// there already; whether a line is refused may not.
+#[test]
+fn what_is_no_text_is_refused_however_it_arrives() {
+    let text = b"1 | 7:0.5\n\xad1 0 | 9:0.2\n1 | 9:0.2 \xad\n1 | 5:0.25 6:0.125\n";
+    for labels in [Labels::None, Labels::Number] {
+        let options = ReadOptions {
+            labels,
+            on_error: OnError::Skip,
+            ..vw()
+        };
+        for sizes in [&[usize::MAX][..], &[1], &[3, 7], &[20]] {
+            let pieces = Box::new(Pieces::new(text, sizes));
+            let mut reader = Reader::from_read(pieces, "f", &options).unwrap();
+            let mut lines = Vec::new();
+            while let Some(batch) = reader.next().unwrap() {
+                lines.extend(batch.iter().map(|example| example.line));
+            }
+            assert_eq!((lines, reader.skipped()), (vec![1, 4], 2), "{sizes:?}");
+        }
+    }
 }

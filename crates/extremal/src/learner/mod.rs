@@ -13,6 +13,7 @@ use crate::{Error, Result};
 
 mod bettor;
 mod choose;
+pub mod cip;
 pub mod coin_ftrl;
 pub mod dual_averaging;
 pub mod ftl;
@@ -21,6 +22,7 @@ pub mod hedge;
 mod iterate;
 mod keys;
 mod leader;
+pub mod loo_bogd;
 mod method;
 pub mod ofw;
 pub mod ofw_free;
@@ -52,6 +54,7 @@ registry! {
         "hedge" => Hedge(hedge::Hedge),
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
+        "loo-bogd" => LooBogd(loo_bogd::LooBogd),
     }
 }
 

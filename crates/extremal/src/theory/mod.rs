@@ -13,6 +13,7 @@ mod doubling;
 mod dual_averaging;
 mod ftl;
 mod gauge_ftrl;
+mod loo_bogd;
 mod ofw;
 mod ofw_free;
 mod ofw_ls;
@@ -28,6 +29,7 @@ pub use dual_averaging::{
 };
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
+pub use loo_bogd::{LooBogd, LooBogdPlayed, LooOgdPlayed, loo_bogd, loo_ogd};
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
@@ -94,6 +96,9 @@ theorems!(
     CoinFtrl,
     Ftl,
     FtlStronglyConvex,
+    LooBogd,
+    LooBogdPlayed,
+    LooOgdPlayed,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

@@ -15,9 +15,11 @@ mod bettor;
 mod choose;
 pub mod cip;
 pub mod coin_ftrl;
+pub mod delayed;
 pub mod dual_averaging;
 pub mod ftl;
 pub mod gauge_ftrl;
+pub mod gauge_ogd;
 pub mod hedge;
 mod iterate;
 mod keys;
@@ -33,7 +35,9 @@ mod plain;
 
 mod coordinate_sums;
 pub mod sc_ofw;
+pub mod so_ogd;
 mod stage;
+pub mod tracking;
 mod weights;
 
 pub use choose::{default_for, default_radius};
@@ -55,6 +59,10 @@ registry! {
         "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
         "ftl" => Ftl(ftl::Ftl),
         "loo-bogd" => LooBogd(loo_bogd::LooBogd),
+        "gauge-ogd" => GaugeOgd(gauge_ogd::GaugeOgd),
+        "so-ogd" => SoOgd(so_ogd::SoOgd),
+        "delayed" => Delayed(delayed::Delayed),
+        "tracking" => Tracking(tracking::Tracking),
     }
 }
 

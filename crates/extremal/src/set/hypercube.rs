@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, check_direction, check_point,
@@ -129,6 +130,15 @@ impl Set for HypercubeSet {
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         let is_centred = self.lower < 0.0;
         is_centred.then(|| x.iter().fold(0.0, |top, v| larger(top, v.abs())) / self.upper)
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let gauge = self.gauge(x)?;
+        out.fill(0.0);
+        if let Some(i) = kernel::argmax_abs(x) {
+            out[i] = sign(x[i]) / self.upper;
+        }
+        Some(gauge)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

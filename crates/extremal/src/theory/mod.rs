@@ -13,12 +13,15 @@ mod doubling;
 mod dual_averaging;
 mod ftl;
 mod gauge_ftrl;
+mod gauge_ogd;
 mod loo_bogd;
 mod ofw;
 mod ofw_free;
 mod ofw_ls;
 mod ogd;
 mod sc_ofw;
+mod so_ogd;
+mod tracking;
 
 pub use adahedge::{AdaHedge, adahedge};
 pub use coin_ftrl::{CoinFtrl, coin_betting};
@@ -29,6 +32,7 @@ pub use dual_averaging::{
 };
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
+pub use gauge_ogd::{GaugeOgd, gauge_ogd};
 pub use loo_bogd::{LooBogd, LooBogdPlayed, LooOgdPlayed, loo_bogd, loo_ogd};
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
@@ -38,6 +42,8 @@ pub use sc_ofw::{
     ScOfw, sc_ofw_constant, sc_ofw_curved, sc_ofw_general, sc_ofw_general_constant,
     sc_ofw_general_lemma,
 };
+pub use so_ogd::{SoOgd, SoOgdPlayed, so_ogd, so_ogd_separations};
+pub use tracking::tracking;
 
 /// A theorem about a learner's regret, with its constants filled in.
 pub trait Theorem {
@@ -99,6 +105,9 @@ theorems!(
     LooBogd,
     LooBogdPlayed,
     LooOgdPlayed,
+    GaugeOgd,
+    SoOgd,
+    SoOgdPlayed,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

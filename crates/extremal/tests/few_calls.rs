@@ -443,3 +443,31 @@ fn random_noise_is_no_reason_to_call_more_than_once_a_block() {
     }
     assert_eq!(learner.seen().oracle_calls, 20);
 }
+
+#[test]
+fn practical_keys_have_a_smaller_regret_than_those_of_the_theory() {
+    const T: usize = 4000;
+    for text in ["simplex", "l2", "l1:radius=2"] {
+        let set = set(text, 50);
+        let losses = gradients(10, 50, T, T);
+        let sum = losses
+            .iter()
+            .fold(vec![0.0; 50], |sum, g| plus(&sum, 1.0, g));
+        let least = dot(&sum, &atom(&*set, &sum));
+        let play = |keys: &str| {
+            let spec = format!("loo-bogd:horizon={T},gradient-bound=1{keys}");
+            let mut learner = spec.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
+            let mut total = 0.0;
+            for g in &losses {
+                total += dot(g, &written(learner.decide().unwrap()));
+                learner.observe(&Gradient::dense(g)).unwrap();
+            }
+            (total - least, learner.seen().oracle_calls)
+        };
+        let (theory, few) = play("");
+        let (practical, calls) = play(",tolerance=0.05,block=32,eta-scale=8");
+        println!("{text}: regret {theory:.0} by {few} calls, {practical:.0} by {calls}");
+        assert!(practical < 0.7 * theory, "{text}: {practical}, {theory}");
+        assert!(calls < T as u64 / 10, "{text}: {calls}");
+    }
+}

@@ -23,6 +23,7 @@ pub mod gauge_ogd;
 pub mod hedge;
 mod iterate;
 mod keys;
+mod late;
 mod leader;
 pub mod loo_bogd;
 mod method;

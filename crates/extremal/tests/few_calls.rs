@@ -322,7 +322,7 @@ fn on_every_stretch_of_rounds_the_regret_is_within_the_bound() {
                 "{text}: {bound}"
             );
         }
-        let (worst, calls) = worst_stretch(&set, &spec, &losses, t / 64, |rounds| by_hand(rounds));
+        let (worst, calls) = worst_stretch(&set, &spec, &losses, t / 64, by_hand);
         println!("{text}, practical: {worst:.3} of the bound, {calls} calls");
         assert!(worst <= 1.0 && worst > 0.02, "{text}: {worst}");
         assert!(calls < t as u64 / 10, "{text}: {calls}");

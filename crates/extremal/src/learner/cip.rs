@@ -85,7 +85,7 @@ impl Cip {
         step: bool,
     ) -> Result<Brought> {
         let radius = self.radius;
-        self.into_ball(y);
+        self.confine(y);
         let (most, mut oracle_calls, mut pulled) = (Self::most_calls(tolerance), 0, false);
         let mut last = f64::INFINITY;
         let mut distance = self.look(x, y);
@@ -145,7 +145,7 @@ impl Cip {
     }
 
     /// y ← the nearest point of the ball around the set.
-    fn into_ball(&mut self, y: &mut [f64]) {
+    fn confine(&mut self, y: &mut [f64]) {
         self.way.copy_from_slice(y);
         kernel::axpy(-1.0, &self.centre, &mut self.way);
         let length = kernel::norm(&self.way);

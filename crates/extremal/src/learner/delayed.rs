@@ -328,7 +328,8 @@ impl Method for Queue {
         let fits = state.held.iter().all(|(round, due, norm, item)| {
             let in_order = *round > std::mem::replace(&mut last, *round) && *round <= rounds;
             // so that no two have one place
-            let waits = *due > rounds && *due - *round <= delay;
+            let wait = due.checked_sub(*round);
+            let waits = *due > rounds && wait.is_some_and(|wait| wait <= delay);
             in_order && waits && number(*norm) && sound(item)
         });
         let counts = sound(&state.sum) && number(state.count.root) && state.count.k <= rounds;

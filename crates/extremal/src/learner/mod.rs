@@ -13,19 +13,24 @@ use crate::{Error, Result};
 
 mod bettor;
 mod choose;
+pub mod cip;
 pub mod coin_ftrl;
+pub mod delayed;
 pub mod dual_averaging;
 pub mod eg;
 pub mod fast_ogd;
 pub mod fpl;
 pub mod ftl;
 pub mod gauge_ftrl;
+pub mod gauge_ogd;
 pub mod hedge;
 mod iterate;
 mod keys;
+mod late;
 mod leader;
 pub mod lloo;
 pub mod local;
+pub mod loo_bogd;
 mod method;
 pub mod ofw;
 pub mod ofw_free;
@@ -40,8 +45,10 @@ mod plain;
 
 mod coordinate_sums;
 pub mod sc_ofw;
+pub mod so_ogd;
 mod stage;
 mod surrogate;
+pub mod tracking;
 mod weights;
 
 pub use choose::{default_for, default_radius};
@@ -69,6 +76,11 @@ registry! {
         "fpl" => Fpl(fpl::Fpl),
         "eg" => Eg(eg::Eg),
         "ons" => Ons(ons::Ons),
+        "loo-bogd" => LooBogd(loo_bogd::LooBogd),
+        "gauge-ogd" => GaugeOgd(gauge_ogd::GaugeOgd),
+        "so-ogd" => SoOgd(so_ogd::SoOgd),
+        "delayed" => Delayed(delayed::Delayed),
+        "tracking" => Tracking(tracking::Tracking),
     }
 }
 

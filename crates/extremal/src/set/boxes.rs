@@ -153,6 +153,36 @@ impl BoxSet {
     }
 }
 
+impl BoxSet {
+    /// The bound that x_i goes towards.
+    fn side(&self, i: usize, x: f64) -> f64 {
+        if x > 0.0 {
+            self.upper[i]
+        } else {
+            self.lower[i]
+        }
+    }
+
+    /// Where x/bound is largest, and how large; `None` unless 0 is inside, and not so near a bound
+    /// that the quotients would be no numbers.
+    fn furthest(&self, x: &[f64]) -> Option<(usize, f64)> {
+        let pairs = self.lower.iter().zip(&*self.upper);
+        let nearest = pairs.fold(f64::INFINITY, |near, (l, u)| near.min(-l).min(*u));
+        if !(nearest > 1e-100 * self.scale) {
+            return None;
+        }
+        let shares = x.iter().enumerate().map(|(i, &x)| (i, x / self.side(i, x)));
+        // NaN stays
+        Some(shares.fold((0, 0.0), |most, (i, share)| {
+            if most.1 >= share || most.1.is_nan() {
+                most
+            } else {
+                (i, share)
+            }
+        }))
+    }
+}
+
 impl Set for BoxSet {
     fn name(&self) -> &str {
         "box"
@@ -212,6 +242,19 @@ impl Set for BoxSet {
             facial_distance: Some(joint_distance(widths)),
             corners: alike.then_some((l, u)),
         })
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        self.furthest(x).map(|(_, gauge)| gauge)
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let (i, gauge) = self.furthest(x)?;
+        out.fill(0.0);
+        if x[i] != 0.0 {
+            out[i] = 1.0 / self.side(i, x[i]);
+        }
+        Some(gauge)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
@@ -183,6 +184,23 @@ impl Set for ElasticNetBall {
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
+        Some(self.gauge_of(x))
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let norm = kernel::norm(x);
+        let straight = self.a * x.iter().map(|v| v.abs()).sum::<f64>();
+        let steep = 2.0 * self.b.sqrt();
+        let root = straight.hypot(steep * norm);
+        if !(root > 0.0 && root.is_finite()) {
+            out.fill(0.0);
+            return Some(self.gauge_of(x));
+        }
+        let (first, second) = (straight / root, steep * norm / root);
+        for (out, x) in out.iter_mut().zip(x) {
+            let slope = self.a * sign(*x) * (1.0 + first) + steep * (x / norm) * second;
+            *out = 0.5 * slope / self.spike;
+        }
         Some(self.gauge_of(x))
     }
 

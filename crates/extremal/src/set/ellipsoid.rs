@@ -369,6 +369,35 @@ impl Set for EllipsoidSet {
         })
     }
 
+    /// With p = x/γ on the surface and n = A⁻¹(p − c) its normal there, s = n/⟨n, p⟩.
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let gauge = self.gauge(x)?;
+        out.fill(0.0);
+        if !(gauge > 0.0 && gauge.is_finite()) {
+            return Some(gauge);
+        }
+        let Shape {
+            axes,
+            offset,
+            frame,
+            ..
+        } = &*self.shape;
+        // p and p − c along an axis, in semi-axes
+        let part = |i: usize| {
+            let p = self.shape.along(i, x) / gauge;
+            (p / axes[i], (p - offset[i]) / axes[i])
+        };
+        let along: f64 = (0..axes.len()).map(part).map(|(p, u)| p * u).sum();
+        for (i, axis) in axes.iter().enumerate() {
+            let s = part(i).1 / along / axis;
+            match frame {
+                None => out[i] = s,
+                Some(frame) => kernel::axpy(s, &frame[i * x.len()..][..x.len()], out),
+            }
+        }
+        Some(gauge)
+    }
+
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(Worker::new(&self.shape)))
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::l1::L1Ball;
+use super::l1::{L1Ball, sign};
 use super::l2::{DIM, RADIUS, one};
 use super::lp::LpBall;
 use super::parts::Fingerprint;
@@ -358,6 +358,27 @@ impl Set for GroupBall {
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         Some(self.gauge_of(x))
+    }
+
+    /// (‖x_g‖/N)^(p−1)·(|x_i|/‖x_g‖)^(s−1)·sgn(x_i)/r for i in the group g, N the norm of all.
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let all = RunningNorm::of(self.p, self.norms(x, self.s));
+        out.fill(0.0);
+        if !(all > 0.0 && all.is_finite()) {
+            return Some(all / self.radius);
+        }
+        for (range, norm) in self.layout.ranges().zip(self.norms(x, self.s)) {
+            if norm == 0.0 {
+                continue;
+            }
+            let factor = (norm / all).powf(self.p - 1.0) / self.radius;
+            for place in range {
+                let i = self.layout.coordinate(place);
+                let share = (x[i].abs() / norm).powf(self.s - 1.0);
+                out[i] = sign(x[i]) * share * factor;
+            }
+        }
+        Some(all / self.radius)
     }
 
     /// For s = 2 the groups are scaled, to norms that are the projection of theirs.

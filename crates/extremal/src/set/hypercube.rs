@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
     Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
@@ -136,6 +137,15 @@ impl Set for HypercubeSet {
             facial_distance: Some(self.side() / (self.dim as f64).sqrt()),
             corners: Some((self.lower, self.upper)),
         })
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let gauge = self.gauge(x)?;
+        out.fill(0.0);
+        if let Some(i) = kernel::argmax_abs(x) {
+            out[i] = sign(x[i]) / self.upper;
+        }
+        Some(gauge)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

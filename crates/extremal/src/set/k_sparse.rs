@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::capped_simplex::Level;
+use super::l1::sign;
 use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
@@ -155,6 +156,23 @@ impl Set for KSparsePolytope {
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         Some(self.norm(x) / self.radius)
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let norm = self.norm(x);
+        match kernel::argmax_abs(x) {
+            Some(i) if x[i].abs() >= norm => {
+                out.fill(0.0);
+                out[i] = sign(x[i]) / self.radius;
+            }
+            _ => {
+                let share = 1.0 / self.k as f64 / self.radius;
+                for (out, x) in out.iter_mut().zip(x) {
+                    *out = sign(*x) * share;
+                }
+            }
+        }
+        Some(norm / self.radius)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

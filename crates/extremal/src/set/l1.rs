@@ -63,6 +63,11 @@ impl L1Ball {
     }
 }
 
+/// 1, −1, or 0 for 0.
+pub(super) fn sign(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x.signum() }
+}
+
 fn norm_1(x: &[f64]) -> f64 {
     x.iter().map(|v| v.abs()).sum()
 }
@@ -112,6 +117,13 @@ impl Set for L1Ball {
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         Some(norm_1(x) / self.radius)
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = sign(*x) / self.radius;
+        }
+        self.gauge(x)
     }
 
     fn grown(&self, dim: usize) -> Option<SharedSet> {

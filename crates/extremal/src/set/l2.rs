@@ -127,6 +127,18 @@ impl Set for L2Ball {
         Some(kernel::norm(x) / self.radius)
     }
 
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let norm = kernel::norm(x);
+        for (out, x) in out.iter_mut().zip(x) {
+            *out = if norm > 0.0 {
+                x / norm / self.radius
+            } else {
+                0.0
+            };
+        }
+        Some(norm / self.radius)
+    }
+
     fn grown(&self, dim: usize) -> Option<SharedSet> {
         Some(Arc::new(Self { dim, ..*self }))
     }

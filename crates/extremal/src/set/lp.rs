@@ -175,6 +175,30 @@ impl Set for LpBall {
         Some(self.gauge_of(x))
     }
 
+    /// s_i = sgn(x_i)(|x_i|/‖x‖_p)^(p−1)/r.
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let Self { p, radius, .. } = *self;
+        let top = kernel::max_abs(x);
+        let gauge = self.gauge_of(x);
+        if !(top > 0.0 && gauge.is_finite()) {
+            out.fill(0.0);
+            return Some(gauge);
+        }
+        let (exponent, scale) = (Exponent::from(p - 1.0), 1.0 / top);
+        let sum = if scale.is_finite() {
+            kernel::power_map(x, scale, exponent, out)
+        } else {
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = x / top);
+            let power = |v: f64| v.abs().powf(p - 1.0).copysign(v);
+            let sum = out.iter().map(|v| power(*v) * v).sum();
+            out.iter_mut().for_each(|v| *v = power(*v));
+            sum
+        };
+        let factor = 1.0 / sum.powf((p - 1.0) / p) / radius;
+        out.iter_mut().for_each(|v| *v *= factor);
+        Some(gauge)
+    }
+
     fn grown(&self, dim: usize) -> Option<SharedSet> {
         (self.p <= 2.0).then(|| Arc::new(Self { dim, ..*self }) as SharedSet)
     }

@@ -151,6 +151,21 @@ pub trait Set: Send + Sync {
         None
     }
 
+    /// The gauge as [`Set::gauge`] has it, and a subgradient s of it: ⟨s, x⟩ is the gauge, and
+    /// ⟨s, u⟩ ≤ 1 for every u of the set. Where the gauge exceeds 1, s separates x from the set.
+    /// `None`, and nothing written, where it has no cheap form.
+    ///
+    /// ```
+    /// use extremal::set::{Set, l1::L1Ball};
+    /// let mut s = [0.0; 3];
+    /// let gauge = L1Ball::new(3, 2.0)?.gauge_gradient(&[3.0, 0.0, -5.0], &mut s);
+    /// assert_eq!((gauge, s), (Some(4.0), [0.5, 0.0, -0.5]));
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn gauge_gradient(&self, _x: &[f64], _out: &mut [f64]) -> Option<f64> {
+        None
+    }
+
     /// A fresh Euclidean projection, where the set has one.
     fn projection(&self) -> Option<Box<dyn Projection>> {
         None

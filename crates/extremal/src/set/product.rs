@@ -221,6 +221,22 @@ impl Set for ProductSet {
         self.largest(x, |set, x| set.gauge(x))
     }
 
+    /// That of the block with the largest gauge.
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let (mut most, mut furthest) = (0.0, 0..0);
+        for Block { set, range } in &self.blocks {
+            let range = range.clone();
+            let gauge = set.gauge_gradient(&x[range.clone()], &mut out[range.clone()])?;
+            // NaN stays
+            if gauge >= most || gauge.is_nan() {
+                (most, furthest) = (gauge, range);
+            }
+        }
+        out[..furthest.start].fill(0.0);
+        out[furthest.end..].fill(0.0);
+        Some(most)
+    }
+
     fn projection(&self) -> Option<Box<dyn Projection>> {
         let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.projection()).collect();
         Some(Box::new(ProductProjection {

@@ -168,6 +168,12 @@ impl Set for ScaledSet {
         self.inner.gauge(x).map(|gauge| gauge / self.by)
     }
 
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let gauge = self.inner.gauge_gradient(x, out)?;
+        out.iter_mut().for_each(|v| *v /= self.by);
+        Some(gauge / self.by)
+    }
+
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(ScaledProjection {
             inner: self.inner.projection()?,

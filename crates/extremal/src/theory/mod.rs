@@ -15,7 +15,9 @@ mod eg;
 mod fast_ogd;
 mod ftl;
 mod gauge_ftrl;
+mod gauge_ogd;
 mod lloo;
+mod loo_bogd;
 mod ofw;
 mod ofw_free;
 mod ofw_ls;
@@ -23,6 +25,8 @@ mod ogd;
 mod ons;
 mod perturbed;
 mod sc_ofw;
+mod so_ogd;
+mod tracking;
 
 pub use adahedge::{AdaHedge, adahedge};
 pub use coin_ftrl::{CoinFtrl, coin_betting};
@@ -38,8 +42,10 @@ pub use fast_ogd::{
 };
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
+pub use gauge_ogd::{GaugeOgd, gauge_ogd};
 pub(crate) use lloo::{AHEAD, kappa, kappa_anytime};
 pub use lloo::{Lloo, LlooStronglyConvex, lloo, lloo_anytime, lloo_lemma, lloo_strongly_convex};
+pub use loo_bogd::{LooBogd, LooBogdPlayed, LooOgdPlayed, loo_bogd, loo_ogd};
 pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
@@ -53,6 +59,8 @@ pub use sc_ofw::{
     ScOfw, sc_ofw_constant, sc_ofw_curved, sc_ofw_general, sc_ofw_general_constant,
     sc_ofw_general_lemma,
 };
+pub use so_ogd::{SoOgd, SoOgdPlayed, so_ogd, so_ogd_separations};
+pub use tracking::tracking;
 
 /// A theorem about a learner's regret, with its constants filled in.
 pub trait Theorem {
@@ -121,6 +129,12 @@ theorems!(
     Eg,
     EgAdaptive,
     Ons,
+    LooBogd,
+    LooBogdPlayed,
+    LooOgdPlayed,
+    GaugeOgd,
+    SoOgd,
+    SoOgdPlayed,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

@@ -1,0 +1,219 @@
+//! Gauge-OGD: gradient descent in a ball around the set, and the gauge in place of a projection.
+//!
+//! **Problem.** Convex losses over a set with 0 inside whose gauge γ is cheap, with a subgradient
+//! of it ([`Set::gauge_gradient`](crate::set::Set::gauge_gradient)); no oracle, no projection,
+//! neither T nor G.
+//!
+//! **Update.** w_t is in the ball of radius R = max ‖x‖ around 0, and x_t = w_t/max(1, γ(w_t)) is
+//! played. With s a subgradient of γ at w_t, g̃_t = g_t, but g_t − ⟨g_t, x_t⟩s where γ(w_t) ≥ 1 and
+//! ⟨g_t, w_t⟩ < 0. Then w_{t+1} = Π(w_t − η_t g̃_t) onto the ball, η_t = √2·R/√(Σ‖g̃‖²).
+//!
+//! **Guarantee.** Regret ≤ 2√2·R·√(Σ‖g̃‖²), as ⟨g_t, x_t − u⟩ ≤ ⟨g̃_t, w_t − u⟩ for every u in the
+//! set. With a ball of radius r inside, ‖g̃‖ ≤ (1 + R/r)‖g‖: ≤ 2√2·R(1 + R/r)G√T.
+//!
+//! **Reference.** Mhammedi, *Efficient Projection-Free Online Convex Optimization with Membership
+//! Oracle*, COLT 2022; the base learner is scale-free gradient descent (Orabona & Pál, 2018).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "l1:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "gauge-ogd".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[-3.0, 0.0]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [1.0, 0.0]);
+//! assert_eq!(learner.seen().oracle_calls, 0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::cip::bounded;
+use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::set::{Set, SharedSet};
+use crate::spec::{Described, Entry};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result, kernel};
+
+const NAME: &str = "gauge-ogd";
+
+/// A gradient whose product with points of the set may be larger is refused.
+const LARGEST_PRODUCT: f64 = 1e290;
+
+/// Spec of `gauge-ogd`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GaugeOgd {
+    /// Factor on η.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for GaugeOgd {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "gradient descent with the set's gauge in place of a projection",
+        parameters: &[keys::ETA_SCALE, keys::START],
+        cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
+        guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
+        reference: "Mhammedi, COLT 2022",
+        examples: &["gauge-ogd", "gauge-ogd:eta-scale=0.3"],
+    };
+}
+
+impl MakeLearner for GaugeOgd {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        check_gauge(NAME, &**set)?;
+        let w = first_decision(set, self.start.as_deref())?;
+        let radius = set.geometry().norm_bound;
+        let method = GaugeDescent {
+            set: set.clone(),
+            radius,
+            room: LARGEST_PRODUCT / radius.max(1.0),
+            scale,
+            surrogate: vec![0.0; w.len()],
+            next: w.clone(),
+            now: w,
+            root: 0.0,
+            next_root: 0.0,
+        };
+        acting(method, set, self.start.as_deref(), storage)
+    }
+}
+
+/// Errors unless the set has a gauge with a subgradient.
+pub(super) fn check_gauge(owner: &str, set: &dyn Set) -> Result<()> {
+    let zero = vec![0.0; set.dim()];
+    match set.gauge_gradient(&zero, &mut zero.clone()) {
+        Some(_) => Ok(()),
+        None => Err(Error::Unsupported(format!(
+            "{owner} needs a set with 0 inside and a subgradient of its gauge, and set {} has none; loo-bogd needs but the oracle",
+            set.name()
+        ))),
+    }
+}
+
+/// x ← the nearest point of the ball around 0.
+pub(super) fn into_ball(x: &mut [f64], radius: f64) {
+    let length = kernel::norm(x);
+    if length > radius {
+        x.iter_mut().for_each(|v| *v *= radius / length);
+    }
+}
+
+struct GaugeDescent {
+    set: SharedSet,
+    /// R.
+    radius: f64,
+    /// The largest ‖g‖ that is accepted.
+    room: f64,
+    scale: f64,
+    /// s, then g̃.
+    surrogate: Vec<f64>,
+    /// w.
+    now: Vec<f64>,
+    next: Vec<f64>,
+    /// √(Σ‖g̃‖²).
+    root: f64,
+    next_root: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    w: Vec<f64>,
+    root: f64,
+}
+
+fn no_gauge() -> Error {
+    Error::Numerical {
+        round: 0,
+        what: "the gauge of a point is no number".into(),
+    }
+}
+
+impl Method for GaugeDescent {
+    const NAME: &'static str = NAME;
+    type State = State;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        if !(revealed.norm <= self.room) {
+            return Err(Error::Numerical {
+                round: revealed.round,
+                what: "a gradient is too large for sums of it to be numbers".into(),
+            });
+        }
+        // g̃ = g − 1[γ ≥ 1, ⟨g, w⟩ < 0]⟨g, x⟩s
+        let gauge = self.set.gauge_gradient(&self.now, &mut self.surrogate);
+        let gauge = gauge.ok_or_else(no_gauge)?;
+        let (along_w, along_x) = (
+            kernel::dot(revealed.g, &self.now),
+            kernel::dot(revealed.g, next),
+        );
+        let turn = if gauge >= 1.0 && along_w < 0.0 {
+            -along_x
+        } else {
+            0.0
+        };
+        for (s, g) in self.surrogate.iter_mut().zip(revealed.g) {
+            *s = g + turn * *s;
+        }
+        let norm = kernel::norm(&self.surrogate);
+        self.next_root = self.root.hypot(norm);
+        let eta = std::f64::consts::SQRT_2 * self.radius / self.next_root;
+        let eta = bounded(self.scale * eta, norm, 1e16 * self.radius);
+        // w ← Π(w − ηg̃), x = w/max(1, γ(w))
+        self.next.copy_from_slice(&self.now);
+        kernel::axpy(-eta, &self.surrogate, &mut self.next);
+        into_ball(&mut self.next, self.radius);
+        next.copy_from_slice(&self.next);
+        let gauge = self.set.gauge(next).ok_or_else(no_gauge)?;
+        if !(gauge + self.next_root).is_finite() {
+            return Err(no_gauge());
+        }
+        if gauge > 1.0 {
+            next.iter_mut().for_each(|v| *v /= gauge);
+        }
+        Ok(Step {
+            sigma: eta,
+            gap: f64::NAN,
+            oracle_calls: 0,
+        })
+    }
+
+    fn commit(&mut self) {
+        std::mem::swap(&mut self.now, &mut self.next);
+        self.root = self.next_root;
+    }
+
+    fn state(&self) -> State {
+        State {
+            w: self.now.clone(),
+            root: self.root,
+        }
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        let fits = state.w.len() == self.now.len()
+            && kernel::norm(&state.w) <= self.radius * (1.0 + 1e-8)
+            && state.root >= 0.0
+            && state.root.is_finite();
+        if !fits {
+            return Err(Error::State("its point in the ball is none".into()));
+        }
+        self.now = state.w;
+        self.root = state.root;
+        Ok(())
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
+        let bound = (factor * self.radius * self.root).min(f64::MAX);
+        Some(theory::GaugeOgd { bound }.into())
+    }
+}

@@ -1,0 +1,289 @@
+//! SO-OGD: gradient descent that comes back into the set by separating hyperplanes.
+//!
+//! **Problem.** Convex losses over a set between balls of the radii r and R around 0, with a
+//! separation oracle: here a subgradient of its gauge γ
+//! ([`Set::gauge_gradient`](crate::set::Set::gauge_gradient)). No linear oracle, no projection.
+//!
+//! **Update.** y = x_t − η g_t, brought into the ball of radius R; while γ(y) > 1, with s a
+//! subgradient there, y ← y − ((γ(y) − 1 + δ)/‖s‖²)s, onto the plane that (1 − δ)K lies behind.
+//! The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ = 4R/(r√T), no more than 1/2. Without
+//! one of them, η_t = √2·R/√(Σ‖g‖²) and δ_t = min(1/2, 4R/(r√t)).
+//!
+//! **Guarantee.** With T and G, on every stretch of L rounds, whatever the factor on η,
+//! regret ≤ 2R²/η + ηG²L/2 + δRGL, for the constants above ≤ G(r/4 + 8R²/r)√T once T ≥ 64R²/r²; and
+//! no more than (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T separations, about 5T/4. Otherwise what follows from the
+//! rounds played: √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
+//!
+//! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
+//! with Adaptive Regret Guarantees*, COLT 2022. Their step back is δr long; the gauge tells how
+//! far the plane is, and allows for a longer one.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "lp:p=3,dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "so-ogd:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::cip::bounded;
+use super::gauge_ogd::{check_gauge, into_ball};
+use super::method::{Method, Revealed, Step, acting};
+use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
+use crate::set::{Set, SharedSet};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result, kernel};
+
+const NAME: &str = "so-ogd";
+
+/// A gradient whose product with points of the set may be larger is refused.
+const LARGEST_PRODUCT: f64 = 1e290;
+
+/// Spec of `so-ogd`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SoOgd {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// G.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_bound: Option<f64>,
+    /// Factor on η.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eta_scale: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for SoOgd {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "gradient descent that comes back into the set by separating hyperplanes",
+        parameters: &[
+            Parameter {
+                about: "the number of rounds T; left out, steps fall as gradients add up",
+                ..keys::HORIZON
+            },
+            Parameter {
+                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t",
+                ..keys::GRADIENT_BOUND
+            },
+            keys::ETA_SCALE,
+            keys::START,
+        ],
+        cost: "O(d) and about 5/4 separations per round, counted as oracle calls; no linear oracle, no projection",
+        guarantee: "sets with a cheap gauge, between balls of the radii r and R around 0, on every stretch of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without, what follows from the rounds played",
+        reference: "Garber & Kretzu, COLT 2022",
+        examples: &[
+            "so-ogd",
+            "so-ogd:horizon=1000,gradient-bound=1",
+            "so-ogd:horizon=1000,gradient-bound=1,eta-scale=4",
+        ],
+    };
+}
+
+impl MakeLearner for SoOgd {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
+        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        check_gauge(NAME, &**set)?;
+        let inner = inner_radius(&**set)?;
+        let radius = set.geometry().norm_bound;
+        let pace = match (self.horizon, self.gradient_bound) {
+            (Some(t), Some(gradient)) => {
+                let t = t as f64;
+                let eta = scale * (inner / (2.0 * gradient * t.sqrt()));
+                Pace::Fixed {
+                    eta: Known::eta(NAME, eta)?,
+                    delta: delta(radius, inner, t),
+                    gradient,
+                }
+            }
+            _ => Pace::Adaptive,
+        };
+        let method = Separated {
+            set: set.clone(),
+            radius,
+            inner,
+            room: LARGEST_PRODUCT / radius.max(1.0),
+            pace,
+            scale,
+            s: vec![0.0; set.dim()],
+            now: State::default(),
+            next: State::default(),
+        };
+        acting(method, set, self.start.as_deref(), storage)
+    }
+}
+
+/// δ for T = t.
+fn delta(radius: f64, inner: f64, t: f64) -> f64 {
+    (4.0 * radius / inner / t.sqrt()).min(0.5)
+}
+
+/// r: of a ball around 0, from that around the centre.
+fn inner_radius(set: &dyn Set) -> Result<f64> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    let around = set.geometry().inner_radius.unwrap_or(0.0);
+    let inner = around - kernel::norm(&centre);
+    if inner > 0.0 {
+        return Ok(inner);
+    }
+    Err(Error::Unsupported(format!(
+        "{NAME} needs a ball around 0 inside the set, and of set {} it knows none; gauge-ogd needs not know it",
+        set.name()
+    )))
+}
+
+enum Pace {
+    /// T and G are known.
+    Fixed { eta: f64, delta: f64, gradient: f64 },
+    /// √2·R/√(Σ‖g‖²).
+    Adaptive,
+}
+
+struct Separated {
+    set: SharedSet,
+    /// R.
+    radius: f64,
+    /// r.
+    inner: f64,
+    /// The largest ‖g‖ that is accepted.
+    room: f64,
+    pace: Pace,
+    scale: f64,
+    s: Vec<f64>,
+    now: State,
+    next: State,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
+    /// √(Σ‖g‖²).
+    root: f64,
+    /// δ of the last round; 0 before the first.
+    delta: f64,
+    /// Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²).
+    drift: f64,
+    /// Σδ_t‖g_t‖.
+    shrunk: f64,
+}
+
+impl Separated {
+    /// Brings y into the set; how often it was looked at.
+    fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<u32> {
+        into_ball(y, self.radius);
+        // Each step comes δr nearer to every point of (1 − δ)K, whose nearest was no farther
+        // than this.
+        let far = (way.min(2.0 * self.radius) + delta * self.radius) / (delta * self.inner);
+        let most = (far * far).ceil() as u32;
+        let mut looks: u32 = 0;
+        loop {
+            let gauge = self.set.gauge_gradient(y, &mut self.s);
+            let gauge = gauge.filter(|gauge| gauge.is_finite()).ok_or_else(|| {
+                let what = "the gauge of a point is no number".into();
+                Error::Numerical { round: 0, what }
+            })?;
+            looks = looks.saturating_add(1);
+            if gauge <= 1.0 {
+                return Ok(looks);
+            }
+            let norm = kernel::norm(&self.s);
+            let step = (gauge - 1.0 + delta) / norm / norm;
+            if looks > most || !step.is_finite() {
+                // rounding alone is in the way
+                let shrink = (1.0 - 1e-15) / gauge;
+                y.iter_mut().for_each(|v| *v *= shrink);
+                return Ok(looks);
+            }
+            kernel::axpy(-step, &self.s, y);
+        }
+    }
+}
+
+impl Method for Separated {
+    const NAME: &'static str = NAME;
+    type State = State;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        let norm = revealed.norm;
+        if !(norm <= self.room) {
+            return Err(Error::Numerical {
+                round: revealed.round,
+                what: "a gradient is too large for sums of it to be numbers".into(),
+            });
+        }
+        let root = self.now.root.hypot(norm);
+        let (eta, delta) = match self.pace {
+            Pace::Fixed { eta, delta, .. } => (eta, delta),
+            Pace::Adaptive => (
+                self.scale * (std::f64::consts::SQRT_2 * self.radius / root),
+                delta(self.radius, self.inner, revealed.round as f64),
+            ),
+        };
+        let fall = (self.now.delta - delta).max(0.0);
+        self.next = State {
+            root,
+            delta,
+            drift: self.now.drift + fall * self.now.root,
+            shrunk: self.now.shrunk + delta * norm,
+        };
+        let eta = bounded(eta, norm, 1e16 * self.radius);
+        kernel::axpy(-eta, revealed.g, next);
+        let oracle_calls = self.come_back(next, eta * norm, delta)?;
+        Ok(Step {
+            sigma: eta,
+            gap: f64::NAN,
+            oracle_calls,
+        })
+    }
+
+    fn commit(&mut self) {
+        self.now = self.next;
+    }
+
+    fn state(&self) -> State {
+        self.now
+    }
+
+    fn restore(&mut self, state: State) -> Result<()> {
+        let numbers = [state.root, state.delta, state.drift, state.shrunk];
+        if !numbers.iter().all(|v| *v >= 0.0 && v.is_finite()) {
+            return Err(Error::State("its sums of gradients are none".into()));
+        }
+        self.now = state;
+        Ok(())
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        let (radius, now) = (self.radius, &self.now);
+        Some(match self.pace {
+            Pace::Fixed {
+                eta,
+                delta,
+                gradient,
+            } => theory::SoOgd {
+                eta,
+                delta,
+                gradient,
+                radius,
+            }
+            .into(),
+            Pace::Adaptive => {
+                let c = self.scale;
+                let roots = (c + 1.0 / c) * now.root + now.drift / c;
+                let bound = radius * (std::f64::consts::SQRT_2 * roots + now.shrunk);
+                theory::SoOgdPlayed {
+                    bound: bound.min(f64::MAX),
+                }
+                .into()
+            }
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! Tracking: one Frank-Wolfe step on each smooth loss, for minimisers that move.
+//!
+//! **Problem.** β-smooth convex losses that change slowly, over any set; what counts is the
+//! dynamic regret, against every round's own minimiser. No memory of the past: on losses that are
+//! noise around one mean it is bad.
+//!
+//! **Update.** v_t ∈ argmin_{x∈K} ⟨g_t, x⟩, σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²)),
+//! x_{t+1} = x_t + σ_t(v_t − x_t).
+//!
+//! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
+//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::tracking`]. That is
+//! no bound of the regret against one decision, of which none is claimed.
+//!
+//! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
+//!
+//! [`theory::tracking`]: crate::theory::tracking
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "tracking:smoothness=1".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[0.25, 0.0]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [-0.25, 0.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::method::{Method, Revealed, Step, acting};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::set::{Atom, Oracle, SharedSet};
+use crate::spec::{Described, Entry, Parameter};
+use crate::theory::Guarantee;
+use crate::{Error, Result, kernel};
+
+const NAME: &str = "tracking";
+
+/// Spec of `tracking`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Tracking {
+    /// β.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothness: Option<f64>,
+    /// x₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<f64>>,
+}
+
+impl Described for Tracking {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "one Frank-Wolfe step on each smooth loss, for minimisers that move",
+        parameters: &[
+            Parameter {
+                name: "smoothness",
+                about: "the losses' smoothness β: their gradients are β-Lipschitz",
+                default: None,
+                allowed: "a number > 0",
+            },
+            keys::START,
+        ],
+        cost: "1 oracle call and O(d) per round",
+        guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
+        reference: "Wan, Zhang & Song, COLT 2023",
+        examples: &["tracking:smoothness=1"],
+    };
+}
+
+impl MakeLearner for Tracking {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let missing = Error::Missing {
+            owner: NAME,
+            name: "smoothness",
+            why: "its step depends on how smooth the losses are",
+        };
+        let smoothness = keys::positive(NAME, "smoothness", self.smoothness.ok_or(missing)?)?;
+        let method = Tracker {
+            oracle: set.oracle(),
+            atom: Atom::new(),
+            back: vec![0.0; set.dim()],
+            smoothness,
+        };
+        acting(method, set, self.start.as_deref(), storage)
+    }
+}
+
+struct Tracker {
+    oracle: Box<dyn Oracle>,
+    atom: Atom,
+    /// x − v.
+    back: Vec<f64>,
+    /// β.
+    smoothness: f64,
+}
+
+impl Method for Tracker {
+    const NAME: &'static str = NAME;
+    /// What the oracle remembers.
+    type State = Vec<f64>;
+
+    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+        let mut step = Step {
+            sigma: 0.0,
+            gap: 0.0,
+            oracle_calls: 1,
+        };
+        // any point is as good as any other where the gradient is 0
+        if revealed.norm == 0.0 {
+            return Ok(step);
+        }
+        self.oracle.minimise(revealed.g, &mut self.atom)?;
+        self.back.copy_from_slice(next);
+        self.atom.add_to(-1.0, &mut self.back);
+        step.gap = kernel::dot(revealed.g, &self.back);
+        if !step.gap.is_finite() {
+            return Err(Error::Numerical {
+                round: revealed.round,
+                what: "a gradient overflowed".into(),
+            });
+        }
+        let length = kernel::norm(&self.back);
+        let sigma = (step.gap / length / length / self.smoothness).min(1.0);
+        if sigma > 0.0 {
+            step.sigma = sigma;
+            kernel::axpy(-sigma, &self.back, next);
+        }
+        Ok(step)
+    }
+
+    fn commit(&mut self) {}
+
+    fn state(&self) -> Vec<f64> {
+        self.oracle.save()
+    }
+
+    fn restore(&mut self, state: Vec<f64>) -> Result<()> {
+        self.oracle.load(&state)
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        None
+    }
+}

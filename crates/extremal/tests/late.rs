@@ -299,7 +299,7 @@ fn tracking_keeps_its_dynamic_bound_and_each_step_is_a_short_step() {
                 let next = written(tracker.decision());
                 let gap = -dot(&g, &way);
                 assert!((record.gap - gap).abs() <= 1e-9 * (1.0 + gap), "{text}");
-                let sigma = (gap / (beta * dot(&way, &way))).min(1.0).max(0.0);
+                let sigma = (gap / (beta * dot(&way, &way))).clamp(0.0, 1.0);
                 assert!(
                     (record.sigma - sigma).abs() <= 1e-9,
                     "{text}: {record:?}, {sigma}"

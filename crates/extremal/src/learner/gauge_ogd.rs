@@ -1,7 +1,7 @@
 //! Gauge-OGD: gradient descent in a ball around the set, and the gauge in place of a projection.
 //!
 //! **Problem.** Convex losses over a set with 0 inside whose gauge γ is cheap, with a subgradient
-//! of it ([`Set::gauge_gradient`](crate::set::Set::gauge_gradient)); no oracle, no projection,
+//! of it ([`Set::gauge_gradient`]); no oracle, no projection,
 //! neither T nor G.
 //!
 //! **Update.** w_t is in the ball of radius R = max ‖x‖ around 0, and x_t = w_t/max(1, γ(w_t)) is

@@ -2,7 +2,7 @@
 //!
 //! **Problem.** Convex losses over a set between balls of the radii r and R around 0, with a
 //! separation oracle: here a subgradient of its gauge γ
-//! ([`Set::gauge_gradient`](crate::set::Set::gauge_gradient)). No linear oracle, no projection.
+//! ([`Set::gauge_gradient`]). No linear oracle, no projection.
 //!
 //! **Update.** y = x_t − η g_t, brought into the ball of radius R; while γ(y) > 1, with s a
 //! subgradient there, y ← y − ((γ(y) − 1 + δ)/‖s‖²)s, onto the plane that (1 − δ)K lies behind.

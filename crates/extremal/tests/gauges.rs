@@ -130,7 +130,7 @@ fn the_surrogate_gradients_bound_the_regret_and_a_transcription_plays_the_same()
         let inner = set.geometry().inner_radius.unwrap() - norm(&centre(&*set));
         let kappa = reach / inner;
         for scale in [1.0, 0.3] {
-            let spec = format!("gauge-ogd:eta-scale={scale}");
+            let spec = format!("gauge-wrapper:eta-scale={scale}");
             let mut learner = spec.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
             let mut w = centre(&*set);
             let (mut root, mut total, mut sum) = (0.0_f64, 0.0, vec![0.0; DIM]);
@@ -190,12 +190,12 @@ fn the_surrogate_gradients_bound_the_regret_and_a_transcription_plays_the_same()
 }
 
 #[test]
-fn the_regret_of_gauge_ogd_grows_like_the_root_of_the_rounds() {
+fn the_regret_of_gauge_wrapper_grows_like_the_root_of_the_rounds() {
     let longest = if soak() { 1_000_000 } else { 40_000 };
     for text in ["l1", "lp:p=1.5", "hypercube:centred=true"] {
         let set = set(text, 9);
         let geometry = set.geometry();
-        let mut learner = "gauge-ogd"
+        let mut learner = "gauge-wrapper"
             .parse::<LearnerSpec>()
             .unwrap()
             .build(&set)
@@ -211,7 +211,7 @@ fn the_regret_of_gauge_ogd_grows_like_the_root_of_the_rounds() {
             if t == longest / 16 || t == longest {
                 let regret = total - dot(&sum, &atom(&*set, &sum));
                 let inner = geometry.inner_radius.unwrap();
-                let most = theory::gauge_ogd(1.0, geometry.norm_bound, inner, t as f64);
+                let most = theory::gauge_wrapper(1.0, geometry.norm_bound, inner, t as f64);
                 let own = learner.guarantee().unwrap().bound(t as f64);
                 assert!(
                     regret <= own && own <= most * (1.0 + 1e-9),
@@ -375,7 +375,7 @@ fn what_has_no_gauge_is_refused_in_words() {
         "ellipsoid:axes=1,centre=3",
     ] {
         let set = set(text, 4);
-        for spec in ["gauge-ogd", "so-ogd"] {
+        for spec in ["gauge-wrapper", "so-ogd"] {
             let built = spec.parse::<LearnerSpec>().unwrap().build(&set);
             let error = built.err().expect(text).to_string();
             assert!(
@@ -387,7 +387,7 @@ fn what_has_no_gauge_is_refused_in_words() {
     // a gauge, but no ball around 0 that is known
     let off = set("ellipsoid:axes=1,centre=0.49", 4);
     assert!(
-        "gauge-ogd"
+        "gauge-wrapper"
             .parse::<LearnerSpec>()
             .unwrap()
             .build(&off)
@@ -407,7 +407,7 @@ fn both_go_to_the_minimiser_of_a_loss_that_stays() {
         let goal = normals(&mut r, 4);
         let mut best = goal.clone();
         set.projection().unwrap().project(&mut best).unwrap();
-        for spec in ["gauge-ogd", "so-ogd"] {
+        for spec in ["gauge-wrapper", "so-ogd"] {
             let mut learner = spec.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
             let mut mean = vec![0.0; 4];
             let rounds = 20_000;

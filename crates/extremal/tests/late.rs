@@ -269,7 +269,7 @@ fn tracking_keeps_its_dynamic_bound_and_each_step_is_a_short_step() {
                 let round = plus(&scaled(&a, angle.cos()), angle.sin(), &b);
                 scaled(&round, 0.9 * size)
             };
-            let mut tracker = learner(&format!("tracking:smoothness={beta}"), &set);
+            let mut tracker = learner(&format!("dynamic-ofw:smoothness={beta}"), &set);
             let mut projection = set.projection().unwrap();
             let (mut dynamic, mut variation, mut last) = (0.0, 0.0, None::<Vec<f64>>);
             let mut largest = 0.0_f64;
@@ -315,7 +315,7 @@ fn tracking_keeps_its_dynamic_bound_and_each_step_is_a_short_step() {
                 last = Some(here);
             }
             let (range, horizon) = (2.0 * largest, t as f64);
-            let bound = theory::tracking(range, variation, beta, geometry.diameter, horizon);
+            let bound = theory::dynamic_ofw(range, variation, beta, geometry.diameter, horizon);
             let paper = (range * horizon * (variation + range)).sqrt()
                 + 0.5
                     * beta
@@ -336,7 +336,7 @@ fn the_dynamic_bound_is_the_least_over_sigma() {
         (50.0, 3.0, 0.1, 1.0, 10.0),
         (2.0, 0.0, 3.0, 1.0, 1e4),
     ] {
-        let bound = theory::tracking(range, variation, beta, diameter, rounds);
+        let bound = theory::dynamic_ofw(range, variation, beta, diameter, rounds);
         let at = |s: f64| (range + variation) / s + 0.5 * s * beta * diameter * diameter * rounds;
         let least = (1..=1000)
             .map(|k| at(f64::from(k) / 1000.0))
@@ -351,11 +351,11 @@ fn the_dynamic_bound_is_the_least_over_sigma() {
 #[test]
 fn tracking_must_be_told_how_smooth_losses_are() {
     let set = set("simplex");
-    let built = "tracking".parse::<LearnerSpec>().unwrap().build(&set);
+    let built = "dynamic-ofw".parse::<LearnerSpec>().unwrap().build(&set);
     let error = built.err().unwrap().to_string();
     assert!(error.contains("smoothness"), "{error}");
     // the point of a decision is there to look at, too
-    let tracker = learner("tracking:smoothness=2", &set);
+    let tracker = learner("dynamic-ofw:smoothness=2", &set);
     assert_eq!(
         tracker.decision().norm_squared(),
         At(centre(&*set)).norm_squared()

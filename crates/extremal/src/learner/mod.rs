@@ -15,14 +15,16 @@ mod bettor;
 mod choose;
 pub mod cip;
 pub mod coin_ftrl;
+mod coordinate_sums;
 pub mod delayed;
 pub mod dual_averaging;
+pub mod dynamic_ofw;
 pub mod eg;
 pub mod fast_ogd;
 pub mod fpl;
 pub mod ftl;
 pub mod gauge_ftrl;
-pub mod gauge_ogd;
+pub mod gauge_wrapper;
 pub mod hedge;
 mod iterate;
 mod keys;
@@ -42,13 +44,10 @@ pub mod ospf;
 pub mod pairwise;
 mod perturbed;
 mod plain;
-
-mod coordinate_sums;
 pub mod sc_ofw;
 pub mod so_ogd;
 mod stage;
 mod surrogate;
-pub mod tracking;
 mod weights;
 
 pub use choose::{default_for, default_radius};
@@ -77,10 +76,10 @@ registry! {
         "eg" => Eg(eg::Eg),
         "ons" => Ons(ons::Ons),
         "loo-bogd" => LooBogd(loo_bogd::LooBogd),
-        "gauge-ogd" => GaugeOgd(gauge_ogd::GaugeOgd),
+        "gauge-wrapper" => GaugeWrapper(gauge_wrapper::GaugeWrapper),
         "so-ogd" => SoOgd(so_ogd::SoOgd),
         "delayed" => Delayed(delayed::Delayed),
-        "tracking" => Tracking(tracking::Tracking),
+        "dynamic-ofw" => DynamicOfw(dynamic_ofw::DynamicOfw),
     }
 }
 

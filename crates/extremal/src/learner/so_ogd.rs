@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cip::bounded;
-use super::gauge_ogd::{check_gauge, into_ball};
+use super::gauge_wrapper::{check_gauge, into_ball};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Set, SharedSet};
@@ -136,7 +136,7 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
         return Ok(inner);
     }
     Err(Error::Unsupported(format!(
-        "{NAME} needs a ball around 0 inside the set, and of set {} it knows none; gauge-ogd needs not know it",
+        "{NAME} needs a ball around 0 inside the set, and of set {} it knows none; gauge-wrapper needs not know it",
         set.name()
     )))
 }

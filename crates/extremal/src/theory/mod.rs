@@ -11,11 +11,12 @@ mod adahedge;
 mod coin_ftrl;
 mod doubling;
 mod dual_averaging;
+mod dynamic_ofw;
 mod eg;
 mod fast_ogd;
 mod ftl;
 mod gauge_ftrl;
-mod gauge_ogd;
+mod gauge_wrapper;
 mod lloo;
 mod loo_bogd;
 mod ofw;
@@ -26,7 +27,6 @@ mod ons;
 mod perturbed;
 mod sc_ofw;
 mod so_ogd;
-mod tracking;
 
 pub use adahedge::{AdaHedge, adahedge};
 pub use coin_ftrl::{CoinFtrl, coin_betting};
@@ -35,6 +35,7 @@ pub use dual_averaging::{
     DualAveraging, DualAveragingAdaptive, dual_averaging, dual_averaging_adaptive,
     dual_averaging_anytime,
 };
+pub use dynamic_ofw::dynamic_ofw;
 pub use eg::{Eg, EgAdaptive, eg, eg_adaptive, eg_anytime};
 pub use fast_ogd::{
     FastOgd, FastOgdAdaptive, FastOgdStronglyConvex, fast_ogd, fast_ogd_adaptive, fast_ogd_kappa,
@@ -42,7 +43,7 @@ pub use fast_ogd::{
 };
 pub use ftl::{Ftl, FtlStronglyConvex, ftl, ftl_strongly_convex};
 pub use gauge_ftrl::{GaugeFixed, GaugeOnline, GaugeUniform, gauge_ftrl, gauge_ftrl_uniform};
-pub use gauge_ogd::{GaugeOgd, gauge_ogd};
+pub use gauge_wrapper::{GaugeWrapper, gauge_wrapper};
 pub(crate) use lloo::{AHEAD, kappa, kappa_anytime};
 pub use lloo::{Lloo, LlooStronglyConvex, lloo, lloo_anytime, lloo_lemma, lloo_strongly_convex};
 pub use loo_bogd::{LooBogd, LooBogdPlayed, LooOgdPlayed, loo_bogd, loo_ogd};
@@ -60,7 +61,6 @@ pub use sc_ofw::{
     sc_ofw_general_lemma,
 };
 pub use so_ogd::{SoOgd, SoOgdPlayed, so_ogd, so_ogd_separations};
-pub use tracking::tracking;
 
 /// A theorem about a learner's regret, with its constants filled in.
 pub trait Theorem {
@@ -132,7 +132,7 @@ theorems!(
     LooBogd,
     LooBogdPlayed,
     LooOgdPlayed,
-    GaugeOgd,
+    GaugeWrapper,
     SoOgd,
     SoOgdPlayed,
 );

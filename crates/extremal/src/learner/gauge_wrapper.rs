@@ -1,4 +1,4 @@
-//! Gauge-OGD: gradient descent in a ball around the set, and the gauge in place of a projection.
+//! Gauge wrapper: gradient descent in a ball around the set, and the gauge in place of a projection.
 //!
 //! **Problem.** Convex losses over a set with 0 inside whose gauge γ is cheap, with a subgradient
 //! of it ([`Set::gauge_gradient`]); no oracle, no projection,
@@ -17,7 +17,7 @@
 //! ```
 //! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
 //! let set = "l1:dim=2".parse::<SetSpec>()?.build(None)?;
-//! let mut learner = "gauge-ogd".parse::<LearnerSpec>()?.build(&set)?;
+//! let mut learner = "gauge-wrapper".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;
 //! learner.observe(&Gradient::dense(&[-3.0, 0.0]))?;
 //! let mut x = [0.0; 2];
@@ -37,15 +37,15 @@ use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
-const NAME: &str = "gauge-ogd";
+const NAME: &str = "gauge-wrapper";
 
 /// A gradient whose product with points of the set may be larger is refused.
 const LARGEST_PRODUCT: f64 = 1e290;
 
-/// Spec of `gauge-ogd`.
+/// Spec of `gauge-wrapper`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GaugeOgd {
+pub struct GaugeWrapper {
     /// Factor on η.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eta_scale: Option<f64>,
@@ -54,7 +54,7 @@ pub struct GaugeOgd {
     pub start: Option<Vec<f64>>,
 }
 
-impl Described for GaugeOgd {
+impl Described for GaugeWrapper {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "gradient descent with the set's gauge in place of a projection",
@@ -62,11 +62,11 @@ impl Described for GaugeOgd {
         cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
         guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
         reference: "Mhammedi, COLT 2022",
-        examples: &["gauge-ogd", "gauge-ogd:eta-scale=0.3"],
+        examples: &["gauge-wrapper", "gauge-wrapper:eta-scale=0.3"],
     };
 }
 
-impl MakeLearner for GaugeOgd {
+impl MakeLearner for GaugeWrapper {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
         check_gauge(NAME, &**set)?;
@@ -214,6 +214,6 @@ impl Method for GaugeDescent {
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
         let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
         let bound = (factor * self.radius * self.root).min(f64::MAX);
-        Some(theory::GaugeOgd { bound }.into())
+        Some(theory::GaugeWrapper { bound }.into())
     }
 }

@@ -1,4 +1,4 @@
-//! Tracking: one Frank-Wolfe step on each smooth loss, for minimisers that move.
+//! Dynamic OFW: one Frank-Wolfe step on each smooth loss, for minimisers that move.
 //!
 //! **Problem.** β-smooth convex losses that change slowly, over any set; what counts is the
 //! dynamic regret, against every round's own minimiser. No memory of the past: on losses that are
@@ -8,17 +8,17 @@
 //! x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
 //! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
-//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::tracking`]. That is
+//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. That is
 //! no bound of the regret against one decision, of which none is claimed.
 //!
 //! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
 //!
-//! [`theory::tracking`]: crate::theory::tracking
+//! [`theory::dynamic_ofw`]: crate::theory::dynamic_ofw
 //!
 //! ```
 //! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
-//! let mut learner = "tracking:smoothness=1".parse::<LearnerSpec>()?.build(&set)?;
+//! let mut learner = "dynamic-ofw:smoothness=1".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;
 //! learner.observe(&Gradient::dense(&[0.25, 0.0]))?;
 //! let mut x = [0.0; 2];
@@ -36,12 +36,12 @@ use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
 
-const NAME: &str = "tracking";
+const NAME: &str = "dynamic-ofw";
 
-/// Spec of `tracking`.
+/// Spec of `dynamic-ofw`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Tracking {
+pub struct DynamicOfw {
     /// β.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothness: Option<f64>,
@@ -50,7 +50,7 @@ pub struct Tracking {
     pub start: Option<Vec<f64>>,
 }
 
-impl Described for Tracking {
+impl Described for DynamicOfw {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "one Frank-Wolfe step on each smooth loss, for minimisers that move",
@@ -66,11 +66,11 @@ impl Described for Tracking {
         cost: "1 oracle call and O(d) per round",
         guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
         reference: "Wan, Zhang & Song, COLT 2023",
-        examples: &["tracking:smoothness=1"],
+        examples: &["dynamic-ofw:smoothness=1"],
     };
 }
 
-impl MakeLearner for Tracking {
+impl MakeLearner for DynamicOfw {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let missing = Error::Missing {
             owner: NAME,

@@ -16,7 +16,18 @@ const SEEDS: u64 = 5;
 /// The built-in problems.
 pub fn problems() -> Vec<Problem> {
     let convex = vec!["ofw", "ofw-weibel", "ofw-ls", "gauge-ftrl", BASELINE];
-    let no_gauge = vec!["ofw", "ofw-weibel", "ofw-ls", BASELINE];
+    // The other rows of the paper's Table 1: fast projections where the set is smooth, sampled
+    // leaders where the losses are, local oracles on polytopes.
+    let smooth = vec![
+        "ofw",
+        "ofw-weibel",
+        "ofw-ls",
+        "gauge-ftrl",
+        "ospf",
+        "fast-ogd",
+        BASELINE,
+    ];
+    let polytope = vec!["ofw", "ofw-weibel", "ofw-ls", "ospf", "lloo", BASELINE];
     vec![
         Problem {
             key: "l2-drift",
@@ -27,7 +38,7 @@ pub fn problems() -> Vec<Problem> {
             loss: "linear",
             ridge: 0.0,
             stream: "drift",
-            learners: convex.clone(),
+            learners: smooth,
             told: true,
             horizons: doubling(1_000, 9),
         },
@@ -66,7 +77,7 @@ pub fn problems() -> Vec<Problem> {
             loss: "linear",
             ridge: 0.0,
             stream: "drift",
-            learners: no_gauge.clone(),
+            learners: polytope,
             told: true,
             horizons: doubling(1_000, 6),
         },
@@ -85,6 +96,7 @@ pub fn problems() -> Vec<Problem> {
                 "ofw-weibel",
                 "ofw-ls",
                 "gauge-ftrl",
+                "fast-ogd",
                 BASELINE,
             ],
             told: true,
@@ -99,7 +111,7 @@ pub fn problems() -> Vec<Problem> {
             loss: "squared",
             ridge: 0.1,
             stream: "regression:norm=1",
-            learners: vec!["sc-ofw", "ofw", "ofw-weibel", "ofw-ls", BASELINE],
+            learners: vec!["sc-ofw", "ofw", "ofw-weibel", "ofw-ls", "lloo", BASELINE],
             told: true,
             horizons: doubling(1_000, 6),
         },

@@ -81,12 +81,19 @@ impl Problem {
         Objective::new(self.loss.parse::<LossSpec>()?.build()?, self.ridge)
     }
 
+    fn row_bound(&self) -> extremal::Result<f64> {
+        let set = self.set.parse::<SetSpec>()?.build(None)?;
+        let stream = self.stream.parse::<StreamSpec>()?.build(set.dim(), 0)?;
+        Ok(stream.row_bound())
+    }
+
     /// The longest horizon.
     pub fn horizon(&self) -> u64 {
         self.horizons.last().copied().unwrap_or(0)
     }
 
-    /// A learner of this problem, told those of T, G and λ that it has a key for and that are known.
+    /// A learner of this problem, told those of T, G, λ and β that it has a key for and that are
+    /// known.
     pub fn told(
         &self,
         learner: &str,
@@ -98,13 +105,16 @@ impl Problem {
             return Ok(default_for(&*set, &self.objective()?, Storage::Dense));
         }
         let plain: LearnerSpec = learner.parse()?;
-        let lambda = self.objective()?.strong_convexity();
+        let objective = self.objective()?;
+        let lambda = objective.strong_convexity();
+        let smoothness = objective.smoothness(self.row_bound()?);
         let mut text = learner.to_string();
         for parameter in plain.entry().parameters {
             let value = match parameter.name {
                 "horizon" if self.told => horizon as f64,
                 "gradient-bound" if self.told && gradient.is_finite() => gradient,
                 "lambda" if lambda > 0.0 => lambda,
+                "smoothness" if self.told && smoothness.is_finite() => smoothness,
                 _ => continue,
             };
             text.push(if text.contains(':') { ',' } else { ':' });

@@ -121,7 +121,10 @@ pub fn summarise(plan: &Plan, runs: &[Run]) -> Summary {
         let verdicts = runs.iter().filter_map(|r| Some((r, r.verdict.as_ref()?)));
         verdicts.filter(|(_, v)| v.applies())
     };
-    let with_theorem = runs.iter().filter(|r| r.verdict.is_some()).count();
+    let broken = runs
+        .iter()
+        .filter_map(|r| r.verdict.as_ref())
+        .filter(|v| !v.applies_to_mean());
     let proven = applying().count();
     let rows = plan.problems.iter().enumerate().map(|(p, problem)| {
         let learners = problem.learners.iter().enumerate();
@@ -146,7 +149,7 @@ pub fn summarise(plan: &Plan, runs: &[Run]) -> Summary {
         proven,
         vacuous: applying().filter(|(_, v)| v.vacuous).count(),
         exceeded: applying().filter(|(r, v)| r.regret.lower > v.bound).count(),
-        broken: with_theorem - proven,
+        broken: broken.count(),
     }
 }
 
@@ -207,7 +210,7 @@ fn bound(runs: &[&Run]) -> Bound {
     if verdicts.is_empty() {
         return Bound::NoneProven;
     }
-    if !verdicts.iter().all(|v| v.applies()) {
+    if !verdicts.iter().all(|v| v.applies_to_mean()) {
         return Bound::NotApplicable;
     }
     let value = mean(&verdicts.iter().map(|v| v.bound).collect::<Vec<_>>());

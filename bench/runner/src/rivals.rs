@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use extremal::game;
 use extremal::hindsight::{self, Options, Sum};
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::{Learner, LearnerSpec, Storage, default_for};
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::{Point, Row};
 use extremal::set::{SetSpec, SharedSet};
@@ -15,6 +15,9 @@ use crate::Failure;
 
 /// Factors on the theoretical step size, the same for everyone.
 const GRID: [f64; 6] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+
+/// What the library takes when only the set and the loss are known.
+const DEFAULT: &str = "default";
 
 /// Streams played; the first is there to choose the factor on, and does not count.
 const STREAMS: usize = 4;
@@ -156,6 +159,10 @@ impl Field {
     /// A learner's spec with all that it may be told, and its step size times `factor`; `None`
     /// where that has no such factor.
     fn spec(&self, name: &str, factor: f64) -> Option<String> {
+        if name == DEFAULT {
+            let default = default_for(&*self.set, &self.objective, Storage::Dense);
+            return (factor == 1.0).then(|| default.to_string());
+        }
         let entry = LearnerSpec::ENTRIES.iter().find(|e| e.name == name)?;
         let rounds = self.looks[self.looks.len() - 1];
         let ridge = self.objective.ridge();
@@ -169,12 +176,27 @@ impl Field {
                 "smoothness" if smooth.is_finite() && smooth > 0.0 => {
                     keys.push(format!("smoothness={smooth:?}"));
                 }
+                "exp-concavity" => {
+                    keys.extend(self.exp_concavity().map(|a| format!("exp-concavity={a:?}")));
+                }
                 "eta-scale" if factor != 1.0 => keys.push(format!("eta-scale={factor:?}")),
                 _ => {}
             }
         }
         let tunable = entry.parameters.iter().any(|p| p.name == "eta-scale");
         (factor == 1.0 || tunable).then(|| format!("{name}:{}", keys.join(",")))
+    }
+
+    /// α of the losses over the set: the least f''/f'² of the prediction.
+    fn exp_concavity(&self) -> Option<f64> {
+        let reach = self.longest_row() * self.set.geometry().norm_bound;
+        let labels = self.streams.iter().flat_map(|s| &s.labels);
+        let label = labels.fold(0.0_f64, |a, b| a.max(b.abs()));
+        match self.objective.loss().name() {
+            "squared" => Some(self.objective.loss().slope_bound(reach, label).powi(-2)),
+            "logistic" => Some((-reach).exp()),
+            _ => None,
+        }
     }
 
     fn longest_row(&self) -> f64 {
@@ -321,8 +343,8 @@ pub fn report(dim: usize, rounds: usize) -> Result<(), Failure> {
             1e3 * seconds
         );
         println!("|---|---|---|---|---|---|---|---|");
-        for entry in LearnerSpec::ENTRIES {
-            let name = entry.name;
+        let names = LearnerSpec::ENTRIES.iter().map(|entry| entry.name);
+        for name in std::iter::once(DEFAULT).chain(names) {
             let Some(spec) = field.spec(name, 1.0) else {
                 continue;
             };

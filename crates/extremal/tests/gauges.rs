@@ -9,7 +9,7 @@ use common::{
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
 use extremal::pair::Gradient;
-use extremal::set::{Set, SetSpec, SharedSet};
+use extremal::set::{Intersection, Set, SetSpec, SharedSet};
 use extremal::theory;
 
 fn set(text: &str, dim: usize) -> SharedSet {
@@ -429,4 +429,54 @@ fn both_go_to_the_minimiser_of_a_loss_that_stays() {
             assert!(excess < 0.1, "{text}, {spec}: {excess}");
         }
     }
+}
+
+/// ‖x‖∞ ≤ 1 and ‖x‖₁ ≤ 2 is a set of its own, too.
+#[test]
+fn an_intersection_is_played_as_the_set_that_it_is() {
+    const DIM: usize = 6;
+    let whole = set("k-sparse:k=2", DIM);
+    let parts = ["hypercube:centred=true", "l1:radius=2"].map(|text| set(text, DIM));
+    let met = Intersection::new(parts.to_vec()).unwrap().shared();
+    assert!((met.geometry().inner_radius.unwrap() - 2.0 / (DIM as f64).sqrt()).abs() < 1e-12);
+    let mut r = rng(8);
+    for _ in 0..200 {
+        let x = normals(&mut r, DIM);
+        let gauge = whole.gauge(&x).unwrap();
+        assert!((met.gauge(&x).unwrap() - gauge).abs() <= 1e-14 * gauge);
+        let (reached, s) = gauge_gradient(&*met, &x).unwrap();
+        assert!((reached - gauge).abs() <= 1e-14 * gauge && (dot(&s, &x) - gauge).abs() < 1e-12);
+        for point in feasible_points(&mut r, &*whole, 5) {
+            assert!(dot(&s, &point) <= 1.0 + 1e-12);
+        }
+    }
+    for spec in ["gauge-wrapper", "so-ogd:horizon=400,gradient-bound=4"] {
+        let spec: LearnerSpec = spec.parse().unwrap();
+        let mut learner = spec.build(&met).unwrap();
+        let mean = normals(&mut r, DIM);
+        let (mut lost, mut sum) = (0.0, vec![0.0; DIM]);
+        for t in 0..400 {
+            let x = written(learner.decide().unwrap());
+            assert!(whole.violation(&x).unwrap() <= 1e-9, "{x:?}");
+            let g = gradient(&mut r, t, &mean, &x);
+            lost += dot(&g, &x);
+            sum = plus(&sum, 1.0, &g);
+            learner.observe(&Gradient::dense(&g)).unwrap();
+        }
+        let regret = lost - dot(&sum, &atom(&*whole, &sum));
+        let bound = learner.guarantee().unwrap().bound(400.0);
+        assert!(regret <= bound, "{spec}: {regret} {bound}");
+    }
+    let mut asks = "ofw-ls"
+        .parse::<LearnerSpec>()
+        .unwrap()
+        .build(&met)
+        .unwrap();
+    asks.decide().unwrap();
+    let error = asks.observe(&Gradient::dense(&[1.0; DIM])).unwrap_err();
+    assert!(error.to_string().contains("gauge-wrapper"), "{error}");
+    assert!(Intersection::new(vec![]).is_err());
+    assert!(Intersection::new(vec![set("l2", 3), set("l2", 4)]).is_err());
+    let error = Intersection::new(vec![set("simplex", 3)]).err().unwrap();
+    assert!(error.to_string().contains("simplex"), "{error}");
 }

@@ -18,6 +18,7 @@ pub mod group;
 pub mod hull;
 pub mod hypercube;
 pub mod image;
+mod intersection;
 pub mod k_sparse;
 pub mod k_support;
 pub mod l1;
@@ -40,6 +41,7 @@ pub mod translate;
 
 pub use atom::{Atom, AtomView};
 pub use custom::CustomSet;
+pub use intersection::Intersection;
 pub(crate) use lp::norm_p;
 use parts::Fingerprint;
 pub use polytope::Polytope;

@@ -1,0 +1,147 @@
+//! The intersection of sets that have gauges, for learners that need no oracle.
+//!
+//! Minimising a linear function over an intersection is a problem of its own, so there is no
+//! oracle: `gauge-wrapper` and `so-ogd` play here, those that ask an oracle are told why they
+//! can't. The gauge is the largest of the parts' gauges.
+
+use std::sync::Arc;
+
+use super::parts::Fingerprint;
+use super::{Atom, Curvature, Geometry, Oracle, Set, SharedSet, larger};
+use crate::{Error, Result, kernel};
+
+/// The points that lie in all of several sets, each with 0 inside and a gauge.
+///
+/// ```
+/// use extremal::{learner::LearnerSpec, pair::Gradient, set::{Intersection, Set, SetSpec}};
+/// let parts = ["l2:radius=2,dim=3", "box:lower=-1,upper=0.5,dim=3"];
+/// let parts = parts.map(|text| text.parse::<SetSpec>().unwrap().build(None).unwrap());
+/// let set = Intersection::new(parts.to_vec())?.shared();
+/// let mut learner = "gauge-wrapper".parse::<LearnerSpec>()?.build(&set)?;
+/// for _ in 0..100 {
+///     learner.decide()?;
+///     learner.observe(&Gradient::dense(&[-1.0, -0.1, 1.0]))?;
+/// }
+/// let mut x = [0.0; 3];
+/// learner.decision().write(&mut x);
+/// assert!(set.violation(&x).unwrap() <= 1e-9 && x[0] > 0.3 && x[2] < -0.6);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Intersection {
+    parts: Vec<SharedSet>,
+    geometry: Geometry,
+}
+
+impl Intersection {
+    /// Of one set or more.
+    pub fn new(parts: Vec<SharedSet>) -> Result<Self> {
+        let Some(first) = parts.first() else {
+            return Err(Error::Unsupported("an intersection of no sets".into()));
+        };
+        let dim = first.dim();
+        let zero = vec![0.0; dim];
+        let mut geometry = Geometry {
+            inner_radius: Some(f64::INFINITY),
+            strong_convexity: Some(f64::INFINITY),
+            ..first.geometry()
+        };
+        let least = |a: Option<f64>, b: Option<f64>| Some(a?.min(b?));
+        for part in &parts {
+            if part.dim() != dim {
+                return Err(Error::Size {
+                    what: "set of an intersection",
+                    expected: dim,
+                    found: part.dim(),
+                });
+            }
+            if part.gauge_gradient(&zero, &mut zero.clone()).is_none() {
+                return Err(Error::Unsupported(format!(
+                    "an intersection is played by gauges, and set {} has none with a subgradient",
+                    part.name()
+                )));
+            }
+            let own = part.geometry();
+            let mut centre = zero.clone();
+            part.centre(&mut centre);
+            let around_0 = own.inner_radius.map(|r| r - kernel::norm(&centre));
+            geometry.diameter = geometry.diameter.min(own.diameter);
+            geometry.norm_bound = geometry.norm_bound.min(own.norm_bound);
+            geometry.inner_radius = least(geometry.inner_radius, around_0).filter(|r| *r > 0.0);
+            geometry.strong_convexity = least(geometry.strong_convexity, own.strong_convexity);
+        }
+        geometry.diameter = geometry.diameter.min(2.0 * geometry.norm_bound);
+        Ok(Self { parts, geometry })
+    }
+
+    /// For learners.
+    pub fn shared(self) -> SharedSet {
+        Arc::new(self)
+    }
+}
+
+impl Set for Intersection {
+    fn name(&self) -> &str {
+        "intersection"
+    }
+
+    fn dim(&self) -> usize {
+        self.parts[0].dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(NoOracle)
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let mut worst = 0.0;
+        for part in &self.parts {
+            worst = larger(worst, part.violation(x)?);
+        }
+        Some(worst)
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        // what rests on it asks an oracle
+        None
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        let mut largest = 0.0;
+        for part in &self.parts {
+            largest = larger(largest, part.gauge(x)?);
+        }
+        Some(largest)
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let mut furthest = (&self.parts[0], f64::NEG_INFINITY);
+        for part in &self.parts {
+            let gauge = part.gauge(x)?;
+            if gauge > furthest.1 {
+                furthest = (part, gauge);
+            }
+        }
+        furthest.0.gauge_gradient(x, out)
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let start = Fingerprint::new(self.name());
+        let parts = self.parts.iter().map(|part| part.fingerprint());
+        parts.fold(start, Fingerprint::with_part).value()
+    }
+}
+
+struct NoOracle;
+
+impl Oracle for NoOracle {
+    fn minimise(&mut self, _direction: &[f64], _atom: &mut Atom) -> Result<f64> {
+        Err(Error::Unsupported(
+            "an intersection has no linear oracle: play gauge-wrapper or so-ogd on it".into(),
+        ))
+    }
+}

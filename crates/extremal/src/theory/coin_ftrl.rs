@@ -1,9 +1,5 @@
 //! Betting, and what it adds to Gauge-FTRL.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Assumption, Theorem};
-
 /// A number in [0, 1] played by betting against linear losses loses at most this more than 1 does:
 /// (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)), where L is the largest
 /// |q_t|, L₁ the first, A = Σ|q_t| and ε the stake. As A ≤ LT, that is of order L√(T ln T).
@@ -29,27 +25,10 @@ pub fn coin_betting(stake: f64, first: f64, scale: f64, total: f64) -> f64 {
     (1.0 + stake) * scale + scale * ((1.0 + total / scale) * log).sqrt()
 }
 
-/// Gauge-FTRL's 2β and the betting for its share, as the run has them; for the rounds played.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct CoinFtrl {
-    /// The sum of both.
-    pub bound: f64,
-}
-
-impl Theorem for CoinFtrl {
-    fn name(&self) -> &'static str {
-        "Coin-FTRL, 2β and the bets"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        Vec::new()
-    }
-}
+as_played!(
+    /// Gauge-FTRL's 2β and the betting for its share, as the run has them; for the rounds played.
+    CoinFtrl {
+        /// The sum of both.
+        bound
+    }, "Coin-FTRL, 2β and the bets", 0.5
+);

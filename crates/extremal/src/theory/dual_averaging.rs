@@ -70,27 +70,10 @@ impl Theorem for DualAveraging {
     }
 }
 
-/// [`dual_averaging_adaptive`] with the gradients of the run; for the rounds played.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct DualAveragingAdaptive {
-    /// (1 + √5/2)·D·√(Σ‖g‖²).
-    pub bound: f64,
-}
-
-impl Theorem for DualAveragingAdaptive {
-    fn name(&self) -> &'static str {
-        "Dual averaging, (1 + √5/2)·D·√(Σ‖g‖²)"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![]
-    }
-}
+as_played!(
+    /// [`dual_averaging_adaptive`] with the gradients of the run; for the rounds played.
+    DualAveragingAdaptive {
+        /// (1 + √5/2)·D·√(Σ‖g‖²).
+        bound
+    }, "Dual averaging, (1 + √5/2)·D·√(Σ‖g‖²)", 0.5
+);

@@ -81,27 +81,10 @@ impl Theorem for Eg {
     }
 }
 
-/// (1 + 1/s)Δ, as the run has it; for the rounds played. At most [`eg_adaptive`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct EgAdaptive {
-    /// The bound.
-    pub bound: f64,
-}
-
-impl Theorem for EgAdaptive {
-    fn name(&self) -> &'static str {
-        "EG, 2Δ"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        Vec::new()
-    }
-}
+as_played!(
+    /// (1 + 1/s)Δ, as the run has it; for the rounds played. At most [`eg_adaptive`].
+    EgAdaptive {
+        /// The bound.
+        bound
+    }, "EG, 2Δ", 0.5
+);

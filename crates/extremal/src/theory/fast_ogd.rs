@@ -90,30 +90,13 @@ impl Theorem for FastOgd {
     }
 }
 
-/// [`fast_ogd_adaptive`], for the rounds played.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct FastOgdAdaptive {
-    /// The bound.
-    pub bound: f64,
-}
-
-impl Theorem for FastOgdAdaptive {
-    fn name(&self) -> &'static str {
-        "Fast OGD, D√(2κΣ‖g‖²)+κDM/2"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        Vec::new()
-    }
-}
+as_played!(
+    /// [`fast_ogd_adaptive`], for the rounds played.
+    FastOgdAdaptive {
+        /// The bound.
+        bound
+    }, "Fast OGD, D√(2κΣ‖g‖²)+κDM/2", 0.5
+);
 
 /// [`fast_ogd_strongly_convex`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -68,30 +68,13 @@ impl Theorem for LooBogd {
     }
 }
 
-/// What follows from the rounds played, without T and G.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LooBogdPlayed {
-    /// 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩ over blocks, and D‖S‖ of the one that has not ended.
-    pub bound: f64,
-}
-
-impl Theorem for LooBogdPlayed {
-    fn name(&self) -> &'static str {
-        "LOO-BOGD, 2√2·R√(Σ‖S‖²) + Σ⟨S, x−ỹ⟩"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.75
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![]
-    }
-}
+as_played!(
+    /// What follows from the rounds played, without T and G.
+    LooBogdPlayed {
+        /// 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩ over blocks, and D‖S‖ of the one that has not ended.
+        bound
+    }, "LOO-BOGD, 2√2·R√(Σ‖S‖²) + Σ⟨S, x−ỹ⟩", 0.75
+);
 
 /// The same for λ-strongly convex losses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

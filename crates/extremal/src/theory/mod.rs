@@ -7,6 +7,37 @@
 
 use serde::{Deserialize, Serialize};
 
+/// A theorem whose bound follows from the run itself, for the rounds played, and takes nothing
+/// for granted.
+macro_rules! as_played {
+    ($(#[$about:meta])* $name:ident { $(#[$what:meta])* bound }, $title:literal, $exponent:expr) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct $name {
+            $(#[$what])*
+            pub bound: f64,
+        }
+
+        impl super::Theorem for $name {
+            fn name(&self) -> &'static str {
+                $title
+            }
+
+            fn bound(&self, _rounds: f64) -> f64 {
+                self.bound
+            }
+
+            fn exponent(&self) -> f64 {
+                $exponent
+            }
+
+            fn assumptions(&self) -> Vec<super::Assumption> {
+                Vec::new()
+            }
+        }
+    };
+}
+
 mod adahedge;
 mod coin_ftrl;
 mod doubling;

@@ -69,27 +69,10 @@ impl Theorem for OgdStronglyConvex {
     }
 }
 
-/// √2·D·√(Σ‖g‖²) with the gradients of the run; for the rounds played.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct OgdAdagrad {
-    /// √2·D·√(Σ‖g‖²).
-    pub bound: f64,
-}
-
-impl Theorem for OgdAdagrad {
-    fn name(&self) -> &'static str {
-        "OGD, √2·D·√(Σ‖g‖²)"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![]
-    }
-}
+as_played!(
+    /// √2·D·√(Σ‖g‖²) with the gradients of the run; for the rounds played.
+    OgdAdagrad {
+        /// √2·D·√(Σ‖g‖²).
+        bound
+    }, "OGD, √2·D·√(Σ‖g‖²)", 0.5
+);

@@ -61,28 +61,11 @@ impl Theorem for SoOgd {
     }
 }
 
-/// What follows from the rounds played, without T and G.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SoOgdPlayed {
-    /// √2·R·((c + 1/c)√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)/c) + R·Σδ_t‖g_t‖, c the factor
+as_played!(
+    /// What follows from the rounds played, without T and G.
+    SoOgdPlayed {
+        /// √2·R·((c + 1/c)√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)/c) + R·Σδ_t‖g_t‖, c the factor
     /// on η.
-    pub bound: f64,
-}
-
-impl Theorem for SoOgdPlayed {
-    fn name(&self) -> &'static str {
-        "SO-OGD, 2√2·R√(Σ‖g‖²) + R·Σδ‖g‖"
-    }
-
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![]
-    }
-}
+        bound
+    }, "SO-OGD, 2√2·R√(Σ‖g‖²) + R·Σδ‖g‖", 0.5
+);

@@ -256,7 +256,8 @@ impl Saved {
         }
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the class.
+    /// The prediction for an example: ⟨a, x⟩, or the class. It may not be finite where the numbers
+    /// are huge.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predict(self.decisions(), self.dim, example)
     }

@@ -119,3 +119,53 @@ fn labels_may_be_negative_and_must_differ_as_numbers() {
     refused(&["learn", text(&data), "-q", "--classes", "1,2,1e0"]);
     refused(&["learn", text(&data), "-q", "--classes", "-0,0"]);
 }
+
+#[test]
+fn flags_that_contradict_a_model_are_shown_as_they_are_written() {
+    let folder = Folder::new("contradict");
+    let data = folder.write("data.svm", libsvm(&examples(20, 36)));
+    let model = folder.file("m");
+    let play = |rest: &[&str]| {
+        let words = ["learn", text(&data), "--loss", "logistic", "-q", "-f"];
+        done(&[&words[..], &[text(&model)], rest].concat());
+    };
+    let check = |flag: &[&str], expected: &str| {
+        let words = ["learn", text(&data), "-i", text(&model), "-q"];
+        let message = refused(&[&words[..], flag].concat());
+        assert!(message.contains(expected), "{message}");
+    };
+    play(&["--learner", "coin-ftrl"]);
+    let with = "contradicts the model, which was made with";
+    check(&["--bits", "18"], &format!("--bits 18 {with}out: "));
+    check(&["--labels", "a,b"], &format!("--labels a,b {with}out: "));
+    check(&["--intercept"], &format!("--intercept {with}out: "));
+    check(
+        &["--link", "identity"],
+        &format!("--link identity {with} logistic: "),
+    );
+    check(
+        &["--horizon", "3"],
+        "--horizon is not for the model's learner, coin-ftrl: ",
+    );
+    play(&["--classes=-1,1"]);
+    check(
+        &["--classes", "1,2"],
+        &format!("--classes 1,2 {with} -1,1: "),
+    );
+    let given = ["--horizon", "9", "--gradient-bound", "2"];
+    play(&[&["--learner", "ofw-ls"], &given[..]].concat());
+    check(&["--horizon", "3"], &format!("--horizon 3 {with} ofw-ls:"));
+    check(
+        &["--gradient-bound", "2.5"],
+        &format!("--gradient-bound 2.5 {with} ofw-ls:"),
+    );
+    done(&[
+        "learn",
+        text(&data),
+        "-i",
+        text(&model),
+        "-q",
+        given[0],
+        given[1],
+    ]);
+}

@@ -72,6 +72,17 @@ fn links_lead_to_the_same_file_and_devices_hold_nothing() {
     refused(&["learn", text(&data), "-p", text(&soft)]);
     refused(&["learn", text(&data), "-p", text(&hard)]);
     refused(&["learn", text(&data), "-p", text(&new), "-f", text(&later)]);
+    // the shell's files are files too
+    let open = || std::fs::File::options().append(true).read(true).open(&data);
+    let words = ["learn", "--format", "libsvm", "-p", text(&data), "-q"];
+    let output = extremal().args(words).stdin(open().unwrap()).output();
+    assert_eq!(output.unwrap().status.code(), Some(2));
+    let words = ["learn", text(&data), "-p", "-", "-q"];
+    let mut child = extremal();
+    child.args(words).stdout(open().unwrap());
+    let output = child.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
     let null = "/dev/null";
     done(&["learn", text(&data), "-p", null, "--trace", null, "-q"]);
 }

@@ -47,6 +47,18 @@ fn the_last_line_for_programs_counts_what_was_skipped() {
 }
 
 #[test]
+fn what_was_skipped_is_counted_though_an_error_ends_the_run() {
+    let folder = Folder::new("skip-error");
+    let stream = "1 1:1\n1 1:x\n1 1:1e308 2:1e308\n";
+    let data = folder.write("data.svm", stream);
+    let words = ["learn", text(&data), "--on-error", "skip"];
+    let output = run(&[&words[..], &["--set", "l2:radius=50"]].concat());
+    assert_eq!(output.status.code(), Some(3));
+    let said = errors(&output);
+    assert!(said.contains("skipped          1\n"), "{said}");
+}
+
+#[test]
 fn examples_of_no_weight_have_no_average() {
     let folder = Folder::new("no-weight");
     let data = folder.write("data.vw", "1 0 | 1:1\n-1 0 | 2:1\n");

@@ -46,12 +46,12 @@ pub(super) fn options(options: &LearnOptions) -> Result<()> {
         );
     }
     files(&[
-        ("the data", options.data.as_ref(), Use::Read),
-        ("-i", options.resume.as_ref(), Use::Read),
-        ("--test", options.test.as_ref(), Use::Read),
-        ("-f", options.model.as_ref(), Use::Write),
-        ("-p", options.predictions.as_ref(), Use::Write),
-        ("--trace", options.trace.as_ref(), Use::Write),
+        ("the data", Some(data.unwrap_or(Path::new("-"))), Use::Read),
+        ("-i", options.resume.as_deref(), Use::Read),
+        ("--test", options.test.as_deref(), Use::Read),
+        ("-f", options.model.as_deref(), Use::Write),
+        ("-p", options.predictions.as_deref(), Use::Write),
+        ("--trace", options.trace.as_deref(), Use::Write),
     ])?;
     match &options.test {
         Some(path) => test(path, data),
@@ -85,31 +85,32 @@ fn test(path: &Path, data: Option<&Path>) -> Result<()> {
     })
 }
 
-/// Refuses a file that is written to and named twice. A model may take the place of the one that
-/// it goes on from.
-pub(super) fn files(named: &[(&str, Option<&PathBuf>, Use)]) -> Result<()> {
-    for (k, (flag, path, usage)) in named.iter().enumerate() {
-        for (other, earlier, earlier_usage) in &named[..k] {
-            let (Some(path), Some(earlier)) = (path, earlier) else {
+/// A file by the flag that names it, and what it is for.
+pub(super) type Named<'a> = (&'a str, Option<&'a Path>, Use);
+
+/// Refuses a file that is written to and named twice, also where standard input or output is one.
+/// A model may take the place of the one that it goes on from.
+pub(super) fn files(named: &[Named<'_>]) -> Result<()> {
+    for (k, later) in named.iter().enumerate() {
+        for earlier in &named[..k] {
+            let ((flag, Some(path), _), (other, Some(first), _)) = (later, earlier) else {
                 continue;
             };
-            let replaces = (*other, *flag) == ("-i", "-f");
-            if (*usage, *earlier_usage) == (Use::Read, Use::Read) || replaces {
+            if (later.2, earlier.2) == (Use::Read, Use::Read) || (*other, *flag) == ("-i", "-f") {
                 continue;
             }
-            match (is_dash(path), is_dash(earlier)) {
-                (true, true) if usage == earlier_usage && *other != "-f" && *flag != "-f" => {
-                    return Err(Error::Usage(format!(
-                        "{other} and {flag} can't both go to standard output"
-                    )));
-                }
-                (false, false) if same(earlier, path) => {
-                    return Err(Error::Usage(format!(
-                        "{other} and {flag} name the same file, {}: one would destroy the other",
-                        path.display()
-                    )));
-                }
-                _ => {}
+            let (to, from) = (standard(later), standard(earlier));
+            if to.is_some() && to == from {
+                return Err(Error::Usage(format!(
+                    "{other} and {flag} can't both go to standard output"
+                )));
+            }
+            if same(from.unwrap_or(first), to.unwrap_or(path)) {
+                let shown = if to.is_some() { first } else { path };
+                return Err(Error::Usage(format!(
+                    "{other} and {flag} name the same file, {}: one would destroy the other",
+                    shown.display()
+                )));
             }
         }
     }
@@ -120,14 +121,27 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Standard input or output, where that is meant. A model always has a name.
+fn standard((flag, path, usage): &Named<'_>) -> Option<&'static Path> {
+    path.filter(|path| is_dash(path) && !["-f", "-i"].contains(flag))?;
+    Some(Path::new(match usage {
+        Use::Read => "/dev/stdin",
+        Use::Write => "/dev/stdout",
+    }))
+}
+
 /// Whether two paths lead to one file, there or not. Devices hold nothing that could be destroyed.
 fn same(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
         #[cfg(unix)]
-        (Ok(a), Ok(b)) => {
+        (Ok(one), Ok(other)) => {
             use std::os::unix::fs::{FileTypeExt, MetadataExt};
-            let device = a.file_type().is_char_device();
-            !device && (a.dev(), a.ino()) == (b.dev(), b.ino())
+            let kind = one.file_type();
+            if kind.is_file() {
+                (one.dev(), one.ino()) == (other.dev(), other.ino())
+            } else {
+                a == b && !kind.is_char_device()
+            }
         }
         _ => match (place(a, MOST_LINKS), place(b, MOST_LINKS)) {
             (Some(a), Some(b)) => a == b,

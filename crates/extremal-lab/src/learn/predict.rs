@@ -31,10 +31,13 @@ pub struct PredictOptions {
 /// Writes one prediction per line, as soon as there is one. Returns how many, and how many lines
 /// were skipped.
 pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
+    let dash = Path::new("-");
+    let path = options.out.as_deref().unwrap_or(dash);
+    let data = options.data.as_deref();
     check::files(&[
         ("-i", Some(&options.model), Use::Read),
-        ("the data", options.data.as_ref(), Use::Read),
-        ("-p", options.out.as_ref(), Use::Write),
+        ("the data", Some(data.unwrap_or(dash)), Use::Read),
+        ("-p", Some(path), Use::Write),
     ])?;
     let saved = Saved::open(&options.model)?;
     let link = options.link.unwrap_or(saved.plan.link);
@@ -45,9 +48,9 @@ pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
         labels_required: false,
         ..saved.plan.read_options()
     };
-    let file = name_of(options.data.as_deref());
-    let mut reader = Reader::open(options.data.as_deref(), &read)?;
-    let mut out = Sink::create(options.out.as_deref().unwrap_or(Path::new("-")))?;
+    let file = name_of(data);
+    let mut reader = Reader::open(data, &read)?;
+    let mut out = Sink::create(path)?;
     let mut count = 0;
     let names = &saved.plan.classes;
     let mut each = |example: &Example<'_>, out: &mut Sink| {

@@ -145,9 +145,7 @@ impl Run<'_> {
             text += &format!(", {} of them now", format::count(played));
         }
         text.push('\n');
-        if self.skipped > 0 {
-            text += &format!("skipped          {}\n", format::count(self.skipped));
-        }
+        text += &self.left_out();
         if self.session.rounds() > 0 {
             let certified = self.session.certify()?;
             let counters = self.session.counters();
@@ -182,6 +180,19 @@ impl Run<'_> {
         }
         self.host.say(&text);
         Ok(())
+    }
+
+    /// What remains to be told after an error.
+    pub fn conclude_early(&mut self) {
+        let text = self.left_out();
+        self.say(&text);
+    }
+
+    fn left_out(&self) -> String {
+        match self.skipped {
+            0 => String::new(),
+            skipped => format!("skipped          {}\n", format::count(skipped)),
+        }
     }
 
     /// The score, where there is one; for programs, the last line, whatever the end.

@@ -141,8 +141,9 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Err(error) if error.is_closed_pipe() => return Err(error),
         played => run.close(played),
     };
-    if played.is_ok() {
-        run.conclude()?;
+    match &played {
+        Ok(_) => run.conclude()?,
+        Err(_) => run.conclude_early(),
     }
     let mut tested = None;
     let end = played.and_then(|end| match &options.test {
@@ -422,7 +423,12 @@ impl<'a> Run<'a> {
         };
         let played = if self.session.is_torn() {
             let why = "some classes were a round ahead of others, so that the model is not saved";
-            also(played, Err(Error::Unsupported(why.into())))
+            let unsaved = self
+                .options
+                .model
+                .as_ref()
+                .map_or(Ok(()), |_| Err(Error::Unsupported(why.into())));
+            also(played, unsaved)
         } else {
             // The round before an error is the last one: what it left is worth keeping.
             let played = also(played, self.report_last());

@@ -68,6 +68,27 @@ fn a_signal_ends_the_scoring_and_the_model_is_saved() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_signal_ends_the_wait_for_a_test_file_too() {
+    use std::io::{BufRead, BufReader};
+    let folder = Folder::new("stop-waiting");
+    let (data, model) = (steep(&folder), folder.file("m"));
+    let pipe = folder.pipe("test.svm");
+    let words = ["learn", text(&data), "-f", text(&model), "--test"];
+    let mut child = extremal()
+        .args([&words[..], &[text(&pipe)], &STEEP[..4]].concat())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    // the block at the end comes before the score
+    assert!(lines.any(|line| line.unwrap().starts_with("features ")));
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(model.exists());
+}
+
+#[test]
 fn a_score_is_shown_in_every_form() {
     let folder = Folder::new("score-forms");
     let data = steep(&folder);

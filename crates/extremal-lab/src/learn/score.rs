@@ -1,6 +1,7 @@
 //! How good predictions are: loss, accuracy and AUC, or RMSE.
 
 use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
 
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
@@ -56,7 +57,9 @@ pub(super) fn test(
     let file = name_of(Some(path));
     let mut score = Score::default();
     let mut refused = 0;
-    let mut reader = Reader::open(Some(path), read)?;
+    let Some(mut reader) = open(path, read, host)? else {
+        return Ok(None);
+    };
     loop {
         if host.is_stopped() {
             return Ok(None);
@@ -103,6 +106,27 @@ pub(super) fn test(
         skipped: refused + reader.skipped(),
         notes: reader.notes(),
     }))
+}
+
+/// Opens a file that may be a pipe nobody writes to yet; `None` if told to stop meanwhile.
+fn open(path: &Path, read: &ReadOptions, host: &dyn Host) -> Result<Option<Reader>> {
+    let (sender, opened) = std::sync::mpsc::channel();
+    let (file, read) = (path.to_path_buf(), read.clone());
+    std::thread::spawn(move || {
+        // nobody waits for it after a stop
+        let _ = sender.send(Reader::open(Some(&file), &read));
+    });
+    loop {
+        match opened.recv_timeout(PATIENCE) {
+            Ok(reader) => return Ok(Some(reader?)),
+            Err(RecvTimeoutError::Timeout) if !host.is_stopped() => {}
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                let what = format!("{}: it could not be opened", path.display());
+                return Err(Error::Unsupported(what));
+            }
+        }
+    }
 }
 
 /// Adds up predictions and labels.

@@ -1,5 +1,6 @@
 //! `learn`, `predict` and `inspect`: their flags, and what surrounds a run.
 
+use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -111,10 +112,10 @@ pub struct Learn {
     #[arg(long, help_heading = "What is learnt")]
     intercept: bool,
     /// The texts that stand for -1 and +1
-    #[arg(long, value_name = "NEG,POS", value_parser = pair, help_heading = "What is learnt")]
+    #[arg(long, value_name = "NEG,POS", value_parser = pair, allow_hyphen_values = true, help_heading = "What is learnt")]
     labels: Option<(String, String)>,
     /// Several classes, each against the others: their number (labels 1 to N) or their names
-    #[arg(long, value_name = "N|A,B,..", value_parser = classes, help_heading = "What is learnt")]
+    #[arg(long, value_name = "N|A,B,..", value_parser = classes, allow_hyphen_values = true, help_heading = "What is learnt")]
     classes: Option<Classes>,
     /// How the decision is stored [default: the cheapest that the set allows]
     #[arg(long, value_enum, help_heading = "What is learnt")]
@@ -214,7 +215,7 @@ pub struct Learn {
     /// The form of progress lines
     #[arg(long, value_enum, default_value = "table", help_heading = "Reports")]
     progress: ProgressFlag,
-    /// Print nothing but errors
+    /// Print nothing but errors and the score of --test
     #[arg(long, short, help_heading = "Reports")]
     quiet: bool,
 }
@@ -224,9 +225,7 @@ struct Classes(Vec<String>);
 
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once(',') {
-        Some((negative, positive))
-            if !negative.is_empty() && !positive.is_empty() && negative != positive =>
-        {
+        Some((negative, positive)) if differ(&[negative, positive]) => {
             Ok((negative.into(), positive.into()))
         }
         _ => Err("expected two different texts, NEG,POS".into()),
@@ -240,14 +239,24 @@ fn classes(text: &str) -> Result<Classes, String> {
             _ => Err("expected between 2 and 100000 classes".into()),
         };
     }
-    let names: Vec<String> = text.split(',').map(str::to_string).collect();
-    let mut sorted = names.clone();
-    sorted.sort();
-    sorted.dedup();
-    if names.len() < 2 || sorted.len() < names.len() || names.iter().any(String::is_empty) {
+    let names: Vec<&str> = text.split(',').collect();
+    if names.len() < 2 || !differ(&names) {
         return Err("expected a number, or names that differ: A,B,C".into());
     }
-    Ok(Classes(names))
+    Ok(Classes(names.into_iter().map(str::to_string).collect()))
+}
+
+/// Whether no two of them mean the same label, as 1 and 1.0 do, and none is empty.
+fn differ(names: &[&str]) -> bool {
+    let mut seen = HashSet::new();
+    names.iter().all(|name| {
+        let meant = match name.parse::<f64>() {
+            // -0 is 0
+            Ok(number) if number.is_finite() => format!("{:?}", number + 0.0),
+            _ => name.to_string(),
+        };
+        !name.is_empty() && seen.insert(meant)
+    })
 }
 
 /// The terminal and the signals.
@@ -360,19 +369,18 @@ impl Learn {
         let mut terminal = Terminal::new(self.quiet || self.progress == ProgressFlag::Json)?;
         let end = learn::learn(&options, &mut terminal);
         terminal.bar.finish_and_clear();
-        Ok(match end? {
-            End::Done => ExitCode::SUCCESS,
-            End::Interrupted => {
-                eprintln!(
-                    "interrupted{}",
-                    match &self.model {
-                        Some(path) => format!("; what was learnt is in {}", path.display()),
-                        None => "; nothing was saved, as there is no -f".into(),
-                    }
-                );
-                ExitCode::from(INTERRUPTED)
+        let end = end?;
+        if end == End::Done {
+            return Ok(ExitCode::SUCCESS);
+        }
+        crate::tell(&match (&self.model, end) {
+            (_, End::Unstarted) => {
+                "interrupted before the first round; nothing was learnt, and nothing saved".into()
             }
-        })
+            (Some(path), _) => format!("interrupted; what was learnt is in {}", path.display()),
+            (None, _) => "interrupted; nothing was saved, as there is no -f".into(),
+        });
+        Ok(ExitCode::from(INTERRUPTED))
     }
 }
 
@@ -402,7 +410,7 @@ impl Predict {
             link: self.link.map(Link::from),
         })?;
         if skipped > 0 {
-            eprintln!("skipped {skipped} lines");
+            crate::tell(&format!("skipped {skipped} lines"));
         }
         Ok(ExitCode::SUCCESS)
     }

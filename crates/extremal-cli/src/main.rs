@@ -114,13 +114,18 @@ fn main() -> ExitCode {
         {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {}", in_words(&error));
+        tell(&format!("error: {}", in_words(&error)));
         ExitCode::from(match lab {
             Some(lab) if lab.is_numerical() => NUMERICAL_FAILURE,
             Some(lab) if lab.is_usage() => BAD_USAGE,
             _ => BAD_INPUT,
         })
     })
+}
+
+/// A line on stderr. Where that can't be written, the exit code still tells.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The error and what is behind it, each thing once.
@@ -161,15 +166,15 @@ fn play(arguments: &Demo) -> anyhow::Result<ExitCode> {
     let report = played.write(&output)?;
     print(&played.table(paint()))?;
     if !arguments.quiet {
-        eprintln!(
+        tell(&format!(
             "\nPlayed in {:.1} s. Report: {}",
             played.seconds(),
             report.display()
-        );
+        ));
     }
     if played.summary.is_suspicious() {
-        eprintln!(
-            "error: a decision left its set or a regret exceeds a proven bound, see the lines below the table"
+        tell(
+            "error: a decision left its set or a regret exceeds a proven bound, see the lines below the table",
         );
         return Ok(ExitCode::from(NUMERICAL_FAILURE));
     }

@@ -31,6 +31,22 @@ pub enum Error {
     /// A stream or a model can't be read.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),
+    /// A number that is not finite came out.
+    #[error("{place}: {what}")]
+    NotFinite {
+        /// The file and the line.
+        place: String,
+        /// Which number.
+        what: String,
+    },
+    /// Something went wrong, and then something else on the way out.
+    #[error("{first}\nerror: {then}")]
+    Both {
+        /// What ended the run.
+        first: Box<Error>,
+        /// What happened after.
+        then: Box<Error>,
+    },
     /// What was asked for contradicts itself, or can't be had.
     #[error("{0}")]
     Usage(String),
@@ -42,7 +58,11 @@ pub enum Error {
 impl Error {
     /// Whether it is the call that is wrong, rather than the input.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage(_))
+        match self {
+            Self::Usage(_) => true,
+            Self::Both { first, .. } => first.is_usage(),
+            _ => false,
+        }
     }
 
     /// Whether nobody reads what is written any more.
@@ -52,13 +72,20 @@ impl Error {
 
     /// Whether the numbers broke down, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
-        matches!(
-            self,
-            Self::Library {
-                why: extremal::Error::Numerical { .. },
-                ..
-            }
-        )
+        match self {
+            Self::Library { why, .. } => matches!(why, extremal::Error::Numerical { .. }),
+            Self::NotFinite { .. } => true,
+            Self::Both { first, .. } => first.is_numerical(),
+            _ => false,
+        }
+    }
+
+    /// This one, then another.
+    pub(crate) fn then(self, then: Self) -> Self {
+        Self::Both {
+            first: Box::new(self),
+            then: Box::new(then),
+        }
     }
 }
 

@@ -40,6 +40,15 @@ fn decimals(x: f64, places: usize) -> String {
     out
 }
 
+/// With six decimals; `—` for what is not finite.
+pub fn fixed(x: f64) -> String {
+    if x.is_finite() {
+        format!("{x:.6}")
+    } else {
+        "—".into()
+    }
+}
+
 /// 256000 → `256,000`.
 pub fn count(n: u64) -> String {
     decimals(n as f64, 0)

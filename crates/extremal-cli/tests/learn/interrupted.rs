@@ -110,11 +110,7 @@ fn a_signal_saves_and_says_so_even_while_the_input_is_silent() {
             let line = lines.next().unwrap().unwrap();
             seen += u32::from(line.contains("\"round\""));
         }
-        let pid = child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-s", signal, &pid])
-            .status();
-        assert!(sent.unwrap().success());
+        super::support::signal(&child, signal);
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(130), "{signal}");
         drop(input);
@@ -122,6 +118,38 @@ fn a_signal_saves_and_says_so_even_while_the_input_is_silent() {
         assert!(shown.contains("rounds") && shown.contains("40"), "{shown}");
         std::fs::remove_file(&model).unwrap();
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_signal_before_the_first_round_claims_nothing() {
+    let folder = Folder::new("unstarted");
+    let model = folder.write("m", "of another time");
+    let mut child = extremal()
+        .args(["learn", "--format", "libsvm", "-f", text(&model)])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input
+        .write_all(libsvm(&examples(5, 19)).as_bytes())
+        .unwrap();
+    // once it listens, to INT last
+    let status = format!("/proc/{}/status", child.id());
+    wait_for(|| {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
+        u64::from_str_radix(caught.unwrap().trim(), 16).unwrap() & (1 << 1) != 0
+    });
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(130));
+    let said = errors(&output);
+    assert!(said.contains("nothing was learnt"), "{said}");
+    assert!(!said.contains("what was learnt is in"), "{said}");
+    assert_eq!(std::fs::read(&model).unwrap(), b"of another time");
 }
 
 #[test]

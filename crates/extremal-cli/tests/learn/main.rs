@@ -4,5 +4,8 @@ mod classes;
 mod interrupted;
 mod laws;
 mod piped;
+mod refused;
+mod reported;
 mod resumed;
+mod scored;
 mod support;

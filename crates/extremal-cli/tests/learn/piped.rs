@@ -85,3 +85,52 @@ fn standard_input_can_t_be_read_twice() {
     let output = run(&["learn", "--passes", "2"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_model_is_learnt_to_the_end_though_nobody_reads_the_predictions() {
+    let folder = Folder::new("leave-model");
+    let data = folder.write("data.svm", libsvm(&examples(20_000, 15)));
+    let (a, b) = (folder.file("a"), folder.file("b"));
+    let words = ["learn", text(&data), "--loss", "logistic", "-f"];
+    done(&[&words[..], &[text(&a), "--quiet"]].concat());
+    for to in ["-p", "--trace"] {
+        let mut child = extremal()
+            .args(words)
+            .args([text(&b), "-P", "100", to, "-"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let out = child.wait_with_output().unwrap();
+        let said = errors(&out);
+        assert!(out.status.success(), "{said}");
+        assert!(said.contains("nobody reads the "), "{said}");
+        assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
+        std::fs::remove_file(&b).unwrap();
+    }
+}
+
+#[test]
+fn a_prediction_is_written_as_soon_as_its_example_is_there() {
+    use std::io::{BufRead, BufReader};
+    let folder = Folder::new("answers");
+    let data = folder.write("data.svm", libsvm(&examples(20, 18)));
+    let model = folder.file("m");
+    done(&["learn", text(&data), "-qf", text(&model)]);
+    let mut child = extremal()
+        .args(["predict", "--format", "libsvm", "-i", text(&model)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..3 {
+        input.write_all(b"1 1:1\n").unwrap();
+        assert!(lines.next().unwrap().unwrap().parse::<f64>().is_ok());
+    }
+    drop(input);
+    assert!(lines.next().is_none());
+    assert!(child.wait().unwrap().success());
+}

@@ -28,6 +28,17 @@ impl Folder {
     }
 }
 
+#[cfg(unix)]
+impl Folder {
+    /// A named pipe.
+    pub fn pipe(&self, name: &str) -> PathBuf {
+        let path = self.file(name);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        path
+    }
+}
+
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
@@ -52,6 +63,29 @@ pub fn done(arguments: &[&str]) -> Output {
         String::from_utf8_lossy(&output.stderr)
     );
     output
+}
+
+/// What was said on stderr.
+pub fn errors(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Waits until something has happened, half a minute at most.
+pub fn wait_for(happened: impl Fn() -> bool) {
+    for _ in 0..3000 {
+        if happened() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("it did not happen");
+}
+
+#[cfg(unix)]
+pub fn signal(child: &std::process::Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", name, &pid]).status();
+    assert!(sent.unwrap().success());
 }
 
 /// The chosen games and the registered ones.

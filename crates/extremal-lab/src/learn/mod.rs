@@ -1,14 +1,17 @@
 //! Learning from a stream of examples: one pass, resumable, with its regret certified.
 
+mod check;
 mod classes;
 mod inspect;
 mod plan;
 mod predict;
 mod progress;
+mod report;
 mod run;
 mod saved;
 mod score;
 mod session;
+mod sink;
 mod source;
 
 pub use inspect::{inspect, weights};
@@ -19,22 +22,11 @@ pub use run::{End, Host, LearnOptions, Progress, learn};
 pub use saved::{Saved, save};
 pub use session::{Counters, Proven, Round, Session};
 
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use extremal_data::Example;
 
 use crate::error::{Error, Result};
-
-/// A file to write line by line, or standard output for `-`.
-fn create(path: &Path) -> Result<BufWriter<Box<dyn Write>>> {
-    let sink: Box<dyn Write> = if path.as_os_str() == "-" {
-        Box::new(std::io::stdout())
-    } else {
-        Box::new(std::fs::File::create(path).map_err(|why| cant_write(path, why))?)
-    };
-    Ok(BufWriter::with_capacity(1 << 16, sink))
-}
 
 fn cant_write(path: &Path, why: std::io::Error) -> Error {
     Error::WriteFile {
@@ -62,6 +54,17 @@ fn at_line(error: extremal::Error, file: &str, example: &Example<'_>) -> Error {
             text,
         }),
     }
+}
+
+/// A prediction that can be used, or an error with its place.
+fn finite(prediction: f64, file: &str, example: &Example<'_>) -> Result<f64> {
+    if prediction.is_finite() {
+        return Ok(prediction);
+    }
+    Err(Error::NotFinite {
+        place: format!("{file}:{}", example.line),
+        what: format!("the prediction is not finite: {prediction}"),
+    })
 }
 
 /// What a data file is called in messages.

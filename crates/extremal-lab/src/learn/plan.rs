@@ -73,7 +73,8 @@ pub struct Asked {
     pub seed: Option<u64>,
 }
 
-/// What is learnt and how. It is kept in the model.
+/// What is learnt and how. It is kept in the model; a model from before a key was there has its
+/// default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Where decisions lie.
@@ -85,28 +86,39 @@ pub struct Plan {
     /// How the decision is stored.
     pub storage: Storage,
     /// λ of (λ/2)‖x‖².
+    #[serde(default)]
     pub ridge: f64,
     /// What predictions are written as.
     pub link: Link,
     /// The texts that stand for −1 and +1.
+    #[serde(default)]
     pub labels: Option<(String, String)>,
     /// The classes of one-against-all; none for one model.
+    #[serde(default)]
     pub classes: Vec<String>,
     /// log₂ of how many places names are hashed to.
+    #[serde(default)]
     pub bits: Option<u32>,
     /// Whether every example has a 1 of its own.
+    #[serde(default)]
     pub intercept: bool,
     /// Whether libsvm's indices start at 0.
+    #[serde(default)]
     pub zero_based: bool,
     /// The label's column.
+    #[serde(default)]
     pub label_column: Option<String>,
     /// The weight's column.
+    #[serde(default)]
     pub weight_column: Option<String>,
     /// Columns that are texts whatever they look like.
+    #[serde(default)]
     pub categorical: Vec<String>,
     /// Chooses what learners draw.
+    #[serde(default)]
     pub seed: u64,
     /// What the data call the first feature: 1 in libsvm's files, 0 elsewhere.
+    #[serde(default)]
     pub first_index: u32,
 }
 
@@ -181,16 +193,29 @@ impl Plan {
     /// Errors where a flag contradicts what a model was made with.
     pub fn agree(&self, asked: &Asked) -> Result<()> {
         let against = |flag: &str, given: String, kept: String| {
+            let kept = match kept.is_empty() {
+                true => "out".to_string(),
+                false => format!(" {kept}"),
+            };
             Err(Error::Usage(format!(
-                "{flag} {given} contradicts the model, which was made with {kept}: leave it out, or start anew without -i"
+                "{flag} {given} contradicts the model, which was made with{kept}: leave it out, or start anew without -i"
             )))
         };
         macro_rules! same {
             ($flag:literal, $given:expr, $kept:expr) => {
-                if let Some(given) = $given
-                    && given != $kept
+                if let Some(given) = &$given
+                    && *given != $kept
                 {
-                    return against($flag, format!("{given:?}"), format!("{:?}", $kept));
+                    return against($flag, given.as_flag(), $kept.as_flag());
+                }
+            };
+        }
+        macro_rules! given_like {
+            ($flag:literal, $given:expr, $kept:expr) => {
+                if let Some(given) = &$given
+                    && $kept.as_ref() != Some(given)
+                {
+                    return against($flag, given.as_flag(), $kept.as_flag());
                 }
             };
         }
@@ -211,43 +236,58 @@ impl Plan {
             if given != self.learner {
                 return against("--learner", given.to_string(), self.learner.to_string());
             }
-        } else if asked.horizon.is_some()
-            || asked.gradient_bound.is_some()
-            || asked.eta_scale.is_some()
-        {
-            let name = self.learner.entry().name;
-            let given = learner_of(name, asked, self.ridge)?;
-            if given != self.learner {
-                return against("--learner", given.to_string(), self.learner.to_string());
-            }
+        } else {
+            self.agree_on_learner(asked)?;
         }
         same!("--l2", asked.ridge, self.ridge);
         same!("--storage", asked.storage, self.storage);
         same!("--seed", asked.seed, self.seed);
-        same!("--bits", asked.bits.map(Some), self.bits);
-        same!("--labels", asked.labels.clone().map(Some), self.labels);
-        same!("--categorical", asked.categorical.clone(), self.categorical);
-        same!("--classes", asked.classes.clone(), self.classes);
-        same!(
-            "--label",
-            asked.label_column.clone().map(Some),
-            self.label_column
-        );
-        same!(
-            "--weight",
-            asked.weight_column.clone().map(Some),
-            self.weight_column
-        );
-        same!(
-            "--intercept",
-            asked.intercept.then_some(true),
-            self.intercept
-        );
-        same!(
-            "--zero-based",
-            asked.zero_based.then_some(true),
-            self.zero_based
-        );
+        same!("--link", asked.link, self.link);
+        same!("--categorical", asked.categorical, self.categorical);
+        same!("--classes", asked.classes, self.classes);
+        given_like!("--bits", asked.bits, self.bits);
+        given_like!("--labels", asked.labels, self.labels);
+        given_like!("--label", asked.label_column, self.label_column);
+        given_like!("--weight", asked.weight_column, self.weight_column);
+        let without = |flag: &str| {
+            Err(Error::Usage(format!(
+                "{flag} contradicts the model, which was made without: leave it out, or start anew without -i"
+            )))
+        };
+        if asked.intercept && !self.intercept {
+            return without("--intercept");
+        }
+        if asked.zero_based && !self.zero_based {
+            return without("--zero-based");
+        }
+        Ok(())
+    }
+
+    /// The same for the flags that are keys of the learner.
+    fn agree_on_learner(&self, asked: &Asked) -> Result<()> {
+        let name = self.learner.entry().name;
+        let kept = serde_json::to_value(&self.learner)
+            .map_err(|why| Error::Unsupported(format!("{name}: {why}")))?;
+        let flags = [
+            ("horizon", asked.horizon.map(|v| v as f64)),
+            ("gradient-bound", asked.gradient_bound),
+            ("eta-scale", asked.eta_scale),
+        ];
+        for (key, given) in flags {
+            let Some(given) = given else { continue };
+            let parameters = self.learner.entry().parameters;
+            if !parameters.iter().any(|parameter| parameter.name == key) {
+                return Err(Error::Usage(format!(
+                    "--{key} is not for the model's learner, {name}: leave it out, or start anew without -i"
+                )));
+            }
+            if kept[key].as_f64() != Some(given) {
+                return Err(Error::Usage(format!(
+                    "--{key} {given} contradicts the model, which was made with {}: leave it out, or start anew without -i",
+                    self.learner
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -301,6 +341,53 @@ impl Plan {
     /// The set that a run starts on: of one dimension, if it may grow.
     pub fn start_set(&self) -> Result<SharedSet> {
         start_set(&self.set)
+    }
+}
+
+/// A flag's value as one writes it; nothing where there is none.
+trait AsFlag {
+    fn as_flag(&self) -> String;
+}
+
+macro_rules! as_flag {
+    ($($type:ty),*) => {
+        $(impl AsFlag for $type {
+            fn as_flag(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+as_flag!(f64, u32, u64, String);
+
+impl AsFlag for Storage {
+    fn as_flag(&self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+impl AsFlag for Link {
+    fn as_flag(&self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+impl AsFlag for Vec<String> {
+    fn as_flag(&self) -> String {
+        self.join(",")
+    }
+}
+
+impl AsFlag for (String, String) {
+    fn as_flag(&self) -> String {
+        format!("{},{}", self.0, self.1)
+    }
+}
+
+impl<T: AsFlag> AsFlag for Option<T> {
+    fn as_flag(&self) -> String {
+        self.as_ref().map_or(String::new(), T::as_flag)
     }
 }
 
@@ -387,5 +474,26 @@ fn stored<L: Loss + ?Sized>(
     match why {
         Some(error) => Err(usage(error)),
         None => Err(Error::Usage("no storage to play in".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_a_model_does_not_have_get_their_defaults() {
+        let asked = Asked {
+            loss: Some("logistic".into()),
+            ..Asked::default()
+        };
+        let plan = Plan::choose(&asked, 2.0).unwrap();
+        let mut value = serde_json::to_value(&plan).unwrap();
+        let keys = value.as_object_mut().unwrap();
+        // what there is no default for
+        keys.retain(|key, _| ["set", "loss", "learner", "storage", "link"].contains(&&**key));
+        assert_eq!(serde_json::from_value::<Plan>(value.clone()).unwrap(), plan);
+        value.as_object_mut().unwrap().remove("set");
+        assert!(serde_json::from_value::<Plan>(value).is_err());
     }
 }

@@ -1,13 +1,14 @@
 //! `predict`: what a model says about examples. It never changes the model.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use extremal_data::{Format, Labels, OnError, ReadOptions, Reader};
+use extremal_data::{Example, Format, Labels, OnError, ReadOptions, Reader};
 
+use super::check::{self, Use};
 use super::plan::Link;
 use super::saved::Saved;
-use super::{at_line, cant_write, create, name_of};
+use super::sink::Sink;
+use super::{at_line, finite, name_of};
 use crate::error::Result;
 
 /// What `predict` is to do.
@@ -27,8 +28,17 @@ pub struct PredictOptions {
     pub link: Option<Link>,
 }
 
-/// Writes one prediction per line. Returns how many, and how many lines were skipped.
+/// Writes one prediction per line, as soon as there is one. Returns how many, and how many lines
+/// were skipped.
 pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
+    let dash = Path::new("-");
+    let path = options.out.as_deref().unwrap_or(dash);
+    let data = options.data.as_deref();
+    check::files(&[
+        ("-i", Some(&options.model), Use::Read),
+        ("the data", Some(data.unwrap_or(dash)), Use::Read),
+        ("-p", Some(path), Use::Write),
+    ])?;
     let saved = Saved::open(&options.model)?;
     let link = options.link.unwrap_or(saved.plan.link);
     let read = ReadOptions {
@@ -38,34 +48,34 @@ pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
         labels_required: false,
         ..saved.plan.read_options()
     };
-    let path = options.out.as_deref().unwrap_or(Path::new("-"));
-    let mut out = create(path)?;
-    let file = name_of(options.data.as_deref());
-    let mut reader = Reader::open(options.data.as_deref(), &read)?;
+    let file = name_of(data);
+    let mut reader = Reader::open(data, &read)?;
+    let mut out = Sink::create(path)?;
     let mut count = 0;
     let names = &saved.plan.classes;
-    loop {
-        let batch = match reader.next() {
-            Ok(Some(batch)) => batch,
-            Ok(None) => break,
-            Err(error) => {
-                // what came before the bad line is right
-                out.flush().map_err(|why| cant_write(path, why))?;
-                return Err(error.into());
-            }
-        };
-        for example in batch.iter() {
-            let prediction = saved
-                .predict(&example)
-                .map_err(|e| at_line(e, &file, &example))?;
-            let written = match names.get(prediction as usize) {
-                Some(name) => writeln!(out, "{name}"),
-                None => writeln!(out, "{}", link.of(prediction)),
-            };
-            written.map_err(|why| cant_write(path, why))?;
-            count += 1;
+    let mut each = |example: &Example<'_>, out: &mut Sink| {
+        let prediction = saved
+            .predict(example)
+            .map_err(|e| at_line(e, &file, example))?;
+        let prediction = finite(prediction, &file, example)?;
+        count += 1;
+        match names.get(prediction as usize) {
+            Some(name) => out.line(name),
+            None => out.line(link.of(prediction)),
         }
+    };
+    loop {
+        // what comes before a bad line is right, and a pipe may be silent for long
+        let played = match reader.next() {
+            Ok(Some(batch)) => batch
+                .iter()
+                .try_for_each(|example| each(&example, &mut out)),
+            Ok(None) => break,
+            Err(error) => return Err(error.into()),
+        };
+        let flushed = out.flush();
+        played?;
+        flushed?;
     }
-    out.flush().map_err(|why| cant_write(path, why))?;
     Ok((count, reader.skipped()))
 }

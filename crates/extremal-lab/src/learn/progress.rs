@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use extremal::learner::Certificate;
 
 use super::session::{Round, Session};
+use crate::format;
 
 /// When a line is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -153,9 +154,9 @@ pub fn line(point: &Point, names: &[String]) -> String {
         None => "—".into(),
     };
     format!(
-        "{:>10.6} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12} {:>10}\n",
-        point.average,
-        finite(point.since),
+        "{:>10} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12} {:>10}\n",
+        format::fixed(point.average),
+        format::fixed(point.since),
         point.round,
         label,
         prediction,
@@ -163,14 +164,6 @@ pub fn line(point: &Point, names: &[String]) -> String {
         regret,
         point.calls
     )
-}
-
-fn finite(v: f64) -> String {
-    if v.is_finite() {
-        format!("{v:.6}")
-    } else {
-        "—".into()
-    }
 }
 
 fn number(v: f64) -> String {
@@ -201,7 +194,7 @@ pub fn json(point: &Point) -> String {
 }
 
 /// The trace's head.
-pub const TRACE: &str = "round,loss,average_loss,since_last,regret_upper,average_regret_upper,sigma,gap,oracle_calls,seconds\n";
+pub const TRACE: &str = "round,loss,average_loss,since_last,regret_upper,average_regret_upper,sigma,gap,oracle_calls,seconds";
 
 /// One row of the trace; a number that can't be had is left out.
 pub fn trace(point: &Point) -> String {
@@ -224,7 +217,7 @@ pub fn trace(point: &Point) -> String {
             let _ = write!(row, "{v:?}");
         }
     }
-    let _ = writeln!(row, ",{},{:.6}", point.calls, point.seconds);
+    let _ = write!(row, ",{},{:.6}", point.calls, point.seconds);
     row
 }
 

@@ -1,19 +1,20 @@
 //! `learn`: the loop over the examples, with reports, checkpoints and an orderly end.
 
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use extremal::kernel;
 use extremal::learner::default_radius;
-use extremal_data::{Example, Format, Next, OnError, ReadOptions, Reader};
+use extremal_data::{Example, Format, Next, OnError, ReadOptions};
 
 use super::plan::{Asked, Plan};
-use super::progress::{self, Every, Point, Schedule, Window};
+use super::progress::{Every, Schedule, Window};
+use super::report::Trace;
 use super::saved::{Saved, save};
-use super::score::{Kind, Score};
-use super::session::{Proven, Round, Session};
+use super::score;
+use super::session::{Round, Session};
+use super::sink::Sink;
 use super::source::Source;
-use super::{at_line, cant_write, create, name_of};
+use super::{at_line, check, name_of};
 use crate::error::{Error, Result};
 use crate::format;
 
@@ -69,7 +70,7 @@ pub enum Progress {
     Table,
     /// For programs.
     Json,
-    /// None at all.
+    /// None at all; a score that was asked for shows all the same.
     Quiet,
 }
 
@@ -95,11 +96,13 @@ pub enum End {
     Done,
     /// It was told to stop; the model was saved, where there is one to save.
     Interrupted,
+    /// It was told to stop before the first round: nothing was learnt, and nothing saved.
+    Unstarted,
 }
 
 /// Plays a stream. Whatever ends it early, what was learnt is saved first.
 pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
-    check(options)?;
+    check::options(options)?;
     let saved = match &options.resume {
         Some(path) => {
             let saved = Saved::open(path)?;
@@ -126,7 +129,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         None => {
             let is_stopped = || host.is_stopped();
             let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
-                return Ok(End::Interrupted);
+                return Ok(End::Unstarted);
             };
             let plan = Plan::choose(&options.asked, radius)?;
             Session::new(numbered(plan, source.reader().format()))?
@@ -134,31 +137,28 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     };
     let mut run = Run::new(options, session, host)?;
     run.introduce();
-    let played = run.passes(source, &read);
-    let end = match played {
-        Ok(end) => end,
-        Err(error) => {
-            // The round before is the last one: what it left is worth keeping.
-            if run.session.is_torn() {
-                run.say("note: some classes were a round ahead of others, so that the model is not saved\n");
-            } else {
-                run.save()?;
-            }
-            run.flush()?;
-            return Err(error);
-        }
+    let played = match run.passes(source, &read) {
+        Err(error) if error.is_closed_pipe() => return Err(error),
+        played => run.close(played),
     };
-    run.report_last()?;
-    run.save()?;
-    run.flush()?;
-    run.conclude()?;
-    if end == End::Done
-        && let Some(path) = &options.test
-    {
-        let text = score(&run.session, path, &read)?;
-        run.say(&format!("test             {text}\n"));
+    match &played {
+        Ok(_) => run.conclude()?,
+        Err(_) => run.conclude_early(),
     }
-    Ok(end)
+    let mut tested = None;
+    let end = played.and_then(|end| match &options.test {
+        Some(path) if end == End::Done => {
+            tested = score::test(&run.session, path, &read, run.host)?;
+            Ok(if tested.is_some() {
+                end
+            } else {
+                End::Interrupted
+            })
+        }
+        _ => Ok(end),
+    });
+    run.show(tested, &end);
+    end
 }
 
 /// The plan with the numbers that features have in this format.
@@ -185,123 +185,56 @@ fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -
     whole.then(|| default_radius(&norms, &labels))
 }
 
-fn check(options: &LearnOptions) -> Result<()> {
-    let refuse = |text: &str| Err(Error::Usage(text.into()));
-    if options.passes == 0 {
-        return refuse("--passes must be at least 1");
-    }
-    let stdin = options.data.as_deref().is_none_or(|p| p.as_os_str() == "-");
-    if options.passes > 1 && stdin {
-        return refuse("standard input can be read once: --passes needs a file");
-    }
-    if options.skip_consumed && options.resume.is_none() {
-        return refuse("--continue skips what a model has consumed: name it with -i");
-    }
-    if options.checkpoint_every.is_some() && options.model.is_none() {
-        return refuse("--checkpoint-every needs a model to save: -f MODEL");
-    }
-    if options.checkpoint_every.is_some() && options.drop_resume_state {
-        return refuse(
-            "a checkpoint without resume state can't be gone on with: leave out one of --checkpoint-every and --drop-resume-state",
-        );
-    }
-    Ok(())
-}
-
-/// A file, or standard output.
-type Sink = BufWriter<Box<dyn Write>>;
-
-struct Run<'a> {
-    options: &'a LearnOptions,
-    host: &'a mut dyn Host,
-    session: Session,
-    started: f64,
-    rounds_before: u64,
-    skipped: u64,
+pub(super) struct Run<'a> {
+    pub options: &'a LearnOptions,
+    pub host: &'a mut dyn Host,
+    pub session: Session,
+    pub started: f64,
+    pub rounds_before: u64,
+    pub skipped: u64,
+    pub notes: Vec<String>,
     lines: Schedule,
-    window: Window,
-    trace: Option<(Sink, Schedule, Window)>,
+    pub window: Window,
+    /// The round of the last line.
+    pub reported: u64,
+    pub trace: Option<Trace>,
     predictions: Option<Sink>,
-    last: Round,
+    pub last: Round,
     /// Memory for those of several models.
     rounds: Vec<Round>,
-    reported: u64,
 }
 
 impl<'a> Run<'a> {
     fn new(options: &'a LearnOptions, session: Session, host: &'a mut dyn Host) -> Result<Self> {
         let rounds = session.rounds();
-        let window = Window::after(&session);
-        let trace = match &options.trace {
-            None => None,
-            Some(path) => {
-                let mut file = create(path)?;
-                file.write_all(progress::TRACE.as_bytes())
-                    .map_err(|why| cant_write(path, why))?;
-                let every = options.trace_every.map_or(options.every, Every::Rounds);
-                Some((file, Schedule::new(every, rounds), window))
-            }
-        };
         // Better to fail before the first round than after the last.
         if let Some(path) = &options.model {
             extremal_data::check_writable(path)?;
         }
-        let predictions = options.predictions.as_deref().map(create).transpose()?;
+        let predictions = options.predictions.as_deref().map(Sink::create);
+        let trace = match &options.trace {
+            None => None,
+            Some(path) => {
+                let every = options.trace_every.map_or(options.every, Every::Rounds);
+                Some(Trace::create(path, every, &session)?)
+            }
+        };
         Ok(Self {
             started: host.seconds(),
             rounds_before: rounds,
             skipped: 0,
+            notes: Vec::new(),
             lines: Schedule::new(options.every, rounds),
-            window,
+            window: Window::after(&session),
+            reported: rounds,
             trace,
-            predictions,
+            predictions: predictions.transpose()?,
             last: Round::default(),
             rounds: Vec::new(),
-            reported: rounds,
             options,
             host,
             session,
         })
-    }
-
-    fn say(&mut self, text: &str) {
-        if self.options.progress == Progress::Table {
-            self.host.say(text);
-        }
-    }
-
-    /// What is played, chosen or asked for.
-    fn introduce(&mut self) {
-        let plan = self.session.plan();
-        let asked = &self.options.asked;
-        let resumed = self.options.resume.is_some();
-        let origin = |given: bool| match (resumed, given) {
-            (true, _) => " (of the model)",
-            (false, true) => "",
-            (false, false) => " (chosen)",
-        };
-        let mut text = format!(
-            "set              {}{}\nloss             {}{}{}\nlearner          {}{}\n",
-            plan.set,
-            origin(asked.set.is_some()),
-            plan.loss,
-            if plan.ridge > 0.0 {
-                format!(" + ({}/2)‖x‖²", plan.ridge)
-            } else {
-                String::new()
-            },
-            origin(asked.loss.is_some()),
-            plan.learner,
-            origin(asked.learner.is_some()),
-        );
-        if !plan.classes.is_empty() {
-            text += &format!(
-                "classes          {}, each against the others; the loss shown is the share of wrong ones\n",
-                plan.classes.len()
-            );
-        }
-        text += &format!("\n{}", progress::HEAD);
-        self.say(&text);
     }
 
     fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
@@ -320,7 +253,7 @@ impl<'a> Run<'a> {
             let end = self.pass(&mut source, &name_of(path), &mut to_skip);
             self.skipped += source.reader().skipped();
             for note in source.reader().notes() {
-                self.say(&format!("note: {note}\n"));
+                self.note(note);
             }
             if end? == End::Interrupted {
                 return Ok(End::Interrupted);
@@ -367,6 +300,8 @@ impl<'a> Run<'a> {
                 }
                 rest = later;
             }
+            // a pipe may be silent for long
+            self.flush()?;
             self.host.progress(done, of);
         }
     }
@@ -378,7 +313,7 @@ impl<'a> Run<'a> {
         let until = |due: u64| due.saturating_sub(round).max(1);
         let line = until(self.lines.next());
         let row = match &self.trace {
-            Some((_, schedule, _)) => until(schedule.next()),
+            Some(trace) => until(trace.schedule.next()),
             None => STRIDE,
         };
         let save = match self.options.checkpoint_every {
@@ -435,22 +370,18 @@ impl<'a> Run<'a> {
         self.last = last;
         if let Some(out) = &mut self.predictions {
             let plan = self.session.plan();
-            let written = match plan.classes.get(self.last.prediction as usize) {
-                Some(name) if !plan.classes.is_empty() => writeln!(out, "{name}"),
-                _ => writeln!(out, "{}", plan.link.of(self.last.prediction)),
+            let written = match plan.classes.get(last.prediction as usize) {
+                Some(name) => out.line(name),
+                None => out.line(plan.link.of(last.prediction)),
             };
-            if let Err(why) = written {
-                let path = self
-                    .options
-                    .predictions
-                    .as_deref()
-                    .unwrap_or(Path::new("-"));
-                return Err(cant_write(path, why));
+            if let Err(error) = written {
+                self.predictions = None;
+                self.lost("predictions", error)?;
             }
         }
         let line = self.lines.is_due(round);
         let row = match &mut self.trace {
-            Some((_, schedule, _)) => schedule.is_due(round),
+            Some(trace) => trace.schedule.is_due(round),
             None => false,
         };
         if line || row {
@@ -461,53 +392,53 @@ impl<'a> Run<'a> {
             .checkpoint_every
             .is_some_and(|n| round.is_multiple_of(n))
         {
+            self.flush()?;
             self.save()?;
         }
         Ok(())
     }
 
-    /// The last line, if the last round has none yet.
-    fn report_last(&mut self) -> Result<()> {
-        let round = self.session.rounds();
-        if round > self.rounds_before && self.reported < round {
-            self.point(true, self.trace.is_some())?;
+    /// A reader that has gone does not end a run that something else comes of.
+    pub fn lost(&mut self, what: &str, error: Error) -> Result<()> {
+        let goes_on = self.options.model.is_some()
+            || self.options.test.is_some()
+            || self.predictions.is_some()
+            || self.trace.is_some();
+        if !error.is_closed_pipe() || !goes_on {
+            return Err(error);
         }
+        self.note(format!(
+            "nobody reads the {what} any more; the run goes on without"
+        ));
         Ok(())
     }
 
-    fn point(&mut self, line: bool, row: bool) -> Result<()> {
-        self.session.check_feasible();
-        let certified = self.session.certify()?;
-        let counters = self.session.counters();
-        let mut point = Point {
-            round: self.session.rounds(),
-            loss: counters.loss,
-            average: counters.loss / counters.weight,
-            since: 0.0,
-            certificate: Some(certified.certificate),
-            last: self.last,
-            calls: self.session.oracle_calls(),
-            seconds: self.host.seconds() - self.started,
+    /// The last report, the model and the rest of what was written: each of them, whatever becomes
+    /// of the others.
+    fn close(&mut self, played: Result<End>) -> Result<End> {
+        let also = |first: Result<End>, then: Result<()>| match (first, then) {
+            (first, Ok(())) => first,
+            (Ok(_), Err(then)) => Err(then),
+            (Err(first), Err(then)) => Err(first.then(then)),
         };
-        self.reported = point.round;
-        if row && let Some((file, _, window)) = &mut self.trace {
-            point.since = window.pass(&self.session);
-            let path = self.options.trace.as_deref().unwrap_or(Path::new("-"));
-            file.write_all(progress::trace(&point).as_bytes())
-                .map_err(|why| cant_write(path, why))?;
+        let played = if self.session.is_torn() {
+            let why = "some classes were a round ahead of others, so that the model is not saved";
+            let unsaved = self
+                .options
+                .model
+                .as_ref()
+                .map_or(Ok(()), |_| Err(Error::Unsupported(why.into())));
+            also(played, unsaved)
+        } else {
+            // The round before an error is the last one: what it left is worth keeping.
+            let played = also(played, self.report_last());
+            also(played, self.save())
+        };
+        match self.flush() {
+            // all was played: there is nothing left to go on with
+            Err(error) if error.is_closed_pipe() => played,
+            flushed => also(played, flushed),
         }
-        if line {
-            point.since = self.window.pass(&self.session);
-            match self.options.progress {
-                Progress::Table => {
-                    let text = progress::line(&point, &self.session.plan().classes);
-                    self.host.say(&text);
-                }
-                Progress::Json => self.host.say(&progress::json(&point)),
-                Progress::Quiet => {}
-            }
-        }
-        Ok(())
     }
 
     fn save(&mut self) -> Result<()> {
@@ -518,100 +449,18 @@ impl<'a> Run<'a> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        let dash = Path::new("-");
-        if let Some(out) = &mut self.predictions {
-            let path = self.options.predictions.as_deref().unwrap_or(dash);
-            out.flush().map_err(|why| cant_write(path, why))?;
+        if let Some(out) = &mut self.predictions
+            && let Err(error) = out.flush()
+        {
+            self.predictions = None;
+            self.lost("predictions", error)?;
         }
-        if let Some((out, ..)) = &mut self.trace {
-            let path = self.options.trace.as_deref().unwrap_or(dash);
-            out.flush().map_err(|why| cant_write(path, why))?;
+        if let Some(trace) = &mut self.trace
+            && let Err(error) = trace.out.flush()
+        {
+            self.trace = None;
+            self.lost("trace", error)?;
         }
         Ok(())
     }
-
-    /// The block at the end.
-    fn conclude(&mut self) -> Result<()> {
-        if self.options.progress != Progress::Table {
-            return Ok(());
-        }
-        let seconds = self.host.seconds() - self.started;
-        let played = self.session.rounds() - self.rounds_before;
-        let mut text = format!(
-            "\nrounds           {}",
-            format::count(self.session.rounds())
-        );
-        if self.rounds_before > 0 {
-            text += &format!(", {} of them now", format::count(played));
-        }
-        text.push('\n');
-        if self.skipped > 0 {
-            text += &format!("skipped          {}\n", format::count(self.skipped));
-        }
-        if self.session.rounds() > 0 {
-            let certified = self.session.certify()?;
-            let counters = self.session.counters();
-            let rounds = self.session.rounds() as f64;
-            let regret = certified.certificate.regret;
-            text += &format!(
-                "average loss     {:.6}\nregret           ≤ {} ({} certificate), {} per round\nbound            {}\nviolation        {:.1e} at most, where looked\n",
-                counters.loss / counters.weight,
-                format::significant(regret, 5),
-                certified.certificate.level,
-                format::significant(regret / rounds, 4),
-                match certified.bound {
-                    None => "none proven".into(),
-                    Some(Proven::Bound(bound)) => format::significant(bound, 5),
-                    Some(Proven::Vacuous) => "vacuous".into(),
-                    Some(Proven::Broken(why)) => format!("does not apply: {why}"),
-                },
-                counters.violation,
-            );
-        }
-        text += &format!(
-            "oracle calls     {} to play, {} to report\nfeatures         {}\n",
-            format::count(self.session.oracle_calls()),
-            format::count(self.session.report_calls()),
-            format::count(self.session.dim() as u64),
-        );
-        if played > 0 && seconds > 0.0 {
-            text += &format!(
-                "speed            {} rounds/s\n",
-                format::significant(played as f64 / seconds, 3)
-            );
-        }
-        self.host.say(&text);
-        Ok(())
-    }
-}
-
-/// Scores a session on a file of its own.
-fn score(session: &Session, path: &Path, read: &ReadOptions) -> Result<String> {
-    let plan = session.plan();
-    let kind = match (plan.classes.is_empty(), plan.takes_signs()) {
-        (false, _) => Kind::Classes,
-        (true, true) => Kind::Signs,
-        (true, false) => Kind::Numbers,
-    };
-    let loss = plan.loss.build().map_err(|e| Error::Usage(e.to_string()))?;
-    let file = name_of(Some(path));
-    let mut score = Score::default();
-    let mut reader = Reader::open(Some(path), read)?;
-    while let Some(batch) = reader.next()? {
-        for example in batch.iter() {
-            let prediction = session
-                .predict(&example)
-                .map_err(|e| at_line(e, &file, &example))?;
-            let label = example.label.unwrap_or(f64::NAN);
-            let value = if kind == Kind::Classes {
-                0.0
-            } else {
-                loss.check_label(label)
-                    .map_err(|e| at_line(e, &file, &example))?;
-                loss.at(prediction, label).0
-            };
-            score.add(kind, example.weight, value, prediction, label);
-        }
-    }
-    Ok(score.describe(kind))
 }

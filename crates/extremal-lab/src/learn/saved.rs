@@ -114,7 +114,7 @@ fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
     let mut sections = vec![
         Section {
             name: "plan".into(),
-            // Text that describes itself: a field that a later version adds gets its default.
+            // Text that describes itself: a key that is not there gets its default.
             bytes: serde_json::to_vec(plan).map_err(|e| Error::Unsupported(e.to_string()))?,
         },
         encode(
@@ -256,7 +256,8 @@ impl Saved {
         }
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the class.
+    /// The prediction for an example: ⟨a, x⟩, or the class. It may not be finite where the numbers
+    /// are huge.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predict(self.decisions(), self.dim, example)
     }

@@ -1,5 +1,134 @@
 //! How good predictions are: loss, accuracy and AUC, or RMSE.
 
+use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
+
+use extremal_data::{Next, OnError, ReadOptions, Reader};
+use serde_json::{Value, json};
+
+use super::run::Host;
+use super::session::Session;
+use super::source::PATIENCE;
+use super::{at_line, finite, name_of};
+use crate::error::{Error, Result};
+use crate::format;
+
+/// A model's score on a file.
+pub(super) struct Tested {
+    kind: Kind,
+    score: Score,
+    skipped: u64,
+    /// What the user should know about the file.
+    pub notes: Vec<String>,
+}
+
+impl Tested {
+    /// In words.
+    pub fn describe(&mut self) -> String {
+        let mut text = self.score.describe(self.kind);
+        if self.skipped > 0 {
+            text += &format!(", {} skipped", format::count(self.skipped));
+        }
+        text
+    }
+
+    /// For programs; the accuracy is a share.
+    pub fn json(&mut self) -> Value {
+        let mut value = self.score.json(self.kind);
+        value["skipped"] = self.skipped.into();
+        value
+    }
+}
+
+/// Scores a session on a file of its own; `None` if told to stop meanwhile.
+pub(super) fn test(
+    session: &Session,
+    path: &Path,
+    read: &ReadOptions,
+    host: &dyn Host,
+) -> Result<Option<Tested>> {
+    let plan = session.plan();
+    let kind = match (plan.classes.is_empty(), plan.takes_signs()) {
+        (false, _) => Kind::Classes,
+        (true, true) => Kind::Signs,
+        (true, false) => Kind::Numbers,
+    };
+    let loss = plan.loss.build().map_err(|e| Error::Usage(e.to_string()))?;
+    let file = name_of(Some(path));
+    let mut score = Score::default();
+    let mut refused = 0;
+    let Some(mut reader) = open(path, read, host)? else {
+        return Ok(None);
+    };
+    loop {
+        if host.is_stopped() {
+            return Ok(None);
+        }
+        let batch = match reader.next_within(PATIENCE)? {
+            Next::Batch(batch) => batch,
+            Next::Nothing => continue,
+            Next::End => break,
+        };
+        for example in batch.iter() {
+            if host.is_stopped() {
+                return Ok(None);
+            }
+            let label = example.label.unwrap_or(f64::NAN);
+            if kind != Kind::Classes
+                && let Err(error) = loss.check_label(label)
+            {
+                if read.on_error == OnError::Skip {
+                    refused += 1;
+                    continue;
+                }
+                return Err(at_line(error, &file, &example));
+            }
+            let prediction = session
+                .predict(&example)
+                .map_err(|e| at_line(e, &file, &example))?;
+            let prediction = finite(prediction, &file, &example)?;
+            let value = match kind {
+                Kind::Classes => 0.0,
+                Kind::Signs | Kind::Numbers => loss.at(prediction, label).0,
+            };
+            if !value.is_finite() {
+                return Err(Error::NotFinite {
+                    place: format!("{file}:{}", example.line),
+                    what: format!("the loss is not finite for the prediction {prediction:?}"),
+                });
+            }
+            score.add(kind, example.weight, value, prediction, label);
+        }
+    }
+    Ok(Some(Tested {
+        kind,
+        score,
+        skipped: refused + reader.skipped(),
+        notes: reader.notes(),
+    }))
+}
+
+/// Opens a file that may be a pipe nobody writes to yet; `None` if told to stop meanwhile.
+fn open(path: &Path, read: &ReadOptions, host: &dyn Host) -> Result<Option<Reader>> {
+    let (sender, opened) = std::sync::mpsc::channel();
+    let (file, read) = (path.to_path_buf(), read.clone());
+    std::thread::spawn(move || {
+        // nobody waits for it after a stop
+        let _ = sender.send(Reader::open(Some(&file), &read));
+    });
+    loop {
+        match opened.recv_timeout(PATIENCE) {
+            Ok(reader) => return Ok(Some(reader?)),
+            Err(RecvTimeoutError::Timeout) if !host.is_stopped() => {}
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                let what = format!("{}: it could not be opened", path.display());
+                return Err(Error::Unsupported(what));
+            }
+        }
+    }
+}
+
 /// Adds up predictions and labels.
 #[derive(Debug, Clone, Default)]
 pub struct Score {
@@ -49,7 +178,7 @@ impl Score {
         if self.weight == 0.0 {
             return "no examples".into();
         }
-        let loss = self.loss / self.weight;
+        let loss = format::fixed(self.loss / self.weight);
         let accuracy = 100.0 * self.right / self.weight;
         match kind {
             Kind::Signs => {
@@ -57,13 +186,33 @@ impl Score {
                     Some(auc) => format!("AUC {auc:.5}"),
                     None => "AUC needs both labels".into(),
                 };
-                format!("loss {loss:.6}, accuracy {accuracy:.2} %, {auc}")
+                format!("loss {loss}, accuracy {accuracy:.2} %, {auc}")
             }
             Kind::Classes => format!("accuracy {accuracy:.2} %"),
             Kind::Numbers => {
-                let rmse = (self.squares / self.weight).sqrt();
-                format!("loss {loss:.6}, RMSE {rmse:.6}")
+                let rmse = format::fixed((self.squares / self.weight).sqrt());
+                format!("loss {loss}, RMSE {rmse}")
             }
+        }
+    }
+
+    /// For programs. A number that can't be had is null.
+    pub fn json(&mut self, kind: Kind) -> Value {
+        let weight = self.weight;
+        let accuracy = self.right / weight;
+        match kind {
+            Kind::Signs => json!({
+                "weight": weight,
+                "loss": self.loss / weight,
+                "accuracy": accuracy,
+                "auc": self.auc(),
+            }),
+            Kind::Classes => json!({ "weight": weight, "accuracy": accuracy }),
+            Kind::Numbers => json!({
+                "weight": weight,
+                "loss": self.loss / weight,
+                "rmse": (self.squares / weight).sqrt(),
+            }),
         }
     }
 
@@ -75,10 +224,13 @@ impl Score {
         while i < self.ranked.len() {
             let (mut p, mut n) = (0.0, 0.0);
             let score = self.ranked[i].0;
-            while i < self.ranked.len() && self.ranked[i].0 == score {
+            loop {
                 let (_, weight, is_positive) = self.ranked[i];
                 *if is_positive { &mut p } else { &mut n } += weight;
                 i += 1;
+                if self.ranked.get(i).is_none_or(|next| next.0 != score) {
+                    break;
+                }
             }
             won += p * (below + 0.5 * n);
             below += n;
@@ -126,6 +278,15 @@ mod tests {
         let mut one_sided = Score::default();
         one_sided.add(Kind::Signs, 1.0, 0.3, 1.0, 1.0);
         assert_eq!(one_sided.auc(), None);
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_ranked_and_the_ranking_ends() {
+        let mut score = Score::default();
+        for (z, y) in [(f64::NAN, 1.0), (0.0, -1.0), (f64::NAN, -1.0)] {
+            score.add(Kind::Signs, 1.0, 0.0, z, y);
+        }
+        assert_eq!(score.auc(), Some(0.5));
     }
 
     #[test]

@@ -330,7 +330,7 @@ impl Session {
     }
 
     /// The prediction for an example: ⟨a, x⟩, or the class. Features that were never seen count
-    /// as 0.
+    /// as 0. It may not be finite where the numbers are huge.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predict(self.decisions(), self.dim(), example)
     }
@@ -409,6 +409,7 @@ fn is_huge(example: &Example<'_>) -> bool {
 }
 
 /// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.
+/// Not finite where one of them is not.
 pub(super) fn predict<'a>(
     decisions: impl Iterator<Item = &'a dyn Point>,
     dim: usize,
@@ -425,6 +426,9 @@ pub(super) fn predict<'a>(
     for (class, decision) in decisions.enumerate() {
         alone = decision.dot(&row)?;
         count = class + 1;
+        if !alone.is_finite() {
+            return Ok(alone);
+        }
         if alone > best.0 {
             best = (alone, class);
         }

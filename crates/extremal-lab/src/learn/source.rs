@@ -9,7 +9,7 @@ use extremal_data::{Batch, Next, ReadOptions, Reader};
 use crate::error::Result;
 
 /// How long a silent input is waited for before the host is asked whether to stop.
-const PATIENCE: Duration = Duration::from_millis(100);
+pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Examples from a reader, some of them seen before.
 pub(super) struct Source {

@@ -1,0 +1,101 @@
+//! What a run says about itself.
+
+use super::support::*;
+
+fn rounds_of(trace: &str) -> Vec<&str> {
+    let rows = trace.lines().skip(1);
+    rows.map(|row| row.split(',').next().unwrap()).collect()
+}
+
+#[test]
+fn the_last_round_has_a_row_in_the_trace_and_a_line() {
+    let folder = Folder::new("last-row");
+    let all = examples(8, 21);
+    let good = folder.write("good.svm", libsvm(&all));
+    let bad = folder.write("bad.svm", libsvm(&all) + "1 3:oops\n");
+    let trace = folder.file("t.csv");
+    for (data, code) in [(&good, 0), (&bad, 1)] {
+        let words = ["learn", text(data), "--loss", "logistic", "--trace"];
+        let rest = [text(&trace), "--trace-every", "3", "-P", "4"];
+        let output = run(&[&words[..], &rest].concat());
+        assert_eq!(output.status.code(), Some(code));
+        let rows = std::fs::read_to_string(&trace).unwrap();
+        assert_eq!(rounds_of(&rows), ["3", "6", "8"], "{rows}");
+        let rest = ["-P", "5", "--progress", "json"];
+        let output = run(&[&words[..4], &rest].concat());
+        let lines = errors(&output);
+        let rounds = lines.lines().filter(|line| line.contains("\"since_last\""));
+        let rounds: Vec<_> = rounds.map(|l| l.split(',').next().unwrap()).collect();
+        assert_eq!(rounds, ["{\"round\":5", "{\"round\":8"], "{lines}");
+    }
+}
+
+#[test]
+fn the_last_line_for_programs_counts_what_was_skipped() {
+    let folder = Folder::new("json-last");
+    let all = examples(8, 22);
+    let data = folder.write("data.svm", libsvm(&all) + "1 3:oops\n7 1:1\n");
+    let words = ["learn", text(&data), "--loss", "logistic"];
+    let rest = ["--on-error", "skip", "--progress", "json"];
+    let lines = errors(&done(&[&words[..], &rest].concat()));
+    let last = lines.lines().last().unwrap();
+    assert!(last.contains("\"skipped\":2"), "{last}");
+    assert!(
+        last.contains("\"notes\":[\"skipped ") && last.contains("data.svm:9: "),
+        "{last}"
+    );
+}
+
+#[test]
+fn what_was_skipped_is_counted_though_an_error_ends_the_run() {
+    let folder = Folder::new("skip-error");
+    let stream = "1 1:1\n1 1:x\n1 1:1e308 2:1e308\n";
+    let data = folder.write("data.svm", stream);
+    let words = ["learn", text(&data), "--on-error", "skip"];
+    let output = run(&[&words[..], &["--set", "l2:radius=50"]].concat());
+    assert_eq!(output.status.code(), Some(3));
+    let said = errors(&output);
+    assert!(said.contains("skipped          1\n"), "{said}");
+}
+
+#[test]
+fn examples_of_no_weight_have_no_average() {
+    let folder = Folder::new("no-weight");
+    let data = folder.write("data.vw", "1 0 | 1:1\n-1 0 | 2:1\n");
+    let words = ["learn", text(&data), "--loss", "logistic"];
+    let table = errors(&done(&words));
+    assert!(table.contains("average loss     —"), "{table}");
+    assert!(!table.contains("NaN"), "{table}");
+    let json = errors(&done(&[&words[..], &["--progress", "json"]].concat()));
+    assert!(json.contains("\"average_loss\":null"), "{json}");
+}
+
+#[test]
+#[cfg(unix)]
+fn predictions_and_trace_are_there_at_a_checkpoint() {
+    use std::io::Write;
+    let folder = Folder::new("flushed");
+    let (model, out, trace) = (folder.file("m"), folder.file("p"), folder.file("t.csv"));
+    let mut child = extremal()
+        .args(["learn", "--format", "libsvm", "--loss", "logistic"])
+        .args(["--set", "l2", "-f", text(&model), "-p", text(&out)])
+        .args(["--checkpoint-every", "10", "--trace", text(&trace), "-q"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input
+        .write_all(libsvm(&examples(10, 23)).as_bytes())
+        .unwrap();
+    wait_for(|| model.exists());
+    let lines = |path| std::fs::read_to_string(path).unwrap().lines().count();
+    assert_eq!(lines(&out), 10);
+    // the head, and 1, 2, 4, 8
+    assert_eq!(lines(&trace), 5);
+    input
+        .write_all(libsvm(&examples(3, 24)).as_bytes())
+        .unwrap();
+    wait_for(|| lines(&out) == 13);
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}

@@ -3,6 +3,7 @@
 mod classes;
 mod interrupted;
 mod laws;
+mod memory;
 mod piped;
 mod resumed;
 mod support;

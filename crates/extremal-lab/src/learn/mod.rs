@@ -48,6 +48,10 @@ fn at_line(error: extremal::Error, file: &str, example: &Example<'_>) -> Error {
     let text = match &error {
         extremal::Error::Label { label, .. } => format!("{label}"),
         extremal::Error::Index { index, .. } => format!("feature {index} (from 0)"),
+        extremal::Error::Memory { .. } => {
+            let last = example.indices.last().copied().unwrap_or(0);
+            format!("feature {last} (from 0)")
+        }
         _ => format!("{} features", example.indices.len()),
     };
     match error {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use extremal::hindsight::Meter;
 use extremal::pair::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
 use serde::{Deserialize, Serialize};
@@ -193,6 +194,13 @@ impl Saved {
         let dim = head.dim as usize;
         let models = if head.whole {
             let mut session = Session::new(plan.clone())?;
+            // Before there is room for as many as the file says.
+            let saved = Meter::saved_dim(section("meter.0")?).map_err(|e| bad(e.to_string()))?;
+            if saved != dim {
+                return Err(bad(format!(
+                    "head: dimension {dim}, where the sums of gradients have {saved}"
+                )));
+            }
             session.grow(dim).map_err(|e| bad(e.to_string()))?;
             for k in 0..plan.tracks() {
                 let track = &mut session.tracks[k];

@@ -1,6 +1,7 @@
 //! `learn`, `predict` and `inspect` as a user runs them.
 
 mod classes;
+mod columns;
 mod interrupted;
 mod laws;
 mod memory;

@@ -12,7 +12,7 @@ mod session;
 mod source;
 
 pub use inspect::{inspect, weights};
-pub use plan::{Asked, Link, Plan};
+pub use plan::{Asked, Link, Plan, Signs};
 pub use predict::{PredictOptions, predict};
 pub use progress::Every;
 pub use run::{End, Host, LearnOptions, Progress, learn};

@@ -7,7 +7,7 @@ use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Example, Format, Next, OnError, ReadOptions, Reader};
 
-use super::plan::{Asked, Plan};
+use super::plan::{Asked, Plan, Signs};
 use super::progress::{self, Every, Point, Schedule, Window};
 use super::saved::{Saved, save};
 use super::score::{Kind, Score};
@@ -155,6 +155,11 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     if end == End::Done
         && let Some(path) = &options.test
     {
+        let read = ReadOptions {
+            format: read.format,
+            on_error: read.on_error,
+            ..run.session.plan().read_options()
+        };
         let text = score(&run.session, path, &read)?;
         run.say(&format!("test             {text}\n"));
     }
@@ -164,6 +169,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
 /// The plan with the numbers that features have in this format.
 fn numbered(plan: Plan, format: Format) -> Plan {
     Plan {
+        format: Some(format),
         first_index: u32::from(format == Format::Libsvm && !plan.zero_based),
         ..plan
     }
@@ -349,6 +355,9 @@ impl<'a> Run<'a> {
                 Next::Nothing => continue,
                 Next::End => return Ok(End::Done),
             };
+            if let Some(columns) = batch.columns() {
+                self.session.set_columns(columns);
+            }
             let skipped = (*to_skip).min(batch.len() as u64);
             *to_skip -= skipped;
             let rest: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();
@@ -596,6 +605,7 @@ fn score(session: &Session, path: &Path, read: &ReadOptions) -> Result<String> {
     let loss = plan.loss.build().map_err(|e| Error::Usage(e.to_string()))?;
     let file = name_of(Some(path));
     let mut score = Score::default();
+    let mut signs = Signs::default();
     let mut reader = Reader::open(Some(path), read)?;
     while let Some(batch) = reader.next()? {
         for example in batch.iter() {
@@ -606,7 +616,9 @@ fn score(session: &Session, path: &Path, read: &ReadOptions) -> Result<String> {
             let value = if kind == Kind::Classes {
                 0.0
             } else {
-                loss.check_label(label)
+                signs = loss
+                    .check_label(label)
+                    .and_then(|()| signs.with(&plan.loss, label))
                     .map_err(|e| at_line(e, &file, &example))?;
                 loss.at(prediction, label).0
             };

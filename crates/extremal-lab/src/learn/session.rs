@@ -1,5 +1,7 @@
 //! A run over a stream: the learner, what certifies it, and what it has seen.
 
+use std::sync::Arc;
+
 use extremal::hindsight::Meter;
 use extremal::kernel;
 use extremal::learner::{Certificate, Learner, Level};
@@ -7,7 +9,7 @@ use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
 use extremal::set::{SharedSet, Structure};
 use extremal::theory::Watched;
-use extremal_data::Example;
+use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{self, Lane};
@@ -119,6 +121,8 @@ pub struct Session {
     point: Vec<f64>,
     lanes: Vec<Lane>,
     torn: bool,
+    /// Those that the plan has.
+    columns: Option<Arc<[Column]>>,
 }
 
 /// What can be said about the regret.
@@ -166,12 +170,21 @@ impl Session {
             point: Vec::new(),
             lanes: Vec::new(),
             torn: false,
+            columns: None,
         })
     }
 
     /// What is learnt and how.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Takes note of the columns of the table that the next examples are from.
+    pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
+        if !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns)) {
+            self.plan.columns = Some(columns.to_vec());
+            self.columns = Some(columns.clone());
+        }
     }
 
     /// What was added up so far.
@@ -256,8 +269,10 @@ impl Session {
         let label = example.label.unwrap_or(f64::NAN);
         // Before room is made for the features: a label that is refused must leave no trace.
         self.objective.loss().check_label(label)?;
+        let signs = self.plan.signs.with(&self.plan.loss, label)?;
         self.fit(example)?;
         let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
+        self.plan.signs = signs;
         self.counters.whole_loss += whole;
         self.count(example, &round);
         Ok(round)

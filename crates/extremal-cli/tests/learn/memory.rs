@@ -8,8 +8,13 @@ use crate::support::{Folder, GAMES, done, run, text};
 
 /// Runs the program with 4 GB of memory at most.
 fn confined(arguments: &[&str]) -> Output {
+    confined_to(4_000_000, arguments)
+}
+
+fn confined_to(kilobytes: u32, arguments: &[&str]) -> Output {
+    let script = format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"");
     Command::new("sh")
-        .args(["-c", "ulimit -v 4000000; exec \"$0\" \"$@\""])
+        .args(["-c", &script])
         .arg(env!("CARGO_BIN_EXE_extremal"))
         .args(arguments)
         .output()
@@ -80,6 +85,19 @@ fn few_features_of_a_large_dimension_take_little_more_than_their_sums() {
     let predicted = confined(&["predict", "-i", text(&model), text(&data)]);
     assert!(predicted.status.success());
     assert_eq!(predicted.stdout.iter().filter(|b| **b == b'\n').count(), 3);
+    // weights alone take the memory of those that are not 0
+    let weights = folder.file("w");
+    let resumed = ["learn", "-i", text(&model), "-f", text(&weights)];
+    done(&[&resumed[..], &["--drop-resume-state", text(&data)]].concat());
+    for words in [
+        &["inspect", text(&weights)][..],
+        &["inspect", "--weights", text(&weights)],
+        &["predict", "-i", text(&weights), text(&data)],
+    ] {
+        let output = confined_to(120_000, words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {said}");
+    }
 }
 
 #[test]

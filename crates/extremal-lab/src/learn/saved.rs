@@ -86,6 +86,12 @@ impl Point for Weights {
             out[*i as usize] = *v;
         }
     }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let all = self.indices.iter().zip(&self.values);
+        all.filter(|(_, v)| **v != 0.0)
+            .for_each(|(i, v)| each(*i as usize, *v));
+    }
 }
 
 #[derive(Serialize, Deserialize)]

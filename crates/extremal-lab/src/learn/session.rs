@@ -121,6 +121,8 @@ pub struct Session {
     point: Vec<f64>,
     lanes: Vec<Lane>,
     torn: bool,
+    /// So many features were found to leave memory to spare.
+    roomy: usize,
     /// Those that the plan has.
     columns: Option<Arc<[Column]>>,
 }
@@ -170,6 +172,7 @@ impl Session {
             point: Vec::new(),
             lanes: Vec::new(),
             torn: false,
+            roomy: 0,
             columns: None,
         })
     }
@@ -241,7 +244,14 @@ impl Session {
                 track.learner.reserve(dim)?;
                 track.meter.reserve(dim)?;
             }
-            spare(dim)?;
+            if dim > self.roomy {
+                // for a while, as features may come one by one
+                let ahead = dim + dim / 8;
+                self.roomy = match spare(ahead) {
+                    Ok(()) => ahead,
+                    Err(_) => spare(dim).map(|()| dim)?,
+                };
+            }
             for track in &mut self.tracks {
                 track.grow(dim)?;
             }

@@ -1,5 +1,9 @@
 //! Examples read together, in flat memory.
 
+use std::sync::Arc;
+
+use crate::Column;
+
 /// Examples read together. Cleared and filled again it does not allocate once it has seen the
 /// largest of them.
 #[derive(Debug, Default, Clone)]
@@ -14,6 +18,7 @@ pub struct Batch {
     /// Where an example's tag ends.
     tag_ends: Vec<usize>,
     tags: String,
+    columns: Option<Arc<[Column]>>,
 }
 
 /// One example.
@@ -81,6 +86,18 @@ impl Batch {
         self.values.clear();
         self.tag_ends.clear();
         self.tags.clear();
+        self.columns = None;
+    }
+
+    /// The columns of the table that they are from, with what is known about them after these
+    /// examples; of a model's table ([`ReadOptions::columns`](crate::ReadOptions::columns)), in
+    /// its order.
+    pub fn columns(&self) -> Option<&Arc<[Column]>> {
+        self.columns.as_ref()
+    }
+
+    pub(crate) fn set_columns(&mut self, columns: Option<Arc<[Column]>>) {
+        self.columns = columns;
     }
 
     /// Where the example being written begins among the non-zeros.

@@ -8,7 +8,8 @@ const BLOCK: usize = 64 << 10;
 /// The longest record.
 pub(crate) const LONGEST: usize = 16 << 20;
 
-/// What has been read and not yet been handed out. It holds a block, or the longest record so far.
+/// What has been read and not yet been handed out. It holds a block, or twice the longest record
+/// so far.
 pub(crate) struct Buffer<R> {
     read: R,
     bytes: Vec<u8>,
@@ -79,16 +80,18 @@ impl<R: Read> Buffer<R> {
 
     /// Reads another block. False if there is no room for it: the record is too long.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
-        if self.start > 0 {
+        let held = self.filled - self.start;
+        if held >= LONGEST {
+            return Ok(false);
+        }
+        // Where that is no more than was dropped: all in all, a byte is moved once or twice.
+        if self.start > 0 && self.start >= held {
             self.bytes.copy_within(self.start..self.filled, 0);
             self.filled -= self.start;
             self.searched -= self.start;
             self.start = 0;
         }
         if self.filled == self.bytes.len() {
-            if self.filled >= LONGEST {
-                return Ok(false);
-            }
             self.bytes.resize(2 * self.bytes.len(), 0);
         }
         let end = self.bytes.len().min(self.filled + BLOCK);

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::jsonl::Jsonl;
 use crate::libsvm::Libsvm;
 use crate::parse::{Parse, text};
-use crate::reader::unreadable;
+use crate::reader::broken;
 use crate::table::Table;
 use crate::vw::Vw;
 use crate::{Batch, Error, Format, ReadOptions, Result, number};
@@ -55,7 +55,11 @@ pub(crate) fn by_content(
             }
             None if buffer.at_end() => break Vec::new(),
             None => {
-                if !(buffer.fill()).map_err(|source| unreadable(name, source))? {
+                let filled = buffer.fill().map_err(|error| {
+                    let lines = memchr::memchr_iter(b'\n', buffer.rest()).count();
+                    broken(name, lines as u64, buffer.source().is_damaged(), error)
+                })?;
+                if !filled {
                     break Vec::new();
                 }
             }

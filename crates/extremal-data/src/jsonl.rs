@@ -9,9 +9,9 @@
 //! - `features` is an object, a list of `[index, value]`, or a list of values with indices from 0.
 //! - In an object, a name that is a whole number is the index itself; any other is hashed
 //!   (MurmurHash3, seed 0, the last `bits` bits, 18 unless given). A value that is a string is
-//!   hashed as `name=value`, and counts 1. `true` is 1, `false` 0, `null` missing. Features that
-//!   share an index are added up.
-//! - In a list of pairs indices are distinct, in any order.
+//!   hashed as `name=value`, and counts 1. `true` is 1, `false` 0, `null` missing. Names that are
+//!   hashed to the same index are added up.
+//! - Indices that are given as numbers are distinct, in any order.
 //! - `label` (or `label_column`) is a number or a string; `null` is none. `weight` (or
 //!   `weight_column`) is 1 unless given. `tag` is a string or a number. Other keys are
 //!   ignored, with a note.
@@ -36,7 +36,7 @@ use crate::hash::murmur3;
 use crate::json::{Json, Kind};
 use crate::options;
 use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse};
-use crate::row::{Sorter, Twice};
+use crate::row::{Disorder, Sorter, Twice, is_rising};
 use crate::{Batch, Labels, ReadOptions};
 
 /// Reads lines of JSON.
@@ -49,6 +49,8 @@ pub(crate) struct Jsonl {
     weight: String,
     sorter: Sorter,
     notes: Notes,
+    /// The indices that were given as numbers.
+    numbers: Vec<u32>,
     /// Memory for a key, and for a value.
     key: String,
     text: String,
@@ -65,6 +67,7 @@ impl Jsonl {
             options: options.clone(),
             sorter: Sorter::default(),
             notes: Notes::default(),
+            numbers: Vec::new(),
             key: String::new(),
             text: String::new(),
         }
@@ -123,6 +126,8 @@ impl Jsonl {
     /// `{"name": value, …}`
     fn named(&mut self, json: &mut Json<'_>, line: &[u8], batch: &mut Batch) -> Result<(), Fault> {
         json.expect(b'{', "expected an object")?;
+        let begin = json.at();
+        self.numbers.clear();
         let mut first = true;
         while json.more(b'}', &mut first)? {
             let start = json.at();
@@ -133,6 +138,14 @@ impl Jsonl {
             self.key = key;
             if let Some((index, value)) = pair? {
                 batch.push(index, value);
+            }
+        }
+        if !is_rising(&self.numbers) {
+            self.numbers.sort_unstable();
+            let twice = self.numbers.windows(2).find(|two| two[0] == two[1]);
+            if let Some(&[index, _]) = twice {
+                let fault = Fault::disorder(Disorder::Twice(index), i64::from(self.shift), 0);
+                return Err(Fault::new(fault.what, begin - 1..json.at()));
             }
         }
         Ok(())
@@ -162,12 +175,16 @@ impl Jsonl {
             }
         };
         let name = key.as_bytes();
-        let index = if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
+        let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
+        let index = if is_number {
             parse::index(name, i64::from(self.shift))
         } else {
             self.hashed(name)
         };
         let index = index.map_err(|what| Fault::new(what, start..json.at()))?;
+        if is_number && kind != Kind::Null {
+            self.numbers.push(index);
+        }
         Ok(Some((index, value)).filter(|_| kind != Kind::Null))
     }
 

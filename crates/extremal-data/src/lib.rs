@@ -17,6 +17,7 @@ mod archive;
 mod atomic;
 mod batch;
 mod buffer;
+mod columns;
 mod detect;
 mod error;
 mod escape;
@@ -35,6 +36,7 @@ pub mod vw;
 
 pub use atomic::check_writable;
 pub use batch::{Batch, Example};
+pub use columns::{Column, Holds};
 pub use error::{Error, Result};
 pub use model::{ModelFile, Section};
 pub use options::{Format, Labels, OnError, ReadOptions};

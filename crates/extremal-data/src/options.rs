@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::number;
+use serde::{Deserialize, Serialize};
+
+use crate::{Column, number};
 
 /// How the examples are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// [`libsvm`](crate::libsvm): `label index:value index:value …`
     Libsvm,
@@ -176,6 +179,12 @@ pub struct ReadOptions {
     pub labels_required: bool,
     /// What to do about a line that can't be read.
     pub on_error: OnError,
+    /// What a model was learnt from: a file whose features are numbered in another way is refused.
+    pub learnt_from: Option<Format>,
+    /// Tables: the columns that a model was learnt from. They are found by name, keep their
+    /// numbers and what they hold, and must be there, but for label and weight where labels are
+    /// not required; no others may.
+    pub columns: Option<Vec<Column>>,
     /// Put a 1 at index 0 of every example, and move all others up by one.
     pub intercept: bool,
 }
@@ -192,6 +201,8 @@ impl Default for ReadOptions {
             labels: Labels::Number,
             labels_required: true,
             on_error: OnError::Stop,
+            learnt_from: None,
+            columns: None,
             intercept: false,
         }
     }
@@ -208,6 +219,31 @@ impl ReadOptions {
         }
     }
 
+    /// How a format numbers its features.
+    fn numbering(&self, format: Format) -> &'static str {
+        match format {
+            Format::Csv | Format::Tsv => "are a table's columns",
+            Format::Libsvm if !self.zero_based => "are numbered from 1",
+            Format::Libsvm | Format::Vw | Format::Jsonl => "are numbered from 0",
+        }
+    }
+
+    /// Why a file of this format is not for the model, if it is not.
+    pub(crate) fn misfit(&self, format: Format) -> Option<String> {
+        let model = self.learnt_from?;
+        let (here, there) = (self.numbering(format), self.numbering(model));
+        (here != there).then(|| {
+            format!(
+                "the model was learnt from {model}, whose features {there}; those of {format} {here}"
+            )
+        })
+    }
+
+    /// Whether an example without a label, or a table without a column for it, is an error.
+    pub(crate) fn needs_label(&self) -> bool {
+        self.labels_required && self.labels != Labels::None
+    }
+
     /// Keeps of a hash what is asked for.
     pub(crate) fn mask(&self) -> u32 {
         (1 << self.bits.unwrap_or(18)) - 1
@@ -217,9 +253,7 @@ impl ReadOptions {
     pub(crate) fn label(&self, text: Option<&[u8]>) -> Result<f64, String> {
         match text {
             Some(text) => self.labels.read(text),
-            None if self.labels_required && self.labels != Labels::None => {
-                Err("the label is missing".into())
-            }
+            None if self.needs_label() => Err("the label is missing".into()),
             None => Ok(f64::NAN),
         }
     }

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::row::Disorder;
-use crate::{Batch, number};
+use crate::{Batch, Column, number};
 
 /// The largest index: one below 2^32 − 1, so that the number of features is a `u32` too.
 pub(crate) const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
@@ -24,6 +25,11 @@ pub(crate) trait Parse: Send {
 
     /// What the user should know.
     fn notes(&mut self) -> &mut Notes;
+
+    /// A table's columns, as far as they are known.
+    fn columns(&mut self) -> Option<Arc<[Column]>> {
+        None
+    }
 }
 
 /// What an example has besides features.

@@ -125,6 +125,12 @@ impl Reader {
                 detect::by_content(buffer, name, options)?
             }
         };
+        if let Some(what) = options.misfit(format) {
+            return Err(Error::Content {
+                file: name.into(),
+                what,
+            });
+        }
         let (sender, batches) = sync_channel(BATCHES + 1);
         let (pool, recycled) = sync_channel(BATCHES);
         for _ in 0..BATCHES {
@@ -137,6 +143,7 @@ impl Reader {
             intercept: options.intercept,
             parser: detect::parser(format, options),
             line: 0,
+            reach: (0, 0),
             skipped: 0,
             notes: Notes::default(),
             batch: Batch::default(),
@@ -278,6 +285,19 @@ pub(crate) fn unreadable(name: &str, source: io::Error) -> Error {
     }
 }
 
+/// The same, after so many lines, where it may be the archive that is broken.
+pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> Error {
+    if !damaged {
+        return unreadable(name, error);
+    }
+    Error::Parse {
+        file: name.into(),
+        line,
+        what: "the archive is damaged or cut short after this line".into(),
+        text: error.to_string(),
+    }
+}
+
 /// The thread's work.
 struct Work {
     name: String,
@@ -286,6 +306,9 @@ struct Work {
     parser: Box<dyn Parse>,
     /// Lines before the record.
     line: u64,
+    /// So many bytes and lines of the buffer were looked through for the end of a record that was
+    /// then refused: every line within begins inside of quotes, if the one before ends so.
+    reach: (usize, u64),
     skipped: u64,
     notes: Notes,
     batch: Batch,
@@ -335,7 +358,7 @@ impl Work {
                     if known == 0 {
                         return Ok(());
                     }
-                    self.refuse_open(buffer)?;
+                    self.refuse_open(buffer, known, lines)?;
                     (known, lines) = (0, 0);
                     continue;
                 }
@@ -356,10 +379,14 @@ impl Work {
             lines += 1;
             if self.parser.goes_on(line, open) {
                 known = (end + 1).min(rest.len());
+                if known < self.reach.0 {
+                    (known, lines) = self.reach;
+                }
                 continue;
             }
             self.record(rest, end, lines)?;
             buffer.consume(end + 1);
+            self.pass_over(end + 1, lines);
             (known, lines) = (0, 0);
             if self.batch.len() >= EXAMPLES
                 || self.batch.stored() >= STORED
@@ -381,12 +408,13 @@ impl Work {
             return Ok(());
         }
         if *known > 0 {
-            self.refuse_open(buffer)?;
+            self.refuse_open(buffer, *known, *lines)?;
         } else {
             let what = format!("a line of more than {} MiB", LONGEST >> 20);
             let shown = buffer.rest().len().min(LONGEST);
             self.refuse(&Fault::new(what, 0..shown), &buffer.rest()[..shown])?;
             self.line += 1;
+            self.reach = (0, 0);
             loop {
                 match buffer.line(0) {
                     Some(end) => {
@@ -406,28 +434,34 @@ impl Work {
     /// Reads another block; false if there is no room.
     fn more(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<bool, Stop> {
         buffer.fill().map_err(|error| {
-            Stop::Error(if buffer.source().is_damaged() {
-                Error::Parse {
-                    file: self.name.clone(),
-                    line: self.line,
-                    what: "the archive is damaged or cut short after this line".into(),
-                    text: error.to_string(),
-                }
-            } else {
-                unreadable(&self.name, error)
-            })
+            let damaged = buffer.source().is_damaged();
+            Stop::Error(broken(&self.name, self.line, damaged, error))
         })
     }
 
     /// A record whose quotes don't close: only its first line is passed over.
-    fn refuse_open(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<(), Stop> {
+    /// It was looked for in the next `known` bytes, which are `lines` lines.
+    fn refuse_open(
+        &mut self,
+        buffer: &mut Buffer<Unpacked>,
+        known: usize,
+        lines: u64,
+    ) -> std::result::Result<(), Stop> {
         let rest = buffer.rest();
         let first = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let what = "a quote that is not closed";
         self.refuse(&Fault::new(what, 0..first), rest)?;
         self.line += 1;
         buffer.consume(first + 1);
+        self.reach = (known, lines);
+        self.pass_over(first + 1, 1);
         Ok(())
+    }
+
+    /// Takes note that so much of the buffer was dropped.
+    fn pass_over(&mut self, bytes: usize, lines: u64) {
+        self.reach.0 = self.reach.0.saturating_sub(bytes);
+        self.reach.1 = self.reach.1.saturating_sub(lines);
     }
 
     /// Parses a record that has `lines` lines.
@@ -474,6 +508,7 @@ impl Work {
     fn pass_on(&mut self) -> std::result::Result<(), Gone> {
         let mut next = self.recycled.recv().map_err(|_| Gone)?;
         next.clear();
+        self.batch.set_columns(self.parser.columns());
         let batch = std::mem::replace(&mut self.batch, next);
         self.send(What::Batch(batch))
     }

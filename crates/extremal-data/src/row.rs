@@ -71,7 +71,7 @@ impl Sorter {
 }
 
 /// Without a way out in the middle, so that it is done on several at once.
-fn is_rising(indices: &[u32]) -> bool {
+pub(crate) fn is_rising(indices: &[u32]) -> bool {
     let next = indices.get(1..).unwrap_or(&[]);
     std::iter::zip(indices, next).fold(true, |rising, (a, b)| rising & (a < b))
 }

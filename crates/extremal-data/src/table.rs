@@ -1,11 +1,12 @@
 //! Tables: CSV and TSV, with a header.
 //!
-//! - The first line names the columns; every other has as many fields. A field may be quoted
+//! - The first line names the columns, and no name is a number; every other has as many fields. A field may be quoted
 //!   with `"`, and then hold separators, ends of lines and `""` for a quote. Blanks around fields
 //!   are dropped, blank lines skipped.
 //! - The label is in `label_column`; unless given, in the column called `label`, `y`, `target` or
 //!   `class`; otherwise in the first, with a note. Where labels are not required and the
-//!   `label_column` that was given is not there, there are none, and all columns are features.
+//!   `label_column` that was given is not there, there are none, and all columns are features;
+//!   likewise where labels are not looked at and no column has such a name.
 //! - The weight is in `weight_column`; unless given, it is 1.
 //! - All other columns are features, numbered from 0 in their order. A column holds numbers, and
 //!   then has its number as the index, or text: `column=text` is hashed (MurmurHash3, seed 0, the
@@ -13,6 +14,8 @@
 //!   column holds is decided by its first field that is not empty; a column that mixes
 //!   both is an error unless it is named in `categorical`, which makes it text.
 //! - An empty field is missing, which is 0.
+//! - For a model ([`ReadOptions::columns`]) columns are found by their names, in any order, and are
+//!   what they were: the same features, label and weight, numbers or text.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -29,12 +32,13 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::hash::murmur3;
 use crate::options;
 use crate::parse::{self, Fault, Head, Notes, Parse};
 use crate::row::{Sorter, Twice};
-use crate::{Batch, Labels, ReadOptions, number};
+use crate::{Batch, Column, Holds, Labels, ReadOptions, columns, number};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,12 +54,27 @@ enum Role {
     },
 }
 
+impl Role {
+    fn holds(self) -> Holds {
+        match self {
+            Role::Label => Holds::Label,
+            Role::Weight => Holds::Weight,
+            Role::Unknown => Holds::Nothing,
+            Role::Numbers => Holds::Numbers,
+            Role::Text { .. } => Holds::Text,
+        }
+    }
+}
+
+/// A column of the file.
 #[derive(Debug)]
-struct Column {
+struct Place {
     name: String,
     role: Role,
     /// The place among the features.
     index: u32,
+    /// The place among the columns that are remembered.
+    known: usize,
 }
 
 /// Reads the records of a table.
@@ -63,7 +82,11 @@ struct Column {
 pub(crate) struct Table {
     options: ReadOptions,
     separator: u8,
-    columns: Vec<Column>,
+    columns: Vec<Place>,
+    /// What a model remembers: these columns, or its own in their order.
+    known: Vec<Column>,
+    /// The same to pass on, unless it has changed.
+    shared: Option<Arc<[Column]>>,
     /// Where hashed text begins.
     behind: u32,
     mask: u32,
@@ -81,6 +104,8 @@ impl Table {
             options: options.clone(),
             separator,
             columns: Vec::new(),
+            known: Vec::new(),
+            shared: None,
             behind: 0,
             mask: options.mask(),
             fields: Fields::default(),
@@ -95,22 +120,24 @@ impl Table {
         let names: Vec<String> = (0..self.fields.len())
             .map(|k| String::from_utf8_lossy(self.fields.get(k, record)).into_owned())
             .collect();
-        if names
-            .iter()
-            .all(|name| number::parse(name.as_bytes()).is_some())
-        {
-            return Err("the first line holds numbers, not the columns' names".into());
+        if let Some(name) = (names.iter()).find(|name| number::parse(name.as_bytes()).is_some()) {
+            return Err(format!(
+                "a table needs a header line with the columns' names, and `{name}` is a number"
+            ));
         }
         let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
         sorted.sort_unstable();
         if let Some(two) = sorted.windows(2).find(|two| two[0] == two[1]) {
             return Err(format!("two columns are called `{}`", two[0]));
         }
+        if let Some(model) = self.options.columns.take() {
+            return self.recognise(names, model);
+        }
         let find = |name: &str| names.iter().position(|column| column == name);
         for name in &self.options.categorical {
             find(name).ok_or_else(|| format!("no column is called `{name}`"))?;
         }
-        let required = self.options.labels_required && self.options.labels != Labels::None;
+        let required = self.options.needs_label();
         let label = match &self.options.label_column {
             Some(name) => match find(name) {
                 None if required => return Err(format!("no column is called `{name}`")),
@@ -118,7 +145,9 @@ impl Table {
             },
             None => {
                 let usual = ["label", "y", "target", "class"];
-                Some(usual.into_iter().find_map(find).unwrap_or_else(|| {
+                let found = usual.into_iter().find_map(find);
+                let is_optional = self.options.labels == Labels::None;
+                found.or_else(|| (!is_optional).then(|| {
                     self.notes.tell_about("label", || {
                         format!(
                             "no column is called label, y, target or class: the first, `{}`, is taken for the label",
@@ -153,10 +182,50 @@ impl Table {
             } else {
                 Role::Unknown
             };
-            self.columns.push(Column { name, role, index });
-            index += u32::from(!matches!(role, Role::Label | Role::Weight));
+            self.known.push(Column {
+                name: name.clone(),
+                holds: role.holds(),
+            });
+            self.columns.push(Place {
+                name,
+                role,
+                index,
+                known: k,
+            });
+            index += u32::from(role.holds().is_feature());
         }
         self.behind = index;
+        Ok(())
+    }
+
+    /// Finds the columns of a model.
+    fn recognise(&mut self, names: Vec<String>, model: Vec<Column>) -> Result<(), String> {
+        let found = columns::matched(&names, &model, self.options.needs_label())?;
+        let mut index = u32::from(self.options.intercept);
+        let mut indices = Vec::with_capacity(model.len());
+        for column in &model {
+            indices.push(index);
+            index += u32::from(column.holds.is_feature());
+        }
+        for (name, known) in std::iter::zip(names, found) {
+            let given = self.options.categorical.contains(&name);
+            let role = match model[known].holds {
+                Holds::Label => Role::Label,
+                Holds::Weight => Role::Weight,
+                Holds::Nothing if given => Role::Text { given },
+                Holds::Nothing => Role::Unknown,
+                Holds::Numbers => Role::Numbers,
+                Holds::Text => Role::Text { given },
+            };
+            self.columns.push(Place {
+                name,
+                role,
+                index: indices[known],
+                known,
+            });
+        }
+        self.behind = index;
+        self.known = model;
         Ok(())
     }
 
@@ -279,6 +348,11 @@ impl Parse for Table {
                 self.columns[k].role = Role::Unknown;
             }
         })?;
+        for &k in &self.decided {
+            let Place { known, role, .. } = self.columns[k];
+            self.known[known].holds = role.holds();
+            self.shared = None;
+        }
         let shift = i64::from(self.options.intercept);
         self.sorter
             .settle(batch, Twice::Add)
@@ -288,6 +362,14 @@ impl Parse for Table {
 
     fn notes(&mut self) -> &mut Notes {
         &mut self.notes
+    }
+
+    fn columns(&mut self) -> Option<Arc<[Column]>> {
+        if self.known.is_empty() {
+            return None;
+        }
+        let known = &self.known;
+        Some(self.shared.get_or_insert_with(|| known[..].into()).clone())
     }
 }
 

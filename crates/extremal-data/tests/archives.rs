@@ -125,6 +125,24 @@ fn an_archive_cut_anywhere_is_an_error() {
 }
 
 #[test]
+fn a_cut_archive_without_a_telling_name_has_a_line_too() {
+    let all = text(60);
+    for kind in KINDS {
+        let packed = pack(kind, all.as_bytes());
+        for length in (4.max(packed.len() / 8)..packed.len()).step_by(7) {
+            let (rows, error) = read(&packed[..length], "-", &ReadOptions::default());
+            let last = rows.last().map_or(0, |row| row.line);
+            let error = error.unwrap_or_else(|| panic!("{kind} cut to {length}"));
+            let wanted = format!("-:{last}: the archive is damaged or cut short after this line: ");
+            assert!(
+                error.starts_with(&wanted),
+                "{kind} cut to {length}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_second_of_two_archives_cut_anywhere_is_an_error() {
     let all = text(8);
     let (wanted, _) = read(all.as_bytes(), "a.svm", &ReadOptions::default());

@@ -101,6 +101,8 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
             2 => Labels::Names(vec!["1".into(), "-1".into(), "x".into()]),
             _ => Labels::Number,
         },
+        learnt_from: None,
+        columns: None,
         labels_required: flip(rng),
         on_error: [OnError::Stop, OnError::Skip][rng.below(2)],
         intercept: flip(rng),

@@ -119,6 +119,50 @@ fn the_label_is_where_it_is_said_to_be() {
 }
 
 #[test]
+fn where_labels_are_not_looked_at_the_first_column_is_no_label() {
+    let predicting = ReadOptions {
+        labels: Labels::None,
+        labels_required: false,
+        ..csv()
+    };
+    assert_eq!(features("a,b\n1,2\n", &predicting), [[(0, 1.0), (1, 2.0)]]);
+    assert_eq!(features("a,y\n1,2\n", &predicting), [[(0, 1.0)]]);
+}
+
+#[test]
+fn only_the_line_that_opens_a_quote_is_passed_over() {
+    let skip = ReadOptions {
+        on_error: OnError::Skip,
+        ..csv()
+    };
+    let text = "y,a\n1,\"p\n2,q\nx\",\"z\n3,q\nx\",\"z\n4,q\n";
+    let reader = &mut Reader::from_read(Box::new(Cursor::new(text)), "f", &skip).unwrap();
+    let (rows, error) = drain(reader);
+    assert_eq!(error, None);
+    let kept: Vec<_> = rows.iter().map(|row| (row.label, row.line)).collect();
+    assert_eq!(kept, [(Some(2.0), 3), (Some(3.0), 5), (Some(4.0), 7)]);
+    assert_eq!(reader.skipped(), 3);
+}
+
+#[test]
+fn quotes_that_never_close_are_not_looked_for_again_and_again() {
+    let skip = ReadOptions {
+        on_error: OnError::Skip,
+        ..csv()
+    };
+    let long = format!("x{}\",\"y\n", "x".repeat(1000));
+    for (line, count) in [("x\",\"y\n", 100_000), (&long, 20_000)] {
+        let start = std::time::Instant::now();
+        let text = format!("y,a\n1,2\n{}", line.repeat(count));
+        let reader = &mut Reader::from_read(Box::new(Cursor::new(text)), "f", &skip).unwrap();
+        let (rows, error) = drain(reader);
+        assert_eq!((rows.len(), error), (1, None));
+        assert_eq!(reader.skipped(), count as u64);
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+}
+
+#[test]
 fn text_is_hashed_behind_all_columns() {
     for (bits, intercept) in [(1, false), (1, true), (3, false)] {
         let options = ReadOptions {
@@ -234,7 +278,11 @@ fn a_header_that_can_not_be_used_stops_even_where_lines_are_skipped() {
     for (header, error) in [
         (
             "1,2,3",
-            "the first line holds numbers, not the columns' names: 1,2,3",
+            "a table needs a header line with the columns' names, and `1` is a number: 1,2,3",
+        ),
+        (
+            "red,0.5,1",
+            "a table needs a header line with the columns' names, and `0.5` is a number: red,0.5,1",
         ),
         ("a,b,a", "two columns are called `a`: a,b,a"),
         ("a,\"b\"x", "text behind a closing quote: \"b\"x"),

@@ -96,6 +96,12 @@ pub enum Error {
         /// Where it is defined.
         allowed: &'static str,
     },
+    /// The system has no memory for that many features.
+    #[error("no memory for {features} features")]
+    Memory {
+        /// How many.
+        features: usize,
+    },
     /// The numbers broke down.
     #[error("numerical failure in round {round}: {what}")]
     Numerical {

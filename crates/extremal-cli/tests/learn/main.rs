@@ -1,8 +1,10 @@
 //! `learn`, `predict` and `inspect` as a user runs them.
 
 mod classes;
+mod columns;
 mod interrupted;
 mod laws;
+mod memory;
 mod piped;
 mod refused;
 mod reported;

@@ -15,7 +15,7 @@ mod sink;
 mod source;
 
 pub use inspect::{inspect, weights};
-pub use plan::{Asked, Link, Plan};
+pub use plan::{Asked, Link, Plan, Signs};
 pub use predict::{PredictOptions, predict};
 pub use progress::Every;
 pub use run::{End, Host, LearnOptions, Progress, learn};
@@ -40,6 +40,10 @@ fn at_line(error: extremal::Error, file: &str, example: &Example<'_>) -> Error {
     let text = match &error {
         extremal::Error::Label { label, .. } => format!("{label}"),
         extremal::Error::Index { index, .. } => format!("feature {index} (from 0)"),
+        extremal::Error::Memory { .. } => {
+            let last = example.indices.last().copied().unwrap_or(0);
+            format!("feature {last} (from 0)")
+        }
         _ => format!("{} features", example.indices.len()),
     };
     match error {

@@ -4,7 +4,7 @@ use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Loss, LossSpec, Objective};
 use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
-use extremal_data::{Labels, ReadOptions};
+use extremal_data::{Column, Format, Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -120,6 +120,44 @@ pub struct Plan {
     /// What the data call the first feature: 1 in libsvm's files, 0 elsewhere.
     #[serde(default)]
     pub first_index: u32,
+    /// How the data are written, which says what features are numbered by.
+    #[serde(default)]
+    pub format: Option<Format>,
+    /// The table's columns, where they are one.
+    #[serde(default)]
+    pub columns: Option<Vec<Column>>,
+    /// How labels say no.
+    #[serde(default)]
+    pub signs: Signs,
+}
+
+/// Which of −1 and 0 labels of binary losses have beside +1: not both in one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Signs {
+    negative: Option<f64>,
+}
+
+impl Signs {
+    /// These labels and one more; an error where it is of the other kind.
+    pub fn with(self, loss: &LossSpec, label: f64) -> extremal::Result<Self> {
+        if !takes_signs(loss) || label > 0.0 {
+            return Ok(self);
+        }
+        match self.negative {
+            Some(before) if before != label => Err(extremal::Error::Label {
+                loss: loss.entry().name,
+                label,
+                allowed: if before == 0.0 {
+                    "0 or +1, as those before it are"
+                } else {
+                    "−1 or +1, as those before it are"
+                },
+            }),
+            _ => Ok(Self {
+                negative: Some(label),
+            }),
+        }
+    }
 }
 
 impl Plan {
@@ -187,6 +225,9 @@ impl Plan {
             categorical: asked.categorical.clone().unwrap_or_default(),
             seed: asked.seed.unwrap_or(0),
             first_index: 0,
+            format: None,
+            columns: None,
+            signs: Signs::default(),
         })
     }
 
@@ -310,6 +351,8 @@ impl Plan {
             labels,
             labels_required: true,
             intercept: self.intercept,
+            learnt_from: self.format,
+            columns: self.columns.clone(),
             ..ReadOptions::default()
         }
     }

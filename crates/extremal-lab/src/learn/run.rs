@@ -148,6 +148,12 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let mut tested = None;
     let end = played.and_then(|end| match &options.test {
         Some(path) if end == End::Done => {
+            // its columns are those that the model has met by now
+            let read = ReadOptions {
+                format: read.format,
+                on_error: read.on_error,
+                ..run.session.plan().read_options()
+            };
             tested = score::test(&run.session, path, &read, run.host)?;
             Ok(if tested.is_some() {
                 end
@@ -164,6 +170,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
 /// The plan with the numbers that features have in this format.
 fn numbered(plan: Plan, format: Format) -> Plan {
     Plan {
+        format: Some(format),
         first_index: u32::from(format == Format::Libsvm && !plan.zero_based),
         ..plan
     }
@@ -282,6 +289,9 @@ impl<'a> Run<'a> {
                 Next::Nothing => continue,
                 Next::End => return Ok(End::Done),
             };
+            if let Some(columns) = batch.columns() {
+                self.session.set_columns(columns);
+            }
             let skipped = (*to_skip).min(batch.len() as u64);
             *to_skip -= skipped;
             let rest: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();

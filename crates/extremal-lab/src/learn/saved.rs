@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use extremal::hindsight::Meter;
 use extremal::pair::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,12 @@ impl Point for Weights {
         for (i, v) in self.indices.iter().zip(&self.values) {
             out[*i as usize] = *v;
         }
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let all = self.indices.iter().zip(&self.values);
+        all.filter(|(_, v)| **v != 0.0)
+            .for_each(|(i, v)| each(*i as usize, *v));
     }
 }
 
@@ -193,6 +200,13 @@ impl Saved {
         let dim = head.dim as usize;
         let models = if head.whole {
             let mut session = Session::new(plan.clone())?;
+            // Before there is room for as many as the file says.
+            let saved = Meter::saved_dim(section("meter.0")?).map_err(|e| bad(e.to_string()))?;
+            if saved != dim {
+                return Err(bad(format!(
+                    "head: dimension {dim}, where the sums of gradients have {saved}"
+                )));
+            }
             session.grow(dim).map_err(|e| bad(e.to_string()))?;
             for k in 0..plan.tracks() {
                 let track = &mut session.tracks[k];

@@ -6,6 +6,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
 
+use super::plan::Signs;
 use super::run::Host;
 use super::session::Session;
 use super::source::PATIENCE;
@@ -57,6 +58,7 @@ pub(super) fn test(
     let file = name_of(Some(path));
     let mut score = Score::default();
     let mut refused = 0;
+    let mut signs = Signs::default();
     let Some(mut reader) = open(path, read, host)? else {
         return Ok(None);
     };
@@ -74,14 +76,16 @@ pub(super) fn test(
                 return Ok(None);
             }
             let label = example.label.unwrap_or(f64::NAN);
-            if kind != Kind::Classes
-                && let Err(error) = loss.check_label(label)
-            {
-                if read.on_error == OnError::Skip {
-                    refused += 1;
-                    continue;
+            if kind != Kind::Classes {
+                let admitted = loss.check_label(label);
+                match admitted.and_then(|()| signs.with(&plan.loss, label)) {
+                    Ok(seen) => signs = seen,
+                    Err(_) if read.on_error == OnError::Skip => {
+                        refused += 1;
+                        continue;
+                    }
+                    Err(error) => return Err(at_line(error, &file, &example)),
                 }
-                return Err(at_line(error, &file, &example));
             }
             let prediction = session
                 .predict(&example)

@@ -1,12 +1,15 @@
 //! A run over a stream: the learner, what certifies it, and what it has seen.
 
+use std::sync::Arc;
+
 use extremal::hindsight::Meter;
+use extremal::kernel;
 use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
-use extremal::set::SharedSet;
+use extremal::set::{SharedSet, Structure};
 use extremal::theory::Watched;
-use extremal_data::Example;
+use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{self, Lane};
@@ -118,6 +121,10 @@ pub struct Session {
     point: Vec<f64>,
     lanes: Vec<Lane>,
     torn: bool,
+    /// So many features were found to leave memory to spare.
+    roomy: usize,
+    /// Those that the plan has.
+    columns: Option<Arc<[Column]>>,
 }
 
 /// What can be said about the regret.
@@ -165,12 +172,22 @@ impl Session {
             point: Vec::new(),
             lanes: Vec::new(),
             torn: false,
+            roomy: 0,
+            columns: None,
         })
     }
 
     /// What is learnt and how.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Takes note of the columns of the table that the next examples are from.
+    pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
+        if !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns)) {
+            self.plan.columns = Some(columns.to_vec());
+            self.columns = Some(columns.clone());
+        }
     }
 
     /// What was added up so far.
@@ -219,8 +236,22 @@ impl Session {
         self.tracks.iter().map(|t| t.learner.decision())
     }
 
+    /// Makes room for so many features; on an error nothing has changed.
     pub(super) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
         if dim > self.dim() {
+            // All or none of them, and with room left for what reports and saves write out.
+            for track in &mut self.tracks {
+                track.learner.reserve(dim)?;
+                track.meter.reserve(dim)?;
+            }
+            if dim > self.roomy {
+                // for a while, as features may come one by one
+                let ahead = dim + dim / 8;
+                self.roomy = match spare(ahead) {
+                    Ok(()) => ahead,
+                    Err(_) => spare(dim).map(|()| dim)?,
+                };
+            }
             for track in &mut self.tracks {
                 track.grow(dim)?;
             }
@@ -248,8 +279,10 @@ impl Session {
         let label = example.label.unwrap_or(f64::NAN);
         // Before room is made for the features: a label that is refused must leave no trace.
         self.objective.loss().check_label(label)?;
+        let signs = self.plan.signs.with(&self.plan.loss, label)?;
         self.fit(example)?;
         let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
+        self.plan.signs = signs;
         self.counters.whole_loss += whole;
         self.count(example, &round);
         Ok(round)
@@ -276,8 +309,18 @@ impl Session {
                 .iter()
                 .try_for_each(|one| self.play_classes(&[*one], threads, rounds));
         }
+        let mut misfit = Ok(());
+        let mut fitting = 0;
         for example in examples {
-            self.fit(example)?;
+            misfit = self.fit(example);
+            if misfit.is_err() {
+                break;
+            }
+            fitting += 1;
+        }
+        let examples = &examples[..fitting];
+        if examples.is_empty() {
+            return misfit;
         }
         let before = if huge { self.snapshot()? } else { Vec::new() };
         let Self {
@@ -302,7 +345,7 @@ impl Session {
                 track.meter.load(meter)?;
             }
         }
-        played.failed.map_or(Ok(()), Err)
+        played.failed.map_or(misfit, Err)
     }
 
     /// All models as they are.
@@ -338,9 +381,19 @@ impl Session {
     /// Looks at the decisions' feasibility.
     pub fn check_feasible(&mut self) {
         for track in &self.tracks {
-            self.point.resize(track.learner.dim(), 0.0);
-            track.learner.decision().write(&mut self.point);
-            if let Some(v) = track.set.violation(&self.point) {
+            let decision = track.learner.decision();
+            self.point.clear();
+            let found = if let Structure::Ball { p: 2.0, radius } = track.set.structure() {
+                // what is not 0 is enough, and may be little of a large dimension
+                decision.for_each_nonzero(&mut |_, v| self.point.push(v));
+                let gauge = kernel::norm(&self.point) / radius;
+                Some(if gauge <= 1.0 { 0.0 } else { gauge - 1.0 })
+            } else {
+                self.point.resize(track.learner.dim(), 0.0);
+                decision.write(&mut self.point);
+                track.set.violation(&self.point)
+            };
+            if let Some(v) = found {
                 let v = if v.is_nan() { f64::INFINITY } else { v };
                 self.counters.violation = self.counters.violation.max(v);
             }
@@ -382,6 +435,14 @@ impl Session {
         });
         Ok(Certified { certificate, bound })
     }
+}
+
+/// An error unless there is memory to write a decision of so many entries out a few times.
+fn spare(dim: usize) -> extremal::Result<()> {
+    const EACH: usize = 8;
+    let mut room = Vec::<[f64; EACH]>::new();
+    room.try_reserve_exact(dim)
+        .map_err(|_| extremal::Error::Memory { features: dim })
 }
 
 fn proven(track: &Track, strong_convexity: f64, violation: f64) -> Option<Proven> {

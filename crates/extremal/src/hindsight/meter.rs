@@ -7,6 +7,7 @@ use crate::kernel;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Loss, Objective};
 use crate::pair::{Gradient, Point};
+use crate::room::room;
 use crate::set::{Atom, Identity, Oracle, SharedSet, grown};
 use crate::{Error, Result};
 
@@ -208,6 +209,7 @@ impl Meter {
             return Ok(());
         }
         let set = grown(&self.set, dim)?;
+        self.reserve(dim)?;
         let mut oracle = set.oracle();
         oracle.load(&self.oracle.save())?;
         (self.set, self.oracle) = (set, oracle);
@@ -216,6 +218,21 @@ impl Meter {
         }
         self.answered = false;
         Ok(())
+    }
+
+    /// Memory for [`Meter::grow`] to that dimension, which no longer fails for want of it.
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        for vector in [&mut self.sum, &mut self.x, &mut self.direction] {
+            room(vector, dim, dim)?;
+        }
+        Ok(())
+    }
+
+    /// The dimension that [`Meter::save`] was called in, by the bytes it gave.
+    pub fn saved_dim(saved: &[u8]) -> Result<usize> {
+        let saved: SavedMeter =
+            postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
+        Ok(saved.set.dim())
     }
 
     /// What the rounds have added up to, as bytes that take the room of what is not 0;

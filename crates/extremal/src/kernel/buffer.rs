@@ -6,6 +6,8 @@
 use std::ops::{Deref, DerefMut};
 
 use super::sweep::LANES;
+use crate::Result;
+use crate::room::room;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -45,6 +47,11 @@ impl Buffer {
         let blocks = len.div_ceil(LANES);
         self.blocks.resize(blocks, Block([0.0; LANES]));
         self.len = len;
+    }
+
+    /// Memory for so many; they come with [`Buffer::grow`].
+    pub(crate) fn reserve(&mut self, len: usize) -> Result<()> {
+        room(&mut self.blocks, len.div_ceil(LANES), len)
     }
 
     /// The entries and the zeros after them.

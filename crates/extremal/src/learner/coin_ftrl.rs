@@ -49,7 +49,7 @@ use super::{
     check_turn, decode, encode, keys, not_stored, take_turn,
 };
 use crate::pair::{Gradient, Point, Row};
-use crate::set::{Identity, SharedSet, Structure, check_saved_point, grown};
+use crate::set::{Identity, SharedSet, Structure, grown};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
@@ -375,9 +375,15 @@ impl Learner for Coin {
             return Ok(());
         }
         check_between(self.state.decided)?;
-        self.set = grown(&self.set, dim)?;
+        let set = grown(&self.set, dim)?;
+        self.state.sums.reserve(dim)?;
+        self.set = set;
         self.state.sums.grow(dim);
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.state.sums.reserve(dim)
     }
 
     fn save(&self) -> Result<Vec<u8>> {
@@ -407,9 +413,13 @@ impl Learner for Coin {
             return Err(Error::State("its numbers can't have come of bets".into()));
         }
         let mix = state.mix(self.radius);
-        let mut x = vec![0.0; self.set.dim()];
-        state.sums.write(mix.along_y, mix.along_c, &mut x);
-        check_saved_point(&*self.set, &x)?;
+        // the norm from the entries: the products are as good as the file
+        let mut entries = Vec::new();
+        let each = &mut |_, v| entries.push(v);
+        state.sums.for_each_nonzero(mix.along_y, mix.along_c, each);
+        if !(kernel::norm(&entries) <= self.radius * (1.0 + 1e-8)) {
+            return Err(Error::State("its decision lies outside the set".into()));
+        }
         self.state = state;
         self.mix = mix;
         Ok(())

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel;
 use crate::pair::{Marks, Row};
+use crate::room::room;
+use crate::{Result, kernel};
 
 /// Cells in a block: passes go over the blocks that were touched.
 const BLOCK: usize = 8;
@@ -90,6 +91,12 @@ impl CoordinateSums {
     pub(super) fn grow(&mut self, dim: usize) {
         self.cells.resize(dim, Cell::default());
         self.touched.grow(dim.div_ceil(BLOCK));
+    }
+
+    /// Memory for so many; they come with [`CoordinateSums::grow`].
+    pub(super) fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.cells, dim, dim)?;
+        self.touched.reserve(dim.div_ceil(BLOCK), dim)
     }
 
     /// The cells that may not be 0, in order.

@@ -267,4 +267,8 @@ impl<X: Leader> Learner for DualAverager<X> {
         check_between(self.state.decided)?;
         self.leader.grow(dim)
     }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.leader.reserve(dim)
+    }
 }

@@ -5,6 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Storage, not_stored, plain::Plain};
 use crate::pair::{DensePair, Point, Row, SavedScaled, Scaled, nonzeros};
+use crate::room::room;
 use crate::set::{Identity, Projection, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
 
@@ -33,6 +34,9 @@ pub(super) trait Iterate: Point + Send + Sized {
 
     /// More entries, all 0. On an error nothing has changed.
     fn grow(&mut self, dim: usize) -> Result<()>;
+
+    /// Memory for that.
+    fn reserve(&mut self, dim: usize) -> Result<()>;
 }
 
 /// Every entry.
@@ -124,10 +128,17 @@ impl Iterate for Dense {
     }
 
     fn grow(&mut self, dim: usize) -> Result<()> {
-        (self.set, self.projection) = self.grown(dim)?;
+        let (set, projection) = self.grown(dim)?;
+        self.reserve(dim)?;
+        (self.set, self.projection) = (set, projection);
         self.x.0.resize(dim, 0.0);
         self.next.resize(dim, 0.0);
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.x.0, dim, dim)?;
+        room(&mut self.next, dim, dim)
     }
 }
 
@@ -236,8 +247,14 @@ impl Iterate for Lazy {
     }
 
     fn grow(&mut self, dim: usize) -> Result<()> {
-        self.set = grown(&self.set, dim)?;
+        let set = grown(&self.set, dim)?;
+        self.x.reserve(dim)?;
+        self.set = set;
         self.x.grow(dim);
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.x.reserve(dim)
     }
 }

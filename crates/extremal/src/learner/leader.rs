@@ -5,6 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::iterate::{Dense, Iterate, radius_of};
 use crate::pair::{Gradient, Point, Row, SavedScaled, Scaled};
+use crate::room::room;
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::{Error, Result, kernel};
 
@@ -33,6 +34,9 @@ pub(super) trait Leader: Point + Send + Sized {
 
     /// More entries, all 0. On an error nothing has changed.
     fn grow(&mut self, dim: usize) -> Result<()>;
+
+    /// Memory for that.
+    fn reserve(&mut self, dim: usize) -> Result<()>;
 }
 
 fn overflowed() -> Error {
@@ -137,11 +141,20 @@ impl Leader for DenseLeader {
     }
 
     fn grow(&mut self, dim: usize) -> Result<()> {
+        grown(&self.at.set, dim)?;
+        self.reserve(dim)?;
         self.at.grow(dim)?;
         for vector in [&mut self.sum, &mut self.next_sum, &mut self.first] {
             vector.resize(dim, 0.0);
         }
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        for vector in [&mut self.sum, &mut self.next_sum, &mut self.first] {
+            room(vector, dim, dim)?;
+        }
+        self.at.reserve(dim)
     }
 }
 
@@ -243,8 +256,14 @@ impl Leader for LazyLeader {
     }
 
     fn grow(&mut self, dim: usize) -> Result<()> {
-        self.set = grown(&self.set, dim)?;
+        let set = grown(&self.set, dim)?;
+        self.sum.reserve(dim)?;
+        self.set = set;
         self.sum.grow(dim);
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.sum.reserve(dim)
     }
 }

@@ -173,6 +173,12 @@ pub trait Learner: Send {
         Err(Error::Unsupported("this learner can't grow".into()))
     }
 
+    /// Memory for [`Learner::grow`] to that dimension, which no longer fails for want of it:
+    /// for whoever has several to grow, all or none. An error changes nothing but memory held.
+    fn reserve(&mut self, _dim: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether its rounds can be played in two halves, [`Learner::rehearse`] and
     /// [`Learner::conclude`]: what several learners need that move together or not at all.
     fn can_rehearse(&mut self) -> bool {
@@ -517,9 +523,14 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         }
         check_between(self.decided)?;
         let set = self.pair.grown(dim)?;
+        self.pair.reserve(dim)?;
         self.rule.grow(&*set)?;
         self.pair.grow(set);
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.pair.reserve(dim)
     }
 
     fn can_rehearse(&mut self) -> bool {

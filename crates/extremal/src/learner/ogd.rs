@@ -293,4 +293,8 @@ impl<X: Iterate> Learner for OgdLearner<X> {
         check_between(self.state.decided)?;
         self.x.grow(dim)
     }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.x.reserve(dim)
+    }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Row;
 use super::marks::Marks;
+use crate::room::room;
 use crate::{Error, Result, kernel};
 
 /// Features in a block, and lanes of sums: a fixed order, so that the same cells give the same
@@ -117,6 +118,12 @@ impl Cells {
     pub fn grow(&mut self, dim: usize) {
         self.cells.resize(dim, Cell::default());
         self.touched.grow(dim.div_ceil(LANES));
+    }
+
+    /// Memory for so many; they come with [`Cells::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.cells, dim, dim)?;
+        self.touched.reserve(dim.div_ceil(LANES), dim)
     }
 
     /// What a pass over all features goes through: those that were touched, and their neighbours.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::careful::{careful_norm, careful_scale, check_finite, look_closer, residual_atom};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
 use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
+use crate::room::room;
 use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
 
@@ -579,6 +580,28 @@ impl Pair for DensePair {
         // what the oracle remembers must make sense to the new one
         set.oracle().load(&self.oracle.save())?;
         Ok(set)
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        let Self {
+            x,
+            sums: [first, second],
+            scratch,
+            away,
+            ..
+        } = self;
+        for buffer in [x, first, second] {
+            buffer.reserve(dim)?;
+        }
+        for buffer in [scratch, away, &mut self.spread, &mut self.base] {
+            if !buffer.is_empty() {
+                buffer.reserve(dim)?;
+            }
+        }
+        if self.origin.is_some() {
+            room(&mut Vec::<f64>::new(), dim, dim)?;
+        }
+        Ok(())
     }
 
     fn grow(&mut self, set: SharedSet) {

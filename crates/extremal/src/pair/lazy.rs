@@ -261,6 +261,10 @@ impl Pair for LazyPair {
         grown(&self.set, dim)
     }
 
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.state.cells.reserve(dim)
+    }
+
     fn grow(&mut self, set: SharedSet) {
         self.state.cells.grow(set.dim());
         self.set = set;

@@ -1,6 +1,9 @@
 //! Which blocks of a long vector were ever touched: passes over it, and its saved form, then cost
 //! what was touched and not what there is.
 
+use crate::Result;
+use crate::room::room;
+
 /// A bit per block.
 #[derive(Clone, Default)]
 pub(crate) struct Marks {
@@ -20,6 +23,11 @@ impl Marks {
     /// Room for so many blocks, no fewer than before.
     pub fn grow(&mut self, blocks: usize) {
         self.words.resize(blocks.div_ceil(64), 0);
+    }
+
+    /// Memory for so many blocks, of a vector with so many features.
+    pub fn reserve(&mut self, blocks: usize, features: usize) -> Result<()> {
+        room(&mut self.words, blocks.div_ceil(64), features)
     }
 
     /// Marks a block.

@@ -295,6 +295,11 @@ pub trait Pair: Point + Send {
     /// Only between a commit and the next probe.
     fn grow(&mut self, _set: SharedSet) {}
 
+    /// Memory for [`Pair::grow`] to that dimension, so that it does not fail.
+    fn reserve(&mut self, _dim: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes ready for the next probe to be taken back by [`Pair::forget`]; false where a probe
     /// can't be.
     fn hold(&mut self) -> bool {

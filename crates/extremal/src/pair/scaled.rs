@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Row;
 use super::marks::Marks;
+use crate::room::room;
 use crate::{Error, Result, kernel};
 
 /// Entries in a block, and lanes of sums.
@@ -92,6 +93,14 @@ impl Scaled {
         self.w.resize(dim, 0.0);
         self.stamps.resize(blocks, 0);
         self.touched.grow(blocks);
+    }
+
+    /// Memory for so many entries; they come with [`Scaled::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        let blocks = dim.div_ceil(LANES);
+        room(&mut self.w, dim, dim)?;
+        room(&mut self.stamps, blocks, dim)?;
+        self.touched.reserve(blocks, dim)
     }
 
     /// ‖s·w‖.

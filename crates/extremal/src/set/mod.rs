@@ -187,6 +187,12 @@ pub trait Set: Send + Sync {
     /// Tells apart, in saved states, sets that share name, dimension and constants. By default
     /// it follows from the centre; a set with more to it says more.
     fn fingerprint(&self) -> u64 {
+        if let Structure::Ball { p, radius } = self.structure() {
+            // around 0, and nothing to it but these
+            return Fingerprint::new(self.name())
+                .with_numbers(&[p, radius])
+                .value();
+        }
         let mut centre = vec![0.0; self.dim()];
         self.centre(&mut centre);
         Fingerprint::new(self.name()).with_numbers(&centre).value()
@@ -261,6 +267,10 @@ impl Identity {
             geometry: set.geometry(),
             fingerprint: set.fingerprint(),
         }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.dim
     }
 
     /// Errors unless it is that of `set`.

@@ -8,6 +8,7 @@ use super::weights::Weights;
 use super::{NAME, guarantee};
 use crate::kernel;
 use crate::pair::{Gradient, Point, Row};
+use crate::room::room;
 use crate::set::{SharedSet, grown};
 use crate::theory::{AdaHedge, Guarantee, Theorem};
 use crate::{Error, Result};
@@ -265,6 +266,7 @@ impl Learner for Mixture {
                 set.name()
             )));
         }
+        self.reserve(dim)?;
         for base in &mut self.bases {
             base.grow(dim)?;
         }
@@ -272,5 +274,13 @@ impl Learner for Mixture {
         self.point.resize(dim, 0.0);
         self.set = set;
         Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        for base in &mut self.bases {
+            base.reserve(dim)?;
+        }
+        room(&mut self.mean.x, dim, dim)?;
+        room(&mut self.point, dim, dim)
     }
 }

@@ -197,4 +197,8 @@ impl Learner for Radii {
     fn grow(&mut self, dim: usize) -> Result<()> {
         self.base.grow(dim)
     }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.base.reserve(dim)
+    }
 }

@@ -457,6 +457,11 @@ impl Pair for SparsePair {
         grown(&self.set, dim)
     }
 
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.outside.reserve(dim)?;
+        self.support.reserve(dim)
+    }
+
     fn grow(&mut self, set: SharedSet) {
         self.outside.grow(set.dim());
         self.support.grow(set.dim());

@@ -6,6 +6,9 @@
 //! best of it was the entry that got worse. On 10⁶ entries that is three short levels, where a heap
 //! would move twenty entries about.
 
+use crate::Result;
+use crate::room::room;
+
 /// Entries per block.
 const FAN: usize = 64;
 
@@ -60,6 +63,8 @@ impl Ranked {
             let blocks = len.div_ceil(FAN);
             if level == self.levels.len() {
                 self.levels.push(Vec::new());
+            }
+            if self.levels[level].is_empty() {
                 from = 0;
             }
             self.levels[level].resize(blocks, NONE);
@@ -71,6 +76,23 @@ impl Ranked {
             }
             (from, len) = (from / FAN, blocks);
         }
+    }
+
+    /// Memory for so many entries; they come with [`Ranked::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.values, dim, dim)?;
+        let mut len = dim;
+        for level in 0.. {
+            len = len.div_ceil(FAN);
+            if level == self.levels.len() {
+                self.levels.push(Vec::new());
+            }
+            room(&mut self.levels[level], len, dim)?;
+            if len <= FAN {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// No holes, all 0; O(d).

@@ -2,7 +2,9 @@
 //! [`SparsePair`](super::SparsePair): a small dense problem that the dense kernels work on.
 
 use super::ranked::Order;
+use crate::Result;
 use crate::kernel::{self, Buffer, Form, Scan};
+use crate::room::room;
 
 /// The slot of a feature that has none.
 const NOWHERE: u32 = u32::MAX;
@@ -50,6 +52,11 @@ impl Support {
 
     pub fn grow(&mut self, dim: usize) {
         self.slots.resize(dim, NOWHERE);
+    }
+
+    /// Memory for so many; they come with [`Support::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.slots, dim, dim)
     }
 
     pub fn len(&self) -> usize {

@@ -134,3 +134,34 @@ fn a_prediction_is_written_as_soon_as_its_example_is_there() {
     assert!(lines.next().is_none());
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn a_model_learnt_from_a_pipe_of_vw_text_predicts_a_libsvm_file_from_another() {
+    let folder = Folder::new("vw-then-libsvm");
+    let stream = "1 | 3:1 7:0.5\n-1 | 7:1\n1 | 3:0.25\n".repeat(40);
+    let model = folder.file("model");
+    let feed = |arguments: &[&str], text: &str| {
+        let mut child = extremal()
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    feed(
+        &["learn", "--loss=logistic", "-q", "-f", text(&model)],
+        &stream,
+    );
+    let ask = ["predict", "-i", text(&model)];
+    let by_vw = feed(&ask, "1 | 3:1\n1 | 7:1\n");
+    let by_libsvm = feed(&ask, "1 3:1\n1 7:1\n");
+    assert_eq!(by_vw, by_libsvm);
+    let chances: Vec<f64> = by_vw.lines().map(|line| line.parse().unwrap()).collect();
+    assert!(chances[0] > 0.6 && chances[1] < 0.5, "{chances:?}");
+}

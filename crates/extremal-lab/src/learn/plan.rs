@@ -343,7 +343,8 @@ impl Plan {
             None => Labels::Names(self.classes.clone()),
         };
         ReadOptions {
-            zero_based: self.zero_based,
+            // Feature 7 of a model is feature 7 of a libsvm file, whatever it was learnt from.
+            zero_based: self.zero_based || matches!(self.format, Some(Format::Vw | Format::Jsonl)),
             bits: self.bits,
             label_column: self.label_column.clone(),
             weight_column: self.weight_column.clone(),

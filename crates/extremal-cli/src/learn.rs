@@ -120,7 +120,7 @@ pub struct Learn {
     /// How the decision is stored [default: the cheapest that the set allows]
     #[arg(long, value_enum, help_heading = "What is learnt")]
     storage: Option<StorageFlag>,
-    /// For learners that draw at random; those of today do not
+    /// For learners that draw at random, ospf and fpl for example
     #[arg(long, value_name = "N", help_heading = "What is learnt")]
     seed: Option<u64>,
 

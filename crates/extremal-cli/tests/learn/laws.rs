@@ -246,3 +246,29 @@ fn predictions_are_the_weights_times_the_features() {
     }
     assert!(std::fs::read(&model).unwrap() == before);
 }
+
+#[test]
+fn a_seed_is_the_learner_s_own() {
+    let folder = Folder::new("seed");
+    let data = folder.write("data.svm", libsvm(&examples(200, 4)));
+    let play = |rest: &[&str]| {
+        let out = folder.file("out");
+        let set = [
+            "learn",
+            text(&data),
+            "--set=l2:radius=3,dim=200",
+            "-q",
+            "-p",
+        ];
+        done(&[&set[..], &[text(&out), "--loss=logistic"], rest].concat());
+        numbers(&out)
+    };
+    let one = play(&["--learner=ospf", "--seed=1"]);
+    assert_eq!(one, play(&["--learner=ospf:seed=1"]));
+    assert_ne!(one, play(&["--learner=ospf", "--seed=2"]));
+    // one that draws nothing takes it too
+    assert_eq!(
+        play(&["--learner=ofw-ls", "--seed=1"]),
+        play(&["--learner=ofw-ls"])
+    );
+}

@@ -468,6 +468,9 @@ fn start_set(spec: &SetSpec) -> Result<SharedSet> {
 
 /// `--horizon` and its like become keys of the learner's spec.
 fn learner_of(text: &str, asked: &Asked, ridge: f64) -> Result<LearnerSpec> {
+    let name = text.split(':').next().unwrap_or(text);
+    let entry = LearnerSpec::ENTRIES.iter().find(|entry| entry.name == name);
+    let draws = entry.is_some_and(|entry| entry.parameters.iter().any(|p| p.name == "seed"));
     let mut text = text.to_string();
     let mut add = |key: &str, value: String| {
         text.push(if text.contains(':') { ',' } else { ':' });
@@ -481,6 +484,9 @@ fn learner_of(text: &str, asked: &Asked, ridge: f64) -> Result<LearnerSpec> {
     }
     if let Some(scale) = asked.eta_scale {
         add("eta-scale", format!("{scale:?}"));
+    }
+    if let Some(seed) = asked.seed.filter(|_| draws) {
+        add("seed", seed.to_string());
     }
     let spec: LearnerSpec = text.parse().map_err(usage)?;
     // λ is in the loss already: what else could be meant?

@@ -198,8 +198,9 @@ fn a_round_is_the_newton_step_and_the_nearest_point_in_its_norm() {
                     dense.nearest(&rows, &y)
                 };
                 let apart = distance(&next, &expected);
-                // the solver's objective is good to 1e-9, and its point to the root of that
-                let precision = if within { 1e-11 } else { 2e-4 };
+                // the solver's objective, which grows with the rounds, is good to 1e-9, and its point to
+                // the root of that; the objectives are compared below
+                let precision = if within { 1e-11 } else { 1e-3 };
                 assert!(
                     apart <= precision,
                     "{text}, α = {alpha}, round {t}: {apart:e}"

@@ -28,6 +28,14 @@ pub enum Error {
         /// The system's words.
         why: std::io::Error,
     },
+    /// A file of an experiment can't be read.
+    #[error("can't read {}: {why}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// A stream or a model can't be read.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),

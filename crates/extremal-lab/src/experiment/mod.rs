@@ -1,0 +1,113 @@
+//! Experiments as files: learners × problems × seeds, written in TOML.
+
+use std::path::Path;
+
+use extremal::learner::LearnerSpec;
+use extremal::loss::LossSpec;
+use extremal::set::SetSpec;
+use extremal::stream::StreamSpec;
+use indexmap::IndexMap;
+
+use crate::error::Result;
+
+/// An experiment, its defaults written out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// A heading.
+    pub title: String,
+    /// What it shows, and what it does not; may be empty.
+    pub about: String,
+    /// Whether seconds are measured, in runs of their own.
+    pub timing: bool,
+    /// Whether the learners are drawn in the plane.
+    pub pictures: bool,
+    /// By name, in the file's order.
+    pub problems: IndexMap<String, ProblemConfig>,
+    /// By name, in the file's order.
+    pub learners: IndexMap<String, LearnerConfig>,
+}
+
+/// A problem of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProblemConfig {
+    /// A heading.
+    pub title: String,
+    /// What it shows, in a sentence or two; may be empty.
+    pub about: String,
+    /// The constraint set.
+    pub set: SetSpec,
+    /// The loss.
+    pub loss: LossSpec,
+    /// λ of the ridge term.
+    pub l2: f64,
+    /// Where the rounds come from.
+    pub stream: Source,
+    /// T of each run, growing.
+    pub horizons: Vec<u64>,
+    /// Every learner meets each of these streams.
+    pub seeds: Vec<u64>,
+    /// Whether learners are told T and G. λ always is: the loss tells it.
+    pub told: bool,
+    /// The names of those who play.
+    pub learners: Vec<String>,
+}
+
+/// A learner of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnerConfig {
+    /// Who it is; nothing for the one that the library takes when only set and loss are known.
+    pub spec: Option<LearnerSpec>,
+    /// The factors on its step size that are tried.
+    pub scales: Vec<f64>,
+}
+
+/// Where a problem's rounds come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// Made up, from a seed.
+    Synthetic(StreamSpec),
+    /// Examples that were collected.
+    Rows(RowSource),
+}
+
+/// Examples, and how they are prepared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowSource {
+    /// An embedded data set's name, or a file's path.
+    pub from: RowsFrom,
+    /// Whether the seed chooses the order; otherwise it is the file's.
+    pub shuffle: bool,
+    /// Whether each column is divided by its largest entry's size.
+    pub unit_columns: bool,
+    /// Whether each row is divided by its norm, after that.
+    pub unit_rows: bool,
+    /// Whether a column of ones is added, before the rows are divided.
+    pub intercept: bool,
+}
+
+/// Where examples are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowsFrom {
+    /// In the program.
+    Data(String),
+    /// In a file.
+    File {
+        /// Its path, as written.
+        path: String,
+        /// Its format; from its name if left out.
+        format: Option<String>,
+    },
+}
+
+impl Experiment {
+    /// Reads the form that [`Experiment::to_toml`] writes, or any experiment that was already
+    /// checked: nothing that it names is opened.
+    pub fn resolved(_text: &str, _path: &Path) -> Result<Self> {
+        todo!()
+    }
+
+    /// The experiment with everything written out.
+    pub fn to_toml(&self) -> String {
+        todo!()
+    }
+}

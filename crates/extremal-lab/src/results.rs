@@ -1,0 +1,346 @@
+//! What an experiment leaves in its directory: tidy tables, read again to make a report. Everything
+//! that a report shows is here, so that `extremal report` needs no run.
+
+use std::fs;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::experiment::Experiment;
+use crate::output::Output;
+
+/// The files of an experiment's directory.
+pub mod file {
+    /// The experiment with its defaults written out.
+    pub const CONFIG: &str = "config.toml";
+    /// Version, machine, inputs, status.
+    pub const RUN: &str = "run.json";
+    /// One row per look at a run.
+    pub const TRACE: &str = "trace.csv";
+    /// One row per problem, learner, scale and horizon.
+    pub const SUMMARY: &str = "summary.csv";
+    /// One row per assumption of a theorem.
+    pub const CHECKS: &str = "checks.csv";
+    /// Seconds, of runs that were alone on the machine.
+    pub const TIMING: &str = "timing.csv";
+    /// Learners in the plane, round by round.
+    pub const PICTURES: &str = "pictures.json";
+    /// The page.
+    pub const REPORT: &str = "report.html";
+}
+
+/// A look at a run. The longest horizon is looked at on the way, the others at their end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TraceRow {
+    /// The problem's name in the experiment.
+    pub problem: String,
+    /// The learner's name in the experiment.
+    pub learner: String,
+    /// The factor on its step size.
+    pub scale: f64,
+    /// T, which the learner was told where learners are told.
+    pub horizon: u64,
+    /// The stream's seed.
+    pub seed: u64,
+    /// t.
+    pub round: u64,
+    /// Σ f_τ(x_τ) so far.
+    pub loss: f64,
+    /// The regret so far is at least this.
+    pub regret_lower: f64,
+    /// And at most this.
+    pub regret_upper: f64,
+    /// How that is known.
+    pub level: String,
+    /// The theorem's bound after t rounds, where there is one for any t.
+    pub bound: Option<f64>,
+    /// What the learner certifies by itself.
+    pub certificate: Option<f64>,
+    /// h_t, how far the decision is from the surrogate's least value, where that can be computed.
+    pub surrogate: Option<f64>,
+    /// What the theorem's lemma allows for it.
+    pub surrogate_bound: Option<f64>,
+    /// Oracle calls so far.
+    pub oracle_calls: u64,
+}
+
+/// One learner with one step size on one problem at one horizon, over the seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRow {
+    /// The problem's name in the experiment.
+    pub problem: String,
+    /// The learner's name in the experiment.
+    pub learner: String,
+    /// The factor on its step size.
+    pub scale: f64,
+    /// T.
+    pub horizon: u64,
+    /// How many.
+    pub seeds: u64,
+    /// The mean of the regrets' lower ends.
+    pub regret: f64,
+    /// Its standard error; nothing with one seed.
+    pub regret_error: Option<f64>,
+    /// The least of them.
+    pub regret_least: f64,
+    /// The largest of them.
+    pub regret_most: f64,
+    /// The mean of the upper ends.
+    pub regret_upper: f64,
+    /// How that is known.
+    pub level: String,
+    /// The measured exponent across horizons, at the longest one.
+    pub exponent: Option<f64>,
+    /// Its 95 % interval over seeds: the lower end.
+    pub exponent_low: Option<f64>,
+    /// The upper end.
+    pub exponent_high: Option<f64>,
+    /// Why there is no exponent, or what it shows where that is not the learner's rate.
+    pub exponent_note: String,
+    /// The theorem.
+    pub theorem: String,
+    /// Its exponent.
+    pub theorem_exponent: Option<f64>,
+    /// Its bound, the mean over seeds where it depends on the run.
+    pub bound: Option<f64>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The largest violation of the set by a decision; nothing where the set can't tell.
+    pub violation: Option<f64>,
+    /// Oracle calls of one run.
+    pub oracle_calls: u64,
+}
+
+/// What became of a theorem's bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The regret kept below it.
+    Kept,
+    /// So it did, but G·D·T is smaller still.
+    Vacuous,
+    /// The runs did not keep to the assumptions.
+    NotMet,
+    /// The regret exceeds it, although the assumptions hold: a defect.
+    Exceeded,
+    /// No theorem for this learner on this set.
+    NoneProven,
+}
+
+/// An assumption of a theorem, held against the runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckRow {
+    /// The problem's name in the experiment.
+    pub problem: String,
+    /// The learner's name in the experiment.
+    pub learner: String,
+    /// The factor on its step size.
+    pub scale: f64,
+    /// T.
+    pub horizon: u64,
+    /// Whether all runs kept to it.
+    pub holds: bool,
+    /// With the figures, of a run that broke it or else of the first.
+    pub detail: String,
+}
+
+/// Seconds inside the learner up to a round, with nothing else running.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimingRow {
+    /// The problem's name in the experiment.
+    pub problem: String,
+    /// The learner's name in the experiment.
+    pub learner: String,
+    /// The factor on its step size.
+    pub scale: f64,
+    /// T.
+    pub horizon: u64,
+    /// The stream's seed.
+    pub seed: u64,
+    /// t.
+    pub round: u64,
+    /// Seconds so far.
+    pub seconds: f64,
+}
+
+/// A learner on a problem's set in the plane.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Picture {
+    /// The problem's name in the experiment.
+    pub problem: String,
+    /// The learner's name in the experiment.
+    pub learner: String,
+    /// The set that is shown, as a spec, and how it lies in the plane.
+    pub set: String,
+    /// The set's boundary, a closed polygon.
+    pub outline: Vec<[f64; 2]>,
+    /// The best fixed decision of all rounds.
+    pub best: [f64; 2],
+    /// The rounds.
+    pub steps: Vec<Step>,
+}
+
+/// One round of a picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The decision.
+    pub x: [f64; 2],
+    /// The gradient at it.
+    pub gradient: [f64; 2],
+    /// What the oracle returned in this round; empty for a learner that projects.
+    pub atoms: Vec<[f64; 2]>,
+    /// The regret up to and with this round.
+    pub regret: f64,
+}
+
+/// How it was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// The program's version.
+    pub version: String,
+    /// The command that gives the same tables.
+    pub command: String,
+    /// Whether all cells are there.
+    pub status: Status,
+    /// Cells in all.
+    pub cells: u64,
+    /// Rounds of all cells.
+    pub rounds: u64,
+    /// The files and data sets read, with their SHA-256.
+    pub inputs: Vec<Input>,
+    /// `linux x86_64`.
+    pub platform: String,
+    /// The processor's features that the numbers depend on.
+    pub features: String,
+    /// Cores of the machine.
+    pub cores: u64,
+    /// Threads used.
+    pub threads: u64,
+    /// Seconds of the last call.
+    pub seconds: f64,
+}
+
+/// Whether an experiment is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Cells are missing: it runs, or was interrupted.
+    Running,
+    /// All there.
+    Complete,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// Where it was found, or the name of an embedded data set.
+    pub name: String,
+    /// SHA-256, hexadecimal.
+    pub sha256: String,
+}
+
+/// Everything that an experiment left.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// What was asked for.
+    pub experiment: Experiment,
+    /// How it was run.
+    pub run: RunInfo,
+    /// See [`file::TRACE`].
+    pub trace: Vec<TraceRow>,
+    /// See [`file::SUMMARY`].
+    pub summary: Vec<SummaryRow>,
+    /// See [`file::CHECKS`].
+    pub checks: Vec<CheckRow>,
+    /// See [`file::TIMING`].
+    pub timing: Vec<TimingRow>,
+    /// See [`file::PICTURES`].
+    pub pictures: Vec<Picture>,
+}
+
+impl Results {
+    /// Reads a directory.
+    pub fn read(directory: &Path) -> Result<Self> {
+        let config = directory.join(file::CONFIG);
+        let text = read(&config)?;
+        Ok(Self {
+            experiment: Experiment::resolved(&text, &config)?,
+            run: json(directory, file::RUN)?,
+            trace: table(directory, file::TRACE)?,
+            summary: table(directory, file::SUMMARY)?,
+            checks: table(directory, file::CHECKS)?,
+            timing: table(directory, file::TIMING)?,
+            pictures: json(directory, file::PICTURES)?,
+        })
+    }
+
+    /// Writes all but the page.
+    pub fn write(&self, output: &Output) -> Result<()> {
+        output.write(file::CONFIG, &self.experiment.to_toml())?;
+        output.write(file::TRACE, &rows(&self.trace, TRACE))?;
+        output.write(file::SUMMARY, &rows(&self.summary, SUMMARY))?;
+        output.write(file::CHECKS, &rows(&self.checks, CHECKS))?;
+        output.write(file::TIMING, &rows(&self.timing, TIMING))?;
+        output.write(file::PICTURES, &to_json(&self.pictures, false))?;
+        // Last: whoever finds it complete finds the rest.
+        output.write(file::RUN, &to_json(&self.run, true))?;
+        Ok(())
+    }
+}
+
+const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,regret_lower,regret_upper,level,bound,certificate,surrogate,surrogate_bound,oracle_calls";
+const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,violation,oracle_calls";
+const CHECKS: &str = "problem,learner,scale,horizon,holds,detail";
+const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|why| Error::Read {
+        path: path.into(),
+        why: why.to_string(),
+    })
+}
+
+fn json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T> {
+    let path = directory.join(name);
+    serde_json::from_str(&read(&path)?).map_err(|why| Error::Read {
+        path,
+        why: why.to_string(),
+    })
+}
+
+fn table<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<Vec<T>> {
+    let path = directory.join(name);
+    let text = read(&path)?;
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().collect::<Result<Vec<T>, _>>();
+    rows.map_err(|why| Error::Read {
+        path,
+        why: why.to_string(),
+    })
+}
+
+/// A table's text. Numbers are written so that reading them gives the same bits.
+fn rows<T: Serialize>(rows: &[T], header: &str) -> String {
+    let mut out = csv::WriterBuilder::new()
+        .has_headers(false)
+        .from_writer(format!("{header}\n").into_bytes());
+    for row in rows {
+        // into memory, and a row is plain numbers and text
+        out.serialize(row).expect("a row can be written");
+    }
+    let bytes = out.into_inner().expect("memory takes all of it");
+    String::from_utf8(bytes).expect("rows are made of text")
+}
+
+fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
+    let text = if pretty {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    let mut text = text.expect("plain numbers and text have a JSON form");
+    text.push('\n');
+    text
+}

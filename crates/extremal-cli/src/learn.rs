@@ -17,8 +17,7 @@ use extremal_lab::learn::{
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Interrupted, the state saved.
-const INTERRUPTED: u8 = 130;
+use crate::INTERRUPTED;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum LinkFlag {

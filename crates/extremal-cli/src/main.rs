@@ -1,25 +1,21 @@
 //! The program `extremal`: arguments become calls to the layers below, and errors exit codes.
 
+mod experiment;
 mod learn;
 
 use std::io::{IsTerminal, Write};
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use extremal_lab::demo::{self, Options};
 use extremal_lab::list::{self, Kind};
-use extremal_lab::output::Output;
 use extremal_lab::table::Paint;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const BAD_INPUT: u8 = 1;
 /// clap's, and ours where flags contradict a model or each other.
 const BAD_USAGE: u8 = 2;
 const NUMERICAL_FAILURE: u8 = 3;
+/// What was finished is kept.
+const INTERRUPTED: u8 = 130;
 
 /// Projection-free online learning: one linear minimisation per round.
 #[derive(Parser)]
@@ -35,7 +31,11 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Play the paper's algorithms and their rivals on built-in problems, and write a report
-    Demo(Demo),
+    Demo(experiment::Demo),
+    /// Run an experiment, learners × problems × seeds, and write tables and a report
+    Compare(experiment::Compare),
+    /// Make the report of experiments again from their tables
+    Report(experiment::Report),
     /// Learn from a stream of examples, one round each, inside a constraint set
     Learn(Box<learn::Learn>),
     /// Write a model's predictions for examples, one per line
@@ -54,25 +54,6 @@ enum Command {
     },
     /// Print the manual page, in roff
     Man,
-}
-
-#[derive(clap::Args)]
-struct Demo {
-    /// Where report.html, results.csv and figures/ go
-    #[arg(long, value_name = "DIR", default_value = "extremal-demo")]
-    out: PathBuf,
-    /// Chooses the random streams
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Leave out the runs longer than this
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1_000..))]
-    max_rounds: Option<u64>,
-    /// How many runs go on at once [default: the number of processors]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-    /// Print the table alone
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -97,7 +78,9 @@ impl From<Listed> for Kind {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        Command::Demo(demo) => play(&demo),
+        Command::Demo(demo) => demo.run(),
+        Command::Compare(compare) => compare.run(),
+        Command::Report(report) => report.run(),
         Command::Learn(learn) => learn.run(),
         Command::Predict(predict) => predict.run(),
         Command::Inspect(inspect) => inspect.run(),
@@ -137,61 +120,6 @@ fn in_words(error: &anyhow::Error) -> String {
         }
     }
     text
-}
-
-fn play(arguments: &Demo) -> anyhow::Result<ExitCode> {
-    let threads = match arguments.threads {
-        Some(threads) => threads.get(),
-        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
-    };
-    let options = Options {
-        seed: arguments.seed,
-        longest: arguments.max_rounds,
-        threads,
-        version: env!("CARGO_PKG_VERSION").into(),
-    };
-    let plan = demo::plan(options.seed, options.longest)?;
-    let output = Output::open(&arguments.out)?;
-    let progress = progress(plan.rounds(), arguments.quiet)?;
-    let start = Instant::now();
-    let played = demo::play(
-        plan,
-        &options,
-        &|| start.elapsed().as_secs_f64(),
-        &|rounds| progress.inc(rounds),
-    );
-    progress.finish_and_clear();
-    let played = played?;
-    // The files first: whoever reads the table may close the pipe early.
-    let report = played.write(&output)?;
-    print(&played.table(paint()))?;
-    if !arguments.quiet {
-        tell(&format!(
-            "\nPlayed in {:.1} s. Report: {}",
-            played.seconds(),
-            report.display()
-        ));
-    }
-    if played.summary.is_suspicious() {
-        tell(
-            "error: a decision left its set or a regret exceeds a proven bound, see the lines below the table",
-        );
-        return Ok(ExitCode::from(NUMERICAL_FAILURE));
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A bar on stderr if that is a terminal, otherwise one that shows nothing.
-fn progress(rounds: u64, quiet: bool) -> anyhow::Result<ProgressBar> {
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent:>3} % of {human_len} rounds, {eta} left")
-            .context("progress bar")?;
-    let target = if quiet || !std::io::stderr().is_terminal() {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
-    Ok(ProgressBar::with_draw_target(Some(rounds), target).with_style(style))
 }
 
 fn show(kind: Option<Listed>) -> anyhow::Result<ExitCode> {

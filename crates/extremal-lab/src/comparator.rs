@@ -1,11 +1,12 @@
 //! The best fixed decision in hindsight, with a certificate, on streams that can be replayed.
 
 use extremal::hindsight::{Options, QuadraticSum, Sum, Total, solve};
-use extremal::pair::{Point, Row};
 use extremal::stream::Round;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
-use crate::problem::{Parts, Problem};
+use crate::experiment::Built;
+use crate::nowhere::Nowhere;
 
 /// Statistics are as many numbers as the dimension squared; in more dimensions the rounds are kept.
 const MOST_SQUARED: usize = 2_000;
@@ -17,8 +18,8 @@ enum Kept {
 }
 
 impl Kept {
-    fn new(parts: &Parts) -> extremal::Result<Self> {
-        let (dim, objective) = (parts.set.dim(), &parts.objective);
+    fn new(problem: &Built) -> extremal::Result<Self> {
+        let (dim, objective) = (problem.set.dim(), &problem.objective);
         Ok(
             if objective.loss().name() == "squared" && dim <= MOST_SQUARED {
                 Self::Squares(QuadraticSum::new(dim, objective.ridge())?)
@@ -45,7 +46,7 @@ impl Kept {
 }
 
 /// The smallest total loss of a fixed decision lies between these two.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Best {
     /// A feasible decision has this total.
     pub value: f64,
@@ -53,41 +54,12 @@ pub(crate) struct Best {
     pub floor: f64,
 }
 
-/// A point for streams that do not look at it.
-struct Nowhere(usize);
-
-impl Point for Nowhere {
-    fn dim(&self) -> usize {
-        self.0
-    }
-    fn dot(&self, _row: &Row<'_>) -> extremal::Result<f64> {
-        Ok(0.0)
-    }
-    fn norm_squared(&self) -> f64 {
-        0.0
-    }
-    fn write(&self, out: &mut [f64]) {
-        out.fill(0.0);
-    }
-}
-
 /// The best fixed decision after each of the (growing) numbers of rounds.
-pub(crate) fn best_fixed(
-    problem: &Problem,
-    parts: &Parts,
-    seed: u64,
-    rounds: &[u64],
-) -> Result<Vec<Best>> {
-    let here = || format!("{}, comparator, seed {seed}", problem.key);
-    let mut stream = parts.stream(seed).context(here)?;
-    if stream.is_adaptive() {
-        return Err(Error::Unsupported(format!(
-            "{}: a comparator is known for linear losses, and for others on a stream that can be replayed",
-            problem.key
-        )));
-    }
-    let nowhere = Nowhere(parts.set.dim());
-    let mut kept = Kept::new(parts).context(here)?;
+pub(crate) fn best_fixed(problem: &Built, seed: u64, rounds: &[u64]) -> Result<Vec<Best>> {
+    let here = || format!("{}, comparator, seed {seed}", problem.name);
+    let mut stream = problem.stream(seed).context(here)?;
+    let nowhere = Nowhere(problem.set.dim());
+    let mut kept = Kept::new(problem).context(here)?;
     // Each search begins where the last one ended.
     let mut options = Options {
         relative_gap: 1e-12,
@@ -101,13 +73,13 @@ pub(crate) fn best_fixed(
             let Some(round) = stream.next(&nowhere).context(here)? else {
                 return Err(Error::Unsupported(format!(
                     "{}: the stream ends before round {t}",
-                    problem.key
+                    problem.name
                 )));
             };
             kept.push(&round).context(here)?;
             played += 1;
         }
-        let best = solve(kept.total(), &*parts.set, &options).context(here)?;
+        let best = solve(kept.total(), &*problem.set, &options).context(here)?;
         all.push(Best {
             value: best.value,
             floor: best.floor,
@@ -120,25 +92,31 @@ pub(crate) fn best_fixed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo;
+
+    /// A problem of these specs, with nobody to play it but ogd.
+    fn problem(set: &str, loss: &str, l2: f64, stream: &str) -> Result<Built> {
+        let text = format!(
+            "rounds = 10\n[problem.p]\nset = '{set}'\nloss = '{loss}'\nl2 = {l2:?}\nstream = '{stream}'\n[learner.ogd]\nname = 'ogd'\n"
+        );
+        let experiment = crate::experiment::Experiment::parse(&text, "test.toml".as_ref())?;
+        let mut prepared = crate::experiment::Prepared::new(experiment)?;
+        Ok(prepared.problems.remove(0))
+    }
 
     #[test]
     fn every_loss_has_a_certified_comparator() {
-        let mut problem = demo::problems().remove(0);
-        problem.set = "lp:p=1.5,radius=2,dim=5";
         for (loss, stream) in [("squared", "regression"), ("logistic", "classification")] {
-            (problem.loss, problem.stream, problem.ridge) = (loss, stream, 0.1);
-            let parts = problem.build().unwrap();
-            let best = best_fixed(&problem, &parts, 3, &[50, 400]).unwrap();
+            let problem = problem("lp:p=1.5,radius=2,dim=5", loss, 0.1, stream).unwrap();
+            let best = best_fixed(&problem, 3, &[50, 400]).unwrap();
             for (best, rounds) in best.iter().zip([50, 400]) {
                 assert!(best.floor <= best.value, "{loss}: {best:?}");
                 assert!(best.value - best.floor <= 1e-6, "{loss}: {best:?}");
                 // a decision of one's own does no better than the floor
-                let mut stream = parts.stream(3).unwrap();
+                let mut stream = problem.stream(3).unwrap();
                 let mut total = 0.0;
                 for _ in 0..rounds {
                     let round = stream.next(&Nowhere(5)).unwrap().unwrap();
-                    let (value, _) = parts.objective.loss().at(0.0, round.label);
+                    let (value, _) = problem.objective.loss().at(0.0, round.label);
                     total += value;
                 }
                 assert!(best.floor < total, "{loss}: {best:?} {total}");
@@ -149,33 +127,27 @@ mod tests {
 
     #[test]
     fn statistics_and_kept_rounds_have_the_same_best_decision() {
-        let mut problem = demo::problems().remove(0);
-        problem.set = "simplex:total=2,dim=4";
-        (problem.loss, problem.stream, problem.ridge) = ("squared", "regression", 0.05);
-        let parts = problem.build().unwrap();
-        let best = best_fixed(&problem, &parts, 1, &[300]).unwrap()[0];
-        let mut sum = Sum::new(4, &parts.objective).unwrap();
-        let mut stream = parts.stream(1).unwrap();
+        let problem = problem("simplex:total=2,dim=4", "squared", 0.05, "regression").unwrap();
+        let best = best_fixed(&problem, 1, &[300]).unwrap()[0];
+        let mut sum = Sum::new(4, &problem.objective).unwrap();
+        let mut stream = problem.stream(1).unwrap();
         for _ in 0..300 {
             let round = stream.next(&Nowhere(4)).unwrap().unwrap();
             sum.push(round.row, round.label, round.weight).unwrap();
         }
-        let other = solve(&sum, &*parts.set, &Options::default()).unwrap();
+        let other = solve(&sum, &*problem.set, &Options::default()).unwrap();
         assert!(other.floor <= best.value && best.floor <= other.value);
         assert!((other.value - best.value).abs() <= 1e-6 * best.value);
     }
 
     #[test]
     fn rounds_are_kept_where_statistics_would_take_too_much_memory() {
-        let mut problem = demo::problems().remove(0);
-        (problem.loss, problem.stream) = ("squared", "zipf");
         for (set, squared) in [("l2:dim=2000", true), ("l2:dim=100000", false)] {
-            problem.set = set;
-            let parts = problem.build().unwrap();
-            let kept = Kept::new(&parts).unwrap();
+            let problem = problem(set, "squared", 0.0, "zipf").unwrap();
+            let kept = Kept::new(&problem).unwrap();
             assert_eq!(matches!(kept, Kept::Squares(_)), squared, "{set}");
             if !squared {
-                let best = best_fixed(&problem, &parts, 1, &[20]).unwrap()[0];
+                let best = best_fixed(&problem, 1, &[20]).unwrap()[0];
                 assert!(best.floor <= best.value, "{best:?}");
             }
         }
@@ -183,10 +155,9 @@ mod tests {
 
     #[test]
     fn a_stream_that_answers_has_no_comparator() {
-        let mut problem = demo::problems().remove(0);
-        (problem.loss, problem.stream) = ("squared", "adversary");
-        let parts = problem.build().unwrap();
-        let error = best_fixed(&problem, &parts, 1, &[10]).unwrap_err();
-        assert!(error.to_string().contains("can be replayed"), "{error}");
+        let error = problem("l2:dim=5", "squared", 0.0, "adversary")
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("linear loss alone"), "{error}");
     }
 }

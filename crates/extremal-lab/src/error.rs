@@ -28,6 +28,16 @@ pub enum Error {
         /// The system's words.
         why: std::io::Error,
     },
+    /// An experiment says what can't be.
+    #[error("{}:{line}: {what}", path.display())]
+    Experiment {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, and what is allowed.
+        what: String,
+    },
     /// A file of an experiment can't be read.
     #[error("can't read {}: {why}", path.display())]
     Read {

@@ -1,5 +1,32 @@
 //! Growth exponents, measured across horizons.
 
+/// a in regret ≈ k·T^a, and where it lies with 95 % confidence over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Exponent {
+    /// The slope of log(mean regret) on log T.
+    pub value: f64,
+    /// Both ends of the interval; nothing with one seed.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Why there is no exponent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfitted {
+    /// The longer half of the horizons is a single one.
+    OneHorizon,
+    /// A run's regret is 0 or less: it has no logarithm.
+    NotPositive,
+}
+
+impl std::fmt::Display for Unfitted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::OneHorizon => "needs three horizons",
+            Self::NotPositive => "not fitted: the regret of a run is 0 or less",
+        })
+    }
+}
+
 /// The least-squares slope of y on x; `None` with fewer than two distinct x.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
@@ -15,23 +42,68 @@ pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (points.len() >= 2 && xx > 0.0).then(|| xy / xx)
 }
 
-/// a in regret ≈ k·T^a over the upper half of the horizons, from every run's regret at each of
-/// them: the slope of log(mean regret) on log T. `None` where a run's regret is not positive,
-/// since it then has no exponent, or where the upper half is a single horizon.
-pub fn exponent(regrets: &[(f64, Vec<f64>)]) -> Option<f64> {
+/// The exponent over the upper half of the horizons, from every run's regret at each of them, the
+/// seeds in the same order. The interval is the jackknife's: each seed is left out in turn, all its
+/// horizons at once, since runs of one seed meet the same stream and are not independent.
+pub fn exponent(regrets: &[(f64, Vec<f64>)]) -> Result<Exponent, Unfitted> {
     let upper = &regrets[regrets.len() / 2..];
-    let points = upper
-        .iter()
-        .map(|(horizon, runs)| {
-            let positive = !runs.is_empty() && runs.iter().all(|r| *r > 0.0);
-            positive.then(|| (horizon.ln(), mean(runs).ln()))
-        })
-        .collect::<Option<Vec<_>>>()?;
-    slope(&points)
+    let positive = |runs: &Vec<f64>| !runs.is_empty() && runs.iter().all(|r| *r > 0.0);
+    if !upper.iter().all(|(_, runs)| positive(runs)) {
+        return Err(Unfitted::NotPositive);
+    }
+    let without = |left_out: Option<usize>| {
+        let points: Vec<_> = upper
+            .iter()
+            .map(|(horizon, runs)| {
+                let kept = runs
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| Some(*i) != left_out);
+                let kept: Vec<f64> = kept.map(|(_, r)| *r).collect();
+                (horizon.ln(), mean(&kept).ln())
+            })
+            .collect();
+        slope(&points)
+    };
+    let value = without(None).ok_or(Unfitted::OneHorizon)?;
+    let seeds = upper.iter().map(|(_, runs)| runs.len()).min().unwrap_or(0);
+    let interval = (seeds >= 2).then(|| {
+        let n = seeds as f64;
+        let slopes = (0..seeds).map(|i| without(Some(i)).unwrap_or(value));
+        let pseudo: Vec<f64> = slopes.map(|s| n * value - (n - 1.0) * s).collect();
+        let error = standard_error(&pseudo).unwrap_or(0.0);
+        let half = student(seeds - 1) * error;
+        (value - half, value + half)
+    });
+    Ok(Exponent { value, interval })
 }
 
+/// The mean.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The standard error of the mean; nothing for fewer than two values.
+pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
+    let (n, middle) = (values.len() as f64, mean(values));
+    let squares: f64 = values.iter().map(|v| (v - middle) * (v - middle)).sum();
+    (values.len() >= 2).then(|| (squares / (n - 1.0) / n).sqrt())
+}
+
+/// The 97.5 % point of Student's law with that many degrees of freedom.
+fn student(freedom: usize) -> f64 {
+    const FIRST: [f64; 10] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    ];
+    let n = freedom as f64;
+    // beyond the table: Cornish and Fisher's expansion, right to three digits
+    let z: f64 = 1.959_964;
+    FIRST.get(freedom.wrapping_sub(1)).copied().unwrap_or(
+        z + (z.powi(3) + z) / (4.0 * n)
+            + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+            + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z)
+                / (384.0 * n.powi(3)),
+    )
 }
 
 #[cfg(test)]
@@ -67,13 +139,46 @@ mod tests {
             law(4.0),
             law(8.0),
         ];
-        assert!((exponent(&regrets).unwrap() - 0.7).abs() < 1e-12);
+        let fitted = exponent(&regrets).unwrap();
+        assert!((fitted.value - 0.7).abs() < 1e-12);
+        // every seed has that slope, so that there is no doubt about it
+        let (low, high) = fitted.interval.unwrap();
+        assert!(high - low < 1e-9);
     }
 
     #[test]
-    fn no_exponent_where_a_run_gained() {
+    fn the_jackknife_agrees_with_the_textbook_where_the_slope_is_linear() {
+        // two horizons, regrets near 1: log mean ≈ mean − 1, so that the slope is a mean of seeds
+        let noise = [0.01, -0.02, 0.005, 0.012, -0.007];
+        let at = |t: f64, sign: f64| (t, noise.map(|e| 1.0 + 1e-3 * sign * e).to_vec());
+        let e = std::f64::consts::E;
+        let regrets = [at(0.1, 0.0), at(0.2, 0.0), at(1.0, -1.0), at(e, 1.0)];
+        let fitted = exponent(&regrets).unwrap();
+        let (low, high) = fitted.interval.unwrap();
+        let slopes = noise.map(|e| 2e-3 * e);
+        let half = 2.776 * standard_error(&slopes).unwrap();
+        assert!((0.5 * (high - low) / half - 1.0).abs() < 1e-3);
+        assert!((fitted.value - mean(&slopes)).abs() < 1e-3 * half);
+    }
+
+    #[test]
+    fn no_exponent_where_a_run_gained_or_there_is_one_horizon() {
         let regrets = vec![(1.0, vec![1.0, 1.0]), (2.0, vec![9.0, -1.0])];
-        assert_eq!(exponent(&regrets), None);
-        assert_eq!(exponent(&[(1.0, vec![0.0]), (2.0, vec![1.0])]), None);
+        assert_eq!(exponent(&regrets), Err(Unfitted::NotPositive));
+        let regrets = vec![(1.0, vec![1.0]), (2.0, vec![9.0])];
+        assert_eq!(exponent(&regrets), Err(Unfitted::OneHorizon));
+    }
+
+    #[test]
+    fn students_law_narrows_to_the_normal_one() {
+        for (freedom, point) in [
+            (1, 12.706),
+            (10, 2.228),
+            (11, 2.201),
+            (29, 2.045),
+            (120, 1.980),
+        ] {
+            assert!((student(freedom) - point).abs() < 2e-3, "{freedom}");
+        }
     }
 }

@@ -1,20 +1,22 @@
 //! Experiments with projection-free learners: runs over horizons and seeds, tables and reports.
 
 mod comparator;
-pub mod csv;
 pub mod demo;
 mod error;
 pub mod experiment;
 pub mod fit;
 pub mod format;
+pub mod headline;
 pub mod learn;
 pub mod list;
+mod nowhere;
 pub mod output;
-pub mod problem;
+pub mod picture;
 pub mod report;
 pub mod results;
-pub mod run;
-pub mod summary;
+mod rows;
+mod summary;
+mod surrogate;
 pub mod table;
 
 pub use error::{Error, Result};

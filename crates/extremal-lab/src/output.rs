@@ -28,8 +28,33 @@ impl Output {
         })
     }
 
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// A file's text, if it is there and can be read.
+    pub fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.directory.join(name)).ok()
+    }
+
     /// Writes a file, in the place of one of that name.
     pub fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
+        self.put(name, content.as_bytes(), true)
+    }
+
+    /// The same for bytes.
+    pub fn write_bytes(&self, name: &str, content: &[u8]) -> Result<PathBuf> {
+        self.put(name, content, true)
+    }
+
+    /// The same for what can be made again, which need not survive a loss of power: there are
+    /// thousands of them, and waiting for the disk would take longer than the runs.
+    pub fn keep(&self, name: &str, content: &str) -> Result<PathBuf> {
+        self.put(name, content.as_bytes(), false)
+    }
+
+    fn put(&self, name: &str, content: &[u8], durable: bool) -> Result<PathBuf> {
         let path = self.directory.join(name);
         let failed = |why| Error::Write {
             path: path.clone(),
@@ -41,8 +66,10 @@ impl Output {
         let temporary = temporary(&path);
         let write = || {
             let mut file = fs::File::create(&temporary)?;
-            file.write_all(content.as_bytes())?;
-            file.sync_all()?;
+            file.write_all(content)?;
+            if durable {
+                file.sync_all()?;
+            }
             fs::rename(&temporary, &path)
         };
         write().map_err(|why| {

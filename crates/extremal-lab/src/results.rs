@@ -210,10 +210,8 @@ pub struct RunInfo {
     pub rounds: u64,
     /// The files and data sets read, with their SHA-256.
     pub inputs: Vec<Input>,
-    /// `linux x86_64`.
+    /// `linux x86_64 avx2`: what the same build may compute other bits on.
     pub platform: String,
-    /// The processor's features that the numbers depend on.
-    pub features: String,
     /// Cores of the machine.
     pub cores: u64,
     /// Threads used.
@@ -266,7 +264,7 @@ impl Results {
         let config = directory.join(file::CONFIG);
         let text = read(&config)?;
         Ok(Self {
-            experiment: Experiment::resolved(&text, &config)?,
+            experiment: Experiment::parse(&text, &config)?,
             run: json(directory, file::RUN)?,
             trace: table(directory, file::TRACE)?,
             summary: table(directory, file::SUMMARY)?,
@@ -285,9 +283,14 @@ impl Results {
         output.write(file::TIMING, &rows(&self.timing, TIMING))?;
         output.write(file::PICTURES, &to_json(&self.pictures, false))?;
         // Last: whoever finds it complete finds the rest.
-        output.write(file::RUN, &to_json(&self.run, true))?;
-        Ok(())
+        write_run(output, &self.run)
     }
+}
+
+/// Writes how it was run, or is being run.
+pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
+    output.write(file::RUN, &to_json(run, true))?;
+    Ok(())
 }
 
 const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,regret_lower,regret_upper,level,bound,certificate,surrogate,surrogate_bound,oracle_calls";

@@ -1,9 +1,9 @@
 //! The table in a terminal.
 
+use crate::experiment::{LearnerConfig, ProblemConfig};
 use crate::format;
-use crate::problem::Problem;
-use crate::run::{Level, Plan};
-use crate::summary::{Bound, Row, Summary};
+use crate::headline::{Facts, HeadRow, above_theorem, headlines};
+use crate::results::{Results, SummaryRow, Verdict};
 
 /// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Paint {
 }
 
 /// The columns: two header lines each, and whether the numbers in them are right-aligned.
-pub(crate) const COLUMNS: [(&str, &str, bool); 9] = [
+const COLUMNS: [(&str, &str, bool); 9] = [
     ("", "algorithm", false),
     ("", "set", false),
     ("", "regret", true),
@@ -47,93 +47,165 @@ pub(crate) const COLUMNS: [(&str, &str, bool); 9] = [
 ];
 
 /// A row's cells, in the order of the columns.
-pub(crate) fn cells(problem: &Problem, row: &Row) -> [String; 9] {
-    let name = if row.baseline {
-        format!("{} *", row.learner)
-    } else {
-        row.learner.into()
+fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [String; 9] {
+    let name = match (row.learner.is_baseline(), row.best.is_some()) {
+        (true, false) => format!("{} *", row.name),
+        (baseline, true) => {
+            let star = if baseline { " *" } else { "" };
+            format!("{}{star} ×{}", row.name, shown.scale)
+        }
+        (false, false) => row.name.into(),
     };
+    let timed = row.seconds.map_or("—".into(), format::duration);
     [
         name,
-        problem.set_label.into(),
-        format::significant(row.regret.lower, 4),
-        match row.regret.level {
-            Level::Exact => format!("{} exact", format::significant(row.regret.lower, 6)),
-            _ => format::interval(row.regret.lower, row.regret.upper),
+        set_label(problem),
+        format::significant(shown.regret, 4),
+        match shown.level.as_str() {
+            "exact" => format!("{} exact", format::significant(shown.regret, 6)),
+            _ => format::interval(shown.regret, shown.regret_upper),
         },
-        format::measured(row.exponent),
-        row.guarantee
-            .map_or("—".into(), |g| format::exponent(g.exponent())),
-        match row.bound {
-            Bound::Proven(bound) => format::significant(bound, 3),
-            Bound::Vacuous(_) => "vacuous".into(),
-            Bound::NotApplicable => "not met".into(),
-            Bound::NoneProven => "none proven".into(),
+        format::measured(shown.exponent, shown.exponent_low, shown.exponent_high),
+        shown.theorem_exponent.map_or("—".into(), format::exponent),
+        match (shown.verdict, shown.bound) {
+            (Verdict::Kept, Some(bound)) => format::significant(bound, 3),
+            (Verdict::Exceeded, _) => "EXCEEDED".into(),
+            (Verdict::Vacuous | Verdict::Kept, _) => "vacuous".into(),
+            (Verdict::NotMet, _) => "not met".into(),
+            (Verdict::NoneProven, _) => "none proven".into(),
         },
-        format::count(row.oracle_calls),
-        format::duration(row.seconds_per_round),
+        format::count(shown.oracle_calls),
+        timed,
     ]
 }
 
-/// The constants of a problem that everybody was told, for its heading.
-pub(crate) fn constants(problem: &Problem, seeds: usize) -> String {
-    let mut text = String::new();
-    if problem.ridge > 0.0 {
-        text.push_str(&format!("λ = {} · ", problem.ridge));
+/// The set in a column: its name, and what matters of its keys.
+fn set_label(problem: &ProblemConfig) -> String {
+    let text = problem.set.to_string();
+    let (name, keys) = text.split_once(':').unwrap_or((&text, ""));
+    match keys.split(',').find(|k| k.starts_with("p=")) {
+        Some(p) => format!("{name} {p}"),
+        None => name.into(),
     }
+}
+
+/// The constants of a problem that everybody was told, for its heading.
+fn constants(problem: &ProblemConfig) -> String {
+    let mut text = String::new();
+    if problem.l2 > 0.0 {
+        text.push_str(&format!("λ = {} · ", problem.l2));
+    }
+    let seeds = match problem.seeds.len() {
+        1 => "one seed".into(),
+        n => format!("mean of {n} seeds"),
+    };
     text.push_str(&format!(
-        "T = {} · mean of {seeds} seeds",
+        "T = {} · {seeds}",
         format::count(problem.horizon())
     ));
     text
 }
 
 /// What holds for all runs, in sentences.
-pub(crate) fn verdicts(summary: &Summary) -> Vec<String> {
+pub(crate) fn verdicts(results: &Results) -> Vec<String> {
+    let facts = Facts::of(results);
+    let count = |n: usize| format::count(n as u64);
+    let violation = match facts.violation {
+        Some(v) => format::violation(v),
+        None => "not known, no set can tell".into(),
+    };
     let mut lines = vec![format!(
-        "Largest violation of a set by any decision in {} runs ({} rounds): {}.",
-        format::count(summary.runs as u64),
-        format::count(summary.rounds),
-        format::violation(summary.violation)
+        "Largest violation of a set by any decision in {} runs ({} rounds): {violation}.",
+        format::count(facts.runs),
+        format::count(facts.rounds),
     )];
-    let telling = format::count((summary.proven - summary.vacuous) as u64);
-    let vacuous = format::count(summary.vacuous as u64);
-    lines.push(match summary.exceeded {
+    lines.push(match facts.exceeded {
         0 => format!(
-            "Bounds: all {telling} runs with a telling bound kept below it ({vacuous} more have a vacuous one)."
+            "Bounds: kept in all {} cases with a telling bound ({} more have a vacuous one); a case is a learner at one horizon.",
+            count(facts.kept),
+            count(facts.vacuous)
         ),
-        n => format!("Bounds: {n} runs EXCEED a proven bound ({telling} have a telling one); this is a defect."),
+        n => format!("Bounds: {n} cases EXCEED a proven bound; this is a defect."),
     });
-    if summary.broken > 0 {
+    if facts.not_met > 0 {
         lines.push(format!(
-            "{} runs did not keep to an assumption; their bounds are not shown.",
-            summary.broken
+            "In {} cases a run did not keep to an assumption; their bounds do not count.",
+            count(facts.not_met)
         ));
+    }
+    let above: Vec<String> = above_theorem(results)
+        .map(|row| {
+            let measured = format::measured(row.exponent, row.exponent_low, row.exponent_high);
+            let room = row.bound.unwrap_or(f64::NAN) / row.regret;
+            format!(
+                "{} on {} ({measured}, the bound is {} times the regret)",
+                row.learner,
+                row.problem,
+                format::significant(room, 2)
+            )
+        })
+        .collect();
+    if !above.is_empty() {
+        lines.push(format!(
+            "Exponents above the theorem's even at the low end of their interval: {}. That is no contradiction: a bound far above the regret leaves room to grow faster for a while, as it does while small steps have not yet left the start.",
+            above.join("; ")
+        ));
+    } else if results.summary.iter().any(|r| r.exponent.is_some()) {
+        lines.push("Exponents: none is above its theorem's, its interval considered.".into());
     }
     lines
 }
 
 /// How to read the table, in sentences.
-pub(crate) const READING: [&str; 3] = [
-    "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons. Everybody is told the same T, G and λ, but for the problem that says otherwise, and nothing is tuned: theory's step sizes are careful, so with a drift the exponents show how the step size depends on T rather than how hard the problem is.",
-    "A bound is vacuous where it exceeds G·D·T, which no feasible learner can; a dash marks what can't be fitted (a regret ≤ 0) or has no theorem on this set. A measured exponent above the theorem's is no contradiction: the theorem's constant leaves room for it at these T.",
-    "* The baseline projects in every round; the others only minimise linear functions over the set. Time is spent inside the learner, measured while other runs go on.",
-];
+pub(crate) fn reading(results: &Results) -> Vec<String> {
+    let mut all = vec![
+        "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".to_string(),
+        "A bound is vacuous where it exceeds G·D·T, which no feasible learner can; a dash marks what can't be fitted (a regret ≤ 0) or has no theorem on this set.".into(),
+    ];
+    let learners = || results.experiment.learners.values();
+    if learners().any(|l| l.scales.len() > 1) {
+        all.push("×: the factor on the step size. The second row of a learner has the factor that did best, chosen in hindsight on these very runs; everyone tried as many. †: it is the smallest or the largest that was tried.".into());
+    }
+    if learners().any(LearnerConfig::is_baseline) {
+        all.push("* The baseline projects in every round; the others only minimise linear functions over the set.".into());
+    }
+    if !results.timing.is_empty() {
+        all.push("Time is spent inside the learner, measured in a run of its own with nothing beside it.".into());
+    }
+    all
+}
 
 /// The whole table with its notes, each line at most 110 columns wide.
-pub fn render(plan: &Plan, summary: &Summary, paint: Paint) -> String {
-    let groups: Vec<Vec<[String; 9]>> = plan
-        .problems
+pub fn render(results: &Results, paint: Paint) -> String {
+    let headlines = headlines(results);
+    let groups: Vec<Vec<(bool, [String; 9])>> = headlines
         .iter()
-        .zip(&summary.rows)
-        .map(|(problem, rows)| rows.iter().map(|row| cells(problem, row)).collect())
+        .map(|head| {
+            let one = |row: &HeadRow<'_>| {
+                let plain = cells(head.problem, row, row.plain);
+                let best = row.best.as_ref().filter(|b| b.row.scale != row.plain.scale);
+                let best = best.map(|b| {
+                    let mut cells = cells(head.problem, row, b.row);
+                    if b.at_edge {
+                        cells[0].push('†');
+                    }
+                    cells
+                });
+                let soft = row.learner.is_baseline();
+                [Some(plain), best]
+                    .into_iter()
+                    .flatten()
+                    .map(move |c| (soft, c))
+            };
+            head.rows.iter().flat_map(one).collect()
+        })
         .collect();
     let header = [
         COLUMNS.map(|c| c.0.to_string()),
         COLUMNS.map(|c| c.1.to_string()),
     ];
     let mut widths = [0; 9];
-    for line in header.iter().chain(groups.iter().flatten()) {
+    for line in header.iter().chain(groups.iter().flatten().map(|(_, c)| c)) {
         for (width, cell) in widths.iter_mut().zip(line) {
             *width = cell.chars().count().max(*width);
         }
@@ -156,26 +228,25 @@ pub fn render(plan: &Plan, summary: &Summary, paint: Paint) -> String {
         out.push_str(&paint.dim(&line(cells)));
         out.push('\n');
     }
-    for ((problem, rows), texts) in plan.problems.iter().zip(&summary.rows).zip(&groups) {
+    for (head, rows) in headlines.iter().zip(&groups) {
         out.push_str(&format!(
             "\n{}  {}\n",
-            paint.bold(problem.title),
-            paint.dim(&constants(problem, plan.seeds.len()))
+            paint.bold(&head.problem.title),
+            paint.dim(&constants(head.problem))
         ));
-        for (row, cells) in rows.iter().zip(texts) {
+        for (soft, cells) in rows {
             let text = line(cells);
-            out.push_str(&if row.baseline { paint.dim(&text) } else { text });
+            out.push_str(&if *soft { paint.dim(&text) } else { text });
             out.push('\n');
         }
     }
     out.push('\n');
-    for sentence in verdicts(summary) {
-        out.push_str(&sentence);
-        out.push('\n');
+    for sentence in verdicts(results) {
+        out.push_str(&wrap(&sentence, 100, ""));
     }
-    for sentence in READING {
+    for sentence in reading(results) {
         out.push('\n');
-        out.push_str(&wrap(sentence, 100, ""));
+        out.push_str(&wrap(&sentence, 100, ""));
     }
     out
 }

@@ -1,6 +1,21 @@
 //! Experiments as files: learners × problems × seeds, written in TOML.
 
-use std::path::Path;
+mod cell;
+mod compare;
+mod parse;
+mod prepare;
+mod store;
+mod written;
+
+#[cfg(test)]
+pub(crate) use cell::Checked;
+pub use cell::Clock;
+pub(crate) use cell::{Cell, Outcome, Proof};
+pub use compare::{Progress, compare};
+pub(crate) use prepare::Built;
+pub use prepare::Prepared;
+
+use std::path::PathBuf;
 
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
@@ -8,7 +23,10 @@ use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
 use indexmap::IndexMap;
 
-use crate::error::Result;
+/// A learner's name for the one that the library takes when only the set and the loss are known.
+pub const DEFAULT: &str = "default";
+/// The baseline that projects: no projection-free learner.
+pub const BASELINE: &str = "ogd";
 
 /// An experiment, its defaults written out.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +43,20 @@ pub struct Experiment {
     pub problems: IndexMap<String, ProblemConfig>,
     /// By name, in the file's order.
     pub learners: IndexMap<String, LearnerConfig>,
+    /// Where they stand.
+    pub lines: Lines,
+}
+
+/// The file that an experiment was read from, and where in it its tables begin: for complaints
+/// about what can't be built.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lines {
+    /// The file.
+    pub path: PathBuf,
+    /// The problems', in order.
+    pub problems: Vec<usize>,
+    /// The learners', in order.
+    pub learners: Vec<usize>,
 }
 
 /// A problem of an experiment.
@@ -57,8 +89,29 @@ pub struct ProblemConfig {
 pub struct LearnerConfig {
     /// Who it is; nothing for the one that the library takes when only set and loss are known.
     pub spec: Option<LearnerSpec>,
-    /// The factors on its step size that are tried.
+    /// The number that is scaled: its step size, if nothing else is said.
+    pub tune: Option<String>,
+    /// The factors on it that are tried.
     pub scales: Vec<f64>,
+}
+
+impl LearnerConfig {
+    /// The registered name.
+    pub fn name(&self) -> &'static str {
+        self.spec.as_ref().map_or(DEFAULT, |s| s.entry().name)
+    }
+
+    /// Whether it is the baseline that projects.
+    pub fn is_baseline(&self) -> bool {
+        self.name() == BASELINE
+    }
+}
+
+impl ProblemConfig {
+    /// The longest horizon.
+    pub fn horizon(&self) -> u64 {
+        self.horizons.last().copied().unwrap_or(0)
+    }
 }
 
 /// Where a problem's rounds come from.
@@ -97,17 +150,4 @@ pub enum RowsFrom {
         /// Its format; from its name if left out.
         format: Option<String>,
     },
-}
-
-impl Experiment {
-    /// Reads the form that [`Experiment::to_toml`] writes, or any experiment that was already
-    /// checked: nothing that it names is opened.
-    pub fn resolved(_text: &str, _path: &Path) -> Result<Self> {
-        todo!()
-    }
-
-    /// The experiment with everything written out.
-    pub fn to_toml(&self) -> String {
-        todo!()
-    }
 }

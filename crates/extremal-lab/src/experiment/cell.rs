@@ -1,0 +1,372 @@
+//! One cell: a learner with one step size on one problem, for one horizon and one seed.
+
+use extremal::game;
+use extremal::hindsight::Meter;
+use extremal::learner::{Certificate, Learner, Record, Seen};
+use extremal::pair::{Gradient, Point};
+use extremal::theory::{self, Assumption, Guarantee};
+use serde::{Deserialize, Serialize};
+
+use super::LearnerConfig;
+use super::prepare::Built;
+use crate::comparator::Best;
+use crate::error::{Context, Error, Result};
+use crate::surrogate::Follower;
+
+/// Seconds since some moment. The lab hands it on to the game, which has none.
+pub type Clock<'a> = &'a (dyn Fn() -> f64 + Sync);
+
+/// Oracle calls spent on a certificate for strongly convex losses.
+const CERTIFICATE_STEPS: usize = 200;
+
+/// Which cell.
+#[derive(Clone, Copy)]
+pub(crate) struct Cell<'a> {
+    pub problem: &'a Built,
+    pub name: &'a str,
+    pub learner: &'a LearnerConfig,
+    pub scale: f64,
+    pub horizon: u64,
+    pub seed: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub looks: Vec<Look>,
+    pub verdict: Option<Proof>,
+    /// The largest violation; nothing where the set can't tell.
+    pub violation: Option<f64>,
+    pub oracle_calls: u64,
+}
+
+impl Outcome {
+    pub fn last(&self) -> &Look {
+        self.looks.last().expect("a run is looked at when it ends")
+    }
+}
+
+/// A look at a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Look {
+    pub round: u64,
+    pub loss: f64,
+    pub lower: f64,
+    pub upper: f64,
+    pub level: Level,
+    pub bound: Option<f64>,
+    pub certificate: Option<f64>,
+    pub surrogate: Option<f64>,
+    pub surrogate_bound: Option<f64>,
+    pub oracle_calls: u64,
+}
+
+/// How an interval of regret was come by, the tightest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Level {
+    /// Linear losses: one oracle call gives the regret itself.
+    Exact,
+    /// A comparator, solved offline up to a gap.
+    Interval,
+    /// From below the comparator, from above what the gradients certify.
+    Certificate,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::Interval => "interval",
+            Self::Certificate => "certificate",
+        })
+    }
+}
+
+/// A theorem held against a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Proof {
+    pub theorem: String,
+    pub exponent: f64,
+    pub bound: f64,
+    /// Whether the bound exceeds G·D·T, which every feasible learner keeps.
+    pub vacuous: bool,
+    pub checks: Vec<Checked>,
+}
+
+/// An assumption held against a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Checked {
+    /// Whether it says that the theorem speaks of the mean over seeds.
+    pub of_mean: bool,
+    pub holds: bool,
+    pub detail: String,
+}
+
+impl Proof {
+    fn new(guarantee: Guarantee, problem: &Built, seen: &Seen, rounds: f64) -> Self {
+        let bound = guarantee.bound(rounds);
+        let diameter = problem.set.geometry().diameter;
+        // where nobody knows G, the largest gradient seen stands for it
+        let gradient = problem.gradient.min(seen.largest_gradient);
+        let checks = guarantee.check(seen, problem.objective.strong_convexity());
+        Self {
+            theorem: guarantee.theorem().into(),
+            exponent: guarantee.exponent(),
+            bound,
+            vacuous: theory::is_vacuous(bound, gradient, diameter, rounds),
+            checks: checks
+                .into_iter()
+                .map(|c| Checked {
+                    of_mean: c.assumption == Assumption::InExpectation,
+                    holds: c.holds,
+                    detail: c.detail,
+                })
+                .collect(),
+        }
+    }
+
+    /// Whether it speaks of the mean over seeds alone.
+    pub fn is_of_mean(&self) -> bool {
+        self.checks.iter().any(|c| c.of_mean)
+    }
+
+    /// Whether the run kept to all assumptions; only then does the bound count.
+    pub fn applies(&self) -> bool {
+        self.checks.iter().all(|c| c.holds || c.of_mean)
+    }
+}
+
+/// A learner with a stopwatch around its updates, and somebody who follows its surrogate: the
+/// stream, the meter and the checks of every decision would drown the former, and the latter must
+/// see every decision before it moves.
+struct Observed<'a> {
+    inner: Box<dyn Learner>,
+    clock: Option<Clock<'a>>,
+    seconds: f64,
+    follower: Option<Follower>,
+}
+
+impl Learner for Observed<'_> {
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn decide(&mut self) -> extremal::Result<&dyn Point> {
+        self.inner.decide()
+    }
+    fn observe(&mut self, gradient: &Gradient<'_>) -> extremal::Result<Record> {
+        if let Some(follower) = &mut self.follower {
+            follower.see(self.inner.decision(), gradient);
+        }
+        let Some(clock) = self.clock else {
+            return self.inner.observe(gradient);
+        };
+        let start = clock();
+        let record = self.inner.observe(gradient);
+        self.seconds += clock() - start;
+        record
+    }
+    fn decision(&self) -> &dyn Point {
+        self.inner.decision()
+    }
+    fn rounds(&self) -> u64 {
+        self.inner.rounds()
+    }
+    fn guarantee(&self) -> Option<Guarantee> {
+        self.inner.guarantee()
+    }
+    fn seen(&self) -> &Seen {
+        self.inner.seen()
+    }
+    fn certificate(&self) -> Option<Certificate> {
+        self.inner.certificate()
+    }
+    fn save(&self) -> extremal::Result<Vec<u8>> {
+        self.inner.save()
+    }
+    fn load(&mut self, saved: &[u8]) -> extremal::Result<()> {
+        self.inner.load(saved)
+    }
+}
+
+impl Cell<'_> {
+    fn here(&self) -> String {
+        let Self {
+            problem,
+            name,
+            horizon,
+            seed,
+            ..
+        } = self;
+        format!("{}, {name}, T = {horizon}, seed {seed}", problem.name)
+    }
+
+    /// What the outcome depends on, apart from the version and the looks.
+    pub fn parts(&self) -> Result<Vec<String>> {
+        let Self { problem, .. } = self;
+        let told = problem.told(self.learner, self.scale, self.horizon, self.seed);
+        Ok(vec![
+            problem.config.set.to_string(),
+            problem.config.loss.to_string(),
+            problem.config.l2.to_string(),
+            problem.source_key(),
+            told.context(|| self.here())?.to_string(),
+            self.horizon.to_string(),
+            self.seed.to_string(),
+        ])
+    }
+
+    fn learner<'c>(&self, clock: Option<Clock<'c>>, follow: bool) -> Result<Observed<'c>> {
+        let Self { problem, .. } = self;
+        let here = || self.here();
+        let told = problem.told(self.learner, self.scale, self.horizon, self.seed);
+        let spec = told.context(here)?;
+        let follower = if follow {
+            Follower::new(&spec, &problem.set)
+        } else {
+            None
+        };
+        Ok(Observed {
+            inner: spec.build(&problem.set).context(here)?,
+            clock,
+            seconds: 0.0,
+            follower,
+        })
+    }
+
+    /// Plays it, looking at the run after the given rounds, of which the last is the horizon;
+    /// `best` are the best fixed decisions after each of them. Nothing if asked to stop.
+    pub fn play(
+        &self,
+        looks: &[u64],
+        best: Option<&[Best]>,
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Outcome>> {
+        let Self { problem, .. } = self;
+        let here = || self.here();
+        let mut learner = self.learner(None, looks.len() > 1)?;
+        let mut stream = problem.stream(self.seed).context(here)?;
+        let mut meter = Meter::of(&problem.set, &problem.objective);
+        let mut violation: Option<f64> = None;
+        let (mut played, mut total) = (0, 0.0);
+        let mut seen = Vec::with_capacity(looks.len());
+        for (i, &round) in looks.iter().enumerate() {
+            if stopped() {
+                return Ok(None);
+            }
+            let summary = game::play(
+                &mut learner,
+                &mut *stream,
+                &problem.objective,
+                round - played,
+                &mut || 0.0,
+                Some(&mut meter),
+                Some(&*problem.set),
+                |_| Ok(()),
+            )
+            .context(here)?;
+            if summary.rounds < round - played {
+                return Err(Error::Unsupported(format!(
+                    "{}: the stream ends before round {round}",
+                    self.here()
+                )));
+            }
+            played = round;
+            total += summary.total_loss;
+            violation = match (violation, summary.largest_violation) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            };
+            let certified = meter.certificate(CERTIFICATE_STEPS).context(here)?.regret;
+            let (lower, upper, level) = match best {
+                None => (certified, certified, Level::Exact),
+                Some(best) => interval(total, best[i], certified),
+            };
+            let bound = learner.guarantee().and_then(|g| {
+                let later =
+                    |a: &Assumption| matches!(a, Assumption::Horizon(t) if *t != round as f64);
+                let fixed = g.assumptions().iter().any(later);
+                (!fixed).then(|| g.bound(round as f64))
+            });
+            let Observed {
+                inner, follower, ..
+            } = &mut learner;
+            let gap = follower.as_mut().and_then(|f| f.gap(inner.decision()));
+            seen.push(Look {
+                round,
+                loss: total,
+                lower,
+                upper,
+                level,
+                bound,
+                certificate: learner.certificate().map(|c| c.regret),
+                surrogate: gap.map(|g| g.0),
+                surrogate_bound: gap.and_then(|g| g.1),
+                oracle_calls: learner.seen().oracle_calls,
+            });
+        }
+        let rounds = played as f64;
+        let proof = |g| Proof::new(g, problem, learner.seen(), rounds);
+        Ok(Some(Outcome {
+            looks: seen,
+            verdict: learner.guarantee().map(proof),
+            violation,
+            oracle_calls: learner.seen().oracle_calls,
+        }))
+    }
+
+    /// Plays it alone, and gives the seconds inside the learner up to each of the rounds.
+    pub fn time(&self, looks: &[u64], clock: Clock<'_>) -> Result<Vec<f64>> {
+        let Self { problem, .. } = self;
+        let here = || self.here();
+        let mut learner = self.learner(Some(clock), false)?;
+        let mut stream = problem.stream(self.seed).context(here)?;
+        let mut played = 0;
+        let mut seconds = Vec::with_capacity(looks.len());
+        for &round in looks {
+            let rounds = round - played;
+            game::play(
+                &mut learner,
+                &mut *stream,
+                &problem.objective,
+                rounds,
+                &mut || 0.0,
+                None,
+                None,
+                |_| Ok(()),
+            )
+            .context(here)?;
+            played = round;
+            seconds.push(learner.seconds);
+        }
+        Ok(seconds)
+    }
+}
+
+/// The regret of a total loss, from the comparator and from the gradients' certificate.
+fn interval(total: f64, best: Best, certificate: f64) -> (f64, f64, Level) {
+    let (lower, upper) = (total - best.value, total - best.floor);
+    let (upper, level) = if certificate < upper {
+        (certificate, Level::Certificate)
+    } else {
+        (upper, Level::Interval)
+    };
+    (lower, upper.max(lower), level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_one_even_where_rounding_crosses_it() {
+        let best = Best {
+            value: 3.0,
+            floor: 2.5,
+        };
+        assert_eq!(interval(10.0, best, 100.0), (7.0, 7.5, Level::Interval));
+        assert_eq!(interval(10.0, best, 7.2), (7.0, 7.2, Level::Certificate));
+        let (lower, upper, _) = interval(10.0, best, 7.0 - 1e-12);
+        assert_eq!((lower, upper), (7.0, 7.0));
+    }
+}

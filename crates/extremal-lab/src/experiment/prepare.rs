@@ -1,0 +1,262 @@
+//! An experiment with everything built that it names, so that what can't be is refused before
+//! anything runs.
+
+use std::path::Path;
+
+use extremal::learner::{LearnerSpec, Storage, default_for};
+use extremal::loss::{Objective, Scratch};
+use extremal::set::SharedSet;
+use extremal::stream::Stream;
+use serde_json::Value;
+
+use super::{Experiment, LearnerConfig, ProblemConfig, Source};
+use crate::error::{Error, Result};
+use crate::nowhere::Nowhere;
+use crate::results::Input;
+use crate::rows::Rows;
+
+/// How many rounds of a made-up stream are tried on the loss beforehand.
+const TRIED: usize = 20;
+
+/// An experiment that can be run.
+pub struct Prepared {
+    /// What was asked for.
+    pub experiment: Experiment,
+    /// The files and data sets read.
+    pub inputs: Vec<Input>,
+    pub(crate) problems: Vec<Built>,
+}
+
+/// A problem, built.
+pub(crate) struct Built {
+    pub name: String,
+    pub config: ProblemConfig,
+    pub set: SharedSet,
+    pub objective: Objective,
+    rows: Option<Rows>,
+    /// G; infinite where nobody knows it.
+    pub gradient: f64,
+    /// β, likewise.
+    smoothness: f64,
+}
+
+impl Prepared {
+    /// Builds every set, loss, stream and learner, and reads the data; relative paths begin in the
+    /// experiment's folder. Refuses what can't be played, with the line.
+    pub fn new(experiment: Experiment) -> Result<Self> {
+        let mut problems = Vec::with_capacity(experiment.problems.len());
+        let mut inputs: Vec<Input> = Vec::new();
+        for (i, (name, config)) in experiment.problems.iter().enumerate() {
+            let complain = |what: String| Error::Experiment {
+                path: experiment.lines.path.clone(),
+                line: experiment.lines.problems.get(i).copied().unwrap_or(1),
+                what: format!("problem {name}: {what}"),
+            };
+            let base = experiment.lines.path.parent().unwrap_or(Path::new("."));
+            let built = Built::new(name, config, base).map_err(|e| complain(in_words(e)))?;
+            built.check().map_err(complain)?;
+            if let Some(rows) = &built.rows {
+                let input = Input {
+                    name: rows.name().into(),
+                    sha256: rows.sha256().into(),
+                };
+                if !inputs.contains(&input) {
+                    inputs.push(input);
+                }
+            }
+            problems.push(built);
+        }
+        for problem in &problems {
+            check_learners(&experiment, problem)?;
+        }
+        Ok(Self {
+            experiment,
+            inputs,
+            problems,
+        })
+    }
+}
+
+impl Prepared {
+    /// How many runs there are, and how many rounds in all.
+    pub fn size(&self) -> (u64, u64) {
+        let mut size = (0, 0);
+        for problem in &self.problems {
+            let learners = problem.config.learners.iter();
+            let tries =
+                learners.filter_map(|l| Some(self.experiment.learners.get(l)?.scales.len()));
+            let runs = tries.sum::<usize>() as u64 * problem.config.seeds.len() as u64;
+            size.0 += runs * problem.config.horizons.len() as u64;
+            size.1 += runs * problem.config.horizons.iter().sum::<u64>();
+        }
+        size
+    }
+}
+
+/// The library's words without the place, which the complaint gives itself.
+fn in_words(error: Error) -> String {
+    match error {
+        Error::Library { why, .. } => why.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Every learner must be able to play every problem that it is to play.
+fn check_learners(experiment: &Experiment, problem: &Built) -> Result<()> {
+    for name in &problem.config.learners {
+        let (at, _, learner) = experiment
+            .learners
+            .get_full(name)
+            .expect("the experiment was read, and names only learners that it has");
+        for &scale in &learner.scales {
+            for &horizon in &problem.config.horizons {
+                let told = problem.told(learner, scale, horizon, 0);
+                let built = told.and_then(|spec| spec.build(&problem.set));
+                if let Err(why) = built {
+                    return Err(Error::Experiment {
+                        path: experiment.lines.path.clone(),
+                        line: experiment.lines.learners.get(at).copied().unwrap_or(1),
+                        what: format!("learner {name} can't play problem {}: {why}", problem.name),
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Built {
+    fn new(name: &str, config: &ProblemConfig, base: &Path) -> Result<Self> {
+        let library = |why| Error::Library {
+            context: name.into(),
+            why,
+        };
+        let rows = match &config.stream {
+            Source::Synthetic(_) => None,
+            Source::Rows(source) => Some(source.load(base)?),
+        };
+        let dim = rows.as_ref().map(Rows::dim);
+        let set = config.set.build(dim).map_err(library)?;
+        let loss = config.loss.build().map_err(library)?;
+        let mut built = Self {
+            name: name.into(),
+            config: config.clone(),
+            objective: Objective::new(loss, config.l2).map_err(library)?,
+            set,
+            rows,
+            gradient: f64::INFINITY,
+            smoothness: f64::INFINITY,
+        };
+        let stream = built.stream(0).map_err(library)?;
+        let (row, label) = (stream.row_bound(), stream.label_bound());
+        let reach = built.set.geometry().norm_bound;
+        built.gradient = built.objective.gradient_bound(row, label, reach);
+        built.smoothness = built.objective.smoothness(row);
+        Ok(built)
+    }
+
+    /// What would end a run is refused beforehand.
+    fn check(&self) -> Result<(), String> {
+        let mut stream = self.stream(0).map_err(|e| e.to_string())?;
+        if stream.is_adaptive() && !self.objective.is_linear() {
+            return Err(
+                "a stream that looks at the decision has a best decision in hindsight for the linear loss alone".into(),
+            );
+        }
+        let (rows, longest) = (self.rows.as_ref().map(Rows::len), self.config.horizon());
+        if let Some(rows) = rows.filter(|n| (*n as u64) < longest) {
+            return Err(format!(
+                "its data has {rows} examples, which is less than {longest} rounds"
+            ));
+        }
+        let nowhere = Nowhere(self.set.dim());
+        let mut scratch = Scratch::default();
+        for i in 0..rows.unwrap_or(TRIED) {
+            let Some(round) = stream.next(&nowhere).map_err(|e| e.to_string())? else {
+                break;
+            };
+            self.objective
+                .evaluate_in(round.row, round.label, round.weight, &nowhere, &mut scratch)
+                .map_err(|e| format!("example {}: {e}", i + 1))?;
+        }
+        Ok(())
+    }
+
+    /// The stream of a seed.
+    pub fn stream(&self, seed: u64) -> extremal::Result<Box<dyn Stream>> {
+        match (&self.config.stream, &self.rows) {
+            (Source::Synthetic(spec), _) => spec.build(self.set.dim(), seed),
+            (Source::Rows(_), Some(rows)) => Ok(rows.stream(seed)),
+            (Source::Rows(_), None) => Err(extremal::Error::Unsupported(
+                "the examples were not read".into(),
+            )),
+        }
+    }
+
+    /// What the rounds depend on, for the key of a cell.
+    pub fn source_key(&self) -> String {
+        let hash = self.rows.as_ref().map_or("", |rows| rows.sha256());
+        format!("{:?} {hash}", self.config.stream)
+    }
+
+    /// A learner of this problem, told those of T, G, λ and β that it has a key for, that are
+    /// known, and that the experiment does not give itself; whoever draws at random is given the
+    /// seed.
+    pub fn told(
+        &self,
+        learner: &LearnerConfig,
+        scale: f64,
+        horizon: u64,
+        seed: u64,
+    ) -> extremal::Result<LearnerSpec> {
+        self.told_about(learner, scale, horizon, seed, self.gradient)
+    }
+
+    /// The same with another G.
+    pub fn told_about(
+        &self,
+        learner: &LearnerConfig,
+        scale: f64,
+        horizon: u64,
+        seed: u64,
+        gradient: f64,
+    ) -> extremal::Result<LearnerSpec> {
+        let Some(spec) = &learner.spec else {
+            return Ok(default_for(&*self.set, &self.objective, Storage::Dense));
+        };
+        let lambda = self.objective.strong_convexity();
+        let told = self.config.told;
+        let mut table = match serde_json::to_value(spec) {
+            Ok(Value::Object(table)) => table,
+            _ => return Err(extremal::Error::Spec(format!("`{spec}` is no table"))),
+        };
+        for parameter in spec.entry().parameters {
+            let name = parameter.name;
+            if table.get(name).is_some_and(|v| !v.is_null()) {
+                continue;
+            }
+            let value = match name {
+                "horizon" if told => horizon.into(),
+                "gradient-bound" if told && gradient.is_finite() => gradient.into(),
+                "lambda" if lambda > 0.0 => lambda.into(),
+                "smoothness" if told && self.smoothness.is_finite() => self.smoothness.into(),
+                "seed" => seed.into(),
+                _ => continue,
+            };
+            table.insert(name.into(), value);
+        }
+        if let Some(key) = learner.tune.as_ref().filter(|_| scale != 1.0) {
+            let default = spec.entry().parameters.iter().find(|p| p.name == key);
+            let default = default.and_then(|p| p.default?.parse::<f64>().ok());
+            let base = table.get(key).and_then(Value::as_f64).or(default);
+            let Some(base) = base else {
+                return Err(extremal::Error::Unsupported(format!(
+                    "{key} has no value to be scaled; give one"
+                )));
+            };
+            table.insert(key.clone(), (base * scale).into());
+        }
+        serde_json::from_value(Value::Object(table))
+            .map_err(|e| extremal::Error::Spec(format!("learner `{spec}`: {e}")))
+    }
+}

@@ -1,0 +1,364 @@
+//! Experiments as files: what is refused, with the line, and that what runs can be repeated,
+//! interrupted and gone on with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
+use extremal_lab::output::Output;
+use extremal_lab::results::{Results, Verdict};
+
+const SMALL: &str = r#"
+horizons = [200, 400, 800]
+seeds = 3
+timing = true
+
+[problem.drift]
+set = { name = "l2", dim = 4 }
+loss = "linear"
+stream = { name = "drift" }
+
+[problem.ridge]
+set = "simplex:dim=5"
+loss = "squared"
+l2 = 0.1
+stream = { name = "regression", norm = 1 }
+learners = ["paper", "book", "ogd"]
+
+[learner.paper]
+name = "ofw-ls"
+
+[learner.book]
+name = "ofw"
+
+[learner.lifted]
+name = "gauge-ftrl"
+
+[learner.sampled]
+name = "ospf"
+
+[learner.ogd]
+name = "ogd"
+"#;
+
+fn prepared(text: &str) -> Result<Prepared, extremal_lab::Error> {
+    Prepared::new(Experiment::parse(text, Path::new("folder/test.toml"))?)
+}
+
+fn refusal(text: &str) -> String {
+    match prepared(text) {
+        Ok(_) => panic!("it was taken: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Replaces the one place where `from` stands.
+fn with(from: &str, to: &str) -> String {
+    assert_eq!(SMALL.matches(from).count(), 1, "{from}");
+    SMALL.replace(from, to)
+}
+
+#[test]
+fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
+    let cases = [
+        (with("seeds = 3", "sedes = 3"), 3, "expected one of"),
+        (with("seeds = 3", "seeds = 0"), 3, "from 1 to 100000"),
+        (with("seeds = 3", "seeds = [1, 1]"), 3, "distinct"),
+        (
+            with("seeds = 3", "seeds = \"many\""),
+            3,
+            "a number of seeds",
+        ),
+        (with("[200, 400, 800]", "[200, 100]"), 2, "growing"),
+        (with("[200, 400, 800]", "[0]"), 2, "from 1 on"),
+        (
+            with("[200, 400, 800]", "{ from = 5, to = 4 }"),
+            2,
+            "growing",
+        ),
+        (with("seeds = 3", "seeds = 3\nrounds = 5"), 2, "not both"),
+        (
+            with("seeds = 3", "seeds = 3\nscales = []"),
+            4,
+            "one at least",
+        ),
+        (
+            with("seeds = 3", "seeds = 3\nscales = [1.0, -1.0]"),
+            4,
+            "> 0",
+        ),
+        (
+            with("\"l2\", dim", "\"l7\", dim"),
+            7,
+            "expected one of `l2`",
+        ),
+        (
+            with("dim = 4", "dim = 4, radios = 1"),
+            7,
+            "expected `radius`",
+        ),
+        (
+            with("{ name = \"drift\" }", "{ name = \"drft\" }"),
+            9,
+            "expected one of `drift`",
+        ),
+        (
+            with("{ name = \"drift\" }", "{ fiel = \"x\" }"),
+            9,
+            "expected one of `data`, `file`",
+        ),
+        (with("{ name = \"drift\" }", "7"), 9, "a table"),
+        (with("\"squared\"", "\"sqared\""), 13, "expected one of"),
+        (with("l2 = 0.1", "l2 = -0.1"), 14, "≥ 0"),
+        (
+            with("\"book\", \"ogd\"]", "\"bok\"]"),
+            16,
+            "paper, book, lifted, sampled, ogd",
+        ),
+        (
+            with("\"ofw-ls\"", "\"ofw-sl\""),
+            18,
+            "expected one of `ofw`",
+        ),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\nhorizn = 5"),
+            20,
+            "expected one of `horizon`",
+        ),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\ntune = 3"),
+            20,
+            "the key that is scaled",
+        ),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\ntune = \"lambda\""),
+            18,
+            "no key `lambda`",
+        ),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\nscales = [1.0, 2.0]"),
+            22,
+            "give everyone as many",
+        ),
+        (
+            with("seeds = 3", "seeds = 3\nscales = [1.0, 2.0]"),
+            25,
+            "tune = false",
+        ),
+        (
+            with("name = \"gauge-ftrl\"", "balance = \"own\""),
+            24,
+            "needs a name",
+        ),
+        (
+            with("[problem.ridge]", "[problem.\"a/b\"]"),
+            11,
+            "letters, digits",
+        ),
+        // what only shows when it is built
+        (with("\"simplex:dim=5\"", "\"simplex\""), 11, "dim"),
+        (
+            with("[\"paper\", \"book\", \"ogd\"]", "[\"lifted\"]"),
+            24,
+            "can't play problem ridge",
+        ),
+        (
+            with("{ name = \"regression\", norm = 1 }", "\"adversary\""),
+            11,
+            "linear loss alone",
+        ),
+        (with("\"squared\"", "\"logistic\""), 11, "label"),
+        (
+            with("{ name = \"drift\" }", "{ file = \"gone.svm\" }"),
+            6,
+            "gone.svm",
+        ),
+        (
+            with("{ name = \"drift\" }", "{ data = \"mars\" }"),
+            6,
+            "breast-cancer",
+        ),
+        ("x = [".into(), 1, "unclosed array"),
+        (String::new(), 1, "[problem.NAME]"),
+    ];
+    for (text, line, allowed) in cases {
+        let said = refusal(&text);
+        let place = format!("folder/test.toml:{line}: ");
+        assert!(said.starts_with(&place), "{place} {said}");
+        assert!(said.contains(allowed), "{allowed}: {said}");
+    }
+}
+
+#[test]
+fn an_idle_learner_is_refused() {
+    let said = refusal(&with("horizons = [", "horizons = [ # \n").replace(
+        "stream = { name = \"drift\" }",
+        "stream = { name = \"drift\" }\nlearners = [\"paper\"]",
+    ));
+    assert!(said.contains("lifted plays no problem"), "{said}");
+}
+
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("extremal-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs it; `budget` cells may end before it is stopped.
+fn run(text: &str, directory: &Directory, threads: usize, budget: u64) -> Option<Results> {
+    let ended = AtomicU64::new(0);
+    let prepared = prepared(text).unwrap();
+    let output = Output::open(&directory.0).unwrap();
+    let progress = Progress {
+        threads,
+        clock: &|| 0.0,
+        expect: &|_| {},
+        done: &|_| {
+            ended.fetch_add(1, Ordering::Relaxed);
+        },
+        stopped: &|| ended.load(Ordering::Relaxed) >= budget,
+    };
+    let results = compare(&prepared, "1", "test", Some(&output), &progress).unwrap();
+    if let Some(results) = &results {
+        results.write(&output).unwrap();
+    }
+    results
+}
+
+fn tables(directory: &Directory) -> Vec<String> {
+    let read = |name| fs::read_to_string(directory.0.join(name)).unwrap();
+    [
+        "config.toml",
+        "trace.csv",
+        "summary.csv",
+        "checks.csv",
+        "pictures.json",
+    ]
+    .map(read)
+    .to_vec()
+}
+
+#[test]
+fn stopped_and_gone_on_with_gives_the_same_bytes_on_any_number_of_threads() {
+    let whole = Directory::new("whole");
+    let results = run(SMALL, &whole, 1, u64::MAX).unwrap();
+    let expected = tables(&whole);
+    assert_eq!(results.summary.len(), (5 + 3) * 3);
+    assert!(
+        results
+            .summary
+            .iter()
+            .all(|r| r.verdict != Verdict::Exceeded)
+    );
+
+    let pieces = Directory::new("pieces");
+    let mut stops = 0;
+    while run(SMALL, &pieces, 2, 7).is_none() {
+        stops += 1;
+        assert!(stops < 100, "it does not go on");
+        let status = fs::read_to_string(pieces.0.join("run.json")).unwrap();
+        assert!(status.contains("\"running\""), "{status}");
+    }
+    assert!(stops > 3);
+    assert_eq!(tables(&pieces), expected);
+
+    // once more: nothing is left to run, so that no budget is needed
+    let again = AtomicU64::new(0);
+    let prepared = prepared(SMALL).unwrap();
+    let output = Output::open(&pieces.0).unwrap();
+    let progress = Progress {
+        threads: 2,
+        clock: &|| 0.0,
+        expect: &|rounds| {
+            again.store(rounds, Ordering::Relaxed);
+        },
+        done: &|_| {},
+        stopped: &|| false,
+    };
+    compare(&prepared, "1", "test", Some(&output), &progress)
+        .unwrap()
+        .unwrap();
+    assert_eq!(again.load(Ordering::Relaxed), 0);
+    // another version makes them all again
+    compare(&prepared, "2", "test", Some(&output), &progress)
+        .unwrap()
+        .unwrap();
+    assert!(again.load(Ordering::Relaxed) > 0);
+}
+
+#[test]
+fn a_damaged_cell_is_run_again() {
+    let whole = Directory::new("damaged");
+    run(SMALL, &whole, 2, u64::MAX).unwrap();
+    let expected = tables(&whole);
+    for (i, cell) in fs::read_dir(whole.0.join("cells")).unwrap().enumerate() {
+        let path = cell.unwrap().path();
+        match i % 3 {
+            0 => fs::write(path, "").unwrap(),
+            1 => fs::write(path, "{\"looks\":[").unwrap(),
+            _ => {}
+        }
+    }
+    run(SMALL, &whole, 2, u64::MAX).unwrap();
+    assert_eq!(tables(&whole), expected);
+}
+
+#[test]
+fn what_was_written_reads_as_the_same_results() {
+    let directory = Directory::new("read");
+    let results = run(SMALL, &directory, 2, u64::MAX).unwrap();
+    let read = Results::read(&directory.0).unwrap();
+    assert_eq!(read.trace, results.trace);
+    assert_eq!(read.summary, results.summary);
+    assert_eq!(read.checks, results.checks);
+    assert_eq!(read.timing, results.timing);
+    assert_eq!(read.pictures, results.pictures);
+    assert_eq!(read.run, results.run);
+    assert_eq!(read.experiment.problems, results.experiment.problems);
+    fs::write(directory.0.join("trace.csv"), "problem,learner\na").unwrap();
+    let error = Results::read(&directory.0).unwrap_err().to_string();
+    assert!(error.contains("trace.csv"), "{error}");
+}
+
+#[test]
+fn a_grid_scales_the_step_size_and_nothing_else() {
+    let text = with("seeds = 3", "seeds = 3\nscales = [1.0, 10.0]")
+        .replace("\"gauge-ftrl\"", "\"gauge-ftrl\"\ntune = false");
+    let directory = Directory::new("grid");
+    let results = run(&text, &directory, 2, u64::MAX).unwrap();
+    let plain = run(SMALL, &Directory::new("plain"), 2, u64::MAX).unwrap();
+    let scales = |learner: &str| {
+        let mut all: Vec<f64> = results
+            .summary
+            .iter()
+            .filter(|r| r.learner == learner)
+            .map(|r| r.scale)
+            .collect();
+        all.dedup();
+        all
+    };
+    assert_eq!(scales("lifted"), [1.0]);
+    assert!(scales("paper").contains(&10.0));
+    for row in &plain.summary {
+        assert!(results.summary.contains(row), "{row:?}");
+    }
+    let paper = |scale: f64| {
+        let mine = |r: &&extremal_lab::results::SummaryRow| {
+            r.problem == "drift" && r.learner == "paper" && r.scale == scale && r.horizon == 800
+        };
+        results.summary.iter().find(mine).unwrap().regret
+    };
+    // theory's step is too careful on a drift
+    assert!(paper(10.0) < 0.5 * paper(1.0));
+}

@@ -13,6 +13,7 @@ pub mod output;
 pub mod problem;
 pub mod report;
 pub mod results;
+pub mod rows;
 pub mod run;
 pub mod summary;
 pub mod table;

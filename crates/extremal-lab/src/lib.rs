@@ -10,6 +10,7 @@ pub mod format;
 pub mod learn;
 pub mod list;
 pub mod output;
+pub mod picture;
 pub mod problem;
 pub mod report;
 pub mod results;

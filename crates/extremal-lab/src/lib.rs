@@ -14,7 +14,7 @@ pub mod output;
 pub mod picture;
 pub mod report;
 pub mod results;
-mod rows;
+pub mod rows;
 mod summary;
 mod surrogate;
 pub mod table;

@@ -3,18 +3,22 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use extremal::set::SharedSet;
+
 use super::cell::{Cell, Clock, Outcome};
 use super::prepare::{Built, Prepared};
 use super::store::{Store, key};
+use super::{LearnerConfig, Source};
 use crate::comparator::{self, Best};
-use crate::error::Result;
+use crate::error::{Context, Result};
 use crate::output::Output;
-use crate::picture;
+use crate::picture::{self, Drawn};
 use crate::results::{self, Picture, Results, RunInfo, Status, TimingRow, file};
 use crate::summary;
 
 /// Rounds of a picture.
 const PICTURE_ROUNDS: u64 = 60;
+const PICTURE_SEED: u64 = 1;
 /// A run is looked at from this round on, at every doubling.
 const FIRST_LOOK: u64 = 16;
 
@@ -312,7 +316,7 @@ impl<'a> Work<'a> {
             .flat_map(|p| players(self.prepared, p).map(move |(name, l)| (p, name, l)))
             .collect();
         let drawn = self.in_parallel(&all, |(problem, name, learner)| {
-            let drawn = picture::of(problem, learner, PICTURE_ROUNDS)?;
+            let drawn = picture(problem, learner)?;
             Ok(Some(drawn.map(|drawn| Picture {
                 problem: problem.name.clone(),
                 learner: (*name).into(),
@@ -428,11 +432,41 @@ impl<'a> Work<'a> {
     }
 }
 
+/// A learner on a problem's set in the plane. Examples that were collected have no planar form: a
+/// made-up stream of the same kind stands for them.
+fn picture(problem: &Built, learner: &LearnerConfig) -> Result<Option<Drawn>> {
+    let config = &problem.config;
+    let stream = match &config.stream {
+        Source::Synthetic(spec) => spec.clone(),
+        Source::Rows(_) => {
+            let like = match problem.objective.loss().name() {
+                "logistic" | "hinge" | "squared-hinge" => "classification",
+                "linear" => "drift",
+                _ => "regression",
+            };
+            like.parse().context(|| problem.name.clone())?
+        }
+    };
+    let scale = learner.scales[0];
+    let build = |set: &SharedSet, gradient: f64, rounds: u64| {
+        let told = problem.told_about(learner, scale, rounds, PICTURE_SEED, gradient);
+        told?.build(set)
+    };
+    picture::draw(
+        &config.set,
+        &problem.objective,
+        &stream,
+        &build,
+        PICTURE_ROUNDS,
+        PICTURE_SEED,
+    )
+}
+
 /// The learners of a problem, with their names.
 fn players<'a>(
     prepared: &'a Prepared,
     problem: &'a Built,
-) -> impl Iterator<Item = (&'a str, &'a super::LearnerConfig)> {
+) -> impl Iterator<Item = (&'a str, &'a LearnerConfig)> {
     let learners = &prepared.experiment.learners;
     let names = problem.config.learners.iter();
     names.filter_map(|name| Some((name.as_str(), learners.get(name)?)))

@@ -151,3 +151,12 @@ pub enum RowsFrom {
         format: Option<String>,
     },
 }
+
+impl std::fmt::Display for RowsFrom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Data(name) => write!(f, "{name} (embedded)"),
+            Self::File { path, .. } => f.write_str(path),
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Objective, Scratch};
-use extremal::set::SharedSet;
+use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
 use serde_json::Value;
 
@@ -55,9 +55,9 @@ impl Prepared {
             let base = experiment.lines.path.parent().unwrap_or(Path::new("."));
             let built = Built::new(name, config, base).map_err(|e| complain(in_words(e)))?;
             built.check().map_err(complain)?;
-            if let Some(rows) = &built.rows {
+            if let (Source::Rows(source), Some(rows)) = (&config.stream, &built.rows) {
                 let input = Input {
-                    name: rows.name().into(),
+                    name: source.from.to_string(),
                     sha256: rows.sha256().into(),
                 };
                 if !inputs.contains(&input) {
@@ -150,8 +150,18 @@ impl Built {
         let stream = built.stream(0).map_err(library)?;
         let (row, label) = (stream.row_bound(), stream.label_bound());
         let reach = built.set.geometry().norm_bound;
-        built.gradient = built.objective.gradient_bound(row, label, reach);
-        built.smoothness = built.objective.smoothness(row);
+        let objective = &built.objective;
+        let weight = built.rows.as_ref().map_or(1.0, Rows::weight_bound);
+        built.gradient = weight * objective.gradient_bound(row, label, reach);
+        built.smoothness = weight * objective.smoothness(row);
+        if let (Some(rows), SetSpec::Simplex(_)) = (&built.rows, &config.set) {
+            // ⟨a, x⟩ lies between a's entries, which says more than |a||x| does: for log-wealth,
+            // that it stays away from 0
+            let (low, high) = rows.entry_range();
+            let (low, high) = (low * reach, high * reach);
+            let within = objective.gradient_bound_between(row, low, high, label, reach);
+            built.gradient = built.gradient.min(weight * within);
+        }
         Ok(built)
     }
 
@@ -186,7 +196,7 @@ impl Built {
     pub fn stream(&self, seed: u64) -> extremal::Result<Box<dyn Stream>> {
         match (&self.config.stream, &self.rows) {
             (Source::Synthetic(spec), _) => spec.build(self.set.dim(), seed),
-            (Source::Rows(_), Some(rows)) => Ok(rows.stream(seed)),
+            (Source::Rows(_), Some(rows)) => rows.stream(seed, self.set.dim()),
             (Source::Rows(_), None) => Err(extremal::Error::Unsupported(
                 "the examples were not read".into(),
             )),

@@ -1,0 +1,280 @@
+//! Sets in the plane: a problem's set in as few dimensions as show it, and its boundary.
+
+use extremal::set::{Atom, Oracle, Set, SetSpec, SharedSet};
+use serde_json::Value;
+
+/// A boundary is found up to this share of the diameter, which is about 160 points of a circle …
+const CURVED: f64 = 1e-4;
+
+/// … and that of a polytope up to rounding.
+const FLAT: f64 = 1e-9;
+
+/// More points are not looked for: a sheet of paper shows no more.
+const MOST: usize = 2_000;
+
+/// A set of dimension 2, or of dimension 3 in a plane, with a map of that plane.
+pub(super) struct Plane {
+    pub set: SharedSet,
+    /// The set as a spec, and how it is seen.
+    pub name: String,
+    /// Where (0, 0) is.
+    origin: Vec<f64>,
+    /// To the right, and up: orthonormal.
+    axes: [Vec<f64>; 2],
+}
+
+impl Plane {
+    /// The set of a spec in two dimensions, or in the plane of three; nothing where neither can
+    /// be had.
+    pub(super) fn of(spec: &SetSpec) -> Option<Self> {
+        [2, 3].into_iter().find_map(|dim| {
+            let spec = in_dimension(spec, dim)?;
+            let set = spec.build(None).ok()?;
+            match set.dim() {
+                2 => Self::whole(set, &spec),
+                3 => Self::slice(set, &spec),
+                _ => None,
+            }
+        })
+    }
+
+    /// All of ℝ², unless the set is but a part of a line there.
+    fn whole(set: SharedSet, spec: &SetSpec) -> Option<Self> {
+        let plane = Self {
+            name: spec.to_string(),
+            origin: vec![0.0; 2],
+            axes: [vec![1.0, 0.0], vec![0.0, 1.0]],
+            set,
+        };
+        let mut ask = Asking::new(&*plane.set);
+        let thin = FLAT * plane.set.geometry().diameter;
+        for k in 0..180 {
+            let (up, right) = (f64::from(k) * std::f64::consts::PI / 180.0).sin_cos();
+            let way = [right, up];
+            let [to, fro] = [ask.farthest(&way)?, ask.farthest(&[-right, -up])?];
+            if dot(&way, &to) - dot(&way, &fro) <= thin {
+                return None;
+            }
+        }
+        Some(plane)
+    }
+
+    /// The plane that the set lies in, drawn so that the third coordinate grows upwards and the
+    /// second to the right of the first.
+    fn slice(set: SharedSet, spec: &SetSpec) -> Option<Self> {
+        let mut ask = Asking::new(&*set);
+        let directions = 400;
+        let points = (0..directions)
+            .map(|k| {
+                // evenly over the sphere: heights in equal steps, turned by the golden angle
+                let height = 1.0 - (2.0 * f64::from(k) + 1.0) / f64::from(directions);
+                let radius = (1.0 - height * height).sqrt();
+                let turn = f64::from(k) * 2.399_963_229_728_653;
+                ask.farthest(&[radius * turn.cos(), radius * turn.sin(), height])
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let from = |k: usize| minus(&points[k], &points[0]);
+        let longest = (0..points.len()).max_by(|a, b| norm(&from(*a)).total_cmp(&norm(&from(*b))));
+        let side = from(longest?);
+        let mut normal = [0.0; 3];
+        for k in 0..points.len() {
+            let candidate = cross(&side, &from(k));
+            if norm(&candidate) > norm(&normal) {
+                normal = candidate;
+            }
+        }
+        let thin = FLAT * norm(&side);
+        let size = norm(&normal);
+        if !(size > thin * norm(&side)) {
+            return None; // a line, or a point
+        }
+        normal.iter_mut().for_each(|v| *v /= size);
+        if (0..points.len()).any(|k| dot(&normal, &from(k)).abs() > thin) {
+            return None; // a body
+        }
+        // up: what of the last coordinate that changes lies in the plane
+        let up = (0..3).rev().find_map(|axis| {
+            let mut up: Vec<f64> = normal.iter().map(|n| -normal[axis] * n).collect();
+            up[axis] += 1.0;
+            let size = norm(&up);
+            up.iter_mut().for_each(|v| *v /= size);
+            (size > 0.1).then_some(up)
+        })?;
+        let mut right = cross(&up, &normal).to_vec();
+        let leans = right[1] - right[0];
+        if leans < 0.0 || (leans == 0.0 && right[0] < 0.0) {
+            right.iter_mut().for_each(|v| *v = -*v);
+        }
+        let mut origin = vec![0.0; 3];
+        set.centre(&mut origin);
+        Some(Self {
+            name: format!("{spec}, in its plane"),
+            set,
+            origin,
+            axes: [right, up],
+        })
+    }
+
+    /// Where a point of the plane is drawn.
+    pub(super) fn point(&self, x: &[f64]) -> [f64; 2] {
+        self.direction(&minus(x, &self.origin))
+    }
+
+    /// How a direction is drawn: what of it lies in the plane.
+    pub(super) fn direction(&self, d: &[f64]) -> [f64; 2] {
+        [dot(&self.axes[0], d), dot(&self.axes[1], d)]
+    }
+
+    /// The boundary, anticlockwise: the vertices of a polytope, and so many points of a curve that
+    /// straight lines between them can't be told from it.
+    pub(super) fn outline(&self) -> Option<Vec<[f64; 2]>> {
+        let precision = match self.set.polytope() {
+            Some(_) => FLAT,
+            None => CURVED,
+        };
+        let mut edge = Edge {
+            plane: self,
+            ask: Asking::new(&*self.set),
+            near: precision * self.set.geometry().diameter,
+            points: Vec::new(),
+        };
+        let compass = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
+        let mut corners = Vec::new();
+        for way in compass {
+            let corner = edge.farthest(way)?;
+            if corners.last() != Some(&corner) {
+                corners.push(corner);
+            }
+        }
+        for (k, &corner) in corners.iter().enumerate() {
+            edge.push(corner);
+            edge.refine(corner, corners[(k + 1) % corners.len()])?;
+        }
+        let mut points = edge.points;
+        let near = |a: &[f64; 2], b: &[f64; 2]| norm(&minus(a, b)) <= edge.near * 1e-3;
+        if points.len() > 1 && near(&points[0], &points[points.len() - 1]) {
+            points.pop();
+        }
+        Some(points)
+    }
+}
+
+/// A boundary that is being found.
+struct Edge<'a> {
+    plane: &'a Plane,
+    ask: Asking,
+    /// A line that the boundary is no farther from will do.
+    near: f64,
+    points: Vec<[f64; 2]>,
+}
+
+impl Edge<'_> {
+    fn farthest(&mut self, way: [f64; 2]) -> Option<[f64; 2]> {
+        let [right, up] = &self.plane.axes;
+        let lifted: Vec<f64> = right
+            .iter()
+            .zip(up)
+            .map(|(r, u)| way[0] * r + way[1] * u)
+            .collect();
+        Some(self.plane.point(&self.ask.farthest(&lifted)?))
+    }
+
+    fn push(&mut self, point: [f64; 2]) {
+        let near = self.near * 1e-3;
+        let known = |last: &[f64; 2]| norm(&minus(last, &point)) <= near;
+        if !self.points.last().is_some_and(known) {
+            self.points.push(point);
+        }
+    }
+
+    /// Adds what lies between two points of the boundary, neither of them included.
+    fn refine(&mut self, a: [f64; 2], b: [f64; 2]) -> Option<()> {
+        let length = norm(&minus(&b, &a));
+        if length <= self.near || self.points.len() >= MOST {
+            return Some(());
+        }
+        let outwards = [(b[1] - a[1]) / length, (a[0] - b[0]) / length];
+        let c = self.farthest(outwards)?;
+        if dot(&outwards, &minus(&c, &a)) > self.near {
+            self.refine(a, c)?;
+            self.push(c);
+            self.refine(c, b)?;
+        }
+        Some(())
+    }
+}
+
+/// An oracle asked for the farthest point in a direction.
+struct Asking {
+    oracle: Box<dyn Oracle>,
+    atom: Atom,
+    dim: usize,
+}
+
+impl Asking {
+    fn new(set: &dyn Set) -> Self {
+        Self {
+            oracle: set.oracle(),
+            atom: Atom::new(),
+            dim: set.dim(),
+        }
+    }
+
+    fn farthest(&mut self, way: &[f64]) -> Option<Vec<f64>> {
+        let back: Vec<f64> = way.iter().map(|v| -v).collect();
+        self.oracle.minimise(&back, &mut self.atom).ok()?;
+        let mut point = vec![0.0; self.dim];
+        self.atom.write(&mut point);
+        Some(point)
+    }
+}
+
+/// The spec with another dimension, wherever it says one or takes one from the data. A product is
+/// left as it is: how its parts would share the dimensions is no picture of it.
+fn in_dimension(spec: &SetSpec, dim: usize) -> Option<SetSpec> {
+    let mut table = serde_json::to_value(spec).ok()?;
+    put_dimension(&mut table, dim);
+    serde_json::from_value(table).ok()
+}
+
+fn put_dimension(spec: &mut Value, dim: usize) {
+    let Some(table) = spec.as_object_mut() else {
+        return;
+    };
+    let name = table.get("name").and_then(Value::as_str);
+    let entry = SetSpec::ENTRIES.iter().find(|e| Some(e.name) == name);
+    if name == Some("product") {
+        return;
+    }
+    if entry.is_some_and(|e| e.parameters.iter().any(|p| p.name == "dim")) {
+        table.insert("dim".into(), dim.into());
+    }
+    match table.get_mut("sets") {
+        Some(Value::Array(parts)) => parts.iter_mut().for_each(|set| put_dimension(set, dim)),
+        _ => {
+            if let Some(part) = table.get_mut("set") {
+                put_dimension(part, dim);
+            }
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+fn cross(a: &[f64], b: &[f64]) -> [f64; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}

@@ -1,0 +1,127 @@
+//! A set that remembers what its oracle has answered.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use extremal::set::{
+    Atom, Curvature, Geometry, Oracle, Polytope, Projection, Set, SharedSet, SmoothConstraint,
+    Structure,
+};
+
+/// The atoms since they were last looked at.
+#[derive(Clone, Default)]
+pub(super) struct Log(Arc<Mutex<Vec<Vec<f64>>>>);
+
+impl Log {
+    pub(super) fn take(&self) -> Vec<Vec<f64>> {
+        // a list stays one, whoever panicked
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn push(&self, atom: Vec<f64>) {
+        let mut atoms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        atoms.push(atom);
+    }
+}
+
+/// Another set in everything, so that learners do on it what they do there.
+pub(super) struct Recorder {
+    inner: SharedSet,
+    log: Log,
+    /// Whether it keeps its structure to itself: a learner that can form atoms of a ball by itself
+    /// then has to ask for them.
+    general: bool,
+}
+
+impl Recorder {
+    pub(super) fn around(inner: &SharedSet, general: bool) -> (SharedSet, Log) {
+        let log = Log::default();
+        let set = Self {
+            inner: inner.clone(),
+            log: log.clone(),
+            general,
+        };
+        (Arc::new(set), log)
+    }
+}
+
+impl Set for Recorder {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn geometry(&self) -> Geometry {
+        self.inner.geometry()
+    }
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(RecordingOracle {
+            inner: self.inner.oracle(),
+            dim: self.dim(),
+            log: self.log.clone(),
+        })
+    }
+    fn centre(&self, out: &mut [f64]) {
+        self.inner.centre(out);
+    }
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.inner.violation(x)
+    }
+    fn structure(&self) -> Structure {
+        if self.general {
+            Structure::General
+        } else {
+            self.inner.structure()
+        }
+    }
+    fn polytope(&self) -> Option<Polytope> {
+        self.inner.polytope()
+    }
+    fn curvature(&self) -> Option<Curvature> {
+        self.inner.curvature()
+    }
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        self.inner.gauge(x)
+    }
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        self.inner.gauge_gradient(x, out)
+    }
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        self.inner.projection()
+    }
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        self.inner.smooth()
+    }
+    fn grown(&self, dim: usize) -> Option<SharedSet> {
+        Some(Arc::new(Self {
+            inner: self.inner.grown(dim)?,
+            log: self.log.clone(),
+            general: self.general,
+        }))
+    }
+    fn fingerprint(&self) -> u64 {
+        self.inner.fingerprint()
+    }
+}
+
+struct RecordingOracle {
+    inner: Box<dyn Oracle>,
+    dim: usize,
+    log: Log,
+}
+
+impl Oracle for RecordingOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<f64> {
+        let value = self.inner.minimise(direction, atom)?;
+        let mut written = vec![0.0; self.dim];
+        atom.write(&mut written);
+        self.log.push(written);
+        Ok(value)
+    }
+    fn save(&self) -> Vec<f64> {
+        self.inner.save()
+    }
+    fn load(&mut self, saved: &[f64]) -> extremal::Result<()> {
+        self.inner.load(saved)
+    }
+}

@@ -1,0 +1,320 @@
+use extremal::learner::LearnerSpec;
+use extremal::loss::LossSpec;
+
+use super::*;
+
+fn objective(loss: &str, ridge: f64) -> Objective {
+    Objective::new(loss.parse::<LossSpec>().unwrap().build().unwrap(), ridge).unwrap()
+}
+
+/// A learner told what it has keys for.
+fn told(learner: &str, lambda: f64) -> impl Fn(&SharedSet, f64, u64) -> BuildResult {
+    let spec: LearnerSpec = learner.parse().unwrap();
+    move |set, gradient, rounds| {
+        let mut text = spec.to_string();
+        for parameter in spec.entry().parameters {
+            let value = match parameter.name {
+                "horizon" => rounds as f64,
+                "gradient-bound" => gradient,
+                "lambda" if lambda > 0.0 => lambda,
+                _ => continue,
+            };
+            text.push(if text.contains(':') { ',' } else { ':' });
+            text.push_str(&format!("{}={value}", parameter.name));
+        }
+        text.parse::<LearnerSpec>()?.build(set)
+    }
+}
+
+type BuildResult = extremal::Result<Box<dyn Learner>>;
+
+fn drawn(set: &str, loss: &str, ridge: f64, stream: &str, learner: &str) -> Option<Drawn> {
+    draw(
+        &set.parse().unwrap(),
+        &objective(loss, ridge),
+        &stream.parse().unwrap(),
+        &told(learner, ridge),
+        60,
+        3,
+    )
+    .unwrap()
+}
+
+/// How far a point is outside of a polygon whose points are anticlockwise; below 0 inside.
+fn outside(outline: &[[f64; 2]], x: [f64; 2]) -> f64 {
+    let mut most = f64::NEG_INFINITY;
+    for (k, a) in outline.iter().enumerate() {
+        let b = outline[(k + 1) % outline.len()];
+        let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+        let out = (dy * (x[0] - a[0]) - dx * (x[1] - a[1])) / dx.hypot(dy);
+        most = most.max(out);
+    }
+    most
+}
+
+fn check(drawn: &Drawn) {
+    let first = drawn.outline[0];
+    let reach = |p: &[f64; 2]| (p[0] - first[0]).hypot(p[1] - first[1]);
+    // the diameter is at most twice as far as the farthest from one point
+    let near = 2e-4 * 2.0 * drawn.outline.iter().map(reach).fold(0.0, f64::max);
+    assert!(drawn.outline.len() >= 3, "{}", drawn.set);
+    for step in &drawn.steps {
+        let points = [step.x, step.gradient, drawn.best];
+        let atoms = step.atoms.iter().flatten();
+        assert!(points.iter().flatten().chain(atoms).all(|v| v.is_finite()));
+        assert!(step.regret.is_finite());
+        for x in step.atoms.iter().chain([&step.x, &drawn.best]) {
+            assert!(outside(&drawn.outline, *x) <= near, "{}: {x:?}", drawn.set);
+        }
+        for atom in &step.atoms {
+            // an extreme point is on the boundary
+            assert!(outside(&drawn.outline, *atom) >= -near, "{}", drawn.set);
+        }
+    }
+}
+
+#[test]
+fn every_set_of_the_registry_is_drawn_or_left_out() {
+    let mut seen = std::collections::BTreeMap::new();
+    for entry in SetSpec::ENTRIES {
+        for set in entry.examples {
+            let picture = drawn(set, "linear", 0.0, "drift", "ofw-ls");
+            *seen.entry(entry.name).or_insert(0) += usize::from(picture.is_some());
+            if let Some(picture) = picture {
+                assert_eq!(picture.steps.len(), 60);
+                assert!(picture.steps.iter().all(|s| s.atoms.len() == 1), "{set}");
+                check(&picture);
+            }
+        }
+    }
+    // the product's parts would be intervals and points, whatever they are
+    let left_out = ["product"];
+    for (name, count) in &seen {
+        assert_eq!(*count == 0, left_out.contains(name), "{name}: {seen:?}");
+    }
+}
+
+#[test]
+fn specs_take_two_dimensions_and_flat_sets_three() {
+    let name = |set: &str| drawn(set, "linear", 0.0, "drift", "ofw-ls").map(|d| d.set);
+    let is = |set, expected: &str| assert_eq!(name(set).as_deref(), Some(expected));
+    is("l2:radius=5,dim=700", "l2:radius=5.0,dim=2");
+    is("lp:p=1.5", "lp:p=1.5,radius=1.0,dim=2");
+    is("simplex:dim=50", "simplex:total=1.0,dim=3, in its plane");
+    is(
+        "simplex:at-most=true",
+        "simplex:total=1.0,at-most=true,dim=2",
+    );
+    is("permutahedron", "permutahedron:dim=3, in its plane");
+    is(
+        "scale:by=2.0,set=(l1)",
+        "scale:by=2.0,set=(l1:radius=1.0,dim=2)",
+    );
+    is(
+        "sum:sets=[(box:dim=9),(l2:dim=9)]",
+        "sum:sets=[(box:lower=-1.0,upper=1.0,dim=2),(l2:radius=1.0,dim=2)]",
+    );
+    is(
+        "product:sets=[(box:dim=1),(l2:dim=1)]",
+        "product:sets=[(box:lower=-1.0,upper=1.0,dim=1),(l2:radius=1.0,dim=1)]",
+    );
+    is(
+        "hull:points=[[0,0],[2,0],[0,1]]",
+        "hull:points=[[0.0,0.0],[2.0,0.0],[0.0,1.0]]",
+    );
+    for none in [
+        "hull:points=[[1,0,0],[0,2,0],[0,0,1],[-1,-1,-1]]",
+        "hull:points=[[0,0],[2,2]]",
+        "box:lower=[0,0,0]",
+        "product:sets=[(l2:dim=3),(l1:dim=3)]",
+        "capped-simplex:total=7,dim=20",
+    ] {
+        assert_eq!(name(none), None, "{none}");
+    }
+}
+
+#[test]
+fn a_polytopes_outline_is_its_vertices_in_order() {
+    let outline = |set: &str| drawn(set, "linear", 0.0, "drift", "ofw").unwrap().outline;
+    let corners = outline("box:lower=0,upper=2,dim=8");
+    assert_eq!(corners, [[2.0, 2.0], [0.0, 2.0], [0.0, 0.0], [2.0, 0.0]]);
+    assert_eq!(outline("l1").len(), 4);
+    assert_eq!(outline("permutahedron").len(), 6);
+    // a corner so flat that no direction of a grid would meet it
+    let flat = outline("hull:points=[[-1,0],[1,0],[0,1e-6],[0,-1],[0,0]]");
+    assert_eq!(flat.len(), 4);
+    // e₁ bottom left, e₂ bottom right, e₃ on top, √2 apart
+    let triangle = outline("simplex:dim=3");
+    let (side, height) = (2f64.sqrt(), 1.5f64.sqrt());
+    let corners = [
+        [-side / 2.0, -height / 3.0],
+        [side / 2.0, -height / 3.0],
+        [0.0, height * 2.0 / 3.0],
+    ];
+    assert_eq!(triangle.len(), 3);
+    for corner in corners {
+        let near = |p: &&[f64; 2]| (p[0] - corner[0]).abs() + (p[1] - corner[1]).abs() < 1e-12;
+        assert!(triangle.iter().any(|p| near(&p)), "{triangle:?}");
+    }
+}
+
+#[test]
+fn a_curves_outline_is_on_it_and_turns_left() {
+    for set in [
+        "l2:radius=3",
+        "lp:p=1.05",
+        "lp:p=8",
+        "ellipsoid:axes=[5,0.1]",
+    ] {
+        let picture = drawn(set, "linear", 0.0, "drift", "ofw").unwrap();
+        let outline = &picture.outline;
+        assert!(
+            (40..400).contains(&outline.len()),
+            "{set}: {}",
+            outline.len()
+        );
+        for (k, a) in outline.iter().enumerate() {
+            let [b, c] = [1, 2].map(|step| outline[(k + step) % outline.len()]);
+            let turn = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]);
+            assert!(turn > -1e-12, "{set} at {k}");
+        }
+        if set.starts_with("l2") {
+            assert!(
+                outline
+                    .iter()
+                    .all(|p| (p[0].hypot(p[1]) - 3.0).abs() < 1e-12)
+            );
+        }
+    }
+}
+
+#[test]
+fn regret_of_linear_losses_is_exact_at_every_step() {
+    for (set, stream) in [("l2", "drift"), ("l1", "adversary"), ("simplex", "noise")] {
+        let picture = drawn(set, "linear", 0.0, stream, "ofw-ls").unwrap();
+        check(&picture);
+        let (mut loss, mut sum) = (0.0, [0.0; 2]);
+        for step in &picture.steps {
+            let [x, g] = [step.x, step.gradient];
+            // in the plane of a simplex, what the gradient has across it is the same for all
+            loss += x[0] * g[0] + x[1] * g[1];
+            sum = [sum[0] + g[0], sum[1] + g[1]];
+            let least = (picture.outline.iter())
+                .map(|p| p[0] * sum[0] + p[1] * sum[1])
+                .fold(f64::INFINITY, f64::min);
+            let size = sum[0].hypot(sum[1]).max(1.0);
+            assert!((loss - least - step.regret).abs() <= 1e-3 * size, "{set}");
+        }
+        let value = picture.best[0] * sum[0] + picture.best[1] * sum[1];
+        let least = picture.steps[59].regret - loss;
+        assert!((value + least).abs() < 1e-9, "{set}");
+    }
+}
+
+#[test]
+fn regret_of_other_losses_ends_at_the_regret() {
+    for (set, loss, ridge, stream) in [
+        ("l2", "squared", 0.1, "regression"),
+        ("lp:p=1.5,radius=2", "logistic", 0.0, "classification"),
+        ("simplex", "squared", 0.0, "regression"),
+        ("box", "absolute", 0.0, "regression"),
+        ("l1", "quadratic:diagonal=[1,2]", 0.0, "drift"),
+    ] {
+        let learner = if ridge > 0.0 { "sc-ofw" } else { "ofw-ls" };
+        let picture = drawn(set, loss, ridge, stream, learner).unwrap();
+        check(&picture);
+        let last = picture.steps[59].regret;
+        assert!(last > -1e-8, "{set}, {loss}: {last}");
+        assert!(picture.steps.iter().any(|s| s.regret > 1e-3), "{set}");
+    }
+}
+
+#[test]
+fn nothing_is_drawn_of_what_does_not_exist_in_the_plane() {
+    let linear = ("linear", "drift");
+    for (set, (loss, stream), learner) in [
+        ("l2", ("quadratic:diagonal=[1,2,3]", "drift"), "ofw-ls"),
+        ("l2", linear, "hedge"),
+        ("l2", linear, "ofw:start=[0,0,0]"),
+        ("simplex", ("log-wealth", "noise"), "ofw"),
+    ] {
+        assert!(
+            drawn(set, loss, 0.0, stream, learner).is_none(),
+            "{set}, {loss}, {learner}"
+        );
+    }
+}
+
+#[test]
+fn a_learner_that_projects_asks_no_oracle() {
+    let picture = drawn("l2", "linear", 0.0, "drift", "ogd").unwrap();
+    assert!(picture.steps.iter().all(|s| s.atoms.is_empty()));
+}
+
+#[test]
+fn atoms_are_where_the_steps_lead() {
+    for set in ["l2", "lp:p=1.5", "l1", "simplex", "box"] {
+        let picture = drawn(set, "linear", 0.0, "drift", "ofw").unwrap();
+        for (t, two) in picture.steps.windows(2).enumerate() {
+            let sigma = (2.0 / ((t + 1) as f64).sqrt()).min(1.0);
+            let [from, to, atom] = [two[0].x, two[1].x, two[0].atoms[0]];
+            for k in 0..2 {
+                let expected = from[k] + sigma * (atom[k] - from[k]);
+                assert!((to[k] - expected).abs() < 1e-9, "{set}, round {}", t + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn decisions_are_the_same_bits_with_and_without_a_recorder() {
+    let mut played = 0;
+    for set in [
+        "l2",
+        "lp:p=1.5",
+        "lp:p=3",
+        "simplex",
+        "l1",
+        "box",
+        "k-sparse:k=2",
+    ] {
+        let set = set.parse::<SetSpec>().unwrap().build(Some(4)).unwrap();
+        for entry in LearnerSpec::ENTRIES {
+            for example in entry.examples {
+                let spec: LearnerSpec = example.parse().unwrap();
+                let (recorder, log) = Recorder::around(&set, false);
+                let (plain, recorded) = (spec.build(&set), spec.build(&recorder));
+                let (Ok(mut plain), Ok(mut recorded)) = (plain, recorded) else {
+                    assert!(spec.build(&set).is_err() && spec.build(&recorder).is_err());
+                    continue;
+                };
+                log.take();
+                let stream: StreamSpec = "drift".parse().unwrap();
+                let mut stream = stream.build(4, 5).unwrap();
+                let mut x = [[0.0; 4]; 2];
+                for _ in 0..60 {
+                    plain.decision().write(&mut x[0]);
+                    recorded.decision().write(&mut x[1]);
+                    assert_eq!(x[0].map(f64::to_bits), x[1].map(f64::to_bits), "{example}");
+                    let round = stream.next(&At(x[0].to_vec())).unwrap().unwrap();
+                    let gradient = Gradient {
+                        row: round.row,
+                        scale: 1.0,
+                        ridge: 0.1,
+                    };
+                    let records = [&mut plain, &mut recorded].map(|l| play(&mut **l, &gradient));
+                    let [a, b] = records.map(|r| format!("{:?}", r.unwrap()));
+                    assert_eq!(a, b, "{example}");
+                }
+                assert_eq!(
+                    plain.guarantee().map(|g| g.bound(60.0)),
+                    recorded.guarantee().map(|g| g.bound(60.0))
+                );
+                // one goes on from what the other has saved: they know the same set
+                recorded.load(&plain.save().unwrap()).unwrap();
+                played += 1;
+            }
+        }
+    }
+    assert!(played > 150, "{played}");
+}

@@ -1,0 +1,136 @@
+//! Data sets that are part of the program. Their files are made by `data/make.py`; where they come
+//! from, and under which terms they are passed on, is in `DATA-LICENSES`.
+
+use crate::error::{Error, Result};
+
+/// A data set that is part of the program.
+#[derive(Debug, Clone, Copy)]
+pub struct Dataset {
+    /// What experiments call it.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: &'static str,
+    /// How many examples.
+    pub rows: usize,
+    /// How many features.
+    pub columns: usize,
+    /// What it is for.
+    pub task: Task,
+    /// On what terms it may be passed on.
+    pub licence: &'static str,
+    /// The file's name, which tells its format.
+    pub(super) file: &'static str,
+    /// The file, packed.
+    pub(super) bytes: &'static [u8],
+}
+
+/// What a data set is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Labels ±1.
+    Binary,
+    /// Labels between −1 and 1.
+    Regression,
+    /// Price relatives, for the logarithm of wealth; there are no labels.
+    Portfolio,
+}
+
+impl std::fmt::Display for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Binary => "binary",
+            Self::Regression => "regression",
+            Self::Portfolio => "portfolio",
+        })
+    }
+}
+
+macro_rules! file {
+    ($name:literal) => {
+        include_bytes!(concat!("../../data/", $name))
+    };
+}
+
+const DATASETS: &[Dataset] = &[
+    Dataset {
+        name: "breast-cancer",
+        summary: "cells of breast tumours in 30 measurements: malignant (1) or benign (-1)",
+        rows: 569,
+        columns: 30,
+        task: Task::Binary,
+        licence: "CC BY 4.0",
+        file: "breast-cancer.csv.gz",
+        bytes: file!("breast-cancer.csv.gz"),
+    },
+    Dataset {
+        name: "diabetes",
+        summary: "patients in 10 measurements and their disease's progress after a year, over the largest (346)",
+        rows: 442,
+        columns: 10,
+        task: Task::Regression,
+        licence: "freely published (Efron et al. 2004)",
+        file: "diabetes.csv.gz",
+        bytes: file!("diabetes.csv.gz"),
+    },
+    Dataset {
+        name: "mushroom",
+        summary: "mushrooms by 22 marks, a column for each value: poisonous (1) or edible (-1); sparse",
+        rows: 5_644,
+        columns: 98,
+        task: Task::Binary,
+        licence: "CC BY 4.0",
+        file: "mushroom.svm.gz",
+        bytes: file!("mushroom.svm.gz"),
+    },
+    Dataset {
+        name: "phishing",
+        summary: "web pages in 9 features: phishing (1) or not (-1)",
+        rows: 1_250,
+        columns: 9,
+        task: Task::Binary,
+        licence: "CC BY 4.0",
+        file: "phishing.csv.gz",
+        bytes: file!("phishing.csv.gz"),
+    },
+    Dataset {
+        name: "trump-approval",
+        summary: "day and approval ratings of five polls, in per cent, and a model's rating as a share; in time order, drifting",
+        rows: 1_001,
+        columns: 6,
+        task: Task::Regression,
+        licence: "CC BY 4.0",
+        file: "trump-approval.csv.gz",
+        bytes: file!("trump-approval.csv.gz"),
+    },
+    Dataset {
+        name: "djia",
+        summary: "daily price relatives of the 30 stocks of the Dow Jones index, 2001 to 2003; in time order",
+        rows: 507,
+        columns: 30,
+        task: Task::Portfolio,
+        licence: "Apache-2.0",
+        file: "djia.csv.gz",
+        bytes: file!("djia.csv.gz"),
+    },
+];
+
+/// The data sets that are part of the program.
+///
+/// ```
+/// let djia = extremal_lab::rows::datasets().iter().find(|d| d.name == "djia").unwrap();
+/// assert_eq!((djia.rows, djia.columns), (507, 30));
+/// ```
+pub fn datasets() -> &'static [Dataset] {
+    DATASETS
+}
+
+/// The one of that name.
+pub(super) fn find(name: &str) -> Result<&'static Dataset> {
+    DATASETS.iter().find(|set| set.name == name).ok_or_else(|| {
+        let names: Vec<&str> = DATASETS.iter().map(|set| set.name).collect();
+        Error::Unsupported(format!(
+            "no data set is called `{name}`; there are {}",
+            names.join(", ")
+        ))
+    })
+}

@@ -17,6 +17,7 @@ pub mod results;
 pub mod rows;
 pub mod run;
 pub mod summary;
+pub mod surrogate;
 pub mod table;
 
 pub use error::{Error, Result};

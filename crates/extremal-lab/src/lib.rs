@@ -13,10 +13,13 @@ mod nowhere;
 pub mod output;
 pub mod picture;
 pub mod report;
+pub mod report;
+pub mod results;
 pub mod results;
 pub mod rows;
+pub mod rows;
 mod summary;
-mod surrogate;
+pub mod surrogate;
 pub mod table;
 
 pub use error::{Error, Result};

@@ -128,6 +128,8 @@ pub enum Source {
 pub struct RowSource {
     /// An embedded data set's name, or a file's path.
     pub from: RowsFrom,
+    /// Whether there are labels; prices for log-wealth have none.
+    pub labels: bool,
     /// Whether the seed chooses the order; otherwise it is the file's.
     pub shuffle: bool,
     /// Whether each column is divided by its largest entry's size.

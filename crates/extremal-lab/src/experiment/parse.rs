@@ -81,6 +81,7 @@ struct Rows {
     data: Option<String>,
     file: Option<String>,
     format: Option<String>,
+    labels: Option<bool>,
     #[serde(default)]
     shuffle: bool,
     #[serde(default)]
@@ -428,6 +429,7 @@ fn read_stream(at: &Text<'_>, stream: &Spanned<Value>) -> Result<Source> {
     };
     Ok(Source::Rows(RowSource {
         from,
+        labels: rows.labels.unwrap_or(true),
         shuffle: rows.shuffle,
         unit_columns: rows.unit_columns,
         unit_rows: rows.unit_rows,

@@ -46,6 +46,7 @@ fn problem(p: &ProblemConfig) -> Table {
 fn source(source: &Source) -> Value {
     let RowSource {
         from,
+        labels,
         shuffle,
         unit_columns,
         unit_rows,
@@ -66,6 +67,7 @@ fn source(source: &Source) -> Value {
             }
         }
     }
+    table.insert("labels".into(), (*labels).into());
     table.insert("shuffle".into(), (*shuffle).into());
     table.insert("unit-columns".into(), (*unit_columns).into());
     table.insert("unit-rows".into(), (*unit_rows).into());

@@ -84,7 +84,7 @@ const DATASETS: &[Dataset] = &[
     },
     Dataset {
         name: "phishing",
-        summary: "web pages in 9 features: phishing (1) or not (-1)",
+        summary: "web pages in 9 features: phishing (1) or not (-1), as the package has it",
         rows: 1_250,
         columns: 9,
         task: Task::Binary,

@@ -31,6 +31,7 @@ const SLACK: f64 = 1.0 + 1e-12;
 /// use extremal_lab::experiment::{RowSource, RowsFrom};
 /// let source = RowSource {
 ///     from: RowsFrom::Data("phishing".into()),
+///     labels: true,
 ///     shuffle: true,
 ///     unit_columns: false,
 ///     unit_rows: true,
@@ -75,12 +76,15 @@ enum Entries {
 impl RowSource {
     /// Reads the examples. A path is meant from `base`, the folder of the experiment's file.
     ///
-    /// A file's labels are numbers and have to be there. A column of ones comes before all others.
+    /// A file's labels are numbers, and have to be there where there are labels. A column of ones comes before all others.
     pub fn load(&self, base: &Path) -> Result<Rows> {
         let mut options = ReadOptions {
             intercept: self.intercept,
             ..ReadOptions::default()
         };
+        if !self.labels {
+            options.labels = Labels::None;
+        }
         match &self.from {
             RowsFrom::Data(name) => {
                 let set = embedded::find(name)?;

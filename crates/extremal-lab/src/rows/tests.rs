@@ -22,6 +22,7 @@ impl extremal::pair::Point for Anywhere {
 fn data(name: &str) -> RowSource {
     RowSource {
         from: RowsFrom::Data(name.into()),
+        labels: true,
         shuffle: false,
         unit_columns: false,
         unit_rows: false,

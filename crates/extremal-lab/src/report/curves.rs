@@ -19,7 +19,7 @@ pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
         ("one run", along(view, palette, &looks)),
         ("oracle calls", oracle(view, palette, &looks)),
         ("seconds", seconds(view, palette, &looks)),
-        ("surrogate gap", surrogate(view, palette, &looks)),
+        ("surrogate", surrogate(view, palette, &looks)),
         ("certificate", certificate(view, palette, &looks)),
         ("step size", scales(view, palette)),
     ];
@@ -426,7 +426,7 @@ mod tests {
                 "one run",
                 "oracle calls",
                 "seconds",
-                "surrogate gap",
+                "surrogate",
                 "certificate",
                 "step size"
             ]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use extremal::learner::LearnerSpec;
+
 use super::html::escape;
 use super::palette::Palette;
 use super::view::{View, exponent_above};
@@ -85,12 +87,15 @@ fn bound(row: &SummaryRow) -> String {
 
 /// A learner's name in its colour, with its spec where that says more.
 pub(super) fn name(view: &View<'_>, learner: &str, palette: &Palette) -> String {
+    // `ofw` says as much as `ofw` with its defaults written out.
+    let plain = learner.parse::<LearnerSpec>().ok();
     let spec = match view.learner(learner).map(|l| &l.spec) {
+        Some(spec @ Some(_)) if *spec == plain => String::new(),
         Some(Some(spec)) => spec.to_string(),
         Some(None) => "the library’s choice".into(),
         None => String::new(),
     };
-    let below = if spec == learner || spec.is_empty() {
+    let below = if spec.is_empty() {
         String::new()
     } else {
         format!("<small>{}</small>", escape(&spec))
@@ -187,7 +192,7 @@ fn best(view: &View<'_>, learner: &str, timed: bool, notes: &mut Footnotes, out:
         ""
     };
     let name = format!(
-        "<small>best of {}, in hindsight: × {}{edge}</small>",
+        "<small>best of {} in hindsight: ×&nbsp;{}{edge}</small>",
         grid.len(),
         format::significant(best.scale, 2)
     );
@@ -296,12 +301,15 @@ mod tests {
     fn the_best_of_a_grid_is_chosen_in_hindsight_and_flagged_at_the_edge() {
         let mut results = sample::results();
         let html = rendered(&results);
-        assert!(html.contains("best of 5, in hindsight: × 2.0"), "{html}");
+        assert!(
+            html.contains("best of 5 in hindsight: ×&nbsp;2.0"),
+            "{html}"
+        );
         assert!(!html.contains("at the grid’s edge"));
         for row in results.summary.iter_mut().filter(|r| r.scale == 4.0) {
             row.regret = 0.001;
         }
-        assert!(rendered(&results).contains("× 4.0 <span class=\"warn\""));
+        assert!(rendered(&results).contains("×&nbsp;4.0 <span class=\"warn\""));
     }
 
     #[test]

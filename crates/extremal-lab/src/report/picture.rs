@@ -15,9 +15,9 @@ use crate::results::{Picture, Results, Step};
 const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 470.0;
 /// The plane's part of the picture; the strip of the regret is below.
-const PLANE: f64 = 386.0;
-const MARGIN: f64 = 46.0;
-const STRIP: (f64, f64) = (404.0, 452.0);
+const PLANE: f64 = 396.0;
+const MARGIN: f64 = 36.0;
+const STRIP: (f64, f64) = (404.0, 450.0);
 /// The longest gradient's arrow.
 const ARROW: f64 = 74.0;
 
@@ -222,15 +222,24 @@ impl Drawn<'_> {
             r#"<g class="p-gradient" color="{GRADIENT}"><path class="p-arrow" d="{}" fill="currentColor" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round"/></g><g class="{class}" color="{light}"><circle class="p-next" r="4.4" fill="none" stroke="currentColor" stroke-width="1.6" visibility="hidden"/><circle class="p-x halo" cx="{x:.1}" cy="{y:.1}" r="6" fill="currentColor" stroke="{PAPER}" stroke-width="1.5"/></g>"#,
             arrow([x, y], tip)
         );
-        let atom = now.atoms.first().map(|a| self.at(*a));
-        self.draw_labels([x, y], atom, tip, out);
+        self.draw_labels(now, tip, out);
     }
 
-    /// Names beside the parts, on the side where nothing else goes.
-    fn draw_labels(&self, x: [f64; 2], atom: Option<[f64; 2]>, tip: [f64; 2], out: &mut String) {
-        let mut label = |class: &str, colour: &str, at: Option<[f64; 2]>, text: &str| {
-            let [px, py] = at.unwrap_or([0.0, 0.0]);
-            let hidden = if at.is_none() {
+    /// Names beside the parts.
+    fn draw_labels(&self, now: &Step, tip: [f64; 2], out: &mut String) {
+        let x = self.at(now.x);
+        let best = self.at(self.picture.best);
+        let atoms = now.atoms.iter().map(|a| self.at(*a));
+        let mut taken = vec![x, tip, best, [0.5 * (x[0] + tip[0]), 0.5 * (x[1] + tip[1])]];
+        taken.extend(atoms.clone());
+        let middle = [0.5 * WIDTH, 0.5 * PLANE];
+        let mut label = |class: &str,
+                         colour: &str,
+                         part: Option<([f64; 2], [f64; 2], f64)>,
+                         text: &str| {
+            let [px, py] = part.map_or([0.0; 2], |(at, from, by)| beside(at, from, by, &taken));
+            taken.push([px, py]);
+            let hidden = if part.is_none() {
                 r#" visibility="hidden""#
             } else {
                 ""
@@ -241,31 +250,18 @@ impl Drawn<'_> {
                 py + 4.5
             );
         };
-        let toward = |from: [f64; 2], to: [f64; 2], by: f64| {
-            let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
-            let size = dx.hypot(dy);
-            if size < 1.0 {
-                [to[0], to[1] - by]
-            } else {
-                [to[0] + by * dx / size, to[1] + by * dy / size]
-            }
-        };
-        let middle = [0.5 * WIDTH, 0.5 * PLANE];
-        label("p-gradient l-g", GRADIENT, Some(toward(x, tip, 12.0)), "g");
+        let arrow = norm(now.gradient) > 0.0;
+        let atom = atoms.clone().next();
         label(
-            "p-answer l-v",
-            ATOM,
-            atom.map(|a| toward(middle, a, 16.0)),
-            "v",
+            "p-gradient l-g",
+            GRADIENT,
+            arrow.then_some((tip, x, 12.0)),
+            "g",
         );
-        label(
-            &format!("{} l-x", self.look.class()),
-            self.look.light(),
-            Some(toward(tip, x, 17.0)),
-            "x",
-        );
-        let best = toward(middle, self.at(self.picture.best), 30.0);
-        label("p-best l-b", BEST, Some(best), "best");
+        let class = format!("{} l-x", self.look.class());
+        label(&class, self.look.light(), Some((x, tip, 17.0)), "x");
+        label("p-answer l-v", ATOM, atom.map(|a| (a, middle, 16.0)), "v");
+        label("p-best l-b", BEST, Some((best, middle, 24.0)), "best");
     }
 
     fn draw_best(&self, out: &mut String) {
@@ -289,12 +285,10 @@ impl Drawn<'_> {
         let last = self.picture.steps.len() - 1;
         let [x, y] = self.strip(last, self.picture.steps[last].regret);
         let [_, zero] = self.strip(0, 0.0);
-        let right = WIDTH - 20.0;
+        let (right, foot) = (WIDTH - 20.0, HEIGHT - 5.0);
         let _ = write!(
             out,
-            r#"<g class="soft" color="{SOFT}" fill="currentColor"><path d="M20 {zero:.1}H{right}" stroke="currentColor" stroke-opacity="0.4" fill="none"/><text x="20" y="{:.1}" font-size="12">regret so far</text><text x="{right}" y="{:.1}" font-size="12" text-anchor="end">round {}</text></g><g class="{}" color="{}"><polyline class="p-later" points="{}" fill="none" stroke="currentColor" stroke-width="1.4" stroke-opacity="0.3"/><polyline class="p-regret" points="{}" fill="none" stroke="currentColor" stroke-width="2"/><circle class="p-dot halo" cx="{x:.1}" cy="{y:.1}" r="4" fill="currentColor" stroke="{PAPER}" stroke-width="1.2"/></g>"#,
-            STRIP.0 + 2.0,
-            HEIGHT - 5.0,
+            r#"<g class="soft" color="{SOFT}" fill="currentColor"><path d="M20 {zero:.1}H{right}" stroke="currentColor" stroke-opacity="0.4" fill="none"/><text x="20" y="{foot}" font-size="12">regret so far</text><text class="p-rounds" x="{right}" y="{foot}" font-size="12" text-anchor="end">{} rounds</text></g><g class="{}" color="{}"><polyline class="p-later" points="{}" fill="none" stroke="currentColor" stroke-width="1.4" stroke-opacity="0.3"/><polyline class="p-regret" points="{}" fill="none" stroke="currentColor" stroke-width="2"/><circle class="p-dot halo" cx="{x:.1}" cy="{y:.1}" r="4" fill="currentColor" stroke="{PAPER}" stroke-width="1.2"/></g>"#,
             last + 1,
             self.look.class(),
             self.look.light(),
@@ -356,6 +350,24 @@ impl Drawn<'_> {
 
 /// A star around the origin.
 const STAR: &str = "M0-8.5L2.2-2.8 8.2-2.6 3.5 1.1 5.1 6.9 0 3.6-5.1 6.9-3.5 1.1-8.2-2.6-2.2-2.8z";
+
+/// A place for a name around `at`: far from what is there already, and rather on the side away
+/// from `from`.
+fn beside(at: [f64; 2], from: [f64; 2], by: f64, taken: &[[f64; 2]]) -> [f64; 2] {
+    let away = (at[1] - from[1]).atan2(at[0] - from[0]);
+    let worth = |angle: f64| {
+        let place = [at[0] + by * angle.cos(), at[1] + by * angle.sin()];
+        let near = |t: &[f64; 2]| norm([t[0] - place[0], t[1] - place[1]]);
+        let room = taken.iter().map(near).fold(26.0, f64::min);
+        let inside =
+            (14.0..WIDTH - 14.0).contains(&place[0]) && (12.0..PLANE - 4.0).contains(&place[1]);
+        let worth = room + 4.0 * (angle - away).cos() - if inside { 0.0 } else { 100.0 };
+        (worth, place)
+    };
+    let angles = (0..16).map(|k| away + f64::from(k) * std::f64::consts::FRAC_PI_8);
+    let best = angles.map(worth).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(at, |(_, place)| place)
+}
 
 fn diamond([x, y]: [f64; 2], r: f64) -> String {
     format!(
@@ -430,6 +442,19 @@ mod tests {
         let [top, foot] = [disc.at([0.0, 1.0]), disc.at([0.0, -1.0])];
         assert!((right[0] - left[0] - (foot[1] - top[1])).abs() < 1e-9);
         assert!((top[1] - MARGIN).abs() < 1.0 && top[1] < foot[1]);
+    }
+
+    #[test]
+    fn names_keep_away_from_what_is_there() {
+        let taken = [[200.0, 200.0], [220.0, 200.0], [200.0, 180.0]];
+        let place = beside([200.0, 200.0], [180.0, 200.0], 16.0, &taken);
+        assert!(
+            taken
+                .iter()
+                .all(|t| norm([t[0] - place[0], t[1] - place[1]]) > 15.0)
+        );
+        // at the border it stays inside
+        assert!(beside([WIDTH - 15.0, 200.0], [200.0, 200.0], 16.0, &[])[0] <= WIDTH - 14.0);
     }
 
     #[test]

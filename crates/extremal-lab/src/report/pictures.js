@@ -4,7 +4,7 @@
   const stage = document.querySelector('.stage');
   if (!stage) return;
   const SVG = 'http://www.w3.org/2000/svg';
-  const WIDTH = 420, PLANE = 386, ARROW = 74, STRIP = [404, 452];
+  const WIDTH = 420, PLANE = 396, ARROW = 74, STRIP = [404, 450];
   const all = JSON.parse(stage.querySelector('script').textContent);
   const problems = [...new Set(all.map((p) => p.problem))];
   const find = (name) => stage.querySelector(name);
@@ -42,10 +42,21 @@
   }
   const pair = (v) => '(' + number(v[0]) + ', ' + number(v[1]) + ')';
 
-  function toward(from, to, by) {
-    const d = [to[0] - from[0], to[1] - from[1]];
-    const size = Math.hypot(...d);
-    return size < 1 ? [to[0], to[1] - by] : [to[0] + (by * d[0]) / size, to[1] + (by * d[1]) / size];
+  // A place for a name around `at`, as in the page's own drawing.
+  function beside(at, from, by, taken) {
+    const away = Math.atan2(at[1] - from[1], at[0] - from[0]);
+    let best = at;
+    let most = -Infinity;
+    for (let k = 0; k < 16; k++) {
+      const angle = away + (k * Math.PI) / 8;
+      const p = [at[0] + by * Math.cos(angle), at[1] + by * Math.sin(angle)];
+      const room = Math.min(26, ...taken.map((t) => Math.hypot(t[0] - p[0], t[1] - p[1])));
+      const inside = p[0] > 14 && p[0] < WIDTH - 14 && p[1] > 12 && p[1] < PLANE - 4;
+      const worth = room + 4 * Math.cos(angle - away) - (inside ? 0 : 100);
+      if (worth > most + 1e-9) [best, most] = [p, worth];
+    }
+    taken.push(best);
+    return best;
   }
 
   function arrow(from, tip) {
@@ -103,9 +114,9 @@
       set(this.part('.p-set'), { points: picture.outline.map((p) => two(this.at(p))).join(' ') });
       const best = this.at(picture.best);
       set(this.part('.p-star'), { transform: 'translate(' + two(best) + ')' });
-      this.label('.l-b', toward([WIDTH / 2, PLANE / 2], best, 30));
       this.points = picture.steps.map((s, t) => two(this.strip(t, s[3])));
       set(this.part('.p-later'), { points: this.points.join(' ') });
+      this.part('.p-rounds').textContent = picture.steps.length + ' rounds';
     }
 
     label(name, at) {
@@ -142,9 +153,13 @@
         next.removeAttribute('visibility');
         set(next, { cx: nx.toFixed(1), cy: ny.toFixed(1) });
       } else next.setAttribute('visibility', 'hidden');
-      this.label('.l-g', size > 0 ? toward(x, tip, 12) : null);
-      this.label('.l-v', answers.length ? toward([WIDTH / 2, PLANE / 2], answers[0], 16) : null);
-      this.label('.l-x', toward(tip, x, 17));
+      const middle = [WIDTH / 2, PLANE / 2];
+      const best = this.at(this.picture.best);
+      const taken = [x, tip, best, [(x[0] + tip[0]) / 2, (x[1] + tip[1]) / 2], ...answers];
+      this.label('.l-g', size > 0 ? beside(tip, x, 12, taken) : null);
+      this.label('.l-x', beside(x, tip, 17, taken));
+      this.label('.l-v', answers.length ? beside(answers[0], middle, 16, taken) : null);
+      this.label('.l-b', beside(best, middle, 24, taken));
       set(this.part('.p-regret'), { points: this.points.slice(0, t + 1).join(' ') });
       const dot = this.strip(t, regret);
       set(this.part('.p-dot'), { cx: dot[0].toFixed(1), cy: dot[1].toFixed(1) });

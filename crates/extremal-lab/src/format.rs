@@ -100,13 +100,15 @@ pub fn violation(x: f64) -> String {
     }
 }
 
-/// An optional measured exponent with its interval: `0.67 ±0.02`, `0.67`, or `—`.
-pub fn measured(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    let Some(a) = a else {
-        return "—".into();
-    };
+/// An optional measured exponent: `0.67`, or `—`.
+pub fn measured(a: Option<f64>) -> String {
     // −0.00 would puzzle
-    let mut text = decimals(a, 2);
+    a.map_or("—".into(), |a| decimals(a, 2))
+}
+
+/// The same with its interval: `0.67 ±0.02`.
+pub fn fitted(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    let mut text = measured(a);
     if let (Some(low), Some(high)) = (low, high) {
         text.push_str(&format!(" ±{}", decimals(0.5 * (high - low), 2)));
     }
@@ -156,8 +158,8 @@ mod tests {
         assert_eq!(exponent(2.0 / 3.0), "2/3");
         assert_eq!(exponent(0.0), "log T");
         assert_eq!(exponent(0.8), "0.80");
-        assert_eq!(measured(Some(-0.001), None, None), "0.00");
-        assert_eq!(measured(Some(0.5), Some(0.4), Some(0.6)), "0.50 ±0.10");
-        assert_eq!(measured(None, None, None), "—");
+        assert_eq!(measured(Some(-0.001)), "0.00");
+        assert_eq!(fitted(Some(0.5), Some(0.4), Some(0.6)), "0.50 ±0.10");
+        assert_eq!(fitted(None, None, None), "—");
     }
 }

@@ -210,8 +210,10 @@ pub struct RunInfo {
     pub rounds: u64,
     /// The files and data sets read, with their SHA-256.
     pub inputs: Vec<Input>,
-    /// `linux x86_64 avx2`: what the same build may compute other bits on.
+    /// `linux x86_64`.
     pub platform: String,
+    /// The processor's widest vectors that the library knows: the numbers may depend on them.
+    pub features: String,
     /// Cores of the machine.
     pub cores: u64,
     /// Threads used.

@@ -65,7 +65,7 @@ fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [Str
             "exact" => format!("{} exact", format::significant(shown.regret, 6)),
             _ => format::interval(shown.regret, shown.regret_upper),
         },
-        format::measured(shown.exponent, shown.exponent_low, shown.exponent_high),
+        format::fitted(shown.exponent, shown.exponent_low, shown.exponent_high),
         shown.theorem_exponent.map_or("—".into(), format::exponent),
         match (shown.verdict, shown.bound) {
             (Verdict::Kept, Some(bound)) => format::significant(bound, 3),
@@ -135,7 +135,7 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
     }
     let above: Vec<String> = above_theorem(results)
         .map(|row| {
-            let measured = format::measured(row.exponent, row.exponent_low, row.exponent_high);
+            let measured = format::fitted(row.exponent, row.exponent_low, row.exponent_high);
             let room = row.bound.unwrap_or(f64::NAN) / row.regret;
             format!(
                 "{} on {} ({measured}, the bound is {} times the regret)",

@@ -53,13 +53,7 @@ pub fn compare(
         version,
         store: Store(output),
         progress,
-        // what the same build may compute other bits on
-        platform: format!(
-            "{} {} {}",
-            std::env::consts::OS,
-            std::env::consts::ARCH,
-            features()
-        ),
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     };
     let cells = work.cells();
     let keys = work.keys(&cells)?;
@@ -205,6 +199,7 @@ impl<'a> Work<'a> {
             rounds: cells.iter().map(|c| c.horizon).sum(),
             inputs: self.prepared.inputs.clone(),
             platform: self.platform.clone(),
+            features: features().into(),
             cores: cores as u64,
             threads: self.progress.threads as u64,
             seconds: (self.progress.clock)() - start,
@@ -213,7 +208,7 @@ impl<'a> Work<'a> {
 
     fn key(&self, kind: &str, looks: &[u64], parts: &[String]) -> String {
         let looks = format!("{looks:?}");
-        let mut all = vec![kind, self.version, &self.platform, &looks];
+        let mut all = vec![kind, self.version, &self.platform, features(), &looks];
         all.extend(parts.iter().map(String::as_str));
         key(&all)
     }

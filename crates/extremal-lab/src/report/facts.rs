@@ -1,0 +1,217 @@
+//! What holds for all runs, and what stands out.
+
+use std::fmt::Write;
+
+use super::headline::exponent;
+use super::html::escape;
+use super::view::{View, exponent_above};
+use crate::format;
+use crate::results::{Results, Status, SummaryRow, Verdict};
+
+/// A decision further out than this is not feasible.
+const TOLERANCE: f64 = 1e-9;
+
+/// The largest violation of all rows; NaN is no feasible point either.
+fn violation(all: &[Results]) -> Option<f64> {
+    let rows = all.iter().flat_map(|r| &r.summary);
+    rows.filter_map(|r| r.violation)
+        .reduce(|a, b| if b > a || b.is_nan() { b } else { a })
+}
+
+/// The figures under the title.
+pub(super) fn facts(all: &[Results]) -> String {
+    let count = |verdict| {
+        let rows = all.iter().flat_map(|r| &r.summary);
+        rows.filter(|r| r.verdict == verdict).count() as u64
+    };
+    let (kept, vacuous, exceeded, broken) = (
+        count(Verdict::Kept),
+        count(Verdict::Vacuous),
+        count(Verdict::Exceeded),
+        count(Verdict::NotMet),
+    );
+    let cells: u64 = all.iter().map(|r| r.run.cells).sum();
+    let rounds: u64 = all.iter().map(|r| r.run.rounds).sum();
+    let largest = violation(all);
+    let bad = |is: bool| if is { " class=\"bad\"" } else { "" };
+    let mut out = String::from("<dl class=\"facts\">");
+    let mut fact = |title: &str, class: &str, value: &str, below: &str| {
+        let _ = write!(
+            out,
+            "<div><dt>{title}</dt><dd{class}>{value}</dd><dd class=\"soft\">{below}</dd></div>"
+        );
+    };
+    fact(
+        "runs",
+        "",
+        &format::count(cells),
+        "learners × problems × seeds × T",
+    );
+    fact(
+        "rounds played",
+        "",
+        &format::count(rounds),
+        "each with one decision",
+    );
+    fact(
+        "largest violation of a set",
+        bad(largest.is_some_and(|v| !(v <= TOLERANCE))),
+        &largest.map_or("—".into(), format::violation),
+        "relative to the set, all rounds",
+    );
+    let mut below = format!("{} more vacuous", format::count(vacuous));
+    if broken > 0 {
+        let _ = write!(below, ", {} assumptions not met", format::count(broken));
+    }
+    fact(
+        "telling bounds kept",
+        bad(exceeded > 0),
+        &format!(
+            "{} of {}",
+            format::count(kept),
+            format::count(kept + exceeded)
+        ),
+        &below,
+    );
+    out.push_str("</dl>\n");
+    out
+}
+
+/// What a reader must not miss, in sentences; whether it is a defect.
+fn remarks(results: &Results) -> Vec<(bool, String)> {
+    let mut all = Vec::new();
+    if results.run.status == Status::Running {
+        all.push((true, "Not all runs are there yet: it was interrupted, or still goes on. The same command continues it.".into()));
+    }
+    for view in View::all(results) {
+        let place = |row: &SummaryRow| {
+            let scale = if row.scale == view.scale(&row.learner) {
+                String::new()
+            } else {
+                format!(" with × {}", format::significant(row.scale, 2))
+            };
+            format!("{}{scale} on “{}”", row.learner, view.config.title)
+        };
+        let rows = || results.summary.iter().filter(|r| r.problem == view.name);
+        for row in rows().filter(|r| r.verdict == Verdict::Exceeded) {
+            let bound = row.bound.map_or("—".into(), |b| format::significant(b, 4));
+            all.push((
+                true,
+                format!(
+                    "The regret of {} exceeds a proven bound at T = {}: {} > {bound}. This is a defect.",
+                    place(row),
+                    format::count(row.horizon),
+                    format::significant(row.regret, 4)
+                ),
+            ));
+        }
+        for row in rows().filter(|r| r.violation.is_some_and(|v| !(v <= TOLERANCE))) {
+            all.push((
+                true,
+                format!(
+                    "{} left the set at T = {}, by {}. This is a defect.",
+                    place(row),
+                    format::count(row.horizon),
+                    row.violation.map_or("—".into(), format::violation)
+                ),
+            ));
+        }
+        for (_, learner) in view.learners() {
+            let Some(row) = view.last(learner, view.scale(learner)) else {
+                continue;
+            };
+            if !exponent_above(row) {
+                continue;
+            }
+            let why = match row.exponent_note.as_str() {
+                "" if row.verdict == Verdict::Kept => "the bound is kept all the same".into(),
+                "" => "no reason is given".into(),
+                note => note.to_string(),
+            };
+            all.push((
+                false,
+                format!(
+                    "The measured exponent of {} is above the theorem’s: {} against {}; {why}.",
+                    place(row),
+                    exponent(row),
+                    row.theorem_exponent.map_or("—".into(), format::exponent)
+                ),
+            ));
+        }
+    }
+    all
+}
+
+/// The remarks, or that there is none.
+pub(super) fn verdict(all: &[Results]) -> String {
+    let mut remarks: Vec<(bool, String)> = all.iter().flat_map(remarks).collect();
+    remarks.sort_by_key(|(defect, _)| !defect);
+    let defects = remarks.iter().filter(|r| r.0).count();
+    let (class, title) = match (defects, remarks.is_empty()) {
+        (0, true) => ("good", "Nothing stands out"),
+        (0, false) => ("warned", "To be read with care"),
+        _ => ("wrong", "Something is wrong"),
+    };
+    let mut out =
+        format!("<section class=\"verdict {class}\" aria-label=\"{title}\"><h2>{title}</h2>");
+    if defects == 0 {
+        out.push_str(
+            "<p>Every decision was feasible and no regret exceeds a bound that was proven for it.",
+        );
+        if remarks.is_empty() {
+            out.push_str(" No measured exponent is above its theorem’s.");
+        }
+        out.push_str("</p>");
+    }
+    if !remarks.is_empty() {
+        out.push_str("<ul>");
+        for (defect, text) in &remarks {
+            let class = if *defect { " class=\"bad\"" } else { "" };
+            let _ = write!(out, "<li{class}>{}</li>", escape(text));
+        }
+        out.push_str("</ul>");
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn an_exponent_above_its_theorem_is_named_with_its_reason() {
+        let html = verdict(&[sample::results()]);
+        assert!(html.contains("To be read with care"));
+        assert!(
+            html.contains("0.84 ± 0.02 against 3/4; with a drift it reflects the step size."),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn defects_are_said_plainly() {
+        let mut results = sample::results();
+        results.summary[0].verdict = Verdict::Exceeded;
+        results.summary[1].violation = Some(1e-6);
+        results.summary[2].violation = Some(f64::NAN);
+        results.run.status = Status::Running;
+        let all = [results];
+        let html = verdict(&all);
+        assert!(html.contains("Something is wrong"));
+        assert_eq!(html.matches("This is a defect").count(), 3);
+        assert!(html.contains("Not all runs are there"));
+        assert!(facts(&all).contains("class=\"bad\">NaN"));
+    }
+
+    #[test]
+    fn silence_is_said_too() {
+        let mut results = sample::results();
+        for row in &mut results.summary {
+            row.exponent = None;
+            row.exponent_low = None;
+        }
+        assert!(verdict(&[results]).contains("Nothing stands out"));
+    }
+}

@@ -1,0 +1,36 @@
+//! The report: one HTML file that needs nothing else, and its figures.
+//!
+//! The figures are drawn here, as SVG, rather than by a plotting library in the reader's browser:
+//! they are right without scripts, in print and in both colour schemes, and the same figure is
+//! saved as a file. Of the libraries that could be put into the page, vega-lite weighs 870 KB in
+//! every report and draws by script, and uPlot draws on a canvas: neither takes its colours from
+//! the style sheet nor gives the figure as a file. What is left for a script, in a few hundred
+//! lines of our own: values under the pointer, series hidden and shown, downloads, and the
+//! pictures stepped through.
+
+mod axis;
+mod chart;
+mod curves;
+mod facts;
+mod headline;
+mod how;
+mod html;
+mod page;
+mod palette;
+mod picture;
+mod raster;
+#[cfg(test)]
+mod sample;
+mod view;
+
+pub use page::{page, plots};
+pub use raster::png;
+
+/// A figure to be saved by itself.
+#[derive(Debug, Clone)]
+pub struct SavedFigure {
+    /// The file's name.
+    pub name: String,
+    /// The SVG.
+    pub content: String,
+}

@@ -1,0 +1,169 @@
+//! Colours and markers of the learners: the same in every table, figure and picture of a page.
+
+use std::fmt::Write;
+
+use crate::results::Results;
+
+/// A colour on white, and on black. The name is that of the learner that always has it.
+struct Colour {
+    learner: &'static str,
+    light: &'static str,
+    dark: &'static str,
+}
+
+const fn colour(learner: &'static str, light: &'static str, dark: &'static str) -> Colour {
+    Colour {
+        learner,
+        light,
+        dark,
+    }
+}
+
+/// Neighbours differ in lightness as well as in hue, for those who see fewer hues; the markers
+/// differ too.
+const COLOURS: [Colour; 23] = [
+    colour("ofw", "#b86e00", "#eda63a"),
+    colour("ofw-weibel", "#2f8fc9", "#7cc4f2"),
+    colour("ofw-ls", "#0a4f9e", "#5b9bf5"),
+    colour("sc-ofw", "#b5307f", "#ee82c1"),
+    colour("gauge-ftrl", "#00795a", "#35c49a"),
+    colour("ogd", "#7d858e", "#8d96a0"),
+    colour("ofw-free", "#8a6a00", "#d3b54a"),
+    colour("default", "#6d4bb8", "#b79cf0"),
+    colour("ospf", "#a0522d", "#e0946a"),
+    colour("fast-ogd", "#00808a", "#4cc7d2"),
+    colour("lloo", "#5f8700", "#a9d04a"),
+    colour("", "#c2475a", "#f08a9b"),
+    colour("", "#3f5f7f", "#93b4cf"),
+    colour("", "#1f9d55", "#63d392"),
+    colour("", "#8b3fa8", "#cf8ee6"),
+    colour("", "#8c7b5a", "#c9b68f"),
+    colour("", "#4a4fd0", "#9c9ff7"),
+    colour("", "#a8326b", "#e889b4"),
+    colour("", "#2b6e63", "#7bc0b4"),
+    colour("", "#c97b3d", "#f0b184"),
+    colour("", "#5d6d1e", "#b3c46a"),
+    colour("", "#7a5c99", "#b8a2d4"),
+    colour("", "#4d4d4d", "#b5b5b5"),
+];
+
+/// How a learner is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Look {
+    /// Index of the colour.
+    colour: usize,
+    /// The marker's shape.
+    pub marker: usize,
+    /// Whether its line is heavier: the paper's own algorithms.
+    pub heavy: bool,
+}
+
+impl Look {
+    /// The CSS class that gives the colour in the page's scheme.
+    pub fn class(&self) -> String {
+        format!("k{}", self.colour)
+    }
+
+    /// The colour on white, for figures by themselves.
+    pub fn light(&self) -> &'static str {
+        COLOURS[self.colour].light
+    }
+}
+
+/// The looks of all learners of a page, by their names in the experiments.
+#[derive(Debug)]
+pub(super) struct Palette {
+    looks: Vec<(String, Look)>,
+}
+
+impl Palette {
+    /// Learners that the library names keep its colours; the others take what is free, in order.
+    pub fn new(all: &[Results]) -> Self {
+        let mut looks: Vec<(String, Look)> = Vec::new();
+        for (name, config) in all.iter().flat_map(|r| &r.experiment.learners) {
+            if looks.iter().any(|(known, _)| known == name) {
+                continue;
+            }
+            let algorithm = config.spec.as_ref().map_or("default", |s| s.entry().name);
+            let taken = |c: usize| looks.iter().any(|(_, look)| look.colour == c);
+            let own = COLOURS.iter().position(|c| c.learner == algorithm);
+            let free = || (0..COLOURS.len()).find(|&c| COLOURS[c].learner.is_empty() && !taken(c));
+            // Beyond the palette colours come again; names and markers still tell.
+            let again = || (0..COLOURS.len()).find(|&c| !taken(c));
+            let colour = own
+                .filter(|&c| !taken(c))
+                .or_else(free)
+                .or_else(again)
+                .unwrap_or(looks.len() % COLOURS.len());
+            let look = Look {
+                colour,
+                marker: looks.len(),
+                heavy: ["ofw-ls", "sc-ofw", "default"].contains(&algorithm),
+            };
+            looks.push((name.clone(), look));
+        }
+        Self { looks }
+    }
+
+    /// A learner's look.
+    pub fn look(&self, learner: &str) -> Look {
+        let found = self.looks.iter().find(|(name, _)| name == learner);
+        found.map_or(
+            Look {
+                colour: COLOURS.len() - 1,
+                marker: 0,
+                heavy: false,
+            },
+            |(_, look)| *look,
+        )
+    }
+}
+
+/// The colours' classes. Print is light.
+pub(super) fn css() -> String {
+    let rules = |of: fn(&Colour) -> &'static str| {
+        let mut text = String::new();
+        for (i, colour) in COLOURS.iter().enumerate() {
+            let _ = write!(text, ".k{i}{{color:{}}}", of(colour));
+        }
+        text
+    };
+    format!(
+        "{}\n@media screen and (prefers-color-scheme:dark){{{}}}\n",
+        rules(|c| c.light),
+        rules(|c| c.dark)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn known_learners_keep_their_colours_under_any_name() {
+        let mut results = sample::results();
+        let specs = ["ofw-ls", "ofw-ls:eta-scale=4", "eg"];
+        results.experiment.learners = sample::learners(&[
+            ("paper", specs[0]),
+            ("paper, bold", specs[1]),
+            ("own", specs[2]),
+        ]);
+        let palette = Palette::new(&[results]);
+        assert_eq!(palette.look("paper").light(), "#0a4f9e");
+        let others = [palette.look("paper, bold"), palette.look("own")];
+        assert!(others.iter().all(|l| l.light() != "#0a4f9e"));
+        assert_ne!(others[0].light(), others[1].light());
+        assert_ne!(others[0].marker, others[1].marker);
+    }
+
+    #[test]
+    fn no_colour_comes_twice() {
+        for a in 0..COLOURS.len() {
+            for b in 0..a {
+                assert_ne!(COLOURS[a].light, COLOURS[b].light);
+                assert_ne!(COLOURS[a].dark, COLOURS[b].dark);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Figures as PNG.
+
+use std::sync::{Arc, OnceLock};
+
+use resvg::{tiny_skia, usvg};
+
+use crate::error::{Error, Result};
+
+/// The system's fonts, looked for once.
+fn fonts() -> Arc<usvg::fontdb::Database> {
+    static FONTS: OnceLock<Arc<usvg::fontdb::Database>> = OnceLock::new();
+    let load = || {
+        let mut fonts = usvg::fontdb::Database::new();
+        fonts.load_system_fonts();
+        // The figures ask for a sans-serif; what that is differs from system to system.
+        let known = [
+            "Liberation Sans",
+            "DejaVu Sans",
+            "Arial",
+            "Helvetica",
+            "Noto Sans",
+        ];
+        let has = |name: &str| {
+            fonts
+                .faces()
+                .any(|f| f.families.iter().any(|(n, _)| n == name))
+        };
+        let first = fonts
+            .faces()
+            .next()
+            .and_then(|f| Some(f.families.first()?.0.clone()));
+        let chosen = known.into_iter().find(|n| has(n)).map(String::from);
+        if let Some(name) = chosen.or(first) {
+            fonts.set_sans_serif_family(name);
+        }
+        Arc::new(fonts)
+    };
+    FONTS.get_or_init(load).clone()
+}
+
+/// Draws a figure of [`plots`](super::plots) as a PNG of so many pixels' width.
+pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
+    let fonts = fonts();
+    if fonts.is_empty() {
+        return Err(Error::Unsupported(
+            "no font is installed, so the text of a PNG can't be drawn; install one (the package \
+             fonts-dejavu, for example), or take the SVG"
+                .into(),
+        ));
+    }
+    let failed = |why: &str| Error::Unsupported(format!("a figure can't be drawn as PNG: {why}"));
+    let options = usvg::Options {
+        fontdb: fonts,
+        ..usvg::Options::default()
+    };
+    let tree = usvg::Tree::from_str(svg, &options).map_err(|why| failed(&why.to_string()))?;
+    let scale = width as f32 / tree.size().width();
+    let height = (tree.size().height() * scale).round() as u32;
+    let mut image = tiny_skia::Pixmap::new(width, height)
+        .ok_or_else(|| failed(&format!("{width} × {height} pixels")))?;
+    let transform = tiny_skia::Transform::from_scale(scale, scale);
+    resvg::render(&tree, transform, &mut image.as_mut());
+    image.encode_png().map_err(|why| failed(&why.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{plots, sample};
+    use super::*;
+
+    #[test]
+    fn every_plot_has_a_png_of_the_width_asked_for() {
+        if fonts().is_empty() {
+            assert!(png("<svg/>", 10).unwrap_err().to_string().contains("font"));
+            return;
+        }
+        let plots = plots(&[sample::results()]);
+        for plot in [&plots[0], plots.last().unwrap()] {
+            let png = png(&plot.content, 640).unwrap();
+            assert_eq!(&png[1..4], b"PNG");
+            assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 640);
+            let image = tiny_skia::Pixmap::decode_png(&png).unwrap();
+            let colours: std::collections::HashSet<u32> = image
+                .pixels()
+                .iter()
+                .map(|p| u32::from_be_bytes([p.red(), p.green(), p.blue(), p.alpha()]))
+                .collect();
+            assert!(
+                colours.len() > 50,
+                "lines and text are drawn: {}",
+                colours.len()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_figure_is_refused() {
+        assert!(png("nothing", 100).is_err());
+        assert!(
+            png(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"/>",
+                0
+            )
+            .is_err()
+        );
+    }
+}

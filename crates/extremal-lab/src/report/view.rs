@@ -1,0 +1,182 @@
+//! One problem of one experiment, as the page goes through them.
+
+use crate::experiment::{LearnerConfig, ProblemConfig, RowsFrom, Source};
+use crate::format;
+use crate::results::{Results, SummaryRow};
+
+/// A problem with its rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    pub results: &'a Results,
+    /// Its name in the experiment.
+    pub name: &'a str,
+    pub config: &'a ProblemConfig,
+}
+
+impl<'a> View<'a> {
+    /// All problems of an experiment, in the file's order.
+    pub fn all(results: &'a Results) -> Vec<Self> {
+        let problems = results.experiment.problems.iter();
+        problems
+            .map(|(name, config)| Self {
+                results,
+                name,
+                config,
+            })
+            .collect()
+    }
+
+    /// The learners that play, in the problem's order.
+    pub fn learners(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
+        self.config.learners.iter().map(String::as_str).enumerate()
+    }
+
+    pub fn learner(&self, name: &str) -> Option<&'a LearnerConfig> {
+        self.results.experiment.learners.get(name)
+    }
+
+    /// The factor that stands for a learner: 1, or else the first of its grid.
+    pub fn scale(&self, learner: &str) -> f64 {
+        let scales = self.learner(learner).map_or(&[][..], |l| &l.scales);
+        match scales.iter().find(|s| **s == 1.0) {
+            Some(one) => *one,
+            None => scales.first().copied().unwrap_or(1.0),
+        }
+    }
+
+    /// A learner's rows with one factor, by growing horizon.
+    pub fn rows(&self, learner: &str, scale: f64) -> Vec<&'a SummaryRow> {
+        let mine = |r: &&SummaryRow| r.problem == self.name && r.learner == learner;
+        let summary = self.results.summary.iter().filter(mine);
+        let mut rows: Vec<_> = summary.filter(|r| r.scale == scale).collect();
+        rows.sort_by_key(|r| r.horizon);
+        rows
+    }
+
+    /// The longest horizon that there is a row of.
+    pub fn last(&self, learner: &str, scale: f64) -> Option<&'a SummaryRow> {
+        self.rows(learner, scale).pop()
+    }
+
+    /// The rows of all factors at the longest horizon, by growing factor.
+    pub fn grid(&self, learner: &str) -> Vec<&'a SummaryRow> {
+        let Some(config) = self.learner(learner) else {
+            return Vec::new();
+        };
+        let scales = config.scales.iter();
+        let mut rows: Vec<_> = scales.filter_map(|s| self.last(learner, *s)).collect();
+        rows.sort_by(|a, b| a.scale.total_cmp(&b.scale));
+        rows
+    }
+
+    /// Seconds per round at the longest horizon, the mean over seeds, if they were measured.
+    pub fn seconds_per_round(&self, learner: &str, scale: f64) -> Option<f64> {
+        let mine = |r: &&crate::results::TimingRow| {
+            r.problem == self.name && r.learner == learner && r.scale == scale
+        };
+        let timing = || self.results.timing.iter().filter(mine);
+        let horizon = timing().map(|r| r.horizon).max()?;
+        let last = timing()
+            .filter(|r| r.horizon == horizon)
+            .map(|r| r.round)
+            .max()?;
+        let ends = timing().filter(|r| r.horizon == horizon && r.round == last);
+        let (sum, count) = ends.fold((0.0, 0.0), |(s, n), r| (s + r.seconds, n + 1.0));
+        (last > 0).then(|| sum / count / last as f64)
+    }
+
+    /// Under what conditions it is played: set, loss, stream, and what learners are told.
+    pub fn conditions(&self) -> Vec<String> {
+        let config = self.config;
+        let ridge = if config.l2 > 0.0 {
+            format!(" + {}/2·‖x‖²", config.l2)
+        } else {
+            String::new()
+        };
+        let stream = match &config.stream {
+            Source::Synthetic(spec) => spec.to_string(),
+            Source::Rows(rows) => match &rows.from {
+                RowsFrom::Data(name) => name.clone(),
+                RowsFrom::File { path, .. } => path.clone(),
+            },
+        };
+        let told = match (config.told, config.l2 > 0.0) {
+            (true, false) => "T and G told",
+            (true, true) => "T, G and λ told",
+            (false, true) => "neither T nor G told, λ is",
+            (false, false) => "neither T nor G told",
+        };
+        let horizon = config.horizons.last().copied().unwrap_or(0);
+        let seeds = match config.seeds.len() {
+            1 => "one seed".into(),
+            n => format!("{n} seeds"),
+        };
+        vec![
+            format!("set {}", config.set),
+            format!("loss {}{ridge}", config.loss),
+            format!("stream {stream}"),
+            told.into(),
+            format!("T = {}, {seeds}", format::count(horizon)),
+        ]
+    }
+}
+
+/// Whether the measured exponent is above the theorem's, the interval considered.
+pub(super) fn exponent_above(row: &SummaryRow) -> bool {
+    let (Some(low), Some(theorem)) = (row.exponent_low.or(row.exponent), row.theorem_exponent)
+    else {
+        return false;
+    };
+    // log T has a slope too, 1/ln T: no regret of that order is flatter.
+    let allowed = if theorem == 0.0 {
+        1.0 / (row.horizon.max(3) as f64).sqrt().ln()
+    } else {
+        theorem
+    };
+    low > allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn the_interval_counts_and_so_does_the_slope_of_a_logarithm() {
+        let results = sample::results();
+        let mut row = results.summary[0].clone();
+        row.horizon = 10_000;
+        for (low, theorem, above) in [
+            (0.76, 0.75, true),
+            (0.74, 0.75, false),
+            (0.1, 0.0, false),
+            (0.3, 0.0, true),
+        ] {
+            row.exponent = Some(low + 0.02);
+            row.exponent_low = Some(low);
+            row.theorem_exponent = Some(theorem);
+            assert_eq!(exponent_above(&row), above, "{low} {theorem}");
+        }
+        row.theorem_exponent = None;
+        assert!(!exponent_above(&row));
+    }
+
+    #[test]
+    fn a_grid_without_one_is_shown_by_its_first_factor() {
+        let mut results = sample::results();
+        let name = results.experiment.problems[0].learners[0].clone();
+        results.experiment.learners[&name].scales = vec![0.5, 4.0];
+        assert_eq!(View::all(&results)[0].scale(&name), 0.5);
+        results.experiment.learners[&name].scales = vec![0.5, 1.0];
+        assert_eq!(View::all(&results)[0].scale(&name), 1.0);
+    }
+
+    #[test]
+    fn time_per_round_is_that_of_the_last_look() {
+        let results = sample::results();
+        let view = View::all(&results)[0];
+        let each = view.seconds_per_round("ofw", 1.0).unwrap();
+        assert!((each - sample::SECONDS_PER_ROUND).abs() < 1e-12);
+        assert_eq!(view.seconds_per_round("nobody", 1.0), None);
+    }
+}

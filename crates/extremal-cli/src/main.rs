@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use extremal_lab::cite;
 use extremal_lab::demo::{self, Options};
 use extremal_lab::list::{self, Kind};
 use extremal_lab::output::Output;
@@ -46,6 +47,11 @@ enum Command {
     List {
         /// One kind only
         kind: Option<Listed>,
+    },
+    /// Print the papers behind a learner, as BibTeX
+    Cite {
+        /// One learner only
+        learner: Option<String>,
     },
     /// Print the completions of a shell
     Completions {
@@ -102,6 +108,7 @@ fn main() -> ExitCode {
         Command::Predict(predict) => predict.run(),
         Command::Inspect(inspect) => inspect.run(),
         Command::List { kind } => show(kind),
+        Command::Cite { learner } => papers(learner.as_deref()),
         Command::Completions { shell } => completions(shell),
         Command::Man => manual(),
     };
@@ -197,6 +204,11 @@ fn progress(rounds: u64, quiet: bool) -> anyhow::Result<ProgressBar> {
 fn show(kind: Option<Listed>) -> anyhow::Result<ExitCode> {
     let kinds = kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind.into()]);
     print(&list::render(&kinds, paint()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn papers(learner: Option<&str>) -> anyhow::Result<ExitCode> {
+    print(&learner.map_or_else(|| Ok(cite::all()), cite::learner)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

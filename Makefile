@@ -1,10 +1,10 @@
 # `make test` runs everything that CI runs; `make soak` the long versions; `make bench` the
 # comparisons with other software.
 
-.PHONY: test format lint unit docs soak bench
+.PHONY: test format lint unit docs guide soak bench
 
 # The quick ones first.
-test: format lint unit docs
+test: format lint unit docs guide
 
 format:
 	cargo fmt --all --check
@@ -17,6 +17,21 @@ unit:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# mdBook is built once and kept in target/tools, a minute or less on two cores: without its server, and
+# without optimisation, as building the guide takes a second or two all the same. The guide asks
+# nobody for anything when it is opened; the last line looks for what would.
+MDBOOK_VERSION = 0.5.4
+MDBOOK = target/tools/mdbook-$(MDBOOK_VERSION)/bin/mdbook
+
+guide: $(MDBOOK)
+	cargo test -p extremal-lab --test guide --locked
+	$(MDBOOK) build docs
+	! grep -rnE '<(script|link|img|iframe|source)[^>]*(src|href)="(https?:)?//|class="playground' target/guide --include='*.html'
+
+$(MDBOOK):
+	CARGO_PROFILE_DEV_DEBUG=0 cargo install mdbook --version $(MDBOOK_VERSION) --locked --debug \
+		--no-default-features --features search --root target/tools/mdbook-$(MDBOOK_VERSION)
 
 # A million rounds where `make test` plays thousands. One test at a time, so that the progress
 # it prints can be read.

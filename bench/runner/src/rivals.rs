@@ -1,5 +1,5 @@
 //! Every registered learner on the same streams: regret, oracle calls and speed, untuned and with
-//! a step size chosen from the same grid. Prints the tables of `docs/rivals.md`.
+//! a step size chosen from the same grid. Prints the tables of `docs/src/rivals.md`.
 
 use std::time::Instant;
 

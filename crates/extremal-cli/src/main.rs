@@ -7,6 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use extremal_lab::cite;
 use extremal_lab::list::{self, Kind};
 use extremal_lab::table::Paint;
 
@@ -47,6 +48,11 @@ enum Command {
         /// One kind only
         kind: Option<Listed>,
     },
+    /// Print the papers behind a learner, as BibTeX
+    Cite {
+        /// One learner only
+        learner: Option<String>,
+    },
     /// Print the completions of a shell
     Completions {
         /// Which shell
@@ -85,6 +91,7 @@ fn main() -> ExitCode {
         Command::Predict(predict) => predict.run(),
         Command::Inspect(inspect) => inspect.run(),
         Command::List { kind } => show(kind),
+        Command::Cite { learner } => papers(learner.as_deref()),
         Command::Completions { shell } => completions(shell),
         Command::Man => manual(),
     };
@@ -125,6 +132,11 @@ fn in_words(error: &anyhow::Error) -> String {
 fn show(kind: Option<Listed>) -> anyhow::Result<ExitCode> {
     let kinds = kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind.into()]);
     print(&list::render(&kinds, paint()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn papers(learner: Option<&str>) -> anyhow::Result<ExitCode> {
+    print(&learner.map_or_else(|| Ok(cite::all()), cite::learner)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,6 @@
 //! Experiments with projection-free learners: runs over horizons and seeds, tables and reports.
 
+pub mod cite;
 mod comparator;
 pub mod demo;
 mod error;

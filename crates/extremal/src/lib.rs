@@ -33,6 +33,7 @@ pub mod kernel;
 pub mod learner;
 pub mod loss;
 pub mod pair;
+pub mod references;
 mod room;
 pub mod set;
 pub mod spec;

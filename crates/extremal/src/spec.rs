@@ -22,6 +22,9 @@ pub struct Entry {
     pub guarantee: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
+    /// The keys of its papers in [`references`](crate::references). Learners have some; for sets,
+    /// losses and streams `reference` is enough.
+    pub citations: &'static [&'static str],
     /// Specs to copy. The conformance tests run on every one of them, in small dimensions, for
     /// 1,000 rounds of gradients of norm at most 1.
     pub examples: &'static [&'static str],

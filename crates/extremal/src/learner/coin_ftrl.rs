@@ -78,6 +78,14 @@ impl Described for CoinFtrl {
         cost: "O(non-zeros) per round, O(d) with a ridge term",
         guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln T)), known in every round",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
+        citations: &[
+            "Extremal",
+            "OrabonaTommasi2017",
+            "CutkoskyOrabona2018",
+            "OrabonaPal2016",
+            "DuchiHazanSinger2011",
+            "McMahanStreeter2010",
+        ],
         examples: &["coin-ftrl", "coin-ftrl:stake=0.1"],
     };
 }

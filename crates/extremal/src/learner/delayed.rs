@@ -125,6 +125,7 @@ impl Described for Delayed {
         cost: "1 oracle call and O(d) per gradient that arrives; delay·d numbers held",
         guarantee: "none proven here with its constants; O(T^(3/4) + delay·T^(1/4)) by the paper, with λ O(T^(2/3) + delay·log T)",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
+        citations: &["WanTuZhang2022"],
         examples: &[
             "delayed:delay=3",
             "delayed",

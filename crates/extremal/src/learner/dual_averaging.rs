@@ -78,6 +78,7 @@ impl Described for DualAveraging {
         cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",
+        citations: &["Nesterov2009", "Xiao2010"],
         examples: &[
             "dual-averaging",
             "dual-averaging:horizon=1000,gradient-bound=1",

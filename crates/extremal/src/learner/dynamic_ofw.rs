@@ -66,6 +66,7 @@ impl Described for DynamicOfw {
         cost: "1 oracle call and O(d) per round",
         guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
         reference: "Wan, Zhang & Song, COLT 2023",
+        citations: &["WanZhangSong2023"],
         examples: &["dynamic-ofw:smoothness=1"],
     };
 }

@@ -74,6 +74,7 @@ impl Described for Eg {
         cost: "O(d) exponentials per round, no oracle call",
         guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G, 2τ·G·√(T ln N) with G, 2Δ ≤ √((4 + ln N)Σr²) with nothing",
         reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",
+        citations: &["KivinenWarmuth1997", "DeRooijEtAl2014"],
         examples: &["eg", "eg:horizon=1000,entry-bound=1", "eg:entry-bound=1"],
     };
 }

@@ -98,6 +98,7 @@ impl Described for Fpl {
         cost: "m oracle calls and O(md) per round",
         guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
         reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",
+        citations: &["KalaiVempala2005", "HazanMinasyan2020"],
         examples: &[
             "fpl",
             "fpl:horizon=1000,gradient-bound=1,samples=5",

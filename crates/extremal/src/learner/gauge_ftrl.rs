@@ -94,6 +94,7 @@ impl Described for GaugeFtrl {
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
         reference: "this project; related: Mhammedi, COLT 2022",
+        citations: &["Extremal", "Mhammedi2022"],
         examples: &[
             "gauge-ftrl",
             "gauge-ftrl:balance=fixed,horizon=1000,gradient-bound=1",

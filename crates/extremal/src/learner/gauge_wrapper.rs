@@ -62,6 +62,7 @@ impl Described for GaugeWrapper {
         cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
         guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
         reference: "Mhammedi, COLT 2022",
+        citations: &["Mhammedi2022", "OrabonaPal2018"],
         examples: &["gauge-wrapper", "gauge-wrapper:eta-scale=0.3"],
     };
 }

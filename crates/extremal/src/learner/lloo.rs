@@ -122,6 +122,7 @@ impl Described for Lloo {
         cost: "1 oracle call per round; O(d log d) on simplices; elsewhere O(d) per vertex kept, of which there are 2(d + 1) at most, and O(d²) to keep it so",
         guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 instead of 2 with G; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
+        citations: &["GarberHazan2016", "PenaRodriguez2019"],
         examples: &[
             "lloo",
             "lloo:horizon=1000,gradient-bound=1",

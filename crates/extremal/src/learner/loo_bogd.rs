@@ -115,6 +115,7 @@ impl Described for LooBogd {
         cost: "O(d) per round; per block of K rounds 1 oracle call or a few, ⌈27R²/ε − 2⌉ at most",
         guarantee: "any set, convex losses, on every stretch of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without, or for λ-strongly convex losses, what follows from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
+        citations: &["GarberKretzu2022"],
         examples: &[
             "loo-bogd",
             "loo-bogd:horizon=100,gradient-bound=1",

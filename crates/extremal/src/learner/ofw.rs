@@ -47,6 +47,7 @@ impl Described for Ofw {
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
+        citations: &["HazanKale2012", "Hazan2016"],
         examples: &[
             "ofw:horizon=1000,gradient-bound=1",
             "ofw:horizon=1000,gradient-bound=1,eta-scale=10",

@@ -101,6 +101,7 @@ impl Described for OfwFree {
         cost: "1 oracle call and O(d) per round; O(non-zeros + support) on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",
+        citations: &["Extremal", "WanZhang2021", "DeRooijEtAl2014"],
         examples: &["ofw-free", "ofw-free:eta-scale=4", "ofw-free:growth=steady"],
     };
 }

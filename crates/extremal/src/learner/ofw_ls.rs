@@ -48,6 +48,7 @@ impl Described for OfwLs {
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",
+        citations: &["WanZhang2021"],
         examples: &[
             "ofw-ls:horizon=1000,gradient-bound=1",
             "ofw-ls:horizon=1000,gradient-bound=1,eta-scale=30",

@@ -48,6 +48,7 @@ impl Described for OfwWeibel {
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Weibel, Gaillard, Koolen & Taylor, 2025",
+        citations: &["WeibelEtAl2025"],
         examples: &[
             "ofw-weibel:horizon=1000,gradient-bound=1",
             "ofw-weibel:gradient-bound=1",

@@ -86,6 +86,11 @@ impl Described for Ogd {
         cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: (3/2)·G·D·√T, G²(1+ln T)/(2λ) for λ-strongly convex losses, √2·D·√(Σ‖g‖²)",
         reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",
+        citations: &[
+            "Zinkevich2003",
+            "HazanAgarwalKale2007",
+            "StreeterMcMahan2010",
+        ],
         examples: &["ogd", "ogd:gradient-bound=1", "ogd:lambda=0.1"],
     };
 }

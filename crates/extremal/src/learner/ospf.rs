@@ -97,6 +97,7 @@ impl Described for Ospf {
         cost: "1 oracle call per round on average, k at once after every k rounds, and O(d) per round and call",
         guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dTk) + k·G·D + min(β·R²·T/k, G·R·T/√k)",
         reference: "Hazan & Minasyan, COLT 2020",
+        citations: &["HazanMinasyan2020"],
         examples: &[
             "ospf",
             "ospf:horizon=1000,gradient-bound=1",

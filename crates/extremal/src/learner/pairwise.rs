@@ -96,6 +96,7 @@ impl Described for Pairwise {
         cost: "2 oracle calls and O(d) per step",
         guarantee: "none is known",
         reference: "Garber & Meshi, NeurIPS 2016",
+        citations: &["GarberMeshi2016"],
         examples: &["pairwise", "pairwise:lambda=0.1,steps=3"],
     };
 }

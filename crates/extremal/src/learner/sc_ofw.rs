@@ -72,6 +72,7 @@ impl Described for ScOfw {
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, λ from a ridge term, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any",
         reference: "Wan & Zhang, AAAI 2021, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021",
+        citations: &["WanZhang2021", "KretzuGarber2021"],
         examples: &["sc-ofw:lambda=0.1", "sc-ofw:lambda=0.1,warm=5"],
     };
 }

@@ -79,6 +79,7 @@ impl Described for SoOgd {
         cost: "O(d) and about 5/4 separations per round, counted as oracle calls; no linear oracle, no projection",
         guarantee: "sets with a cheap gauge, between balls of the radii r and R around 0, on every stretch of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without, what follows from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
+        citations: &["GarberKretzu2022"],
         examples: &[
             "so-ogd",
             "so-ogd:horizon=1000,gradient-bound=1",

@@ -18,6 +18,7 @@ impl Described for Absolute {
         cost: "O(1)",
         guarantee: "slope 1, not smooth; the median's loss",
         reference: "textbook",
+        citations: &[],
         examples: &["absolute"],
     };
 }

@@ -19,6 +19,7 @@ impl Described for Hinge {
         cost: "O(1)",
         guarantee: "slope 1, not smooth",
         reference: "Cortes & Vapnik, Machine Learning 1995",
+        citations: &[],
         examples: &["hinge"],
     };
 }
@@ -60,6 +61,7 @@ impl Described for SquaredHinge {
         cost: "O(1)",
         guarantee: "slope 1 + |z|, smooth with 1",
         reference: "Chang, Hsieh & Lin, JMLR 2008",
+        citations: &[],
         examples: &["squared-hinge"],
     };
 }

@@ -34,6 +34,7 @@ impl Described for Huber {
         cost: "O(1)",
         guarantee: "slope at most δ, smooth with 1",
         reference: "Huber, Annals of Mathematical Statistics 1964",
+        citations: &[],
         examples: &["huber", "huber:delta=0.1"],
     };
 }

@@ -18,6 +18,7 @@ impl Described for Linear {
         cost: "O(1)",
         guarantee: "slope 1, smooth with 0; regret is exact",
         reference: "textbook",
+        citations: &[],
         examples: &["linear"],
     };
 }

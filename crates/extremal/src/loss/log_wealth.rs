@@ -35,6 +35,7 @@ impl Described for LogWealth {
         cost: "O(1), one logarithm",
         guarantee: "slope 1/z: no bound unless the set keeps ⟨a, x⟩ away from 0; not smooth; exp-concave with 1",
         reference: "Cover, Mathematical Finance 1991",
+        citations: &[],
         examples: &["log-wealth"],
     };
 }

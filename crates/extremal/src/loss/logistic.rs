@@ -19,6 +19,7 @@ impl Described for Logistic {
         cost: "O(1), one exponential and one logarithm",
         guarantee: "slope below 1, smooth with 1/4",
         reference: "textbook",
+        citations: &[],
         examples: &["logistic"],
     };
 }

@@ -52,6 +52,7 @@ impl Described for Quadratic {
         cost: "O(1) for one number, O(d) for a list, O(d²) for a matrix",
         guarantee: "slope ‖b‖ + λ_max‖x‖, smooth with A's largest and strongly convex with its smallest eigenvalue",
         reference: "textbook",
+        citations: &[],
         examples: &["quadratic", "quadratic:diagonal=0.1"],
     };
 }

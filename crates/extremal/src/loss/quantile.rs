@@ -35,6 +35,7 @@ impl Described for Quantile {
         cost: "O(1)",
         guarantee: "slope max(level, 1 − level), not smooth",
         reference: "Koenker & Bassett, Econometrica 1978",
+        citations: &[],
         examples: &["quantile", "quantile:level=0.9"],
     };
 }

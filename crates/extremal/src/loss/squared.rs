@@ -18,6 +18,7 @@ impl Described for Squared {
         cost: "O(1)",
         guarantee: "slope |z| + |y|, smooth with 1",
         reference: "textbook",
+        citations: &[],
         examples: &["squared"],
     };
 }

@@ -83,6 +83,7 @@ impl Described for BoxSpec {
         cost: "oracle O(d); projection O(d)",
         guarantee: "D = ‖u − l‖; a polytope, not strongly convex",
         reference: "textbook",
+        citations: &[],
         examples: &["box", "box:lower=0,upper=3", "box:lower=-0.5,upper=10"],
     };
 }

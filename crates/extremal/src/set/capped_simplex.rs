@@ -42,6 +42,7 @@ impl Described for CappedSimplex {
         cost: "oracle O(d + τ log τ), ⌈τ⌉ entries per atom; projection O(d log d)",
         guarantee: "D = √(2·min(τ, d−τ)) for a whole τ; a polytope, not strongly convex",
         reference: "Warmuth & Kuzmin, JMLR 2008",
+        citations: &[],
         examples: &["capped-simplex", "capped-simplex:total=2.5"],
     };
 }

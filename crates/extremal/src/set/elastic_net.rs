@@ -65,6 +65,7 @@ impl Described for ElasticNet {
         cost: "oracle O(d), an atom with few entries; projection O(d) times a few steps",
         guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
         reference: "Zou & Hastie, JRSS B 2005; constants: this project",
+        citations: &[],
         examples: &[
             "elastic-net",
             "elastic-net:omega=0.1,tau=2",

@@ -76,6 +76,7 @@ impl Described for Ellipsoid {
         cost: "oracle O(d), with a matrix O(d²); projection the same and a few steps more",
         guarantee: "D = 2·a_max, strongly convex with a_min/a_max², for semi-axes a",
         reference: "Journée et al., JMLR 2010 (constant)",
+        citations: &[],
         examples: &[
             "ellipsoid",
             "ellipsoid:axes=2,centre=0.5",

@@ -97,6 +97,7 @@ impl Described for Group {
         cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and that of the groups' norms",
         guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n",
         reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",
+        citations: &[],
         examples: &[
             "group:size=3",
             "group:size=4,s=1.5,p=1.2,radius=2",

@@ -46,6 +46,7 @@ impl Described for Hull {
         cost: "oracle O(d·points)",
         guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
         reference: "Lawson & Hanson, Solving Least Squares Problems, 1974 (violation)",
+        citations: &[],
         examples: &[
             "hull:points=[[0,0],[2,0],[0,1]]",
             "hull:points=[[1,0,0],[0,2,0],[0,0,1],[-1,-1,-1],[1,0,0],[0,1,0]]",

@@ -50,6 +50,7 @@ impl Described for Hypercube {
         cost: "oracle O(d); projection O(d)",
         guarantee: "D = r√d, or 2r√d; a polytope, not strongly convex",
         reference: "textbook",
+        citations: &[],
         examples: &["hypercube", "hypercube:centred=true,radius=2"],
     };
 }

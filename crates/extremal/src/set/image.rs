@@ -51,6 +51,7 @@ impl Described for Image {
         cost: "the set's own and O(d²); O(d³) once",
         guarantee: "D ≤ σ_max·D_K, = where K is l2; strongly convex with α_K·σ_min/σ_max²",
         reference: "textbook; for ellipsoids Journée et al., JMLR 2010",
+        citations: &[],
         examples: &[
             "image:matrix=[[2,1],[0,1]],set=(l2)",
             "image:matrix=[[0,3,0,0],[1,0,0,0],[0,0,2,1],[0,0,0,2]],set=(l2:radius=0.5)",

@@ -45,6 +45,7 @@ impl Described for KSparse {
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d)",
         guarantee: "D = 2r√k; a polytope, not strongly convex",
         reference: "textbook: the dual of the sum of the k largest |x_i|",
+        citations: &[],
         examples: &["k-sparse:k=1,radius=2", "k-sparse:k=3"],
     };
 }

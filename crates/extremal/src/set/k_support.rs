@@ -40,6 +40,7 @@ impl Described for KSupport {
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d), then about 60 passes over the entries near its threshold",
         guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",
+        citations: &[],
         examples: &["k-support:k=2,radius=3", "k-support:k=4"],
     };
 }

@@ -33,6 +33,7 @@ impl Described for L1 {
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = 2r; a polytope, not strongly convex",
         reference: "Duchi et al., ICML 2008 (projection)",
+        citations: &[],
         examples: &["l1", "l1:radius=20"],
     };
 }

@@ -50,6 +50,7 @@ impl Described for L2 {
         cost: "oracle O(d), O(non-zeros) in lazy storage; projection O(d)",
         guarantee: "D = 2r, strongly convex with 1/r",
         reference: "Garber & Hazan, ICML 2015",
+        citations: &[],
         examples: &["l2", "l2:radius=10"],
     };
 }

@@ -44,6 +44,7 @@ impl Described for Lp {
         cost: "oracle O(d); projection O(d) times a few dozen powers",
         guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
+        citations: &[],
         examples: &[
             "lp:p=1.5",
             "lp:p=1.1",

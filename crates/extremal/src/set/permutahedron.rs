@@ -43,6 +43,7 @@ impl Described for Permutahedron {
         cost: "oracle O(d log d); projection O(d log d)",
         guarantee: "D = ‖w rising − w falling‖; a polytope, not strongly convex",
         reference: "Rado, 1952; Lim & Wright, ICML 2016 (projection)",
+        citations: &[],
         examples: &["permutahedron", "permutahedron:weights=[0,3,0.5,-1,0.5,0]"],
     };
 }

@@ -39,6 +39,7 @@ impl Described for Product {
         cost: "the sets' own",
         guarantee: "D = √ΣD_b²; not strongly convex",
         reference: "textbook",
+        citations: &[],
         examples: &[
             "product:sets=[(l2),(simplex:total=2)]",
             "product:sets=[(l1),(simplex:at-most=true)]",

@@ -47,6 +47,7 @@ impl Described for Scale {
         cost: "as the set's own",
         guarantee: "D = τ·D_K, strongly convex with α_K/τ",
         reference: "textbook",
+        citations: &[],
         examples: &["scale:by=3,set=(l2)", "scale:by=0.5,set=(box:lower=0)"],
     };
 }

@@ -50,6 +50,7 @@ impl Described for Simplex {
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = √2·τ; a polytope, not strongly convex",
         reference: "Held, Wolfe & Crowder, Math. Programming 1974 (projection)",
+        citations: &[],
         examples: &["simplex", "simplex:total=3", "simplex:at-most=true"],
     };
 }

@@ -40,6 +40,7 @@ impl Described for Sum {
         cost: "the sets' own and O(d); projection where all but one are l2",
         guarantee: "D ≤ ΣD_b, = where all but one are l2; strongly convex with 1/Σ(1/α_b)",
         reference: "textbook",
+        citations: &[],
         examples: &[
             "sum:sets=[(box),(l2:radius=0.5)]",
             "sum:sets=[(l2),(lp:p=1.5)]",

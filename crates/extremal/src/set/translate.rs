@@ -49,6 +49,7 @@ impl Described for Translate {
         cost: "as the set's own and O(d); dense atoms",
         guarantee: "D, α and curvature as the set's own; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
         reference: "textbook",
+        citations: &[],
         examples: &[
             "translate:by=0.5,set=(l2:radius=2)",
             "translate:by=-1,set=(simplex)",

@@ -44,6 +44,7 @@ impl Described for Adversary {
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "the lower bounds of online convex optimisation",
+        citations: &[],
         examples: &[
             "adversary",
             "adversary:kind=sign",

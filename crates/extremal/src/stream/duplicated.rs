@@ -65,6 +65,7 @@ impl Described for Duplicated {
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "collinear features",
+        citations: &[],
         examples: &["duplicated", "duplicated:copies=3,noise=0"],
     };
 }

@@ -47,6 +47,7 @@ impl Described for Drift {
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "stochastic losses with a best decision that stands out",
+        citations: &[],
         examples: &["drift", "drift:mean=0.9,noise=0.1"],
     };
 }
@@ -118,6 +119,7 @@ impl Described for Noise {
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "stochastic losses without a best decision",
+        citations: &[],
         examples: &["noise"],
     };
 }
@@ -160,6 +162,7 @@ impl Described for Alternating {
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "the stream on which following the leader fails",
+        citations: &[],
         examples: &["alternating"],
     };
 }

@@ -97,6 +97,7 @@ impl Described for Rotating {
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1; regression: |y| ≤ norm + 3·noise",
         reference: "drifting concepts, dynamic regret",
+        citations: &[],
         examples: &["rotating", "rotating:kind=linear,period=300"],
     };
 }
@@ -236,6 +237,7 @@ impl Described for Switching {
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "piecewise stationary losses, tracking regret",
+        citations: &[],
         examples: &["switching", "switching:every=7,noise=0"],
     };
 }

@@ -55,6 +55,7 @@ impl Described for Regression {
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "linear regression",
+        citations: &[],
         examples: &["regression", "regression:noise=0"],
     };
 }
@@ -106,6 +107,7 @@ impl Described for Classification {
         cost: "O(d)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "logistic regression",
+        citations: &[],
         examples: &["classification"],
     };
 }

@@ -68,6 +68,7 @@ impl Described for HeavyTailed {
         cost: "O(d)",
         guarantee: "none: no bound G of the rows' norms is known",
         reference: "Zhang & Cutkosky, NeurIPS 2022 (heavy-tailed online learning)",
+        citations: &[],
         examples: &["heavy-tailed", "heavy-tailed:law=student,index=2"],
     };
 }
@@ -173,6 +174,7 @@ impl Described for ScaleJump {
         cost: "O(d)",
         guarantee: "rows of norm 1, factor or 1/factor",
         reference: "scale-free online learning",
+        citations: &[],
         examples: &["scale-jump", "scale-jump:factor=1000,every=10"],
     };
 }

@@ -65,6 +65,7 @@ impl Described for Zipf {
         cost: "O(non-zeros)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "text classification",
+        citations: &[],
         examples: &["zipf", "zipf:nonzeros=5"],
     };
 }

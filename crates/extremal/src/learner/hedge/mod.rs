@@ -114,6 +114,7 @@ impl Described for Hedge {
         cost: "that of the bases, N oracle calls, and O(Nd) per round; with radii 1 oracle call, lazily too",
         guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
         reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
+        citations: &["DeRooijEtAl2014", "FreundSchapire1997"],
         examples: &[
             "hedge:base=(ofw-free:growth=steady),grid=[1,8],bases=[(ofw-free)]",
             "hedge:base=(gauge-ftrl),radii=[0.125,0.25,0.5,1]",

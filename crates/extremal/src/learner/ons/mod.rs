@@ -116,6 +116,7 @@ impl Described for Ons {
         cost: "O(d²) and d² numbers; where the step leads out of the set, up to `steps` oracle calls (and projections, where the set has one) of O(d²) each",
         guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus what projections left",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",
+        citations: &["HazanAgarwalKale2007"],
         examples: &["ons:exp-concavity=0.1,gradient-bound=1"],
     };
 }

@@ -1,0 +1,60 @@
+//! What to cite for a learner, as BibTeX.
+
+use extremal::learner::LearnerSpec;
+use extremal::references;
+
+use crate::{Error, Result};
+
+/// The papers behind the learner of this name. What stands before the records is a comment to
+/// BibTeX.
+pub fn learner(name: &str) -> Result<String> {
+    let mut entries = LearnerSpec::ENTRIES.iter();
+    let Some(entry) = entries.find(|entry| entry.name == name) else {
+        let names: Vec<_> = LearnerSpec::ENTRIES.iter().map(|e| e.name).collect();
+        return Err(Error::Usage(format!(
+            "there is no learner `{name}`; there are {}",
+            names.join(", ")
+        )));
+    };
+    let records = entry.citations.iter().filter_map(|k| references::record(k));
+    let records: Vec<_> = records.collect();
+    let heading = format!("% {name}: {}", entry.reference);
+    Ok(format!("{heading}\n\n{}\n", records.join("\n\n")))
+}
+
+/// All papers, each once and with the learners that it is behind.
+pub fn all() -> String {
+    let records = references::records().map(|(key, record)| {
+        let learners = LearnerSpec::ENTRIES.iter();
+        let learners = learners.filter(|entry| entry.citations.contains(&key));
+        let learners: Vec<_> = learners.map(|entry| entry.name).collect();
+        format!("% {}\n{record}\n", learners.join(", "))
+    });
+    records.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_learner_has_something_to_cite_and_all_holds_it() {
+        let all = all();
+        for entry in LearnerSpec::ENTRIES {
+            let text = learner(entry.name).unwrap();
+            assert_eq!(text.matches('@').count(), entry.citations.len());
+            for record in text.split("\n\n").skip(1) {
+                assert!(all.contains(record.trim()), "{record}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_learner_is_an_error_that_names_those_there_are() {
+        let error = learner("nobody").unwrap_err();
+        assert!(error.is_usage());
+        for entry in LearnerSpec::ENTRIES {
+            assert!(error.to_string().contains(entry.name));
+        }
+    }
+}

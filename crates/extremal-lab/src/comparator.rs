@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
 use crate::experiment::Built;
-use crate::nowhere::Nowhere;
+use crate::fixed::Fixed;
 
 /// Statistics are as many numbers as the dimension squared; in more dimensions the rounds are kept.
 const MOST_SQUARED: usize = 2_000;
@@ -58,7 +58,7 @@ pub(crate) struct Best {
 pub(crate) fn best_fixed(problem: &Built, seed: u64, rounds: &[u64]) -> Result<Vec<Best>> {
     let here = || format!("{}, comparator, seed {seed}", problem.name);
     let mut stream = problem.stream(seed).context(here)?;
-    let nowhere = Nowhere(problem.set.dim());
+    let nowhere = Fixed::zero(problem.set.dim());
     let mut kept = Kept::new(problem).context(here)?;
     // Each search begins where the last one ended.
     let mut options = Options {
@@ -115,7 +115,7 @@ mod tests {
                 let mut stream = problem.stream(3).unwrap();
                 let mut total = 0.0;
                 for _ in 0..rounds {
-                    let round = stream.next(&Nowhere(5)).unwrap().unwrap();
+                    let round = stream.next(&Fixed::zero(5)).unwrap().unwrap();
                     let (value, _) = problem.objective.loss().at(0.0, round.label);
                     total += value;
                 }
@@ -132,7 +132,7 @@ mod tests {
         let mut sum = Sum::new(4, &problem.objective).unwrap();
         let mut stream = problem.stream(1).unwrap();
         for _ in 0..300 {
-            let round = stream.next(&Nowhere(4)).unwrap().unwrap();
+            let round = stream.next(&Fixed::zero(4)).unwrap().unwrap();
             sum.push(round.row, round.label, round.weight).unwrap();
         }
         let other = solve(&sum, &*problem.set, &Options::default()).unwrap();

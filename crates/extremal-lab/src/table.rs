@@ -48,10 +48,10 @@ const COLUMNS: [(&str, &str, bool); 9] = [
 
 /// A row's cells, in the order of the columns.
 fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [String; 9] {
-    let name = match (row.learner.is_baseline(), row.best.is_some()) {
+    let name = match (row.learner.projects(), row.best.is_some()) {
         (true, false) => format!("{} *", row.name),
-        (baseline, true) => {
-            let star = if baseline { " *" } else { "" };
+        (projects, true) => {
+            let star = if projects { " *" } else { "" };
             format!("{}{star} ×{}", row.name, shown.scale)
         }
         (false, false) => row.name.into(),
@@ -166,8 +166,8 @@ pub(crate) fn reading(results: &Results) -> Vec<String> {
     if learners().any(|l| l.scales.len() > 1) {
         all.push("×: the factor on the step size. The second row of a learner has the factor that did best, chosen in hindsight on these very runs; everyone tried as many. †: it is the smallest or the largest that was tried.".into());
     }
-    if learners().any(LearnerConfig::is_baseline) {
-        all.push("* The baseline projects in every round; the others only minimise linear functions over the set.".into());
+    if learners().any(LearnerConfig::projects) {
+        all.push("* It projects onto the set in every round, which the others avoid.".into());
     }
     if !results.timing.is_empty() {
         all.push("Time is spent inside the learner, measured in a run of its own with nothing beside it.".into());
@@ -191,7 +191,7 @@ pub fn render(results: &Results, paint: Paint) -> String {
                     }
                     cells
                 });
-                let soft = row.learner.is_baseline();
+                let soft = row.learner.projects();
                 [Some(plain), best]
                     .into_iter()
                     .flatten()

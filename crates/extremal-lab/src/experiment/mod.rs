@@ -25,8 +25,6 @@ use indexmap::IndexMap;
 
 /// A learner's name for the one that the library takes when only the set and the loss are known.
 pub const DEFAULT: &str = "default";
-/// The baseline that projects: no projection-free learner.
-pub const BASELINE: &str = "ogd";
 
 /// An experiment, its defaults written out.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,9 +99,10 @@ impl LearnerConfig {
         self.spec.as_ref().map_or(DEFAULT, |s| s.entry().name)
     }
 
-    /// Whether it is the baseline that projects.
-    pub fn is_baseline(&self) -> bool {
-        self.name() == BASELINE
+    /// Whether it projects onto the set in every round: what all others avoid.
+    pub fn projects(&self) -> bool {
+        let cost = |s: &LearnerSpec| s.entry().cost.starts_with("1 projection");
+        self.spec.as_ref().is_some_and(cost)
     }
 }
 

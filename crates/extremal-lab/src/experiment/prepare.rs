@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Experiment, LearnerConfig, ProblemConfig, Source};
 use crate::error::{Error, Result};
-use crate::nowhere::Nowhere;
+use crate::fixed::Fixed;
 use crate::results::Input;
 use crate::rows::Rows;
 
@@ -179,14 +179,15 @@ impl Built {
                 "its data has {rows} examples, which is less than {longest} rounds"
             ));
         }
-        let nowhere = Nowhere(self.set.dim());
+        let mut centre = Fixed::zero(self.set.dim());
+        self.set.centre(&mut centre.0);
         let mut scratch = Scratch::default();
         for i in 0..rows.unwrap_or(TRIED) {
-            let Some(round) = stream.next(&nowhere).map_err(|e| e.to_string())? else {
+            let Some(round) = stream.next(&centre).map_err(|e| e.to_string())? else {
                 break;
             };
             self.objective
-                .evaluate_in(round.row, round.label, round.weight, &nowhere, &mut scratch)
+                .evaluate_in(round.row, round.label, round.weight, &centre, &mut scratch)
                 .map_err(|e| format!("example {}: {e}", i + 1))?;
         }
         Ok(())

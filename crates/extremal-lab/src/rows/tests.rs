@@ -1,23 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-
-struct Anywhere(usize);
-
-impl extremal::pair::Point for Anywhere {
-    fn dim(&self) -> usize {
-        self.0
-    }
-    fn dot(&self, _row: &Row<'_>) -> extremal::Result<f64> {
-        Ok(0.0)
-    }
-    fn norm_squared(&self) -> f64 {
-        0.0
-    }
-    fn write(&self, out: &mut [f64]) {
-        out.fill(0.0);
-    }
-}
+use crate::fixed::Fixed;
 
 fn data(name: &str) -> RowSource {
     RowSource {
@@ -38,12 +22,12 @@ fn load(source: &RowSource) -> Rows {
 fn rounds(rows: &Rows, seed: u64, dim: usize) -> Vec<(Vec<f64>, f64, f64)> {
     let mut stream = rows.stream(seed, dim).unwrap();
     let mut all = Vec::new();
-    while let Some(round) = stream.next(&Anywhere(dim)).unwrap() {
+    while let Some(round) = stream.next(&Fixed::zero(dim)).unwrap() {
         let mut x = vec![0.0; dim];
         round.row.add_to(1.0, &mut x);
         all.push((x, round.label, round.weight));
     }
-    assert!(stream.next(&Anywhere(dim)).unwrap().is_none());
+    assert!(stream.next(&Fixed::zero(dim)).unwrap().is_none());
     all
 }
 

@@ -38,6 +38,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
         title: format!("{}: {what}", view.config.title),
         x_label: axes.0,
         y_label: axes.1,
+        ticks_at_points: false,
         series: Vec::new(),
         notes: Vec::new(),
     }
@@ -60,6 +61,7 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
         "regret across horizons",
         ("rounds T", "regret"),
     );
+    figure.ticks_at_points = true;
     let (mut vacuous, mut unproven, mut negative) = (Vec::new(), Vec::new(), Vec::new());
     for (learner, name) in view.learners() {
         let rows = view.rows(name, view.scale(name));
@@ -321,7 +323,7 @@ fn surrogate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
         view,
         "surrogate",
         "surrogate gap",
-        ("round t", "surrogate gap h_t"),
+        ("round t", "surrogate gap h"),
     );
     figure.series = looks.lines(
         view,
@@ -343,7 +345,7 @@ fn surrogate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
             }),
         ],
     );
-    figure.notes.push("h_t is how far the decision is from the least value of the surrogate F_t that the learner follows. Dashed: what the theorem’s lemma allows.".into());
+    figure.notes.push("h is how far the decision is from the least value of the surrogate that the learner follows. Dashed: what the theorem’s lemma allows.".into());
     figure
 }
 
@@ -380,6 +382,7 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
         "regret against the step size",
         ("factor on the step size", "regret at the longest T"),
     );
+    figure.ticks_at_points = true;
     for (learner, name) in view.learners() {
         let rows = view.grid(name);
         if rows.len() < 2 {

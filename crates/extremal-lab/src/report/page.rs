@@ -302,13 +302,70 @@ mod tests {
         build(all, &|e| format!("title = \"{}\"\n", e.title))
     }
 
+    /// Writes a page where the variable says, to be looked at.
+    fn keep(page: &str, variable: &str) {
+        if let Some(path) = std::env::var_os(variable) {
+            std::fs::write(path, page).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_crowd_with_long_names_is_told_apart() {
+        let mut results = sample::results();
+        let (one, two) = (results.clone(), results.clone());
+        for (k, more) in [one, two].into_iter().enumerate() {
+            let renamed = |name: &str| format!("{name}, in another manner {k}");
+            let learners = more.experiment.learners.iter();
+            let learners: Vec<_> = learners.map(|(n, c)| (renamed(n), c.clone())).collect();
+            results.experiment.learners.extend(learners.clone());
+            for problem in results.experiment.problems.values_mut() {
+                let names = learners.iter().map(|(n, _)| n.clone());
+                problem.learners.extend(names);
+                problem.title =
+                    "A problem whose title goes on and on, beyond what any phone shows in a line"
+                        .into();
+            }
+            results
+                .summary
+                .extend(more.summary.into_iter().map(|mut r| {
+                    r.learner = renamed(&r.learner);
+                    // some have learnt more than the best fixed decision knows
+                    r.regret = 1.3 * r.regret - 300.0 * k as f64;
+                    r.regret_least = 0.0;
+                    r
+                }));
+            results.trace.extend(more.trace.into_iter().map(|mut r| {
+                r.learner = renamed(&r.learner);
+                r
+            }));
+            results
+                .pictures
+                .extend(more.pictures.into_iter().map(|mut p| {
+                    p.learner = renamed(&p.learner);
+                    p
+                }));
+        }
+        results.timing.clear();
+        let palette = Palette::new(std::slice::from_ref(&results));
+        let colours: HashSet<_> = results
+            .experiment
+            .learners
+            .keys()
+            .map(|name| palette.look(name).light())
+            .collect();
+        assert_eq!(colours.len(), 12);
+        let page = sample_page(std::slice::from_ref(&results));
+        keep(&page, "EXTREMAL_CROWDED_REPORT");
+        assert!(page.contains("gauge-ftrl, in an…</text>"));
+        assert!(page.contains("gauge-ftrl, in another manner 1</button>"));
+        assert!(page.contains("A regret ≤ 0 can’t be shown"));
+        assert!(!page.contains("per round"), "nothing was timed");
+    }
+
     #[test]
     fn the_page_stands_alone() {
         let page = sample_page(&[sample::results()]);
-        // to look at it: the browser's tests take a path
-        if let Some(path) = std::env::var_os("EXTREMAL_SAMPLE_REPORT") {
-            std::fs::write(path, &page).unwrap();
-        }
+        keep(&page, "EXTREMAL_SAMPLE_REPORT");
         for outside in [
             "src=",
             "url(",

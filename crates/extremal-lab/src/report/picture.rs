@@ -159,10 +159,10 @@ impl Drawn<'_> {
             r#"<polygon class="p-set" points="{}" fill="{SET}" stroke="{EDGE}" stroke-width="1.4" stroke-linejoin="round"/>"#,
             self.points(self.picture.outline.iter().copied())
         );
+        self.draw_best(&mut out);
         if let Some((now, past)) = self.picture.steps.split_last() {
             self.draw_step(now, past, &mut out);
         }
-        self.draw_best(&mut out);
         self.draw_strip(&mut out);
         out.push_str("</svg>");
         out

@@ -108,6 +108,8 @@
           e.setAttribute('color', picture.light);
         }
       this.root.querySelector('.what').textContent = picture.set;
+      // in print the name stands in the place of the chooser
+      this.root.querySelector('.no-js').textContent = picture.learner;
       const title = picture.learner + ' on ' + picture.set + ', in the plane';
       this.part('title').textContent = title;
       this.svg.setAttribute('aria-label', title);

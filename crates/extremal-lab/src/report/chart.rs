@@ -177,8 +177,11 @@ impl Figure {
             title = escape(&self.title)
         );
         self.draw_axes(&frame, &mut out);
+        // Many bands on top of each other would be mud.
+        let lines = self.series.iter().filter(|s| s.kind == Kind::Measured);
+        let shade = if lines.count() > 6 { 0.07 } else { 0.15 };
         for series in &self.series {
-            series.draw(&frame, &mut out);
+            series.draw(&frame, shade, &mut out);
         }
         self.draw_labels(&frame, &mut out);
         out.push_str("</svg>");
@@ -346,7 +349,7 @@ impl Series {
         self.points.iter().filter(|p| p.x > 0.0 && p.y > 0.0)
     }
 
-    fn draw(&self, frame: &Frame, out: &mut String) {
+    fn draw(&self, frame: &Frame, shade: f64, out: &mut String) {
         let (x, y) = (&frame.x, &frame.y);
         let floor = 10f64.powf(y.low);
         let _ = write!(
@@ -362,7 +365,7 @@ impl Series {
             let lower = band().rev().map(|(px, b)| (px, b.0.max(floor)));
             let _ = write!(
                 out,
-                r#"<polygon points="{}" fill="currentColor" fill-opacity="0.15"/>"#,
+                r#"<polygon points="{}" fill="currentColor" fill-opacity="{shade}"/>"#,
                 path(x, y, upper.chain(lower))
             );
         }

@@ -184,10 +184,11 @@ fn curves_section(all: &[Results], palette: &Palette, out: &mut String) {
 fn problem(view: &View<'_>, palette: &Palette, group: usize, out: &mut String) {
     let _ = write!(
         out,
-        "<article class=\"problem\"><h3>{}</h3>",
+        "<article class=\"problem\"><div class=\"title\"><h3>{}</h3>",
         escape(&view.config.title)
     );
     paragraphs(&view.config.about, " class=\"about\"", out);
+    out.push_str("</div>");
     let tabs = curves::tabs(view, palette);
     if tabs.is_empty() {
         out.push_str("<p class=\"soft\">No regret is positive: nothing to draw.</p></article>\n");
@@ -244,15 +245,16 @@ fn legend(view: &View<'_>, palette: &Palette, drawn: &HashSet<usize>, out: &mut 
 }
 
 fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
-    let mut pictures: Vec<(String, Drawn<'_>)> = Vec::new();
-    for results in all {
+    // the problem, which another experiment may call the same; its title; the picture
+    let mut pictures: Vec<(String, String, Drawn<'_>)> = Vec::new();
+    for (k, results) in all.iter().enumerate() {
         for drawn in picture::all(results, palette) {
             let known = results.experiment.problems.get(drawn.problem());
             let mut title = known.map_or(drawn.problem().to_string(), |p| p.title.clone());
             if all.len() > 1 {
                 title = format!("{}: {title}", results.experiment.title);
             }
-            pictures.push((title, drawn));
+            pictures.push((format!("{k} {}", drawn.problem()), title, drawn));
         }
     }
     let Some(first) = pictures.first().map(|p| p.0.clone()) else {
@@ -263,7 +265,7 @@ fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
         out,
         "<div class=\"choose js-only\"><label>Problem <select class=\"pick-problem\"></select></label></div><div class=\"panes\">"
     );
-    for (_, drawn) in pictures.iter().filter(|p| p.0 == first).take(2) {
+    for (_, _, drawn) in pictures.iter().filter(|p| p.0 == first).take(2) {
         let _ = write!(
             out,
             "<div class=\"pane\"><p class=\"who\"><span class=\"no-js\">{}</span><label class=\"js-only\">Learner <select class=\"pick-learner\"></select></label><span class=\"what soft\">{}</span></p>{}<p class=\"said\">{}</p></div>",
@@ -284,7 +286,7 @@ fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
         <ul class=\"key\"><li><i class=\"i-x\"></i>decision <em>x</em>, with the path so far</li><li><i class=\"i-next\"></i>next decision</li><li><i class=\"i-v\"></i>the oracle’s answer <em>v</em>; pale, earlier ones</li><li><i class=\"i-g\"></i>gradient <em>g</em></li><li><i class=\"i-b\"></i>best fixed decision of all rounds</li></ul>");
     let data: Vec<Value> = pictures
         .iter()
-        .map(|(title, drawn)| drawn.data(title))
+        .map(|(id, title, drawn)| drawn.data(id, title))
         .collect();
     let _ = writeln!(
         out,

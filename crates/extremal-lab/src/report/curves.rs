@@ -129,6 +129,9 @@ struct Glance {
     seconds: Option<f64>,
 }
 
+/// A point of a line, from a glance.
+type Pick<'a> = &'a dyn Fn(&Glance) -> Option<Point>;
+
 /// The looks at the longest run of each learner.
 struct Glances(Vec<Vec<Glance>>);
 
@@ -199,12 +202,7 @@ impl Glances {
     }
 
     /// A line per learner and kind, of those points that there are.
-    fn lines(
-        &self,
-        view: &View<'_>,
-        palette: &Palette,
-        kinds: &[(Kind, &dyn Fn(&Glance) -> Option<Point>)],
-    ) -> Vec<Series> {
+    fn lines(&self, view: &View<'_>, palette: &Palette, kinds: &[(Kind, Pick<'_>)]) -> Vec<Series> {
         let mut all = Vec::new();
         for ((learner, name), looks) in view.learners().zip(&self.0) {
             for (kind, point) in kinds {

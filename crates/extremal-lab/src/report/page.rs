@@ -217,11 +217,11 @@ fn problem(view: &View<'_>, palette: &Palette, group: usize, out: &mut String) {
 
 fn panel(figure: &Figure, out: &mut String) {
     let Some(svg) = figure.render() else { return };
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<div class=\"panel\"><figure>{svg}<figcaption>{}</figcaption></figure>\
          <p class=\"actions js-only\"><button type=\"button\" class=\"get-csv\">Data as CSV</button><button type=\"button\" class=\"get-svg\">Figure as SVG</button></p>\
-         <script type=\"application/json\">{}</script></div>\n",
+         <script type=\"application/json\">{}</script></div>",
         escape(&figure.notes.join(" ")),
         embedded(&figure.data())
     );

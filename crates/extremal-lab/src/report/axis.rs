@@ -22,7 +22,7 @@ impl Axis {
         });
         // A single value gets an octave around it.
         let pad = if high - low < 0.1 { pad.max(0.15) } else { pad };
-        (low <= high).then(|| Self {
+        (low <= high).then_some(Self {
             low: low - pad,
             high: high + pad,
             start,
@@ -58,7 +58,7 @@ impl Axis {
 /// 1000 → `1k`, 1e-6 → `10⁻⁶`.
 pub(super) fn tick(value: f64) -> String {
     match value {
-        v if v >= 1e9 || v < 0.9e-3 => power(v),
+        v if !(0.9e-3..1e9).contains(&v) => power(v),
         v if v >= 1e6 => format!("{}M", short(v / 1e6)),
         v if v >= 1e3 => format!("{}k", short(v / 1e3)),
         v => short(v),

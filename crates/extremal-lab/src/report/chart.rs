@@ -52,6 +52,8 @@ pub(super) struct Figure {
     pub title: String,
     pub x_label: &'static str,
     pub y_label: &'static str,
+    /// Whether the ticks of x are where the points are: they were chosen, and are few.
+    pub ticks_at_points: bool,
     pub series: Vec<Series>,
     /// What to know when reading it, in sentences.
     pub notes: Vec<String>,
@@ -72,6 +74,7 @@ const LEFT: f64 = 52.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 const LABEL_GAP: f64 = 14.0;
+const TICK_GAP: f64 = 34.0;
 /// A label's letters beyond these are left out.
 const LONGEST: usize = 18;
 
@@ -174,22 +177,46 @@ impl Figure {
             title = escape(&self.title)
         );
         self.draw_axes(&frame, &mut out);
+        // Many bands on top of each other would be mud.
+        let lines = self.series.iter().filter(|s| s.kind == Kind::Measured);
+        let shade = if lines.count() > 6 { 0.07 } else { 0.15 };
         for series in &self.series {
-            series.draw(&frame, &mut out);
+            series.draw(&frame, shade, &mut out);
         }
         self.draw_labels(&frame, &mut out);
         out.push_str("</svg>");
         Some(out)
     }
 
+    /// Those of the axis, or the points' own as far as they have room.
+    fn x_ticks(&self, axis: &Axis) -> Vec<f64> {
+        if !self.ticks_at_points {
+            return axis.ticks();
+        }
+        let points = self.series.iter().flat_map(Series::shown);
+        let mut all: Vec<f64> = points.map(|p| p.x).collect();
+        all.sort_by(f64::total_cmp);
+        let mut ticks: Vec<f64> = Vec::new();
+        for x in all {
+            let free = ticks
+                .last()
+                .is_none_or(|last| axis.at(x) - axis.at(*last) >= TICK_GAP);
+            if free {
+                ticks.push(x);
+            }
+        }
+        ticks
+    }
+
     fn draw_axes(&self, frame: &Frame, out: &mut String) {
         let (x, y, right) = (&frame.x, &frame.y, frame.right);
         let foot = HEIGHT - BOTTOM;
+        let ticks = self.x_ticks(x);
         let _ = write!(
             out,
             r#"<g class="grid" color="{GRID}" stroke="currentColor">"#
         );
-        for v in x.ticks() {
+        for &v in &ticks {
             let at = x.at(v);
             let _ = write!(out, r#"<path d="M{at:.1} {TOP}V{foot}"/>"#);
         }
@@ -201,7 +228,7 @@ impl Figure {
             out,
             r#"</g><g class="soft" color="{SOFT}" fill="currentColor">"#
         );
-        for v in x.ticks() {
+        for &v in &ticks {
             let _ = write!(
                 out,
                 r#"<text x="{:.1}" y="{}" text-anchor="middle">{}</text>"#,
@@ -322,7 +349,7 @@ impl Series {
         self.points.iter().filter(|p| p.x > 0.0 && p.y > 0.0)
     }
 
-    fn draw(&self, frame: &Frame, out: &mut String) {
+    fn draw(&self, frame: &Frame, shade: f64, out: &mut String) {
         let (x, y) = (&frame.x, &frame.y);
         let floor = 10f64.powf(y.low);
         let _ = write!(
@@ -338,7 +365,7 @@ impl Series {
             let lower = band().rev().map(|(px, b)| (px, b.0.max(floor)));
             let _ = write!(
                 out,
-                r#"<polygon points="{}" fill="currentColor" fill-opacity="0.15"/>"#,
+                r#"<polygon points="{}" fill="currentColor" fill-opacity="{shade}"/>"#,
                 path(x, y, upper.chain(lower))
             );
         }
@@ -404,6 +431,7 @@ mod tests {
                     })
                     .collect(),
             }],
+            ticks_at_points: true,
             notes: Vec::new(),
         }
     }
@@ -433,6 +461,13 @@ mod tests {
             data["series"][0]["points"],
             json!([[1.0, 1.0, -1.0, 2.0], [10.0, -1.0, -3.0, 0.0]])
         );
+    }
+
+    #[test]
+    fn ticks_stand_at_chosen_points_that_have_room() {
+        let figure = figure(&[(1000.0, 1.0), (1001.0, 1.0), (4000.0, 2.0)]);
+        let frame = figure.frame().unwrap();
+        assert_eq!(figure.x_ticks(&frame.x), [1000.0, 4000.0]);
     }
 
     #[test]

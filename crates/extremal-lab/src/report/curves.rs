@@ -38,6 +38,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
         title: format!("{}: {what}", view.config.title),
         x_label: axes.0,
         y_label: axes.1,
+        ticks_at_points: false,
         series: Vec::new(),
         notes: Vec::new(),
     }
@@ -60,6 +61,7 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
         "regret across horizons",
         ("rounds T", "regret"),
     );
+    figure.ticks_at_points = true;
     let (mut vacuous, mut unproven, mut negative) = (Vec::new(), Vec::new(), Vec::new());
     for (learner, name) in view.learners() {
         let rows = view.rows(name, view.scale(name));
@@ -126,6 +128,9 @@ struct Glance {
     calls: f64,
     seconds: Option<f64>,
 }
+
+/// A point of a line, from a glance.
+type Pick<'a> = &'a dyn Fn(&Glance) -> Option<Point>;
 
 /// The looks at the longest run of each learner.
 struct Glances(Vec<Vec<Glance>>);
@@ -197,12 +202,7 @@ impl Glances {
     }
 
     /// A line per learner and kind, of those points that there are.
-    fn lines(
-        &self,
-        view: &View<'_>,
-        palette: &Palette,
-        kinds: &[(Kind, &dyn Fn(&Glance) -> Option<Point>)],
-    ) -> Vec<Series> {
+    fn lines(&self, view: &View<'_>, palette: &Palette, kinds: &[(Kind, Pick<'_>)]) -> Vec<Series> {
         let mut all = Vec::new();
         for ((learner, name), looks) in view.learners().zip(&self.0) {
             for (kind, point) in kinds {
@@ -321,7 +321,7 @@ fn surrogate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
         view,
         "surrogate",
         "surrogate gap",
-        ("round t", "surrogate gap h_t"),
+        ("round t", "surrogate gap h"),
     );
     figure.series = looks.lines(
         view,
@@ -343,7 +343,7 @@ fn surrogate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
             }),
         ],
     );
-    figure.notes.push("h_t is how far the decision is from the least value of the surrogate F_t that the learner follows. Dashed: what the theorem’s lemma allows.".into());
+    figure.notes.push("h is how far the decision is from the least value of the surrogate that the learner follows. Dashed: what the theorem’s lemma allows.".into());
     figure
 }
 
@@ -380,6 +380,7 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
         "regret against the step size",
         ("factor on the step size", "regret at the longest T"),
     );
+    figure.ticks_at_points = true;
     for (learner, name) in view.learners() {
         let rows = view.grid(name);
         if rows.len() < 2 {

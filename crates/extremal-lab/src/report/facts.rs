@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use indexmap::IndexMap;
+
+use super::curves::listed;
 use super::headline::exponent;
 use super::html::escape;
 use super::view::{View, exponent_above};
@@ -116,30 +119,38 @@ fn remarks(results: &Results) -> Vec<(bool, String)> {
                 ),
             ));
         }
-        for (_, learner) in view.learners() {
-            let Some(row) = view.last(learner, view.scale(learner)) else {
-                continue;
-            };
-            if !exponent_above(row) {
-                continue;
-            }
-            let why = match row.exponent_note.as_str() {
-                "" if row.verdict == Verdict::Kept => "the bound is kept all the same".into(),
-                "" => "no reason is given".into(),
-                note => note.to_string(),
-            };
-            all.push((
-                false,
-                format!(
-                    "The measured exponent of {} is above the theorem’s: {} against {}; {why}.",
-                    place(row),
-                    exponent(row),
-                    row.theorem_exponent.map_or("—".into(), format::exponent)
-                ),
-            ));
-        }
+        all.extend(above(&view).into_iter().map(|text| (false, text)));
     }
     all
+}
+
+/// Which learners' exponents are above their theorems', a sentence for each reason.
+fn above(view: &View<'_>) -> Vec<String> {
+    let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for (_, learner) in view.learners() {
+        let row = view.last(learner, view.scale(learner));
+        let Some(row) = row.filter(|row| exponent_above(row)) else {
+            continue;
+        };
+        let why = match row.exponent_note.as_str() {
+            "" if row.verdict == Verdict::Kept => "the bounds are kept all the same",
+            "" => "no reason is known",
+            note => note,
+        };
+        let theorem = row.theorem_exponent.map_or("—".into(), format::exponent);
+        let text = format!("{learner} ({} against {theorem})", exponent(row));
+        reasons.entry(why).or_default().push(text);
+    }
+    let sentence = |(why, who): (&str, Vec<String>)| {
+        let names: Vec<&str> = who.iter().map(String::as_str).collect();
+        format!(
+            "On “{}” the measured exponent is above the theorem’s for {}: {}.",
+            view.config.title,
+            listed(&names),
+            why.trim_end_matches('.')
+        )
+    };
+    reasons.into_iter().map(sentence).collect()
 }
 
 /// The remarks, or that there is none.
@@ -185,7 +196,7 @@ mod tests {
         let html = verdict(&[sample::results()]);
         assert!(html.contains("To be read with care"));
         assert!(
-            html.contains("0.84 ± 0.02 against 3/4; with a drift it reflects the step size."),
+            html.contains("ofw (0.84 ± 0.02 against 3/4): with a drift it reflects the step size."),
             "{html}"
         );
     }

@@ -184,10 +184,11 @@ fn curves_section(all: &[Results], palette: &Palette, out: &mut String) {
 fn problem(view: &View<'_>, palette: &Palette, group: usize, out: &mut String) {
     let _ = write!(
         out,
-        "<article class=\"problem\"><h3>{}</h3>",
+        "<article class=\"problem\"><div class=\"title\"><h3>{}</h3>",
         escape(&view.config.title)
     );
     paragraphs(&view.config.about, " class=\"about\"", out);
+    out.push_str("</div>");
     let tabs = curves::tabs(view, palette);
     if tabs.is_empty() {
         out.push_str("<p class=\"soft\">No regret is positive: nothing to draw.</p></article>\n");
@@ -216,11 +217,11 @@ fn problem(view: &View<'_>, palette: &Palette, group: usize, out: &mut String) {
 
 fn panel(figure: &Figure, out: &mut String) {
     let Some(svg) = figure.render() else { return };
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<div class=\"panel\"><figure>{svg}<figcaption>{}</figcaption></figure>\
          <p class=\"actions js-only\"><button type=\"button\" class=\"get-csv\">Data as CSV</button><button type=\"button\" class=\"get-svg\">Figure as SVG</button></p>\
-         <script type=\"application/json\">{}</script></div>\n",
+         <script type=\"application/json\">{}</script></div>",
         escape(&figure.notes.join(" ")),
         embedded(&figure.data())
     );
@@ -244,15 +245,16 @@ fn legend(view: &View<'_>, palette: &Palette, drawn: &HashSet<usize>, out: &mut 
 }
 
 fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
-    let mut pictures: Vec<(String, Drawn<'_>)> = Vec::new();
-    for results in all {
+    // the problem, which another experiment may call the same; its title; the picture
+    let mut pictures: Vec<(String, String, Drawn<'_>)> = Vec::new();
+    for (k, results) in all.iter().enumerate() {
         for drawn in picture::all(results, palette) {
             let known = results.experiment.problems.get(drawn.problem());
             let mut title = known.map_or(drawn.problem().to_string(), |p| p.title.clone());
             if all.len() > 1 {
                 title = format!("{}: {title}", results.experiment.title);
             }
-            pictures.push((title, drawn));
+            pictures.push((format!("{k} {}", drawn.problem()), title, drawn));
         }
     }
     let Some(first) = pictures.first().map(|p| p.0.clone()) else {
@@ -263,7 +265,7 @@ fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
         out,
         "<div class=\"choose js-only\"><label>Problem <select class=\"pick-problem\"></select></label></div><div class=\"panes\">"
     );
-    for (_, drawn) in pictures.iter().filter(|p| p.0 == first).take(2) {
+    for (_, _, drawn) in pictures.iter().filter(|p| p.0 == first).take(2) {
         let _ = write!(
             out,
             "<div class=\"pane\"><p class=\"who\"><span class=\"no-js\">{}</span><label class=\"js-only\">Learner <select class=\"pick-learner\"></select></label><span class=\"what soft\">{}</span></p>{}<p class=\"said\">{}</p></div>",
@@ -284,7 +286,7 @@ fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
         <ul class=\"key\"><li><i class=\"i-x\"></i>decision <em>x</em>, with the path so far</li><li><i class=\"i-next\"></i>next decision</li><li><i class=\"i-v\"></i>the oracle’s answer <em>v</em>; pale, earlier ones</li><li><i class=\"i-g\"></i>gradient <em>g</em></li><li><i class=\"i-b\"></i>best fixed decision of all rounds</li></ul>");
     let data: Vec<Value> = pictures
         .iter()
-        .map(|(title, drawn)| drawn.data(title))
+        .map(|(id, title, drawn)| drawn.data(id, title))
         .collect();
     let _ = writeln!(
         out,
@@ -302,13 +304,70 @@ mod tests {
         build(all, &|e| format!("title = \"{}\"\n", e.title))
     }
 
+    /// Writes a page where the variable says, to be looked at.
+    fn keep(page: &str, variable: &str) {
+        if let Some(path) = std::env::var_os(variable) {
+            std::fs::write(path, page).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_crowd_with_long_names_is_told_apart() {
+        let mut results = sample::results();
+        let (one, two) = (results.clone(), results.clone());
+        for (k, more) in [one, two].into_iter().enumerate() {
+            let renamed = |name: &str| format!("{name}, in another manner {k}");
+            let learners = more.experiment.learners.iter();
+            let learners: Vec<_> = learners.map(|(n, c)| (renamed(n), c.clone())).collect();
+            results.experiment.learners.extend(learners.clone());
+            for problem in results.experiment.problems.values_mut() {
+                let names = learners.iter().map(|(n, _)| n.clone());
+                problem.learners.extend(names);
+                problem.title =
+                    "A problem whose title goes on and on, beyond what any phone shows in a line"
+                        .into();
+            }
+            results
+                .summary
+                .extend(more.summary.into_iter().map(|mut r| {
+                    r.learner = renamed(&r.learner);
+                    // some have learnt more than the best fixed decision knows
+                    r.regret = 1.3 * r.regret - 300.0 * k as f64;
+                    r.regret_least = 0.0;
+                    r
+                }));
+            results.trace.extend(more.trace.into_iter().map(|mut r| {
+                r.learner = renamed(&r.learner);
+                r
+            }));
+            results
+                .pictures
+                .extend(more.pictures.into_iter().map(|mut p| {
+                    p.learner = renamed(&p.learner);
+                    p
+                }));
+        }
+        results.timing.clear();
+        let palette = Palette::new(std::slice::from_ref(&results));
+        let colours: HashSet<_> = results
+            .experiment
+            .learners
+            .keys()
+            .map(|name| palette.look(name).light())
+            .collect();
+        assert_eq!(colours.len(), 12);
+        let page = sample_page(std::slice::from_ref(&results));
+        keep(&page, "EXTREMAL_CROWDED_REPORT");
+        assert!(page.contains("gauge-ftrl, in an…</text>"));
+        assert!(page.contains("gauge-ftrl, in another manner 1</button>"));
+        assert!(page.contains("A regret ≤ 0 can’t be shown"));
+        assert!(!page.contains("per round"), "nothing was timed");
+    }
+
     #[test]
     fn the_page_stands_alone() {
         let page = sample_page(&[sample::results()]);
-        // to look at it: the browser's tests take a path
-        if let Some(path) = std::env::var_os("EXTREMAL_SAMPLE_REPORT") {
-            std::fs::write(path, &page).unwrap();
-        }
+        keep(&page, "EXTREMAL_SAMPLE_REPORT");
         for outside in [
             "src=",
             "url(",

@@ -159,10 +159,10 @@ impl Drawn<'_> {
             r#"<polygon class="p-set" points="{}" fill="{SET}" stroke="{EDGE}" stroke-width="1.4" stroke-linejoin="round"/>"#,
             self.points(self.picture.outline.iter().copied())
         );
+        self.draw_best(&mut out);
         if let Some((now, past)) = self.picture.steps.split_last() {
             self.draw_step(now, past, &mut out);
         }
-        self.draw_best(&mut out);
         self.draw_strip(&mut out);
         out.push_str("</svg>");
         out
@@ -312,7 +312,7 @@ impl Drawn<'_> {
     }
 
     /// What the page's script needs to draw any round.
-    pub fn data(&self, problem: &str) -> Value {
+    pub fn data(&self, id: &str, problem: &str) -> Value {
         let two = |p: [f64; 2]| json!([rounded(p[0]), rounded(p[1])]);
         let picture = self.picture;
         let steps: Vec<Value> = picture
@@ -324,7 +324,7 @@ impl Drawn<'_> {
             })
             .collect();
         json!({
-            "problem": problem, "learner": picture.learner, "set": picture.set,
+            "id": id, "problem": problem, "learner": picture.learner, "set": picture.set,
             "colour": self.look.class(), "light": self.look.light(),
             "outline": picture.outline.iter().map(|p| two(*p)).collect::<Vec<_>>(),
             "best": two(picture.best), "steps": steps,

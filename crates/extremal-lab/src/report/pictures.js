@@ -6,7 +6,7 @@
   const SVG = 'http://www.w3.org/2000/svg';
   const WIDTH = 420, PLANE = 396, ARROW = 74, STRIP = [404, 450];
   const all = JSON.parse(stage.querySelector('script').textContent);
-  const problems = [...new Set(all.map((p) => p.problem))];
+  const problems = new Map(all.map((p) => [p.id, p.problem]));
   const find = (name) => stage.querySelector(name);
   const slider = find('.transport input');
   const play = find('.play');
@@ -108,6 +108,8 @@
           e.setAttribute('color', picture.light);
         }
       this.root.querySelector('.what').textContent = picture.set;
+      // in print the name stands in the place of the chooser
+      this.root.querySelector('.no-js').textContent = picture.learner;
       const title = picture.learner + ' on ' + picture.set + ', in the plane';
       this.part('title').textContent = title;
       this.svg.setAttribute('aria-label', title);
@@ -201,8 +203,8 @@
     timer = setInterval(() => go(round + 1), 450);
   }
 
-  function open(problem) {
-    family = all.filter((p) => p.problem === problem);
+  function open(id) {
+    family = all.filter((p) => p.id === id);
     panes.forEach((pane, i) => {
       pane.root.hidden = i >= family.length;
       pane.pick.replaceChildren(...family.map((p, k) => option(p.learner, k)));
@@ -213,7 +215,7 @@
     limits();
   }
 
-  pick.replaceChildren(...problems.map((p) => option(p, p)));
+  pick.replaceChildren(...[...problems].map(([id, title]) => option(title, id)));
   pick.addEventListener('change', () => open(pick.value));
   find('.first').addEventListener('click', () => go(1));
   find('.back').addEventListener('click', () => go(round - 1));
@@ -230,5 +232,5 @@
   });
   find('.panes').tabIndex = 0;
   round = Math.max(...all.map((p) => p.steps.length));
-  open(problems[0]);
+  open(all[0].id);
 })();

@@ -149,8 +149,18 @@
     });
   }
 
+  // Names that the figure in view has no line of are pale.
+  function absent(problem) {
+    for (const panel of problem.querySelectorAll('.panel'))
+      if (getComputedStyle(panel).display !== 'none')
+        for (const chip of problem.querySelectorAll('.chip'))
+          chip.classList.toggle('absent', !panel.querySelector('.name[data-s="' + chip.dataset.s + '"]'));
+  }
+
   for (const problem of document.querySelectorAll('.problem')) {
     for (const root of problem.querySelectorAll('.panel')) panel(root);
+    absent(problem);
+    problem.addEventListener('change', () => absent(problem));
     for (const chip of problem.querySelectorAll('.chip'))
       chip.addEventListener('click', () => {
         const on = chip.getAttribute('aria-pressed') !== 'true';

@@ -260,7 +260,7 @@ fn pictures_section(all: &[Results], palette: &Palette, out: &mut String) {
     let Some(first) = pictures.first().map(|p| p.0.clone()) else {
         return;
     };
-    out.push_str("<section id=\"pictures\"><h2>Round by round, in the plane</h2>\n<p class=\"lead\">The same learners on a set that can be drawn. In each round a learner plays x, sees the gradient g, which points to where the loss grows, and moves; all but those that project ask the oracle for the point v of the set that is best against a direction, and go part of the way to it.</p>\n<div class=\"stage\">");
+    out.push_str("<section id=\"pictures\"><h2>Round by round, in the plane</h2>\n<p class=\"lead\">The same learners on a set that can be drawn. In each round a learner plays x, sees the gradient g, which points to where the loss grows, and moves. Most ask the oracle for the point v of the set that is best against a direction, and go part of the way to it; those that project ask nobody.</p>\n<div class=\"stage\">");
     let _ = write!(
         out,
         "<div class=\"choose js-only\"><label>Problem <select class=\"pick-problem\"></select></label></div><div class=\"panes\">"

@@ -222,16 +222,23 @@ impl Drawn<'_> {
             r#"<g class="p-gradient" color="{GRADIENT}"><path class="p-arrow" d="{}" fill="currentColor" stroke="currentColor" stroke-width="1.8" stroke-linejoin="round"/></g><g class="{class}" color="{light}"><circle class="p-next" r="4.4" fill="none" stroke="currentColor" stroke-width="1.6" visibility="hidden"/><circle class="p-x halo" cx="{x:.1}" cy="{y:.1}" r="6" fill="currentColor" stroke="{PAPER}" stroke-width="1.5"/></g>"#,
             arrow([x, y], tip)
         );
-        self.draw_labels(now, tip, out);
+        let before = past.last().map(|s| self.at(s.x));
+        self.draw_labels(now, before, tip, out);
     }
 
     /// Names beside the parts.
-    fn draw_labels(&self, now: &Step, tip: [f64; 2], out: &mut String) {
+    fn draw_labels(&self, now: &Step, before: Option<[f64; 2]>, tip: [f64; 2], out: &mut String) {
         let x = self.at(now.x);
         let best = self.at(self.picture.best);
         let atoms = now.atoms.iter().map(|a| self.at(*a));
         let mut taken = vec![x, tip, best, [0.5 * (x[0] + tip[0]), 0.5 * (x[1] + tip[1])]];
         taken.extend(atoms.clone());
+        // and the lines that leave x
+        taken.extend(atoms.clone().chain(before).map(|to| {
+            let [dx, dy] = [to[0] - x[0], to[1] - x[1]];
+            let part = 17.0 / norm([dx, dy]).max(17.0);
+            [x[0] + part * dx, x[1] + part * dy]
+        }));
         let middle = [0.5 * WIDTH, 0.5 * PLANE];
         let mut label = |class: &str,
                          colour: &str,

@@ -158,6 +158,12 @@
       const middle = [WIDTH / 2, PLANE / 2];
       const best = this.at(this.picture.best);
       const taken = [x, tip, best, [(x[0] + tip[0]) / 2, (x[1] + tip[1]) / 2], ...answers];
+      // and the lines that leave x
+      for (const to of [...answers, ...past.slice(-1).map((s) => this.at(s[0]))]) {
+        const d = [to[0] - x[0], to[1] - x[1]];
+        const part = 17 / Math.max(Math.hypot(...d), 17);
+        taken.push([x[0] + part * d[0], x[1] + part * d[1]]);
+      }
       this.label('.l-g', size > 0 ? beside(tip, x, 12, taken) : null);
       this.label('.l-x', beside(x, tip, 17, taken));
       this.label('.l-v', answers.length ? beside(answers[0], middle, 16, taken) : null);

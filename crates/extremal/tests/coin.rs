@@ -255,6 +255,35 @@ fn decisions_stay_in_the_ball_when_gradients_cancel_or_jump() {
     }
 }
 
+#[test]
+fn a_gradient_that_is_refused_changes_nothing_however_near_it_is_to_one_that_is_not() {
+    let set = ball(3.0, 20);
+    for factor in [1e3, 1e20, 1e100] {
+        let mut learner = lazy("coin-ftrl", &set);
+        let mut r = rng(9);
+        let (mut scale, mut refused) = (1e-200, 0);
+        for t in 0..300 {
+            let (indices, values) = sparse(&mut r, 20, 6);
+            let gradient = Gradient {
+                scale,
+                ..Gradient::sparse(&indices, &values)
+            };
+            // a turn that an error left open goes on
+            let _ = learner.decide();
+            let before = learner.save().unwrap();
+            if learner.observe(&gradient).is_ok() {
+                scale = f64::min(scale * factor, 1e305);
+            } else {
+                assert!(learner.save().unwrap() == before, "round {t}, {scale:e}");
+                scale /= 7.0;
+                refused += 1;
+            }
+            assert!(set.violation(&written(learner.decision())).unwrap() <= 1e-9);
+        }
+        assert!(refused > 10, "{factor:e}: {refused}");
+    }
+}
+
 /// The average logistic loss over a stream in lazy storage.
 fn average(text: &str, set: &SharedSet, stream: &str, scale: f64, rounds: usize) -> f64 {
     let loss: LossSpec = "logistic".parse().unwrap();

@@ -61,7 +61,9 @@ pub fn dot_sparse(indices: &[u32], values: &[f64], x: &[f64]) -> f64 {
 }
 
 /// Squares inside this range lose nothing to underflow or overflow.
-const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
+const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=LARGEST_SAFE;
+
+pub(crate) const LARGEST_SAFE: f64 = 1e280;
 
 pub(crate) fn is_safe_square(s: f64) -> bool {
     SAFE.contains(&s)

@@ -38,9 +38,8 @@ impl Bettor {
         part * (stake + self.won / self.scale)
     }
 
-    /// Takes q, where numbers from 0 to `high` were allowed.
-    pub(super) fn settle(&mut self, q: f64, high: f64, stake: f64) {
-        let bet = self.bet(stake);
+    /// Takes q, where this was bet and numbers from 0 to `high` were allowed.
+    pub(super) fn settle(&mut self, q: f64, bet: f64, high: f64) {
         if self.scale == 0.0 {
             // nothing was bet yet, so that any size will do
             self.first = q.abs();
@@ -55,6 +54,15 @@ impl Bettor {
         self.sum -= counted;
         self.total += counted.abs();
         self.won -= counted * bet;
+    }
+
+    /// Whether its numbers stay finite for any q of this size, and with room to spare for what
+    /// rounding adds.
+    pub(super) fn bears(&self, q: f64, bet: f64) -> bool {
+        // what counts of q is at most the scale, once there is one
+        let lost = 2.0 * self.scale * bet.abs();
+        2.0 * (self.total + 3.0 * (self.scale + q)) < f64::INFINITY
+            && self.won.abs() + lost < f64::INFINITY
     }
 
     pub(super) fn is_finite(&self) -> bool {
@@ -118,7 +126,7 @@ mod tests {
             let q = losses(t, m);
             lost += q * m;
             sum += q;
-            bettor.settle(q, 1.0, stake);
+            bettor.settle(q, bettor.bet(stake), 1.0);
         }
         ([lost, lost - sum], bettor)
     }

@@ -43,7 +43,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bettor::Bettor;
-use super::coordinate_sums::{CoordinateSums, SavedSums};
+use super::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use super::{
     Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_between, check_name,
     check_turn, decode, encode, keys, not_stored, take_turn,
@@ -158,6 +158,8 @@ struct State {
 /// What follows from the state: x = along_y·y + along_c·c/unit.
 #[derive(Clone, Copy)]
 struct Mix {
+    /// Both bets, before they are brought into the intervals that are allowed.
+    bets: [f64; 2],
     /// The most that m may be.
     most: f64,
     m: f64,
@@ -176,8 +178,11 @@ impl State {
         } else {
             f64::INFINITY
         };
-        let m = self.length.bet(self.stake * radius).clamp(0.0, most);
-        let w = self.share.bet(self.stake).clamp(0.0, 1.0);
+        let bets = [
+            self.length.bet(self.stake * radius),
+            self.share.bet(self.stake),
+        ];
+        let (m, w) = (bets[0].clamp(0.0, most), bets[1].clamp(0.0, 1.0));
         let potential = (radius * self.sums.sum_norm()).hypot(self.beta);
         let round = if potential > 0.0 {
             -radius * (radius * (self.sums.unit() / potential))
@@ -185,6 +190,7 @@ impl State {
             0.0
         };
         Mix {
+            bets,
             most,
             m,
             potential,
@@ -240,15 +246,71 @@ impl Point for Coin {
     }
 }
 
+/// What a round comes to, but for the sums of gradients.
+struct Weighed {
+    record: Record,
+    length: Bettor,
+    share: Bettor,
+}
+
+/// What follows from a gradient's norm.
+#[derive(Clone, Copy)]
+struct Sizes {
+    norm: f64,
+    /// β after it.
+    beta: f64,
+    /// √(Σ‖g‖²) with it.
+    spread: f64,
+}
+
+/// What a gradient meets, before the sums change.
+struct Before {
+    /// ‖x‖²
+    xx: f64,
+    /// ‖c‖
+    sum_norm: f64,
+    products: Products,
+}
+
 impl Coin {
-    /// All that may fail: the record, both bets and β, √(Σ‖g‖²).
-    fn weigh(&self, gradient: &Gradient<'_>) -> Result<(Record, Bettor, Bettor, f64, f64)> {
+    fn before(&self) -> Before {
+        Before {
+            xx: self.norm_squared(),
+            sum_norm: self.state.sums.sum_norm(),
+            products: self.state.sums.products(),
+        }
+    }
+
+    fn sizes(&self, norm: f64) -> Sizes {
+        let mut beta = self.state.beta;
+        if norm > 0.0 {
+            // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
+            let pull = self.radius * norm;
+            beta += f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull);
+        }
+        Sizes {
+            norm,
+            beta,
+            spread: self.state.spread.hypot(norm),
+        }
+    }
+
+    /// All that may fail: the record and both bets, from ⟨a, y⟩ and ⟨a, c⟩/unit.
+    fn weigh(
+        &self,
+        gradient: &Gradient<'_>,
+        (ay, ac): (f64, f64),
+        sizes: Sizes,
+        before: &Before,
+    ) -> Result<Weighed> {
         let Self {
             radius, state, mix, ..
         } = self;
-        let (ay, ac) = state.sums.dot(&gradient.row);
-        let products = state.sums.products();
-        let xx = self.norm_squared();
+        let Before {
+            xx,
+            sum_norm,
+            products,
+        } = *before;
         let Gradient { scale, ridge, .. } = *gradient;
         // ⟨g, y⟩ and ⟨g, c⟩/unit
         let mut gy = scale * ay;
@@ -257,20 +319,11 @@ impl Coin {
             gy += ridge * (mix.along_y * products.yy + mix.along_c * products.yc);
             gc += ridge * (mix.along_y * products.yc + mix.along_c * products.cc);
         }
-        let row_dot = mix.along_y * ay + mix.along_c * ac;
-        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), row_dot, xx);
-
         let mut length = state.length;
-        length.settle(gy, mix.most, state.stake * radius);
+        length.settle(gy, mix.bets[0], mix.most);
         let mut share = state.share;
-        share.settle(mix.round * gc - mix.m * gy, 1.0, state.stake);
-        let mut beta = state.beta;
-        if norm > 0.0 {
-            // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
-            let pull = radius * norm;
-            beta += f64::min(0.5 * pull * (pull / mix.potential), 2.0 * pull);
-        }
-        let spread = state.spread.hypot(norm);
+        share.settle(mix.round * gc - mix.m * gy, mix.bets[1], 1.0);
+        let Sizes { norm, beta, spread } = sizes;
         let record = Record {
             round: state.seen.rounds + 1,
             sigma: mix.m,
@@ -280,11 +333,15 @@ impl Coin {
             gradient_dot: mix.along_y * gy + mix.along_c * gc,
             norm_squared: xx,
         };
-        let largest = radius * (state.sums.sum_norm() + 4.0 * spread);
+        let largest = radius * (sum_norm + 4.0 * spread);
         let numbers = [largest, beta, spread * 4.0, record.gradient_dot, mix.m];
         let fits = numbers.iter().all(|v| v.abs() <= LARGEST);
         if length.is_finite() && share.is_finite() && fits {
-            Ok((record, length, share, beta, spread))
+            Ok(Weighed {
+                record,
+                length,
+                share,
+            })
         } else {
             Err(Error::Numerical {
                 round: record.round,
@@ -293,19 +350,37 @@ impl Coin {
         }
     }
 
-    fn absorb(&mut self, gradient: &Gradient<'_>, norm: f64) {
+    /// Whether [`Coin::weigh`] can't fail, whatever ⟨a, y⟩ and ⟨a, c⟩ are: then they need not be
+    /// known before the sums change, which takes a pass over the entries less.
+    fn is_harmless(&self, gradient: &Gradient<'_>, sizes: Sizes, before: &Before) -> bool {
+        let Self {
+            radius, state, mix, ..
+        } = self;
+        let Sizes { norm, beta, spread } = sizes;
+        let gy = norm * state.sums.most_along_y(gradient.row.stored());
+        let gc = norm * state.sums.most_along_c();
+        let numbers = [
+            radius * (before.sum_norm + 4.0 * spread),
+            beta,
+            4.0 * spread,
+            mix.along_y.abs() * gy + mix.along_c.abs() * gc,
+            mix.m,
+        ];
+        let shift = mix.round.abs() * gc + mix.m * gy;
+        gradient.ridge == 0.0
+            && state.sums.has_unit_for(norm)
+            && numbers.iter().all(|v| *v <= 0.5 * LARGEST)
+            && state.length.bears(gy, mix.bets[0])
+            && state.share.bears(shift, mix.bets[1])
+    }
+
+    fn absorb(&mut self, gradient: &Gradient<'_>, Sizes { norm, beta, .. }: Sizes) {
         let sums = &mut self.state.sums;
-        let floor = self.state.beta / self.radius;
+        let floor = beta / self.radius;
         if gradient.ridge == 0.0 {
             let k = gradient.scale;
-            match gradient.row {
-                // apart from the others, as it is the one that has to be fast
-                Row::Sparse { indices, values } => {
-                    let entries = indices.iter().zip(values);
-                    sums.absorb(norm, floor, entries.map(|(i, v)| (*i as usize, k * v)));
-                }
-                row => sums.absorb(norm, floor, row.entries().map(|(i, v)| (i, k * v))),
-            }
+            let entries = gradient.row.entries();
+            sums.absorb(norm, floor, entries.map(|(i, v)| (i, k * v)));
             return;
         }
         let Mix {
@@ -334,14 +409,45 @@ impl Learner for Coin {
 
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
         check_turn(self.state.decided)?;
-        gradient.check(self.state.sums.dim())?;
-        let (record, length, share, beta, spread) = self.weigh(gradient)?;
-        self.state.beta = beta;
-        self.absorb(gradient, record.gradient_norm);
+        gradient.row.check_shape(self.state.sums.dim())?;
+        let row_norm = kernel::norm(gradient.row.values());
+        // A number that is not finite shows in these, so that each is looked at only then.
+        if !(row_norm + gradient.scale + gradient.ridge).is_finite() {
+            gradient.check_finite()?;
+        }
+        let before = self.before();
+        let plain = self.sizes(gradient.scale.abs() * row_norm);
+        let (weighed, sizes) = match gradient.row {
+            Row::Sparse { indices, values } if self.is_harmless(gradient, plain, &before) => {
+                // a row that the loss does not mind is not gone through
+                let dots = if plain.norm > 0.0 {
+                    let floor = plain.beta / self.radius;
+                    let sums = &mut self.state.sums;
+                    sums.dot_and_absorb(floor, gradient.scale, indices, values)
+                } else {
+                    (0.0, 0.0)
+                };
+                (self.weigh(gradient, dots, plain, &before)?, plain)
+            }
+            row => {
+                let (ay, ac) = self.state.sums.dot(&row);
+                let row_dot = self.mix.along_y * ay + self.mix.along_c * ac;
+                let sizes = self.sizes(gradient.norm_from(row_norm, row_dot, before.xx));
+                let weighed = self.weigh(gradient, (ay, ac), sizes, &before)?;
+                self.absorb(gradient, sizes);
+                (weighed, sizes)
+            }
+        };
+        let Weighed {
+            record,
+            length,
+            share,
+        } = weighed;
         let state = &mut self.state;
+        state.beta = sizes.beta;
+        state.spread = sizes.spread;
         state.length = length;
         state.share = share;
-        state.spread = spread;
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
         state.played += record.gradient_dot;
         state.seen.note(&record);

@@ -1,5 +1,7 @@
 //! The sum of gradients c, and y = −c scaled per coordinate, at O(non-zeros) per gradient.
 
+use std::array::from_fn;
+
 use serde::{Deserialize, Serialize};
 
 use crate::pair::{Marks, Row};
@@ -9,36 +11,44 @@ use crate::{Result, kernel};
 /// Cells in a block: passes go over the blocks that were touched.
 const BLOCK: usize = 8;
 
-/// Sums side by side.
+/// Sums side by side, as one would wait for itself, and cells that change at once: roots and
+/// quotients come four at the cost of one.
 const LANES: usize = 4;
+
+/// No |y_i| is larger: |Σg| ≤ √(TΣg²), and T rounds are counted in 64 bits.
+const LONGEST: f64 = 4_294_967_296.0;
 
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 struct Cell {
-    /// −c/√(root² + top²)
+    /// −c/√(Σg² + top²)
     y: f64,
     /// Σg
     c: f64,
-    /// √Σg²
-    root: f64,
+    /// −Σg² where that is a safe square, √Σg² where it is not.
+    size: f64,
     /// max |g|
     top: f64,
 }
 
 impl Cell {
-    #[inline(always)]
+    /// Takes a g that is not 0, whatever the size of the numbers.
     fn add(&mut self, g: f64) {
         self.c += g;
         self.top = self.top.max(g.abs());
-        let square = self.root * self.root + g * g;
+        let (square, root) = if self.size < 0.0 {
+            (-self.size, (-self.size).sqrt())
+        } else {
+            (self.size * self.size, self.size)
+        };
+        let square = square + g * g;
         if kernel::is_safe_square(square) {
-            // two roots, neither of which waits for the other
-            self.root = square.sqrt();
+            self.size = -square;
             self.y = -self.c / (square + self.top * self.top).sqrt();
         } else {
-            self.root = self.root.hypot(g);
-            self.y = -self.c / self.root.hypot(self.top);
+            self.size = root.hypot(g);
+            self.y = -self.c / self.size.hypot(self.top);
         }
     }
 }
@@ -49,6 +59,18 @@ pub(super) struct Products {
     pub yy: f64,
     pub yc: f64,
     pub cc: f64,
+}
+
+/// What a pass sums up.
+#[derive(Default)]
+struct Lanes {
+    /// ⟨a, y⟩ and ⟨a, c⟩/unit, from before.
+    ay: [f64; LANES],
+    ac: [f64; LANES],
+    /// What the products grow by.
+    yy: [f64; LANES],
+    yc: [f64; LANES],
+    cc: [f64; LANES],
 }
 
 /// y and c with their products. c is looked at in a unit, so that its square is a number.
@@ -166,6 +188,16 @@ impl CoordinateSums {
         self.sums.unit * self.sums.products.cc.max(0.0).sqrt()
     }
 
+    /// |⟨a, y⟩| is at most this many times ‖a‖, for an a with so many entries.
+    pub(super) fn most_along_y(&self, entries: usize) -> f64 {
+        LONGEST * (entries as f64).sqrt()
+    }
+
+    /// |⟨a, c⟩|/unit is at most this many times ‖a‖: cc is off by a small part of its largest.
+    pub(super) fn most_along_c(&self) -> f64 {
+        2.0 * self.sums.top.sqrt()
+    }
+
     /// 1/unit; nothing has been summed up where there is none.
     fn per_unit(&self) -> f64 {
         if self.sums.unit > 0.0 {
@@ -185,7 +217,7 @@ impl CoordinateSums {
             });
             return sums;
         };
-        // several sums, as one would wait for itself
+        kernel::fetch(&self.cells, indices);
         let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
         let mut add = |lane: usize, i: u32, v: f64| {
             let cell = &self.cells[i as usize];
@@ -202,7 +234,6 @@ impl CoordinateSums {
         for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
             add(lane, i, v);
         }
-        let sum = |a: [f64; LANES]| (a[0] + a[2]) + (a[1] + a[3]);
         (sum(y), sum(c))
     }
 
@@ -217,41 +248,72 @@ impl CoordinateSums {
 
     /// c += g, for entries of a gradient of this norm. Products whose error could be seen beside
     /// cc + `floor`² unit² are summed up anew.
-    #[inline(always)]
     pub(super) fn absorb(
         &mut self,
         norm: f64,
         floor: f64,
         entries: impl Iterator<Item = (usize, f64)>,
     ) {
-        if norm > self.sums.unit * 2f64.powi(100) {
+        if !self.has_unit_for(norm) {
             self.sums.unit = power_of_two(norm);
             self.sum_up();
         }
-        let per_unit = self.per_unit();
-        let Products {
-            mut yy,
-            mut yc,
-            mut cc,
-        } = self.sums.products;
+        let mut lanes = Lanes::default();
+        let (per_unit, mut taken) = (self.per_unit(), 0);
+        let (cells, touched) = (&mut self.cells[..], &mut self.touched);
         for (i, g) in entries {
-            self.sums.taken += 1;
-            if g == 0.0 {
-                continue;
-            }
-            let cell = &mut self.cells[i];
-            if cell.top == 0.0 {
-                self.touched.set(i / BLOCK);
-            }
-            let (y, c) = (cell.y, cell.c * per_unit);
-            cell.add(g);
-            let now = cell.c * per_unit;
-            yy += (cell.y - y) * (cell.y + y);
-            yc += cell.y * now - y * c;
-            cc += (now - c) * (now + c);
+            step(cells, touched, per_unit, ([i], [g], [g]), &mut lanes, 0);
+            taken += 1;
         }
+        self.tidy(floor, &lanes, taken);
+    }
+
+    /// Whether a gradient of this norm leaves the unit as it is.
+    pub(super) fn has_unit_for(&self, norm: f64) -> bool {
+        !(norm > self.sums.unit * 2f64.powi(100))
+    }
+
+    /// The same for g = k·a that leaves the unit as it is, in one pass with what
+    /// [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and ⟨a, c⟩/unit.
+    pub(super) fn dot_and_absorb(
+        &mut self,
+        floor: f64,
+        k: f64,
+        indices: &[u32],
+        values: &[f64],
+    ) -> (f64, f64) {
+        let per_unit = self.per_unit();
+        let (cells, touched) = (&mut self.cells[..], &mut self.touched);
+        let lanes = kernel::widest(
+            #[inline(always)]
+            || {
+                let mut lanes = Lanes::default();
+                let (i4, i) = indices.as_chunks::<LANES>();
+                let (v4, v) = values.as_chunks::<LANES>();
+                for (i, v) in i4.iter().zip(v4) {
+                    let entries = (i.map(|i| i as usize), *v, v.map(|v| k * v));
+                    step(cells, touched, per_unit, entries, &mut lanes, 0);
+                }
+                for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+                    let entry = ([i as usize], [v], [k * v]);
+                    step(cells, touched, per_unit, entry, &mut lanes, lane);
+                }
+                lanes
+            },
+        );
+        self.tidy(floor, &lanes, values.len());
+        (sum(lanes.ay), sum(lanes.ac))
+    }
+
+    /// Takes what a pass over so many entries has summed up.
+    fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
+        let per_unit = self.per_unit();
         let sums = &mut self.sums;
-        sums.products = Products { yy, yc, cc };
+        sums.taken += taken as u64;
+        sums.products.yy += sum(lanes.yy);
+        sums.products.yc += sum(lanes.yc);
+        sums.products.cc += sum(lanes.cc);
+        let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
         let floor = floor * per_unit;
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
@@ -283,9 +345,9 @@ impl CoordinateSums {
     /// Whether what was loaded can be the sums of gradients.
     fn is_sound(&self) -> bool {
         let numbers = |cell: &Cell| {
-            cell.y.is_finite()
+            cell.y.abs() <= LONGEST
                 && cell.c.is_finite()
-                && (0.0..f64::INFINITY).contains(&cell.root)
+                && (kernel::is_safe_square(-cell.size) || (0.0..f64::INFINITY).contains(&cell.size))
                 && (0.0..f64::INFINITY).contains(&cell.top)
         };
         let Sums {
@@ -307,8 +369,182 @@ impl CoordinateSums {
     }
 }
 
+/// c_i += g for N distinct i, with a beside g for the sums, in the lanes from `lane` on.
+#[inline(always)]
+fn step<const N: usize>(
+    cells: &mut [Cell],
+    touched: &mut Marks,
+    per_unit: f64,
+    (i, a, g): ([usize; N], [f64; N], [f64; N]),
+    lanes: &mut Lanes,
+    lane: usize,
+) {
+    let old = i.map(|i| cells[i]);
+    let square: [f64; N] = from_fn(|j| g[j] * g[j] - old[j].size);
+    // without a way out in the middle, so that all are looked at together
+    let plain = (0..N).fold(true, |plain, j| {
+        plain & (old[j].size < 0.0) & (square[j] <= kernel::LARGEST_SAFE)
+    });
+    let mut new = old;
+    if plain {
+        for j in 0..N {
+            let (c, size) = (old[j].c + g[j], g[j].abs());
+            let top = if size > old[j].top { size } else { old[j].top };
+            new[j] = Cell {
+                y: -c / (square[j] + top * top).sqrt(),
+                c,
+                size: -square[j],
+                top,
+            };
+        }
+        for j in 0..N {
+            cells[i[j]] = new[j];
+        }
+    } else {
+        step_with_care(cells, touched, &i, &g);
+        new = i.map(|i| cells[i]);
+    }
+    for j in 0..N {
+        let (y, c) = (old[j].y, old[j].c * per_unit);
+        let (new_y, new_c) = (new[j].y, new[j].c * per_unit);
+        lanes.ay[lane + j] += a[j] * y;
+        lanes.ac[lane + j] += a[j] * c;
+        lanes.yy[lane + j] += (new_y - y) * (new_y + y);
+        lanes.yc[lane + j] += new_y * new_c - y * c;
+        lanes.cc[lane + j] += (new_c - c) * (new_c + c);
+    }
+}
+
+/// The same, where a cell is new or its square not a safe one.
+#[cold]
+#[inline(never)]
+fn step_with_care(cells: &mut [Cell], touched: &mut Marks, i: &[usize], g: &[f64]) {
+    for (&i, &g) in i.iter().zip(g).filter(|(_, g)| **g != 0.0) {
+        if cells[i].top == 0.0 {
+            touched.set(i / BLOCK);
+        }
+        cells[i].add(g);
+    }
+}
+
+fn sum(a: [f64; LANES]) -> f64 {
+    (a[0] + a[2]) + (a[1] + a[3])
+}
+
 /// The largest power of two up to `norm`, kept where its inverse is a number.
 fn power_of_two(norm: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
     f64::from_bits(norm.to_bits() & EXPONENT).clamp(2f64.powi(-1000), 2f64.powi(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIM: usize = 40;
+
+    /// Rows of up to 12 entries at rising indices, and factors for them.
+    fn rows(sizes: &[f64]) -> Vec<(f64, Vec<u32>, Vec<f64>)> {
+        (0..400_usize)
+            .map(|t| {
+                let indices: Vec<u32> = (0..t % 13).map(|j| (j * 3 + t % 4) as u32).collect();
+                let values = indices
+                    .iter()
+                    .map(|i| (f64::from(*i) + t as f64 * 0.7).sin());
+                let values = values
+                    .map(|v| if v.abs() < 0.1 { 0.0 } else { v })
+                    .collect();
+                (sizes[t % sizes.len()], indices, values)
+            })
+            .collect()
+    }
+
+    fn bits(sums: &CoordinateSums) -> Vec<[u64; 4]> {
+        let cells = sums.cells.iter();
+        cells
+            .map(|cell| [cell.y, cell.c, cell.size, cell.top].map(f64::to_bits))
+            .collect()
+    }
+
+    #[test]
+    fn one_pass_does_what_two_do() {
+        for sizes in [
+            &[1.0, -0.3][..],
+            &[1e-150, 1e-140],
+            &[1e135, 1e145],
+            &[0.0, 1e-310],
+        ] {
+            let [mut one, mut two] = [0, 1].map(|_| CoordinateSums::new(DIM));
+            for (k, indices, values) in rows(sizes) {
+                let norm = k.abs() * kernel::norm(&values);
+                let row = Row::Sparse {
+                    indices: &indices,
+                    values: &values,
+                };
+                let dots = two.dot(&row);
+                two.absorb(norm, 0.0, row.entries().map(|(i, v)| (i, k * v)));
+                if one.has_unit_for(norm) {
+                    assert_eq!(one.dot_and_absorb(0.0, k, &indices, &values), dots);
+                } else {
+                    one.absorb(norm, 0.0, row.entries().map(|(i, v)| (i, k * v)));
+                }
+                assert!(bits(&one) == bits(&two));
+                let (here, there) = (one.products(), one.summed_up());
+                for (a, b) in [
+                    (here.yy, there.yy),
+                    (here.yc, there.yc),
+                    (here.cc, there.cc),
+                ] {
+                    assert!(
+                        (a - b).abs() <= 1e-11 * b.abs() + 1e-13,
+                        "{sizes:?}: {a} {b}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_does_not_mind_the_size_of_its_gradients() {
+        for size in [1e-310, 1e-290, 1e-145, 1e-139, 1.0, 1e139, 1e145, 1e290] {
+            let mut cell = Cell::default();
+            let (mut sum, mut squares, mut top) = (0.0, 0.0, 0.0_f64);
+            for t in 0..50 {
+                let g = (f64::from(t) * 1.3).sin() + 0.2;
+                (sum, squares, top) = (sum + g, squares + g * g, top.max(g.abs()));
+                cell.add(g * size);
+            }
+            let y = -sum / (squares + top * top).sqrt();
+            let near = if size < 1e-300 { 1e-10 } else { 1e-13 };
+            assert!((cell.y - y).abs() <= near, "{size:e}: {} {y}", cell.y);
+        }
+    }
+
+    #[test]
+    fn roots_that_were_saved_in_place_of_squares_go_on() {
+        let [mut squares, mut roots] = [0, 1].map(|_| CoordinateSums::new(DIM));
+        for (t, (k, indices, values)) in rows(&[1.0]).iter().enumerate() {
+            if t == 200 {
+                let mut saved = squares.save();
+                for (_, cell) in &mut saved.cells {
+                    cell.size = (-cell.size).sqrt();
+                }
+                roots = CoordinateSums::restored(&saved, DIM).unwrap();
+            }
+            for sums in [&mut squares, &mut roots] {
+                let entries = indices.iter().zip(values);
+                sums.absorb(
+                    kernel::norm(values),
+                    0.0,
+                    entries.map(|(i, v)| (*i as usize, k * v)),
+                );
+            }
+        }
+        for (a, b) in squares.cells.iter().zip(&roots.cells) {
+            assert!((a.y - b.y).abs() <= 1e-14 && a.c == b.c);
+        }
+        let mut saved = squares.save();
+        saved.cells[0].1.size = -1e-290;
+        assert!(CoordinateSums::restored(&saved, DIM).is_none());
+    }
 }

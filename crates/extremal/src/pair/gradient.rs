@@ -67,7 +67,12 @@ impl Row<'_> {
     pub fn add_to(&self, k: f64, y: &mut [f64]) {
         match *self {
             Self::Dense(a) => kernel::axpy(k, a, y),
-            _ => self.entries().for_each(|(i, v)| y[i] += k * v),
+            Self::Sparse { indices, values } => {
+                for (&i, v) in indices.iter().zip(values) {
+                    y[i as usize] += k * v;
+                }
+            }
+            Self::Entries { .. } => self.entries().for_each(|(i, v)| y[i] += k * v),
         }
     }
 

@@ -1,10 +1,10 @@
 # `make test` runs everything that CI runs; `make soak` the long versions; `make bench` the
 # comparisons with other software.
 
-.PHONY: test format lint unit docs guide soak bench
+.PHONY: test format lint unit docs browser guide soak bench
 
 # The quick ones first.
-test: format lint unit docs guide
+test: format lint unit docs browser guide
 
 format:
 	cargo fmt --all --check
@@ -17,6 +17,11 @@ unit:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# The report in a real browser.
+browser:
+	cargo build -p extremal-cli --locked
+	bash tests/browser/run
 
 # mdBook is built once and kept in target/tools, a minute or less on two cores: without its server, and
 # without optimisation, as building the guide takes a second or two all the same. The guide asks

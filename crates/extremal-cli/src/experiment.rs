@@ -225,6 +225,7 @@ impl Compare {
         let directory = self.out.clone().unwrap_or_else(|| default_directory(path));
         self.check_directory(&prepared, &directory)?;
         let output = Output::open(&directory)?;
+        let _claim = output.claim()?;
         let command = format!("extremal compare {}", path.display());
         match self.running.run(&prepared, &command, Some(&output))? {
             Some(results) => show(results, &output, &self.running, &self.figures),

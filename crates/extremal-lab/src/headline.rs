@@ -120,11 +120,3 @@ impl Facts {
         self.exceeded > 0 || self.violation.is_some_and(|v| !(v <= FEASIBLE))
     }
 }
-
-/// Rows whose measured exponent is above the theorem's, even at the lower end of its interval.
-pub fn above_theorem(results: &Results) -> impl Iterator<Item = &SummaryRow> {
-    results
-        .summary
-        .iter()
-        .filter(|r| r.exponent.is_some() && !r.exponent_note.is_empty())
-}

@@ -6,6 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
+/// The folder of finished cells.
+pub(crate) const CELLS: &str = "cells";
+
+/// A directory that nobody else runs an experiment in. The system lets go of it when the file is
+/// closed, however the program ends.
+#[derive(Debug)]
+pub struct Claim(#[allow(dead_code)] fs::File);
+
 /// A directory that is there and can be written to.
 #[derive(Debug)]
 pub struct Output {
@@ -26,6 +34,39 @@ impl Output {
         Ok(Self {
             directory: directory.into(),
         })
+    }
+
+    /// Keeps other runs out of the directory for as long as the claim lives, and removes what runs
+    /// that were killed had begun to write.
+    pub fn claim(&self) -> Result<Claim> {
+        let cells = self.directory.join(CELLS);
+        let path = cells.join("lock");
+        let failed = |why| Error::Write {
+            path: path.clone(),
+            why,
+        };
+        fs::create_dir_all(&cells).map_err(failed)?;
+        let file = fs::File::create(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(Error::Usage(format!(
+                    "another run goes on in {}; wait for it, or give another --out",
+                    self.directory.display()
+                )));
+            }
+            // A file system without locks: nobody is kept out.
+            Err(fs::TryLockError::Error(_)) => {}
+        }
+        for directory in [&self.directory, &cells] {
+            for entry in fs::read_dir(directory).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                if is_temporary(&entry.file_name().to_string_lossy()) {
+                    fs::remove_file(entry.path()).map_err(failed)?;
+                }
+            }
+        }
+        Ok(Claim(file))
     }
 
     /// Where it is.
@@ -81,6 +122,12 @@ impl Output {
     }
 }
 
+/// Whether [`temporary`] gives such names.
+fn is_temporary(name: &str) -> bool {
+    let number = name.strip_prefix('.').and_then(|n| n.rsplit_once('.'));
+    number.is_some_and(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// A name of our own beside `path`: two runs into one directory do not meet.
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -90,6 +137,25 @@ fn temporary(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_claimed_directory_is_tidied_and_kept_from_others() {
+        let base = std::env::temp_dir().join(format!("extremal-claim-{}", std::process::id()));
+        let out = Output::open(&base).unwrap();
+        out.keep("cells/a.json", "1").unwrap();
+        for stray in [".trace.csv.123", "cells/.b.json.77"] {
+            fs::write(base.join(stray), "half").unwrap();
+        }
+        fs::write(base.join(".mine"), "kept").unwrap();
+        let claim = out.claim().unwrap();
+        assert!(!base.join(".trace.csv.123").exists() && !base.join("cells/.b.json.77").exists());
+        assert!(base.join(".mine").exists() && base.join("cells/a.json").exists());
+        let error = out.claim().unwrap_err().to_string();
+        assert!(error.contains("another run goes on"), "{error}");
+        drop(claim);
+        out.claim().unwrap();
+        fs::remove_dir_all(&base).unwrap();
+    }
 
     #[test]
     fn files_are_replaced_whole_and_nothing_else_is_left() {

@@ -97,7 +97,7 @@ pub struct SummaryRow {
     pub exponent_low: Option<f64>,
     /// The upper end.
     pub exponent_high: Option<f64>,
-    /// Why there is no exponent, or what it shows where that is not the learner's rate.
+    /// Why there is no exponent, or why it may be above the theorem's; empty otherwise.
     pub exponent_note: String,
     /// The theorem.
     pub theorem: String,
@@ -111,6 +111,14 @@ pub struct SummaryRow {
     pub violation: Option<f64>,
     /// Oracle calls of one run.
     pub oracle_calls: u64,
+}
+
+impl SummaryRow {
+    /// Whether the measured exponent is above the theorem's, even at the low end of its interval:
+    /// then the note says why that may be.
+    pub fn is_above_theorem(&self) -> bool {
+        self.exponent.is_some() && !self.exponent_note.is_empty()
+    }
 }
 
 /// What became of a theorem's bound.

@@ -2,7 +2,7 @@
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
 use crate::format;
-use crate::headline::{Facts, HeadRow, above_theorem, headlines};
+use crate::headline::{Facts, HeadRow, headlines};
 use crate::results::{Results, SummaryRow, Verdict};
 
 /// Whether escape codes may be written.
@@ -133,7 +133,10 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
             count(facts.not_met)
         ));
     }
-    let above: Vec<String> = above_theorem(results)
+    let above: Vec<String> = results
+        .summary
+        .iter()
+        .filter(|row| row.is_above_theorem())
         .map(|row| {
             let measured = format::fitted(row.exponent, row.exponent_low, row.exponent_high);
             let room = row.bound.unwrap_or(f64::NAN) / row.regret;

@@ -20,6 +20,9 @@ use crate::error::{Error, Result};
 /// The key that is scaled where nothing else is said.
 const STEP: &str = "eta-scale";
 
+/// Keys and values, each of which knows where it stands.
+type Keys = IndexMap<Spanned<String>, Spanned<Value>>;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -35,7 +38,7 @@ struct File {
     #[serde(default)]
     problem: IndexMap<String, Spanned<Problem>>,
     #[serde(default)]
-    learner: IndexMap<String, Spanned<IndexMap<Spanned<String>, Spanned<Value>>>>,
+    learner: IndexMap<String, Spanned<Keys>>,
 }
 
 #[derive(Deserialize)]
@@ -195,11 +198,7 @@ fn checked_scales(at: &Text<'_>, scales: &Spanned<Vec<f64>>) -> Result<Vec<f64>>
     Ok(list.clone())
 }
 
-fn learner(
-    at: &Text<'_>,
-    table: &Spanned<IndexMap<Spanned<String>, Spanned<Value>>>,
-    grid: &[f64],
-) -> Result<LearnerConfig> {
+fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<LearnerConfig> {
     let (mut tune, mut own) = (None, None);
     let mut spec = toml::Table::new();
     let mut written = None;

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
-use crate::output::Output;
+use crate::output::{CELLS, Output};
 
 /// Where cells are kept; nowhere, if there is no directory.
 pub(crate) struct Store<'a>(pub Option<&'a Output>);
@@ -24,7 +24,7 @@ pub(crate) fn key(parts: &[&str]) -> String {
 }
 
 fn file(key: &str) -> String {
-    format!("cells/{key}.json")
+    format!("{CELLS}/{key}.json")
 }
 
 impl Store<'_> {

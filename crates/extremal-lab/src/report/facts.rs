@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::curves::listed;
 use super::headline::exponent;
 use super::html::escape;
-use super::view::{View, exponent_above};
+use super::view::View;
 use crate::format;
 use crate::results::{Results, Status, SummaryRow, Verdict};
 
@@ -129,16 +129,16 @@ fn above(view: &View<'_>) -> Vec<String> {
     let mut reasons: IndexMap<&str, Vec<String>> = IndexMap::new();
     for (_, learner) in view.learners() {
         let row = view.last(learner, view.scale(learner));
-        let Some(row) = row.filter(|row| exponent_above(row)) else {
+        let Some(row) = row.filter(|row| row.is_above_theorem()) else {
             continue;
         };
-        let why = match row.exponent_note.as_str() {
-            "" if row.verdict == Verdict::Kept => "the bounds are kept all the same",
-            "" => "no reason is known",
-            note => note,
-        };
         let theorem = row.theorem_exponent.map_or("—".into(), format::exponent);
-        let text = format!("{learner} ({} against {theorem})", exponent(row));
+        let room = row.bound.map_or(String::new(), |bound| {
+            let times = format::significant(bound / row.regret, 2);
+            format!(", the bound {times} times the regret")
+        });
+        let text = format!("{learner} ({} against {theorem}{room})", exponent(row));
+        let why = row.exponent_note.as_str();
         reasons.entry(why).or_default().push(text);
     }
     let sentence = |(why, who): (&str, Vec<String>)| {
@@ -196,7 +196,11 @@ mod tests {
         let html = verdict(&[sample::results()]);
         assert!(html.contains("To be read with care"));
         assert!(
-            html.contains("ofw (0.84 ± 0.02 against 3/4): with a drift it reflects the step size."),
+            html.contains("ofw (0.84 ± 0.02 against 3/4, the bound "),
+            "{html}"
+        );
+        assert!(
+            html.contains(" times the regret): with a drift it reflects the step size."),
             "{html}"
         );
     }

@@ -6,7 +6,7 @@ use extremal::learner::LearnerSpec;
 
 use super::html::escape;
 use super::palette::Palette;
-use super::view::{View, exponent_above};
+use super::view::View;
 use crate::format;
 use crate::results::{Results, SummaryRow, Verdict};
 
@@ -16,7 +16,7 @@ pub(super) const READING: [&str; 5] = [
     "Every horizon T is a run of its own, from scratch. The measured exponent is the slope of log regret on log T, with its 95 % interval over seeds; a dash marks what can’t be fitted, such as a regret ≤ 0. Theory’s step sizes are careful, so with a drift an exponent shows how the step size depends on T rather than how hard the problem is.",
     "A measured exponent above the theorem’s, marked ▲, is no contradiction as long as the bound is kept: the theorem’s constant leaves room for it at these T.",
     "A bound is shown only if the runs kept to the theorem’s assumptions, and is vacuous where it exceeds G·D·T, which no feasible learner can.",
-    "Oracle calls are those made to play in one run; a learner without any projects. Time is spent inside the learner, in runs that had the machine to themselves.",
+    "Oracle calls are those made to play in one run; Time is spent inside the learner, in runs that had the machine to themselves.",
 ];
 
 /// Distinct remarks, numbered as they come.
@@ -207,7 +207,7 @@ fn line(
     notes: &mut Footnotes,
     out: &mut String,
 ) {
-    let above = if exponent_above(row) {
+    let above = if row.is_above_theorem() {
         " <span class=\"warn\" title=\"above the theorem’s\">▲</span>"
     } else {
         ""

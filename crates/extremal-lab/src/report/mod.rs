@@ -29,7 +29,7 @@ pub use raster::png;
 /// A figure to be saved by itself.
 #[derive(Debug, Clone)]
 pub struct SavedFigure {
-    /// The file's name.
+    /// The file's name, without its ending.
     pub name: String,
     /// The SVG.
     pub content: String,

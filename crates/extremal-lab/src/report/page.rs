@@ -31,13 +31,13 @@ pub fn plots(all: &[Results]) -> Vec<SavedFigure> {
     let mut saved: Vec<SavedFigure> = Vec::new();
     let mut save = |name: String, content: String| {
         let base = file_name(&name);
-        let mut name = format!("{base}.svg");
+        let mut name = base.clone();
         // Two experiments may give the same name to a problem.
         for k in 2.. {
             if saved.iter().all(|s| s.name != name) {
                 break;
             }
-            name = format!("{base}-{k}.svg");
+            name = format!("{base}-{k}");
         }
         saved.push(SavedFigure { name, content });
     };

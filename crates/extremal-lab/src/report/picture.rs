@@ -129,7 +129,7 @@ impl Drawn<'_> {
             return String::new();
         };
         let answer = match step.atoms.as_slice() {
-            [] => "No oracle call: it projects.".into(),
+            [] => "No oracle call in this round.".into(),
             [v] => format!("The oracle answers v = {}.", pair(*v)),
             [v, ..] => format!(
                 "The oracle answers {} times, first v = {}.",

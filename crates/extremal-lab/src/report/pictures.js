@@ -171,7 +171,7 @@
       set(this.part('.p-regret'), { points: this.points.slice(0, t + 1).join(' ') });
       const dot = this.strip(t, regret);
       set(this.part('.p-dot'), { cx: dot[0].toFixed(1), cy: dot[1].toFixed(1) });
-      const answer = atoms.length === 0 ? 'No oracle call: it projects.'
+      const answer = atoms.length === 0 ? 'No oracle call in this round.'
         : atoms.length === 1 ? 'The oracle answers v = ' + pair(atoms[0]) + '.'
           : 'The oracle answers ' + atoms.length + ' times, first v = ' + pair(atoms[0]) + '.';
       this.root.querySelector('.said').textContent =

@@ -121,45 +121,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether the measured exponent is above the theorem's, the interval considered.
-pub(super) fn exponent_above(row: &SummaryRow) -> bool {
-    let (Some(low), Some(theorem)) = (row.exponent_low.or(row.exponent), row.theorem_exponent)
-    else {
-        return false;
-    };
-    // log T has a slope too, 1/ln T: no regret of that order is flatter.
-    let allowed = if theorem == 0.0 {
-        1.0 / (row.horizon.max(3) as f64).sqrt().ln()
-    } else {
-        theorem
-    };
-    low > allowed
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample;
     use super::*;
-
-    #[test]
-    fn the_interval_counts_and_so_does_the_slope_of_a_logarithm() {
-        let results = sample::results();
-        let mut row = results.summary[0].clone();
-        row.horizon = 10_000;
-        for (low, theorem, above) in [
-            (0.76, 0.75, true),
-            (0.74, 0.75, false),
-            (0.1, 0.0, false),
-            (0.3, 0.0, true),
-        ] {
-            row.exponent = Some(low + 0.02);
-            row.exponent_low = Some(low);
-            row.theorem_exponent = Some(theorem);
-            assert_eq!(exponent_above(&row), above, "{low} {theorem}");
-        }
-        row.theorem_exponent = None;
-        assert!(!exponent_above(&row));
-    }
 
     #[test]
     fn a_grid_without_one_is_shown_by_its_first_factor() {

@@ -68,6 +68,7 @@ enum Listed {
     Losses,
     Learners,
     Streams,
+    Data,
 }
 
 impl From<Listed> for Kind {
@@ -77,6 +78,7 @@ impl From<Listed> for Kind {
             Listed::Losses => Self::Losses,
             Listed::Learners => Self::Learners,
             Listed::Streams => Self::Streams,
+            Listed::Data => Self::Data,
         }
     }
 }

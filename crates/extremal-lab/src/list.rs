@@ -6,6 +6,7 @@ use extremal::set::SetSpec;
 use extremal::spec::Entry;
 use extremal::stream::StreamSpec;
 
+use crate::rows::{Dataset, datasets};
 use crate::table::{Paint, wrap};
 
 /// A kind of component.
@@ -19,11 +20,19 @@ pub enum Kind {
     Learners,
     /// Synthetic streams.
     Streams,
+    /// Data sets that are part of the program.
+    Data,
 }
 
 impl Kind {
     /// All kinds, in the order shown.
-    pub const ALL: [Self; 4] = [Self::Sets, Self::Losses, Self::Learners, Self::Streams];
+    pub const ALL: [Self; 5] = [
+        Self::Sets,
+        Self::Losses,
+        Self::Learners,
+        Self::Streams,
+        Self::Data,
+    ];
 
     fn title(self) -> &'static str {
         match self {
@@ -31,6 +40,7 @@ impl Kind {
             Self::Losses => "LOSSES",
             Self::Learners => "LEARNERS",
             Self::Streams => "STREAMS",
+            Self::Data => "DATA",
         }
     }
 
@@ -40,6 +50,7 @@ impl Kind {
             Self::Losses => LossSpec::ENTRIES,
             Self::Learners => LearnerSpec::ENTRIES,
             Self::Streams => StreamSpec::ENTRIES,
+            Self::Data => &[],
         }
     }
 
@@ -60,7 +71,10 @@ const COLUMN: usize = 24;
 pub fn render(kinds: &[Kind], paint: Paint) -> String {
     let blocks = kinds.iter().map(|kind| {
         let entries = kind.entries().iter();
-        let entries: Vec<_> = entries.map(|e| describe(*kind, e, paint)).collect();
+        let mut entries: Vec<_> = entries.map(|e| describe(*kind, e, paint)).collect();
+        if *kind == Kind::Data {
+            entries.extend(datasets().iter().map(|d| describe_data(d, paint)));
+        }
         format!("{}\n\n{}", paint.bold(kind.title()), entries.join("\n"))
     });
     blocks.collect::<Vec<_>>().join("\n\n")
@@ -79,6 +93,22 @@ fn describe(kind: Kind, entry: &Entry, paint: Paint) -> String {
     for example in entry.examples {
         field(&mut out, "example", example);
     }
+    out
+}
+
+fn describe_data(data: &Dataset, paint: Paint) -> String {
+    let summary = wrap(data.summary, WIDTH - 4, "    ");
+    let mut out = format!("  {}\n    {summary}", paint.bold(data.name));
+    let (rows, columns) = (data.rows, data.columns);
+    field(
+        &mut out,
+        "size",
+        &format!("{rows} examples, {columns} features"),
+    );
+    field(&mut out, "task", &data.task.to_string());
+    field(&mut out, "licence", data.licence);
+    let example = format!("stream = {{ data = \"{}\" }}", data.name);
+    field(&mut out, "example", &example);
     out
 }
 

@@ -29,7 +29,12 @@ pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
             .flat_map(|s| &s.points)
             .any(|p| p.x > 0.0 && p.y > 0.0)
     });
-    drawn.map(|(name, figure)| Tab { name, figure }).collect()
+    let mut tabs: Vec<Tab> = drawn.map(|(name, figure)| Tab { name, figure }).collect();
+    // A single horizon is a column of points: anything else says more.
+    if view.config.horizons.len() == 1 && tabs.len() > 1 {
+        tabs.retain(|tab| tab.name != "horizons");
+    }
+    tabs
 }
 
 fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static str)) -> Figure {

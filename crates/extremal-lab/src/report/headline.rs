@@ -317,7 +317,7 @@ mod tests {
         let results = sample::results();
         let html = rendered(&results);
         assert_eq!(
-            html.matches("<li>with a drift it reflects the step size</li>")
+            html.matches("<li>no contradiction, as with a drift it reflects the step size</li>")
                 .count(),
             1
         );

@@ -160,7 +160,7 @@ fn summary_row(
         exponent_low: last.then_some(exponent - 0.02),
         exponent_high: last.then_some(exponent + 0.02),
         exponent_note: if above {
-            "with a drift it reflects the step size".into()
+            "no contradiction, as with a drift it reflects the step size".into()
         } else {
             String::new()
         },

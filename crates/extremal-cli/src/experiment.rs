@@ -12,7 +12,7 @@ use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
 use extremal_lab::headline::Facts;
 use extremal_lab::output::Output;
-use extremal_lab::results::{Results, Status, file};
+use extremal_lab::results::{Results, file};
 use extremal_lab::{Error, demo, report, table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -179,7 +179,7 @@ fn show(
             page.display()
         ));
     }
-    if Facts::of(&results).is_suspicious() {
+    if Facts::of(std::slice::from_ref(&results)).is_suspicious() {
         tell(
             "error: a decision left its set or a regret exceeds a proven bound, see the lines below the table",
         );
@@ -195,7 +195,9 @@ impl Demo {
             command.push_str(&format!(" --max-rounds {longest}"));
         }
         let prepared = Prepared::new(demo::experiment(self.seed, self.max_rounds)?)?;
+        check_demo_directory(&self.out)?;
         let output = Output::open(&self.out)?;
+        let _claim = output.claim()?;
         match self.running.run(&prepared, &command, None)? {
             Some(results) => show(results, &output, &self.running, &self.figures),
             None => {
@@ -222,8 +224,15 @@ impl Compare {
             ));
             return Ok(ExitCode::SUCCESS);
         }
+        if !self.running.quiet {
+            for note in &prepared.notes {
+                tell(&format!("note: {note}"));
+            }
+        }
         let directory = self.out.clone().unwrap_or_else(|| default_directory(path));
-        self.check_directory(&prepared, &directory)?;
+        if !self.update {
+            check_directory(&prepared, &directory)?;
+        }
         let output = Output::open(&directory)?;
         let _claim = output.claim()?;
         let command = format!("extremal compare {}", path.display());
@@ -238,26 +247,63 @@ impl Compare {
             }
         }
     }
+}
 
-    /// A directory of another experiment is left alone.
-    fn check_directory(&self, prepared: &Prepared, directory: &Path) -> anyhow::Result<()> {
-        let config = directory.join(file::CONFIG);
-        let there = match std::fs::read_to_string(&config) {
-            Ok(there) => there,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(e) => {
-                return Err(e).with_context(|| format!("can't read {}", config.display()));
-            }
-        };
-        if self.update || there == prepared.experiment.to_toml() {
-            return Ok(());
-        }
-        Err(Error::Usage(format!(
+/// The text of a file that may be missing.
+fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e).with_context(|| format!("can't read {}", path.display())),
+    }
+}
+
+/// A directory of another experiment is left alone, and so are tables that nobody knows the
+/// experiment of.
+fn check_directory(prepared: &Prepared, directory: &Path) -> anyhow::Result<()> {
+    let config = directory.join(file::CONFIG);
+    match read_if_there(&config)? {
+        Some(there) if there == prepared.experiment.to_toml() => Ok(()),
+        Some(_) => Err(Error::Usage(format!(
             "{} holds another experiment, see {}; give another --out, or --update to run this one there and keep the runs that are the same",
             directory.display(),
             config.display()
         ))
-        .into())
+        .into()),
+        None => check_free(directory),
+    }
+}
+
+/// The demo writes over a demo, and over nothing else.
+fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
+    match read_if_there(&directory.join(file::RUN))? {
+        Some(run) if run.contains("\"extremal demo ") => Ok(()),
+        Some(_) => Err(Error::Usage(format!(
+            "{} holds an experiment; give another --out",
+            directory.display()
+        ))
+        .into()),
+        None => check_free(directory),
+    }
+}
+
+/// Nothing that would be written is there.
+fn check_free(directory: &Path) -> anyhow::Result<()> {
+    let ours = [
+        file::CONFIG,
+        file::RUN,
+        file::TRACE,
+        file::SUMMARY,
+        file::CHECKS,
+    ];
+    let taken = ours.iter().find(|name| directory.join(name).exists());
+    match taken {
+        None => Ok(()),
+        Some(name) => Err(Error::Usage(format!(
+            "{} would be written over; give another --out",
+            directory.join(name).display()
+        ))
+        .into()),
     }
 }
 
@@ -269,17 +315,8 @@ fn default_directory(experiment: &Path) -> PathBuf {
 
 impl Report {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let read = |directory: &PathBuf| Results::read(directory);
-        let all = self.directories.iter().map(read);
+        let all = self.directories.iter().map(|d| Results::read(d));
         let all = all.collect::<Result<Vec<Results>, Error>>()?;
-        for (results, directory) in all.iter().zip(&self.directories) {
-            if results.run.status == Status::Running {
-                tell(&format!(
-                    "note: {} is not complete; its tables are those of an earlier run",
-                    directory.display()
-                ));
-            }
-        }
         let output = Output::open(self.out.as_ref().unwrap_or(&self.directories[0]))?;
         self.figures.write(&all, &output)?;
         let page = output.write(file::REPORT, &report::page(&all))?;

@@ -180,7 +180,7 @@ fn what_can_not_run_is_refused_before_anything_is_written() {
     fs::write(folder.0.join("small.toml"), text).unwrap();
     let said = refused(&mut folder.compare("out", &[]), 1);
     assert!(
-        said.contains("small.toml:21: unknown variant `ofv`"),
+        said.contains("small.toml:22: unknown variant `ofv`"),
         "{said}"
     );
     assert!(!folder.0.join("out").exists());
@@ -212,4 +212,82 @@ fn a_report_is_made_again_from_the_tables() {
     assert!(both.matches("Small").count() > page.matches("Small").count());
     let said = refused(&mut report(&["nowhere"]), 1);
     assert!(said.contains("config.toml"), "{said}");
+}
+
+#[test]
+fn the_demo_writes_over_a_demo_and_nothing_else() {
+    let folder = Folder::new("demo");
+    let demo = |out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_extremal"));
+        command.current_dir(&folder.0);
+        command.args(["demo", "--quiet", "--max-rounds", "1000", "--out", out]);
+        command
+    };
+    done(&mut demo("demo"));
+    done(demo("demo").args(["--seed", "1"]));
+    done(&mut folder.compare("out", &[]));
+    let before = folder.tables("out");
+    let said = refused(&mut demo("out"), 2);
+    assert!(said.contains("holds an experiment"), "{said}");
+    let said = refused(&mut folder.compare("demo", &[]), 2);
+    assert!(said.contains("holds another experiment"), "{said}");
+    assert_eq!(folder.tables("out"), before);
+    // nor over somebody's own table
+    fs::create_dir(folder.0.join("mine")).unwrap();
+    fs::write(folder.0.join("mine/summary.csv"), "my own").unwrap();
+    let said = refused(&mut folder.compare("mine", &[]), 2);
+    assert!(said.contains("summary.csv would be written over"), "{said}");
+    assert_eq!(folder.read("mine/summary.csv"), "my own");
+}
+
+#[test]
+fn an_experiment_that_is_not_complete_has_no_report() {
+    let folder = Folder::new("incomplete");
+    done(&mut folder.compare("out", &[]));
+    let run = folder.read("out/run.json").replace("complete", "running");
+    fs::write(folder.0.join("out/run.json"), run).unwrap();
+    let mut report = Command::new(env!("CARGO_BIN_EXE_extremal"));
+    report.current_dir(&folder.0).args(["report", "out"]);
+    let said = refused(&mut report, 1);
+    assert!(said.contains("is not complete"), "{said}");
+}
+
+#[test]
+fn files_are_found_from_the_experiment_and_again_from_its_config() {
+    let folder = Folder::new("files");
+    fs::create_dir(folder.0.join("deep")).unwrap();
+    let rows: String = (0..40)
+        .map(|i| format!("{},{}\n", i % 2, f64::from(i) / 40.0))
+        .collect();
+    fs::write(folder.0.join("deep/data.csv"), format!("label,a\n{rows}")).unwrap();
+    let text = "rounds = 30\n[problem.p]\nset = 'l2'\nloss = 'logistic'\nstream = { file = 'data.csv' }\n[learner.ofw-free]\nname = 'ofw-free'\n";
+    fs::write(folder.0.join("deep/e.toml"), text).unwrap();
+    let compare = |from: &str, out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_extremal"));
+        command
+            .current_dir(&folder.0)
+            .args(["compare", from, "--quiet", "--out", out]);
+        command
+    };
+    done(&mut compare("deep/e.toml", "out"));
+    done(&mut compare("out/config.toml", "again"));
+    assert_eq!(folder.tables("again"), folder.tables("out"));
+    // other numbers under the same name are other cells
+    let other = folder.read("deep/data.csv").replace("0.5", "0.75");
+    fs::write(folder.0.join("deep/data.csv"), other).unwrap();
+    done(&mut compare("deep/e.toml", "out"));
+    assert_ne!(folder.tables("again"), folder.tables("out"));
+    for (content, why) in [
+        ("label,a\n0,1\n1,2\n-1,3\n", "example 3"),
+        ("label,a\n0,1\nx,2\n", "data.csv:3"),
+        ("", "data.csv"),
+    ] {
+        let rows = content.to_string() + &"1,1\n".repeat(if content.is_empty() { 0 } else { 40 });
+        fs::write(folder.0.join("deep/data.csv"), rows).unwrap();
+        let said = refused(&mut compare("deep/e.toml", "out"), 1);
+        assert!(
+            said.contains("deep/e.toml:5: ") && said.contains(why),
+            "{why}: {said}"
+        );
+    }
 }

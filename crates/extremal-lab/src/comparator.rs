@@ -54,8 +54,14 @@ pub(crate) struct Best {
     pub floor: f64,
 }
 
-/// The best fixed decision after each of the (growing) numbers of rounds.
-pub(crate) fn best_fixed(problem: &Built, seed: u64, rounds: &[u64]) -> Result<Vec<Best>> {
+/// The best fixed decision after each of the (growing) numbers of rounds. Nothing if asked to
+/// stop.
+pub(crate) fn best_fixed(
+    problem: &Built,
+    seed: u64,
+    rounds: &[u64],
+    stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Vec<Best>>> {
     let here = || format!("{}, comparator, seed {seed}", problem.name);
     let mut stream = problem.stream(seed).context(here)?;
     let nowhere = Fixed::zero(problem.set.dim());
@@ -70,6 +76,9 @@ pub(crate) fn best_fixed(problem: &Built, seed: u64, rounds: &[u64]) -> Result<V
     let mut all = Vec::with_capacity(rounds.len());
     for &t in rounds {
         while played < t {
+            if stopped() {
+                return Ok(None);
+            }
             let Some(round) = stream.next(&nowhere).context(here)? else {
                 return Err(Error::Unsupported(format!(
                     "{}: the stream ends before round {t}",
@@ -86,7 +95,7 @@ pub(crate) fn best_fixed(problem: &Built, seed: u64, rounds: &[u64]) -> Result<V
         });
         options.start = Some(best.x);
     }
-    Ok(all)
+    Ok(Some(all))
 }
 
 #[cfg(test)]
@@ -103,11 +112,17 @@ mod tests {
         Ok(prepared.problems.remove(0))
     }
 
+    fn found(problem: &Built, seed: u64, rounds: &[u64]) -> Vec<Best> {
+        best_fixed(problem, seed, rounds, &|| false)
+            .unwrap()
+            .unwrap()
+    }
+
     #[test]
     fn every_loss_has_a_certified_comparator() {
         for (loss, stream) in [("squared", "regression"), ("logistic", "classification")] {
             let problem = problem("lp:p=1.5,radius=2,dim=5", loss, 0.1, stream).unwrap();
-            let best = best_fixed(&problem, 3, &[50, 400]).unwrap();
+            let best = found(&problem, 3, &[50, 400]);
             for (best, rounds) in best.iter().zip([50, 400]) {
                 assert!(best.floor <= best.value, "{loss}: {best:?}");
                 assert!(best.value - best.floor <= 1e-6, "{loss}: {best:?}");
@@ -128,7 +143,7 @@ mod tests {
     #[test]
     fn statistics_and_kept_rounds_have_the_same_best_decision() {
         let problem = problem("simplex:total=2,dim=4", "squared", 0.05, "regression").unwrap();
-        let best = best_fixed(&problem, 1, &[300]).unwrap()[0];
+        let best = found(&problem, 1, &[300])[0];
         let mut sum = Sum::new(4, &problem.objective).unwrap();
         let mut stream = problem.stream(1).unwrap();
         for _ in 0..300 {
@@ -147,7 +162,7 @@ mod tests {
             let kept = Kept::new(&problem).unwrap();
             assert_eq!(matches!(kept, Kept::Squares(_)), squared, "{set}");
             if !squared {
-                let best = best_fixed(&problem, 1, &[20]).unwrap()[0];
+                let best = found(&problem, 1, &[20])[0];
                 assert!(best.floor <= best.value, "{best:?}");
             }
         }

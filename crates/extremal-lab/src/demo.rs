@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn every_interval_is_one_and_linear_losses_have_exact_regret() {
         let results = played(2);
-        assert!(!Facts::of(&results).is_suspicious());
+        assert!(!Facts::of(std::slice::from_ref(&results)).is_suspicious());
         for row in &results.trace {
             assert!(row.regret_lower <= row.regret_upper, "{row:?}");
             if results.experiment.problems[&row.problem].loss.to_string() == "linear" {

@@ -3,9 +3,15 @@
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
 use crate::results::{Results, SummaryRow, Verdict};
+use crate::summary::worse;
 
 /// The largest violation of a set's constraints that counts as none.
 const FEASIBLE: f64 = 1e-9;
+
+/// Whether a violation is more than rounding. NaN is.
+pub fn is_violation(v: f64) -> bool {
+    !(v <= FEASIBLE)
+}
 
 /// A problem and its rows.
 pub struct Headline<'a> {
@@ -96,27 +102,30 @@ pub struct Facts {
     pub exceeded: usize,
     /// Cases that broke an assumption.
     pub not_met: usize,
+    /// Cases with too few seeds for a theorem about the mean.
+    pub few_seeds: usize,
 }
 
 impl Facts {
-    /// Those of an experiment.
-    pub fn of(results: &Results) -> Self {
-        let count = |v: Verdict| results.summary.iter().filter(|r| r.verdict == v).count();
-        let violations = results.summary.iter().filter_map(|r| r.violation);
+    /// Those of one experiment, or of several.
+    pub fn of(all: &[Results]) -> Self {
+        let rows = || all.iter().flat_map(|r| &r.summary);
+        let count = |v: Verdict| rows().filter(|r| r.verdict == v).count();
         Self {
-            runs: results.run.cells,
-            rounds: results.run.rounds,
-            violation: violations.reduce(f64::max),
+            runs: all.iter().map(|r| r.run.cells).sum(),
+            rounds: all.iter().map(|r| r.run.rounds).sum(),
+            violation: rows().filter_map(|r| r.violation).reduce(worse),
             kept: count(Verdict::Kept),
             vacuous: count(Verdict::Vacuous),
             exceeded: count(Verdict::Exceeded),
             not_met: count(Verdict::NotMet),
+            few_seeds: count(Verdict::FewSeeds),
         }
     }
 
     /// Whether something happened that can't happen: an infeasible decision, or a regret above a
     /// proven bound.
     pub fn is_suspicious(&self) -> bool {
-        self.exceeded > 0 || self.violation.is_some_and(|v| !(v <= FEASIBLE))
+        self.exceeded > 0 || self.violation.is_some_and(is_violation)
     }
 }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
+/// What the names of files end with that are being written: nobody else's do.
+const BEGUN: &str = ".extremal-begun";
+
 /// The folder of finished cells.
 pub(crate) const CELLS: &str = "cells";
 
@@ -61,7 +64,9 @@ impl Output {
         for directory in [&self.directory, &cells] {
             for entry in fs::read_dir(directory).map_err(failed)? {
                 let entry = entry.map_err(failed)?;
-                if is_temporary(&entry.file_name().to_string_lossy()) {
+                let name = entry.file_name();
+                let regular = entry.file_type().map_err(failed)?.is_file();
+                if regular && name.to_string_lossy().ends_with(BEGUN) {
                     fs::remove_file(entry.path()).map_err(failed)?;
                 }
             }
@@ -122,16 +127,10 @@ impl Output {
     }
 }
 
-/// Whether [`temporary`] gives such names.
-fn is_temporary(name: &str) -> bool {
-    let number = name.strip_prefix('.').and_then(|n| n.rsplit_once('.'));
-    number.is_some_and(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-}
-
 /// A name of our own beside `path`: two runs into one directory do not meet.
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}", std::process::id()))
+    path.with_file_name(format!(".{name}.{}{BEGUN}", std::process::id()))
 }
 
 #[cfg(test)]
@@ -143,13 +142,18 @@ mod tests {
         let base = std::env::temp_dir().join(format!("extremal-claim-{}", std::process::id()));
         let out = Output::open(&base).unwrap();
         out.keep("cells/a.json", "1").unwrap();
-        for stray in [".trace.csv.123", "cells/.b.json.77"] {
+        for stray in [
+            ".trace.csv.1.extremal-begun",
+            "cells/.b.json.7.extremal-begun",
+        ] {
             fs::write(base.join(stray), "half").unwrap();
         }
-        fs::write(base.join(".mine"), "kept").unwrap();
+        fs::write(base.join(".notes.2024"), "kept").unwrap();
+        fs::create_dir(base.join(".x.extremal-begun")).unwrap();
         let claim = out.claim().unwrap();
-        assert!(!base.join(".trace.csv.123").exists() && !base.join("cells/.b.json.77").exists());
-        assert!(base.join(".mine").exists() && base.join("cells/a.json").exists());
+        assert!(!base.join(".trace.csv.1.extremal-begun").exists());
+        assert!(!base.join("cells/.b.json.7.extremal-begun").exists());
+        assert!(base.join(".notes.2024").exists() && base.join("cells/a.json").exists());
         let error = out.claim().unwrap_err().to_string();
         assert!(error.contains("another run goes on"), "{error}");
         drop(claim);

@@ -133,6 +133,8 @@ pub enum Verdict {
     NotMet,
     /// The regret exceeds it, although the assumptions hold: a defect.
     Exceeded,
+    /// It speaks of the mean over seeds, and these are fewer than thirty.
+    FewSeeds,
     /// No theorem for this learner on this set.
     NoneProven,
 }
@@ -273,9 +275,17 @@ impl Results {
     pub fn read(directory: &Path) -> Result<Self> {
         let config = directory.join(file::CONFIG);
         let text = read(&config)?;
+        let run: RunInfo = json(directory, file::RUN)?;
+        if run.status == Status::Running {
+            return Err(Error::Unsupported(format!(
+                "{} is not complete; the command that began it finishes it: {}",
+                directory.display(),
+                run.command
+            )));
+        }
         Ok(Self {
             experiment: Experiment::parse(&text, &config)?,
-            run: json(directory, file::RUN)?,
+            run,
             trace: table(directory, file::TRACE)?,
             summary: table(directory, file::SUMMARY)?,
             checks: table(directory, file::CHECKS)?,

@@ -48,14 +48,13 @@ const COLUMNS: [(&str, &str, bool); 9] = [
 
 /// A row's cells, in the order of the columns.
 fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [String; 9] {
-    let name = match (row.learner.projects(), row.best.is_some()) {
-        (true, false) => format!("{} *", row.name),
-        (projects, true) => {
-            let star = if projects { " *" } else { "" };
-            format!("{}{star} ×{}", row.name, shown.scale)
-        }
-        (false, false) => row.name.into(),
-    };
+    let mut name = row.name.to_string();
+    if row.learner.projects() {
+        name.push_str(" *");
+    }
+    if row.best.is_some() || shown.scale != 1.0 {
+        name.push_str(&format!(" ×{}", shown.scale));
+    }
     let timed = row.seconds.map_or("—".into(), format::duration);
     [
         name,
@@ -72,6 +71,7 @@ fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [Str
             (Verdict::Exceeded, _) => "EXCEEDED".into(),
             (Verdict::Vacuous | Verdict::Kept, _) => "vacuous".into(),
             (Verdict::NotMet, _) => "not met".into(),
+            (Verdict::FewSeeds, _) => "few seeds".into(),
             (Verdict::NoneProven, _) => "none proven".into(),
         },
         format::count(shown.oracle_calls),
@@ -108,7 +108,7 @@ fn constants(problem: &ProblemConfig) -> String {
 
 /// What holds for all runs, in sentences.
 pub(crate) fn verdicts(results: &Results) -> Vec<String> {
-    let facts = Facts::of(results);
+    let facts = Facts::of(std::slice::from_ref(results));
     let count = |n: usize| format::count(n as u64);
     let violation = match facts.violation {
         Some(v) => format::violation(v),
@@ -133,6 +133,12 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
             count(facts.not_met)
         ));
     }
+    if facts.few_seeds > 0 {
+        lines.push(format!(
+            "{} cases have a bound of the mean, and fewer than the thirty seeds that it takes to speak of it.",
+            count(facts.few_seeds)
+        ));
+    }
     let above: Vec<String> = results
         .summary
         .iter()
@@ -150,7 +156,7 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
         .collect();
     if !above.is_empty() {
         lines.push(format!(
-            "Exponents above the theorem's even at the low end of their interval: {}. That is no contradiction: a bound far above the regret leaves room to grow faster for a while, as it does while small steps have not yet left the start.",
+            "Exponents above the theorem's even at the low end of their interval: {}. That is no contradiction: a bound holds for every T, and as long as it is above the regret, that may grow faster than it.",
             above.join("; ")
         ));
     } else if results.summary.iter().any(|r| r.exponent.is_some()) {
@@ -162,7 +168,7 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
 /// How to read the table, in sentences.
 pub(crate) fn reading(results: &Results) -> Vec<String> {
     let mut all = vec![
-        "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".to_string(),
+        "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds; log T has none, and is held against the slope of its bound there. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".to_string(),
         "A bound is vacuous where it exceeds G·D·T, which no feasible learner can; a dash marks what can't be fitted (a regret ≤ 0) or has no theorem on this set.".into(),
     ];
     let learners = || results.experiment.learners.values();

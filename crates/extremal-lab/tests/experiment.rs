@@ -118,7 +118,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         ),
         (
             with("\"ofw-ls\"", "\"ofw-sl\""),
-            18,
+            19,
             "expected one of `ofw`",
         ),
         (
@@ -157,7 +157,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             "letters, digits",
         ),
         // what only shows when it is built
-        (with("\"simplex:dim=5\"", "\"simplex\""), 11, "dim"),
+        (with("\"simplex:dim=5\"", "\"simplex\""), 12, "dim"),
         (
             with("[\"paper\", \"book\", \"ogd\"]", "[\"lifted\"]"),
             24,
@@ -165,19 +165,35 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         ),
         (
             with("{ name = \"regression\", norm = 1 }", "\"adversary\""),
-            11,
+            15,
             "linear loss alone",
         ),
-        (with("\"squared\"", "\"logistic\""), 11, "label"),
+        (with("\"squared\"", "\"logistic\""), 15, "label"),
         (
             with("{ name = \"drift\" }", "{ file = \"gone.svm\" }"),
-            6,
+            9,
             "gone.svm",
         ),
         (
             with("{ name = \"drift\" }", "{ data = \"mars\" }"),
-            6,
+            9,
             "breast-cancer",
+        ),
+        (
+            with("dim = 4", "dim = 4, radius = nan"),
+            7,
+            "must be finite",
+        ),
+        (with("dim = 4", "dim = 4000000000"), 7, "go up to"),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\neta-scale = inf"),
+            20,
+            "must be finite",
+        ),
+        (
+            with("{ name = \"regression\", norm = 1 }", "{ data = \"djia\" }"),
+            15,
+            "needs labels",
         ),
         ("x = [".into(), 1, "unclosed array"),
         (String::new(), 1, "[problem.NAME]"),

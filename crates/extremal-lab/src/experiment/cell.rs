@@ -104,13 +104,17 @@ pub(crate) struct Checked {
 }
 
 impl Proof {
-    fn new(guarantee: Guarantee, problem: &Built, seen: &Seen, rounds: f64) -> Self {
+    /// Nothing where the bound is none.
+    fn new(guarantee: Guarantee, problem: &Built, seen: &Seen, rounds: f64) -> Option<Self> {
         let bound = guarantee.bound(rounds);
         let diameter = problem.set.geometry().diameter;
-        // where nobody knows G, the largest gradient seen stands for it
-        let gradient = problem.gradient.min(seen.largest_gradient);
+        let gradient = match problem.gradient {
+            g if g.is_finite() => g,
+            // where nobody knows G, the largest gradient seen stands for it
+            _ => seen.largest_gradient,
+        };
         let checks = guarantee.check(seen, problem.objective.strong_convexity());
-        Self {
+        bound.is_finite().then(|| Self {
             theorem: guarantee.theorem().into(),
             exponent: guarantee.exponent(),
             bound,
@@ -123,7 +127,7 @@ impl Proof {
                     detail: c.detail,
                 })
                 .collect(),
-        }
+        })
     }
 
     /// Whether it speaks of the mean over seeds alone.
@@ -251,9 +255,7 @@ impl Cell<'_> {
         let (mut played, mut total) = (0, 0.0);
         let mut seen = Vec::with_capacity(looks.len());
         for (i, &round) in looks.iter().enumerate() {
-            if stopped() {
-                return Ok(None);
-            }
+            let mut stop = false;
             let summary = game::play(
                 &mut learner,
                 &mut *stream,
@@ -262,9 +264,15 @@ impl Cell<'_> {
                 &mut || 0.0,
                 Some(&mut meter),
                 Some(&*problem.set),
-                |_| Ok(()),
-            )
-            .context(here)?;
+                |_| {
+                    stop = stop || stopped();
+                    if stop { Err(enough()) } else { Ok(()) }
+                },
+            );
+            if stop {
+                return Ok(None);
+            }
+            let summary = summary.context(here)?;
             if summary.rounds < round - played {
                 return Err(Error::Unsupported(format!(
                     "{}: the stream ends before round {round}",
@@ -273,10 +281,15 @@ impl Cell<'_> {
             }
             played = round;
             total += summary.total_loss;
-            violation = match (violation, summary.largest_violation) {
-                (Some(a), Some(b)) => Some(a.max(b)),
-                (a, b) => a.or(b),
-            };
+            violation = summary.largest_violation.map_or(violation, |new| {
+                // NaN is no feasible point either
+                let worse = !(new <= violation.unwrap_or(0.0));
+                if worse {
+                    Some(new)
+                } else {
+                    violation.or(Some(new))
+                }
+            });
             let certified = meter.certificate(CERTIFICATE_STEPS).context(here)?.regret;
             let (lower, upper, level) = match best {
                 None => (certified, certified, Level::Exact),
@@ -286,7 +299,9 @@ impl Cell<'_> {
                 let later =
                     |a: &Assumption| matches!(a, Assumption::Horizon(t) if *t != round as f64);
                 let fixed = g.assumptions().iter().any(later);
-                (!fixed).then(|| g.bound(round as f64))
+                (!fixed)
+                    .then(|| g.bound(round as f64))
+                    .filter(|b| b.is_finite())
             });
             let Observed {
                 inner, follower, ..
@@ -309,14 +324,20 @@ impl Cell<'_> {
         let proof = |g| Proof::new(g, problem, learner.seen(), rounds);
         Ok(Some(Outcome {
             looks: seen,
-            verdict: learner.guarantee().map(proof),
+            verdict: learner.guarantee().and_then(proof),
             violation,
             oracle_calls: learner.seen().oracle_calls,
         }))
     }
 
     /// Plays it alone, and gives the seconds inside the learner up to each of the rounds.
-    pub fn time(&self, looks: &[u64], clock: Clock<'_>) -> Result<Vec<f64>> {
+    /// Nothing if asked to stop.
+    pub fn time(
+        &self,
+        looks: &[u64],
+        clock: Clock<'_>,
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<f64>>> {
         let Self { problem, .. } = self;
         let here = || self.here();
         let mut learner = self.learner(Some(clock), false)?;
@@ -325,7 +346,8 @@ impl Cell<'_> {
         let mut seconds = Vec::with_capacity(looks.len());
         for &round in looks {
             let rounds = round - played;
-            game::play(
+            let mut stop = false;
+            let played_on = game::play(
                 &mut learner,
                 &mut *stream,
                 &problem.objective,
@@ -333,14 +355,25 @@ impl Cell<'_> {
                 &mut || 0.0,
                 None,
                 None,
-                |_| Ok(()),
-            )
-            .context(here)?;
+                |_| {
+                    stop = stop || stopped();
+                    if stop { Err(enough()) } else { Ok(()) }
+                },
+            );
+            if stop {
+                return Ok(None);
+            }
+            played_on.context(here)?;
             played = round;
             seconds.push(learner.seconds);
         }
-        Ok(seconds)
+        Ok(Some(seconds))
     }
+}
+
+/// Ends a game that is to stop; nobody sees it.
+fn enough() -> extremal::Error {
+    extremal::Error::Unsupported("asked to stop".into())
 }
 
 /// The regret of a total loss, from the comparator and from the gradients' certificate.

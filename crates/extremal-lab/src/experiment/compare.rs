@@ -254,7 +254,11 @@ impl<'a> Work<'a> {
             let best = match self.store.get(&key) {
                 Some(best) => best,
                 None => {
-                    let best = comparator::best_fixed(problem, seed, &rounds)?;
+                    let best =
+                        comparator::best_fixed(problem, seed, &rounds, self.progress.stopped)?;
+                    let Some(best) = best else {
+                        return Ok(None);
+                    };
                     self.store.put(&key, &best)?;
                     best
                 }
@@ -324,7 +328,7 @@ impl<'a> Work<'a> {
         Ok(drawn.map(|drawn| drawn.into_iter().flatten().collect()))
     }
 
-    /// The cells that report seconds: the longest, with the first seed and the first step size.
+    /// The cells that report seconds: the longest, with the first seed and theory's step size.
     fn timed(&self) -> Result<Vec<Timed<'a>>> {
         if !self.prepared.experiment.timing {
             return Ok(Vec::new());
@@ -333,7 +337,7 @@ impl<'a> Work<'a> {
         cells.retain(|c| {
             c.horizon == c.problem.config.horizon()
                 && c.seed == c.problem.config.seeds[0]
-                && c.scale == c.learner.scales[0]
+                && c.scale == c.learner.plain_scale()
         });
         let one = |cell: Cell<'a>| {
             let looks = looks(&cell.problem.config.horizons, cell.horizon);
@@ -362,7 +366,10 @@ impl<'a> Work<'a> {
                 Some(seconds) => seconds,
                 None if (self.progress.stopped)() => return Ok(None),
                 None => {
-                    let seconds = cell.time(&looks, self.progress.clock)?;
+                    let seconds = cell.time(&looks, self.progress.clock, self.progress.stopped)?;
+                    let Some(seconds) = seconds else {
+                        return Ok(None);
+                    };
                     self.store.put(&key, &seconds)?;
                     (self.progress.done)(cell.horizon);
                     seconds
@@ -442,19 +449,27 @@ fn picture(problem: &Built, learner: &LearnerConfig) -> Result<Option<Drawn>> {
             like.parse().context(|| problem.name.clone())?
         }
     };
-    let scale = learner.scales[0];
+    let scale = learner.plain_scale();
     let build = |set: &SharedSet, gradient: f64, rounds: u64| {
         let told = problem.told_about(learner, scale, rounds, PICTURE_SEED, gradient);
         told?.build(set)
     };
-    picture::draw(
+    let drawn = picture::draw(
         &config.set,
         &problem.objective,
         &stream,
         &build,
         PICTURE_ROUNDS,
         PICTURE_SEED,
-    )
+    )?;
+    Ok(drawn.map(|mut drawn| {
+        if let Source::Rows(_) = &config.stream {
+            drawn
+                .set
+                .push_str(&format!("; rounds of {stream} stand for the data"));
+        }
+        drawn
+    }))
 }
 
 /// The learners of a problem, with their names.

@@ -7,10 +7,10 @@ mod prepare;
 mod store;
 mod written;
 
-#[cfg(test)]
-pub(crate) use cell::Checked;
 pub use cell::Clock;
-pub(crate) use cell::{Cell, Outcome, Proof};
+pub(crate) use cell::{Cell, Look, Outcome, Proof};
+#[cfg(test)]
+pub(crate) use cell::{Checked, Level};
 pub use compare::{Progress, compare};
 pub(crate) use prepare::Built;
 pub use prepare::Prepared;
@@ -52,9 +52,22 @@ pub struct Lines {
     /// The file.
     pub path: PathBuf,
     /// The problems', in order.
-    pub problems: Vec<usize>,
+    pub problems: Vec<ProblemLines>,
     /// The learners', in order.
     pub learners: Vec<usize>,
+}
+
+/// Where the parts of a problem stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProblemLines {
+    /// Its table.
+    pub table: usize,
+    /// Its set.
+    pub set: usize,
+    /// Its loss.
+    pub loss: usize,
+    /// Its stream.
+    pub stream: usize,
 }
 
 /// A problem of an experiment.
@@ -97,6 +110,14 @@ impl LearnerConfig {
     /// The registered name.
     pub fn name(&self) -> &'static str {
         self.spec.as_ref().map_or(DEFAULT, |s| s.entry().name)
+    }
+
+    /// The factor that stands for it: theory's own, or else the first that is tried.
+    pub fn plain_scale(&self) -> f64 {
+        if self.scales.contains(&1.0) {
+            return 1.0;
+        }
+        self.scales.first().copied().unwrap_or(1.0)
     }
 
     /// Whether it projects onto the set in every round: what all others avoid.

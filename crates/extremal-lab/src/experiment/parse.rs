@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
 use super::{
-    DEFAULT, Experiment, LearnerConfig, Lines, ProblemConfig, RowSource, RowsFrom, Source,
+    DEFAULT, Experiment, LearnerConfig, Lines, ProblemConfig, ProblemLines, RowSource, RowsFrom,
+    Source,
 };
 use crate::error::{Error, Result};
 
@@ -108,6 +109,18 @@ impl Text<'_> {
         1 + before.iter().filter(|b| **b == b'\n').count()
     }
 
+    fn lines(&self, problem: &Spanned<Problem>) -> ProblemLines {
+        let Problem {
+            set, loss, stream, ..
+        } = problem.get_ref();
+        ProblemLines {
+            table: self.line(&problem.span()),
+            set: self.line(&set.span()),
+            loss: self.line(&loss.span()),
+            stream: self.line(&stream.span()),
+        }
+    }
+
     fn error(&self, span: &Range<usize>, what: impl Display) -> Error {
         Error::Experiment {
             path: self.path.into(),
@@ -158,7 +171,7 @@ impl Experiment {
         }
         let lines = Lines {
             path: path.into(),
-            problems: file.problem.values().map(|p| at.line(&p.span())).collect(),
+            problems: file.problem.values().map(|p| at.lines(p)).collect(),
             learners: file.learner.values().map(|l| at.line(&l.span())).collect(),
         };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -238,10 +251,19 @@ fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<Learner
         }
         (None, Some(DEFAULT)) if spec.len() == 1 => None,
         (None, Some(_)) => Some(read_table::<LearnerSpec>(&spec).map_err(|why| {
-            // where the key stands that it complains of, if it complains of one
-            let key = |k: &&Spanned<String>| why.contains(&format!("`{}`", k.get_ref()));
+            // where the key stands that it complains of, if it complains of one; otherwise of whom
+            // there is none by that name
+            let key = |k: &&Spanned<String>| match why.starts_with("unknown variant") {
+                true => k.get_ref() == "name",
+                false => why.contains(&format!("`{}`", k.get_ref())),
+            };
             let span = table.get_ref().keys().find(key).map(Spanned::span);
-            at.error(&span.unwrap_or(table.span()), why)
+            let or = if why.starts_with("unknown variant") {
+                format!(", or `{DEFAULT}`")
+            } else {
+                String::new()
+            };
+            at.error(&span.unwrap_or(table.span()), why + &or)
         })?),
     };
     let tunable = |key: &str| {
@@ -383,7 +405,10 @@ fn horizons(
     };
     let growing = all.windows(2).all(|w| w[0] < w[1]);
     if all.first().is_none_or(|t| *t == 0) || !growing {
-        return Err(at.error(&span, "horizons must be whole numbers from 1 on, growing"));
+        return Err(at.error(
+            &span,
+            "rounds and horizons must be whole numbers from 1 on, growing",
+        ));
     }
     if all.iter().any(|t| *t > 1_000_000_000_000) {
         return Err(at.error(&span, "a run of more than 10^12 rounds would never end"));
@@ -451,7 +476,23 @@ where
     }
 }
 
+/// A number of a table that is none: JSON, by way of which specs are read, has no word for it, and
+/// would leave the key out.
+fn not_finite(value: &Value) -> bool {
+    match value {
+        Value::Float(v) => !v.is_finite(),
+        Value::Array(all) => all.iter().any(not_finite),
+        Value::Table(table) => table.values().any(not_finite),
+        _ => false,
+    }
+}
+
 fn read_table<T: DeserializeOwned>(table: &toml::Table) -> Result<T, String> {
+    if let Some((key, _)) = table.iter().find(|(_, v)| not_finite(v)) {
+        return Err(format!(
+            "`{key}` must be finite: nan and inf are no numbers to play with"
+        ));
+    }
     serde_json::to_value(table)
         .and_then(serde_json::from_value)
         .map_err(|e| e.to_string())

@@ -9,12 +9,15 @@ use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
 use serde_json::Value;
 
-use super::{Experiment, LearnerConfig, ProblemConfig, Source};
+use super::{Experiment, LearnerConfig, ProblemConfig, ProblemLines, RowsFrom, Source};
 use crate::error::{Error, Result};
 use crate::fixed::Fixed;
+use crate::learn::Signs;
 use crate::results::Input;
 use crate::rows::Rows;
 
+/// Decisions are dense here, and there are several at once.
+const MOST_DIMENSIONS: usize = 20_000_000;
 /// How many rounds of a made-up stream are tried on the loss beforehand.
 const TRIED: usize = 20;
 
@@ -24,6 +27,8 @@ pub struct Prepared {
     pub experiment: Experiment,
     /// The files and data sets read.
     pub inputs: Vec<Input>,
+    /// What the user should know about how they were read.
+    pub notes: Vec<String>,
     pub(crate) problems: Vec<Built>,
 }
 
@@ -43,23 +48,37 @@ pub(crate) struct Built {
 impl Prepared {
     /// Builds every set, loss, stream and learner, and reads the data; relative paths begin in the
     /// experiment's folder. Refuses what can't be played, with the line.
-    pub fn new(experiment: Experiment) -> Result<Self> {
+    pub fn new(mut experiment: Experiment) -> Result<Self> {
+        let base = experiment.lines.path.parent().unwrap_or(Path::new("."));
+        for config in experiment.problems.values_mut() {
+            // from here on it means the same file wherever it is read from
+            if let Source::Rows(source) = &mut config.stream
+                && let RowsFrom::File { path, .. } = &mut source.from
+                && let Ok(absolute) = std::path::absolute(base.join(&*path))
+            {
+                *path = absolute.display().to_string();
+            }
+        }
+        let mut notes = Vec::new();
         let mut problems = Vec::with_capacity(experiment.problems.len());
         let mut inputs: Vec<Input> = Vec::new();
         for (i, (name, config)) in experiment.problems.iter().enumerate() {
-            let complain = |what: String| Error::Experiment {
+            let lines = experiment.lines.problems.get(i).copied();
+            let complain = |(part, what): (Part, String)| Error::Experiment {
                 path: experiment.lines.path.clone(),
-                line: experiment.lines.problems.get(i).copied().unwrap_or(1),
+                line: lines.map_or(1, |lines| part.line(&lines)),
                 what: format!("problem {name}: {what}"),
             };
-            let base = experiment.lines.path.parent().unwrap_or(Path::new("."));
-            let built = Built::new(name, config, base).map_err(|e| complain(in_words(e)))?;
+            let built = Built::new(name, config).map_err(complain)?;
             built.check().map_err(complain)?;
             if let (Source::Rows(source), Some(rows)) = (&config.stream, &built.rows) {
                 let input = Input {
                     name: source.from.to_string(),
                     sha256: rows.sha256().into(),
                 };
+                for note in rows.notes() {
+                    notes.push(format!("{}: {note}", input.name));
+                }
                 if !inputs.contains(&input) {
                     inputs.push(input);
                 }
@@ -72,6 +91,7 @@ impl Prepared {
         Ok(Self {
             experiment,
             inputs,
+            notes,
             problems,
         })
     }
@@ -93,11 +113,23 @@ impl Prepared {
     }
 }
 
-/// The library's words without the place, which the complaint gives itself.
-fn in_words(error: Error) -> String {
-    match error {
-        Error::Library { why, .. } => why.to_string(),
-        other => other.to_string(),
+/// What of a problem something is wrong with.
+#[derive(Clone, Copy)]
+enum Part {
+    Table,
+    Set,
+    Loss,
+    Stream,
+}
+
+impl Part {
+    fn line(self, lines: &ProblemLines) -> usize {
+        match self {
+            Self::Table => lines.table,
+            Self::Set => lines.set,
+            Self::Loss => lines.loss,
+            Self::Stream => lines.stream,
+        }
     }
 }
 
@@ -126,28 +158,42 @@ fn check_learners(experiment: &Experiment, problem: &Built) -> Result<()> {
 }
 
 impl Built {
-    fn new(name: &str, config: &ProblemConfig, base: &Path) -> Result<Self> {
-        let library = |why| Error::Library {
-            context: name.into(),
-            why,
-        };
+    fn new(name: &str, config: &ProblemConfig) -> Result<Self, (Part, String)> {
+        let at = |part: Part| move |why: extremal::Error| (part, why.to_string());
         let rows = match &config.stream {
             Source::Synthetic(_) => None,
-            Source::Rows(source) => Some(source.load(base)?),
+            Source::Rows(source) => {
+                let rows = source.load(Path::new(""));
+                Some(rows.map_err(|why| (Part::Stream, why.to_string()))?)
+            }
         };
         let dim = rows.as_ref().map(Rows::dim);
-        let set = config.set.build(dim).map_err(library)?;
-        let loss = config.loss.build().map_err(library)?;
+        let set = config.set.build(dim).map_err(at(Part::Set))?;
+        if set.dim() > MOST_DIMENSIONS {
+            let dim = set.dim();
+            let what = format!(
+                "dimension {dim}: learners of experiments keep every entry, and go up to {MOST_DIMENSIONS}"
+            );
+            return Err((
+                if rows.is_some() {
+                    Part::Stream
+                } else {
+                    Part::Set
+                },
+                what,
+            ));
+        }
+        let loss = config.loss.build().map_err(at(Part::Loss))?;
         let mut built = Self {
             name: name.into(),
             config: config.clone(),
-            objective: Objective::new(loss, config.l2).map_err(library)?,
+            objective: Objective::new(loss, config.l2).map_err(at(Part::Table))?,
             set,
             rows,
             gradient: f64::INFINITY,
             smoothness: f64::INFINITY,
         };
-        let stream = built.stream(0).map_err(library)?;
+        let stream = built.stream(0).map_err(at(Part::Stream))?;
         let (row, label) = (stream.row_bound(), stream.label_bound());
         let reach = built.set.geometry().norm_bound;
         let objective = &built.objective;
@@ -166,29 +212,66 @@ impl Built {
     }
 
     /// What would end a run is refused beforehand.
-    fn check(&self) -> Result<(), String> {
-        let mut stream = self.stream(0).map_err(|e| e.to_string())?;
-        if stream.is_adaptive() && !self.objective.is_linear() {
-            return Err(
-                "a stream that looks at the decision has a best decision in hindsight for the linear loss alone".into(),
-            );
+    fn check(&self) -> Result<(), (Part, String)> {
+        let of_stream = |e: extremal::Error| (Part::Stream, e.to_string());
+        let mut stream = match &self.rows {
+            // so that an example is told by its place in the file
+            Some(rows) => rows.in_order(self.set.dim()),
+            None => self.stream(0),
         }
-        let (rows, longest) = (self.rows.as_ref().map(Rows::len), self.config.horizon());
-        if let Some(rows) = rows.filter(|n| (*n as u64) < longest) {
-            return Err(format!(
-                "its data has {rows} examples, which is less than {longest} rounds"
-            ));
+        .map_err(of_stream)?;
+        if stream.is_adaptive() && !self.objective.is_linear() {
+            let what = "a stream that looks at the decision has a best decision in hindsight for the linear loss alone";
+            return Err((Part::Stream, what.into()));
+        }
+        if let Some(rows) = &self.rows {
+            self.check_rows(rows)?;
         }
         let mut centre = Fixed::zero(self.set.dim());
         self.set.centre(&mut centre.0);
         let mut scratch = Scratch::default();
-        for i in 0..rows.unwrap_or(TRIED) {
-            let Some(round) = stream.next(&centre).map_err(|e| e.to_string())? else {
+        for i in 0..self.rows.as_ref().map_or(TRIED, Rows::len) {
+            let Some(round) = stream.next(&centre).map_err(of_stream)? else {
                 break;
             };
             self.objective
                 .evaluate_in(round.row, round.label, round.weight, &centre, &mut scratch)
-                .map_err(|e| format!("example {}: {e}", i + 1))?;
+                .map_err(|e| (Part::Stream, format!("example {}: {e}", i + 1)))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the examples are enough, and have labels where the loss looks at them.
+    fn check_rows(&self, rows: &Rows) -> Result<(), (Part, String)> {
+        let longest = self.config.horizon();
+        let refuse = |what: String| Err((Part::Stream, what));
+        if (rows.len() as u64) < longest {
+            return refuse(format!(
+                "its data has {} examples, which is less than {longest} rounds",
+                rows.len()
+            ));
+        }
+        let loss = self.objective.loss();
+        match (loss.needs_label(), rows.has_labels()) {
+            (true, false) => {
+                return refuse(format!(
+                    "{} loss needs labels, and there are none",
+                    loss.name()
+                ));
+            }
+            (false, true) if loss.name() == "log-wealth" => {
+                return refuse(
+                    "log-wealth loss has no use for labels: write labels = false, or an asset would be taken for them".into(),
+                );
+            }
+            _ => {}
+        }
+        // ±1 and 0/1 are both understood; who has all three means something else
+        let mut signs = Signs::default();
+        for (i, label) in rows.labels().iter().enumerate() {
+            signs = signs
+                .with(&self.config.loss, *label)
+                .map_err(|e| (Part::Stream, format!("example {}: {e}", i + 1)))?;
         }
         Ok(())
     }

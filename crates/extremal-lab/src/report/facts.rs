@@ -9,33 +9,12 @@ use super::headline::exponent;
 use super::html::escape;
 use super::view::View;
 use crate::format;
+use crate::headline::{Facts, is_violation};
 use crate::results::{Results, Status, SummaryRow, Verdict};
-
-/// A decision further out than this is not feasible.
-const TOLERANCE: f64 = 1e-9;
-
-/// The largest violation of all rows; NaN is no feasible point either.
-fn violation(all: &[Results]) -> Option<f64> {
-    let rows = all.iter().flat_map(|r| &r.summary);
-    rows.filter_map(|r| r.violation)
-        .reduce(|a, b| if b > a || b.is_nan() { b } else { a })
-}
 
 /// The figures under the title.
 pub(super) fn facts(all: &[Results]) -> String {
-    let count = |verdict| {
-        let rows = all.iter().flat_map(|r| &r.summary);
-        rows.filter(|r| r.verdict == verdict).count() as u64
-    };
-    let (kept, vacuous, exceeded, broken) = (
-        count(Verdict::Kept),
-        count(Verdict::Vacuous),
-        count(Verdict::Exceeded),
-        count(Verdict::NotMet),
-    );
-    let cells: u64 = all.iter().map(|r| r.run.cells).sum();
-    let rounds: u64 = all.iter().map(|r| r.run.rounds).sum();
-    let largest = violation(all);
+    let facts = Facts::of(all);
     let bad = |is: bool| if is { " class=\"bad\"" } else { "" };
     let mut out = String::from("<dl class=\"facts\">");
     let mut fact = |title: &str, class: &str, value: &str, below: &str| {
@@ -47,32 +26,40 @@ pub(super) fn facts(all: &[Results]) -> String {
     fact(
         "runs",
         "",
-        &format::count(cells),
+        &format::count(facts.runs),
         "learners × problems × seeds × T",
     );
     fact(
         "rounds played",
         "",
-        &format::count(rounds),
+        &format::count(facts.rounds),
         "each with one decision",
     );
     fact(
         "largest violation of a set",
-        bad(largest.is_some_and(|v| !(v <= TOLERANCE))),
-        &largest.map_or("—".into(), format::violation),
+        bad(facts.violation.is_some_and(is_violation)),
+        &facts.violation.map_or("—".into(), format::violation),
         "relative to the set, all rounds",
     );
-    let mut below = format!("{} more vacuous", format::count(vacuous));
-    if broken > 0 {
-        let _ = write!(below, ", {} assumptions not met", format::count(broken));
+    let count = |n: usize| format::count(n as u64);
+    let mut below = format!("{} more vacuous", count(facts.vacuous));
+    if facts.not_met > 0 {
+        let _ = write!(below, ", {} assumptions not met", count(facts.not_met));
+    }
+    if facts.few_seeds > 0 {
+        let _ = write!(
+            below,
+            ", {} of the mean with few seeds",
+            count(facts.few_seeds)
+        );
     }
     fact(
         "telling bounds kept",
-        bad(exceeded > 0),
+        bad(facts.exceeded > 0),
         &format!(
             "{} of {}",
-            format::count(kept),
-            format::count(kept + exceeded)
+            count(facts.kept),
+            count(facts.kept + facts.exceeded)
         ),
         &below,
     );
@@ -108,7 +95,7 @@ fn remarks(results: &Results) -> Vec<(bool, String)> {
                 ),
             ));
         }
-        for row in rows().filter(|r| r.violation.is_some_and(|v| !(v <= TOLERANCE))) {
+        for row in rows().filter(|r| r.violation.is_some_and(is_violation)) {
             all.push((
                 true,
                 format!(
@@ -174,7 +161,8 @@ pub(super) fn verdict(all: &[Results]) -> String {
         out.push_str(
             "<p>Every decision was feasible and no regret exceeds a bound that was proven for it.",
         );
-        if remarks.is_empty() {
+        let fitted = |r: &Results| r.summary.iter().any(|row| row.exponent.is_some());
+        if remarks.is_empty() && all.iter().any(fitted) {
             out.push_str(" No measured exponent is above its theorem’s.");
         }
         out.push_str("</p>");

@@ -80,6 +80,9 @@ fn bound(row: &SummaryRow) -> String {
         Verdict::Kept => value,
         Verdict::Vacuous => format!("<i title=\"{value} exceeds G·D·T\">vacuous</i>"),
         Verdict::NotMet => "<i class=\"warn\">assumption not met</i>".into(),
+        Verdict::FewSeeds => {
+            format!("<i title=\"{value} bounds the mean over seeds\">few seeds</i>")
+        }
         Verdict::Exceeded => format!("<b class=\"bad\">{value} exceeded</b>"),
         Verdict::NoneProven => "<i>none proven</i>".into(),
     }

@@ -129,7 +129,7 @@ impl Drawn<'_> {
             return String::new();
         };
         let answer = match step.atoms.as_slice() {
-            [] => "No oracle call in this round.".into(),
+            [] => "No answer of the oracle to show in this round.".into(),
             [v] => format!("The oracle answers v = {}.", pair(*v)),
             [v, ..] => format!(
                 "The oracle answers {} times, first v = {}.",
@@ -138,7 +138,7 @@ impl Drawn<'_> {
             ),
         };
         format!(
-            "Round {rounds} of {rounds}. Plays x = {}. {answer} Regret so far: {}.",
+            "Round {rounds} of {rounds}. Plays x = {}. {answer} Regret: {}.",
             pair(step.x),
             format::significant(step.regret, 4)
         )
@@ -295,7 +295,7 @@ impl Drawn<'_> {
         let (right, foot) = (WIDTH - 20.0, HEIGHT - 5.0);
         let _ = write!(
             out,
-            r#"<g class="soft" color="{SOFT}" fill="currentColor"><path d="M20 {zero:.1}H{right}" stroke="currentColor" stroke-opacity="0.4" fill="none"/><text x="20" y="{foot}" font-size="12">regret so far</text><text class="p-rounds" x="{right}" y="{foot}" font-size="12" text-anchor="end">{} rounds</text></g><g class="{}" color="{}"><polyline class="p-later" points="{}" fill="none" stroke="currentColor" stroke-width="1.4" stroke-opacity="0.3"/><polyline class="p-regret" points="{}" fill="none" stroke="currentColor" stroke-width="2"/><circle class="p-dot halo" cx="{x:.1}" cy="{y:.1}" r="4" fill="currentColor" stroke="{PAPER}" stroke-width="1.2"/></g>"#,
+            r#"<g class="soft" color="{SOFT}" fill="currentColor"><path d="M20 {zero:.1}H{right}" stroke="currentColor" stroke-opacity="0.4" fill="none"/><text x="20" y="{foot}" font-size="12">regret</text><text class="p-rounds" x="{right}" y="{foot}" font-size="12" text-anchor="end">{} rounds</text></g><g class="{}" color="{}"><polyline class="p-later" points="{}" fill="none" stroke="currentColor" stroke-width="1.4" stroke-opacity="0.3"/><polyline class="p-regret" points="{}" fill="none" stroke="currentColor" stroke-width="2"/><circle class="p-dot halo" cx="{x:.1}" cy="{y:.1}" r="4" fill="currentColor" stroke="{PAPER}" stroke-width="1.2"/></g>"#,
             last + 1,
             self.look.class(),
             self.look.light(),
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(atoms.matches("<path").count(), 39);
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(drawn[0].said().starts_with("Round 40 of 40. Plays x = ("));
-        assert!(drawn[3].said().contains("No oracle call"));
+        assert!(drawn[3].said().contains("No answer of the oracle"));
     }
 
     #[test]

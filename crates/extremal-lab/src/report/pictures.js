@@ -171,12 +171,12 @@
       set(this.part('.p-regret'), { points: this.points.slice(0, t + 1).join(' ') });
       const dot = this.strip(t, regret);
       set(this.part('.p-dot'), { cx: dot[0].toFixed(1), cy: dot[1].toFixed(1) });
-      const answer = atoms.length === 0 ? 'No oracle call in this round.'
+      const answer = atoms.length === 0 ? 'No answer of the oracle to show in this round.'
         : atoms.length === 1 ? 'The oracle answers v = ' + pair(atoms[0]) + '.'
           : 'The oracle answers ' + atoms.length + ' times, first v = ' + pair(atoms[0]) + '.';
       this.root.querySelector('.said').textContent =
         'Round ' + (t + 1) + ' of ' + steps.length + '. Plays x = ' + pair(xt) + '. ' + answer +
-        ' Regret so far: ' + number(regret) + '.';
+        ' Regret: ' + number(regret) + '.';
     }
   }
 

@@ -95,10 +95,21 @@ impl<'a> View<'a> {
         };
         let stream = match &config.stream {
             Source::Synthetic(spec) => spec.to_string(),
-            Source::Rows(rows) => match &rows.from {
-                RowsFrom::Data(name) => name.clone(),
-                RowsFrom::File { path, .. } => path.clone(),
-            },
+            Source::Rows(rows) => {
+                let mut text = match &rows.from {
+                    RowsFrom::Data(name) => name.clone(),
+                    RowsFrom::File { path, .. } => path.clone(),
+                };
+                for (is, what) in [
+                    (rows.shuffle, ", shuffled"),
+                    (rows.intercept, ", an intercept added"),
+                    (rows.unit_columns, ", unit columns"),
+                    (rows.unit_rows, ", unit rows"),
+                ] {
+                    text.push_str(if is { what } else { "" });
+                }
+                text
+            }
         };
         let told = match (config.told, config.l2 > 0.0) {
             (true, false) => "T and G told",

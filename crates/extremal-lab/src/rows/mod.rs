@@ -51,6 +51,7 @@ struct Kept {
     shuffle: bool,
     sha256: String,
     notes: Vec<String>,
+    labelled: bool,
     entries: Entries,
     labels: Vec<f64>,
     weights: Vec<f64>,
@@ -166,6 +167,22 @@ impl Rows {
         &self.0.sha256
     }
 
+    /// Whether every example has a label. Those of one that has none are 0, and mean nothing.
+    pub fn has_labels(&self) -> bool {
+        self.0.labelled
+    }
+
+    /// The labels, in the file's order.
+    pub fn labels(&self) -> &[f64] {
+        &self.0.labels
+    }
+
+    /// The examples one by one in the file's order, whatever the seed would choose.
+    pub fn in_order(&self, dim: usize) -> extremal::Result<Box<dyn Stream>> {
+        self.check_dim(dim)?;
+        Ok(Box::new(Replay::in_order(self.clone(), dim)))
+    }
+
     /// What the user should know about how the file was read.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
@@ -192,15 +209,20 @@ impl Rows {
         self.0.entry_range
     }
 
+    fn check_dim(&self, dim: usize) -> extremal::Result<()> {
+        if dim >= self.dim() {
+            return Ok(());
+        }
+        Err(extremal::Error::Unsupported(format!(
+            "the examples have {} features, but the set has dimension {dim}",
+            self.dim()
+        )))
+    }
+
     /// The examples one by one, in the order that the seed chooses if they are to be shuffled, as
     /// rows of a dimension no lower than their own. After the last one the stream ends.
     pub fn stream(&self, seed: u64, dim: usize) -> extremal::Result<Box<dyn Stream>> {
-        if dim < self.dim() {
-            return Err(extremal::Error::Unsupported(format!(
-                "the examples have {} features, but the set has dimension {dim}",
-                self.dim()
-            )));
-        }
+        self.check_dim(dim)?;
         Ok(Box::new(Replay::new(self.clone(), seed, dim)))
     }
 
@@ -231,6 +253,7 @@ struct Table {
     indices: Vec<u32>,
     values: Vec<f64>,
     labels: Vec<f64>,
+    labelled: bool,
     weights: Vec<f64>,
 }
 
@@ -243,6 +266,7 @@ impl Table {
             indices: Vec::new(),
             values: Vec::new(),
             labels: Vec::new(),
+            labelled: true,
             weights: Vec::new(),
         }
     }
@@ -263,8 +287,9 @@ impl Table {
             self.indices.extend_from_slice(example.indices);
             self.values.extend_from_slice(example.values);
             self.ends.push(self.indices.len());
-            // where there is none, none is looked at
+            // where there is none, none may be looked at: see `has_labels`
             self.labels.push(example.label.unwrap_or(0.0));
+            self.labelled = self.labelled && example.label.is_some();
             self.weights.push(example.weight);
             if let Some(last) = example.indices.last() {
                 self.dim = self.dim.max(*last as usize + 1);
@@ -341,6 +366,7 @@ impl Table {
             shuffle,
             sha256,
             notes,
+            labelled: self.labelled,
             entries,
             labels: self.labels,
             weights: self.weights,

@@ -19,6 +19,13 @@ pub(super) struct Replay {
 }
 
 impl Replay {
+    pub(super) fn in_order(rows: Rows, dim: usize) -> Self {
+        Self {
+            order: None,
+            ..Self::new(rows, 0, dim)
+        }
+    }
+
     pub(super) fn new(rows: Rows, seed: u64, dim: usize) -> Self {
         let order = rows.0.shuffle.then(|| shuffled(rows.len(), seed));
         let padded = vec![0.0; if dim > rows.dim() { dim } else { 0 }];

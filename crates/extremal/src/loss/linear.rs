@@ -32,6 +32,10 @@ impl Loss for Linear {
         (z, 1.0)
     }
 
+    fn needs_label(&self) -> bool {
+        false
+    }
+
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
         1.0
     }

@@ -65,6 +65,10 @@ impl Loss for LogWealth {
         }
     }
 
+    fn needs_label(&self) -> bool {
+        false
+    }
+
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
         f64::INFINITY
     }

@@ -65,6 +65,11 @@ pub trait Loss: Send + Sync {
     /// value is ∞, and [`Loss::check_prediction`] says why.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
+    /// Whether it looks at the label at all.
+    fn needs_label(&self) -> bool {
+        true
+    }
+
     /// Errors for a label that the loss does not admit.
     fn check_label(&self, label: f64) -> Result<()> {
         if label.is_finite() {

@@ -218,6 +218,8 @@ pub struct RunInfo {
     pub cells: u64,
     /// Rounds of all cells.
     pub rounds: u64,
+    /// The seeds, of whichever problem.
+    pub seeds: Vec<u64>,
     /// The files and data sets read, with their SHA-256.
     pub inputs: Vec<Input>,
     /// `linux x86_64`.

@@ -67,11 +67,10 @@ fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [Str
         format::fitted(shown.exponent, shown.exponent_low, shown.exponent_high),
         shown.theorem_exponent.map_or("—".into(), format::exponent),
         match (shown.verdict, shown.bound) {
-            (Verdict::Kept, Some(bound)) => format::significant(bound, 3),
+            (Verdict::Kept | Verdict::FewSeeds, Some(bound)) => format::significant(bound, 3),
             (Verdict::Exceeded, _) => "EXCEEDED".into(),
-            (Verdict::Vacuous | Verdict::Kept, _) => "vacuous".into(),
+            (Verdict::Vacuous | Verdict::Kept | Verdict::FewSeeds, _) => "vacuous".into(),
             (Verdict::NotMet, _) => "not met".into(),
-            (Verdict::FewSeeds, _) => "few seeds".into(),
             (Verdict::NoneProven, _) => "none proven".into(),
         },
         format::count(shown.oracle_calls),
@@ -121,21 +120,21 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
     )];
     lines.push(match facts.exceeded {
         0 => format!(
-            "Bounds: kept in all {} cases with a telling bound ({} more have a vacuous one); a case is a learner at one horizon.",
+            "Bounds: {} kept, {} vacuous, none exceeded; each of a learner at one horizon.",
             count(facts.kept),
             count(facts.vacuous)
         ),
-        n => format!("Bounds: {n} cases EXCEED a proven bound; this is a defect."),
+        n => format!("Bounds: {n} EXCEEDED, although proven; this is a defect."),
     });
     if facts.not_met > 0 {
         lines.push(format!(
-            "In {} cases a run did not keep to an assumption; their bounds do not count.",
+            "Bounds that do not count, as a run did not keep to an assumption: {}.",
             count(facts.not_met)
         ));
     }
     if facts.few_seeds > 0 {
         lines.push(format!(
-            "{} cases have a bound of the mean, and fewer than the thirty seeds that it takes to speak of it.",
+            "Bounds of the mean over seeds, with fewer than the thirty that it takes to speak of it: {}.",
             count(facts.few_seeds)
         ));
     }
@@ -167,10 +166,11 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
 
 /// How to read the table, in sentences.
 pub(crate) fn reading(results: &Results) -> Vec<String> {
-    let mut all = vec![
-        "Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds; log T has none, and is held against the slope of its bound there. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".to_string(),
-        "A bound is vacuous where it exceeds G·D·T, which no feasible learner can; a dash marks what can't be fitted (a regret ≤ 0) or has no theorem on this set.".into(),
-    ];
+    let mut all = Vec::new();
+    if results.summary.iter().any(|r| r.exponent.is_some()) {
+        all.push("Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds; log T has none, and is held against the slope of its bound there. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".into());
+    }
+    all.push("A bound is vacuous where it exceeds G·D·T, which no feasible learner can. A dash marks what was not measured, has no exponent to fit (fewer than three horizons, or a regret ≤ 0), or no theorem on this set.".to_string());
     let learners = || results.experiment.learners.values();
     if learners().any(|l| l.scales.len() > 1) {
         all.push("×: the factor on the step size. The second row of a learner has the factor that did best, chosen in hindsight on these very runs; everyone tried as many. †: it is the smallest or the largest that was tried.".into());

@@ -191,7 +191,9 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             "must be finite",
         ),
         (
-            with("{ name = \"regression\", norm = 1 }", "{ data = \"djia\" }"),
+            with("{ name = \"regression\", norm = 1 }", "{ data = \"djia\" }")
+                .replace("simplex:dim=5", "simplex")
+                .replace("[200, 400, 800]", "[200, 400]"),
             15,
             "needs labels",
         ),

@@ -190,6 +190,10 @@ impl<'a> Work<'a> {
     }
 
     fn info(&self, command: &str, status: Status, cells: &[Cell<'a>], start: f64) -> RunInfo {
+        let problems = self.prepared.experiment.problems.values();
+        let mut seeds: Vec<u64> = problems.flat_map(|p| p.seeds.iter().copied()).collect();
+        seeds.sort_unstable();
+        seeds.dedup();
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         RunInfo {
             version: self.version.into(),
@@ -197,6 +201,7 @@ impl<'a> Work<'a> {
             status,
             cells: cells.len() as u64,
             rounds: cells.iter().map(|c| c.horizon).sum(),
+            seeds,
             inputs: self.prepared.inputs.clone(),
             platform: self.platform.clone(),
             features: features().into(),

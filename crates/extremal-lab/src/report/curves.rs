@@ -134,6 +134,18 @@ struct Glance {
     seconds: Option<f64>,
 }
 
+impl Glance {
+    /// The regret over the rounds at some price paid: whoever is slow has played fewer of them.
+    fn per_round(&self, x: f64) -> Point {
+        let rounds = self.round as f64;
+        Point {
+            x,
+            y: self.regret.y / rounds,
+            band: self.regret.band.map(|(a, b)| (a / rounds, b / rounds)),
+        }
+    }
+}
+
 /// A point of a line, from a glance.
 type Pick<'a> = &'a dyn Fn(&Glance) -> Option<Point>;
 
@@ -270,18 +282,13 @@ fn oracle(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
     let mut figure = figure(
         view,
         "oracle",
-        "regret against oracle calls",
-        ("oracle calls", "regret so far"),
+        "regret per round against oracle calls",
+        ("oracle calls", "regret per round"),
     );
     figure.series = looks.lines(
         view,
         palette,
-        &[(Kind::Measured, &|l| {
-            Some(Point {
-                x: l.calls,
-                ..l.regret
-            })
-        })],
+        &[(Kind::Measured, &|l| Some(l.per_round(l.calls)))],
     );
     let silent = |s: &&Series| s.points.iter().all(|p| p.x == 0.0);
     let none: Vec<&str> = figure
@@ -304,18 +311,13 @@ fn seconds(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
     let mut figure = figure(
         view,
         "seconds",
-        "regret against seconds",
-        ("seconds inside the learner", "regret so far"),
+        "regret per round against seconds",
+        ("seconds inside the learner", "regret per round"),
     );
     figure.series = looks.lines(
         view,
         palette,
-        &[(Kind::Measured, &|l| {
-            Some(Point {
-                x: l.seconds?,
-                ..l.regret
-            })
-        })],
+        &[(Kind::Measured, &|l| Some(l.per_round(l.seconds?)))],
     );
     figure.notes.push("Measured in runs that had the machine to themselves; losses, gradients and regret are not counted.".into());
     figure

@@ -81,7 +81,7 @@ fn bound(row: &SummaryRow) -> String {
         Verdict::Vacuous => format!("<i title=\"{value} exceeds G·D·T\">vacuous</i>"),
         Verdict::NotMet => "<i class=\"warn\">assumption not met</i>".into(),
         Verdict::FewSeeds => {
-            format!("<i title=\"{value} bounds the mean over seeds\">few seeds</i>")
+            format!("<span title=\"a bound of the mean, with few seeds to tell\">{value}</span>")
         }
         Verdict::Exceeded => format!("<b class=\"bad\">{value} exceeded</b>"),
         Verdict::NoneProven => "<i>none proven</i>".into(),

@@ -1,0 +1,283 @@
+//! The surrogate gap of the papers, h_t = F_{t−1}(x_t) − min F_{t−1}: how far a Frank-Wolfe learner
+//! lags behind the minimiser of its own surrogate, which it can't see.
+//!
+//! Here it is computed without the learner's help. The surrogate is a multiple of a squared
+//! distance, F(x) = (β/2)‖x − z‖² + const, so that its minimiser over the set is the projection y
+//! of z, and h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Neither term is below 0, and none is a
+//! difference of two large ones, however far outside z lies.
+
+use extremal::kernel;
+use extremal::learner::{LearnerSpec, ofw::Ofw, ofw_ls::OfwLs};
+use extremal::pair::{Gradient, Point, Row};
+use extremal::set::{Projection, SharedSet};
+use extremal::theory;
+
+/// Gradients that exceed G by no more than this share are within it, up to rounding.
+const SLACK: f64 = 1e-9;
+
+/// Follows a learner's surrogate.
+///
+/// ```
+/// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+/// use extremal_lab::surrogate::Follower;
+/// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+/// let spec: LearnerSpec = "ofw-ls:horizon=10,gradient-bound=1".parse()?;
+/// let mut learner = spec.build(&set)?;
+/// let mut follower = Follower::new(&spec, &set).unwrap();
+/// for _ in 0..10 {
+///     let gradient = Gradient::dense(&[0.6, 0.8]);
+///     follower.see(learner.decide()?, &gradient);
+///     learner.observe(&gradient)?;
+/// }
+/// let (gap, lemma) = follower.gap(learner.decision()).unwrap();
+/// assert!(gap <= lemma.unwrap());
+/// # Ok::<(), extremal::Error>(())
+/// ```
+pub struct Follower {
+    rule: Rule,
+    /// x₁.
+    first: Vec<f64>,
+    /// Σg, or Σ(g − λx) where the losses are strongly convex.
+    sum: Compensated,
+    rounds: u64,
+    largest_gradient: f64,
+    diameter: f64,
+    /// α of the set.
+    alpha: Option<f64>,
+    projection: Box<dyn Projection>,
+    point: Vec<f64>,
+    target: Vec<f64>,
+    nearest: Vec<f64>,
+}
+
+/// F, and what is proven about the gap.
+enum Rule {
+    /// F_t(x) = η⟨Σg, x⟩ + ‖x − x₁‖².
+    Fixed {
+        eta: f64,
+        horizon: u64,
+        gradient: f64,
+        lemma: Option<Lemma>,
+    },
+    /// F_t(x) = Σ(⟨g, x⟩ + (λ/2)‖x − x_τ‖²) + (λT₀/2)‖x − x₁‖².
+    Strong {
+        lambda: f64,
+        warm: f64,
+        gradient: Option<f64>,
+    },
+}
+
+/// A lemma about [`Rule::Fixed`].
+enum Lemma {
+    Ofw,
+    OfwLs,
+}
+
+impl Follower {
+    /// For a learner that has been told its constants, on a set with a projection. Nothing for
+    /// other learners, and where T or G is found on the way: then F changes as it goes.
+    pub fn new(spec: &LearnerSpec, set: &SharedSet) -> Option<Self> {
+        let geometry = set.geometry();
+        let (rule, start) = match spec {
+            LearnerSpec::Ofw(Ofw(known)) | LearnerSpec::OfwLs(OfwLs(known)) => {
+                if known.doubling {
+                    return None;
+                }
+                let (horizon, gradient) = (known.horizon?, known.gradient_bound?);
+                let (lemma, power) = match spec {
+                    LearnerSpec::Ofw(_) => (Lemma::Ofw, (horizon as f64).powf(0.75)),
+                    _ => (Lemma::OfwLs, (horizon as f64 + 2.0).powf(2.0 / 3.0)),
+                };
+                let scale = known.eta_scale.unwrap_or(1.0);
+                let rule = Rule::Fixed {
+                    eta: scale * geometry.diameter / (2.0 * gradient * power),
+                    horizon,
+                    gradient,
+                    // it is about this η
+                    lemma: (scale == 1.0).then_some(lemma),
+                };
+                (rule, &known.start)
+            }
+            LearnerSpec::ScOfw(spec) => {
+                let rule = Rule::Strong {
+                    lambda: spec.lambda?,
+                    warm: spec.warm.unwrap_or(0.0),
+                    gradient: spec.gradient_bound,
+                };
+                (rule, &spec.start)
+            }
+            _ => return None,
+        };
+        let dim = set.dim();
+        let mut first = vec![0.0; dim];
+        match start {
+            Some(start) if start.len() != dim => return None,
+            Some(start) => first.copy_from_slice(start),
+            None => set.centre(&mut first),
+        }
+        Some(Self {
+            rule,
+            first,
+            sum: Compensated::zeros(dim),
+            rounds: 0,
+            largest_gradient: 0.0,
+            diameter: geometry.diameter,
+            alpha: geometry.strong_convexity,
+            projection: set.projection()?,
+            point: vec![0.0; dim],
+            target: vec![0.0; dim],
+            nearest: vec![0.0; dim],
+        })
+    }
+
+    /// Notes a round: the decision played and the gradient there.
+    pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) {
+        let Gradient { row, scale, ridge } = *gradient;
+        let pull = match self.rule {
+            Rule::Fixed { .. } => 0.0,
+            Rule::Strong { lambda, .. } => lambda,
+        };
+        if ridge != 0.0 || pull != 0.0 {
+            x.write(&mut self.point);
+        }
+        for (i, v) in row.entries() {
+            self.sum.add(i, scale * v);
+        }
+        // g − λx = scale·a + (ridge − λ)x
+        if ridge != pull {
+            for (i, x) in self.point.iter().enumerate() {
+                self.sum.add(i, (ridge - pull) * x);
+            }
+        }
+        let norm = if ridge == 0.0 {
+            let (Row::Dense(values) | Row::Sparse { values, .. } | Row::Entries { values, .. }) =
+                row;
+            scale.abs() * kernel::norm(values)
+        } else {
+            self.point.iter_mut().for_each(|v| *v *= ridge);
+            row.add_to(scale, &mut self.point);
+            kernel::norm(&self.point)
+        };
+        self.largest_gradient = self.largest_gradient.max(norm);
+        self.rounds += 1;
+    }
+
+    /// h_t of the decision that follows the rounds seen, t − 1 of them, and what the lemma of the
+    /// learner's theorem allows for it where its conditions are met: gradients within G, no more
+    /// rounds than T, a set with the curvature that it asks for. Where rounding would make h_t
+    /// less than 0 it is 0. Nothing where the projection fails.
+    pub fn gap(&mut self, next: &dyn Point) -> Option<(f64, Option<f64>)> {
+        let gap = self.distance(next)?;
+        Some((gap.max(0.0), self.lemma()))
+    }
+
+    /// h_t as rounding has it.
+    fn distance(&mut self, next: &dyn Point) -> Option<f64> {
+        // F = (β/2)‖x − z‖² + const
+        let beta = match self.rule {
+            Rule::Fixed { eta, .. } => {
+                for (i, z) in self.target.iter_mut().enumerate() {
+                    *z = self.first[i] - 0.5 * eta * self.sum.get(i);
+                }
+                2.0
+            }
+            Rule::Strong { lambda, warm, .. } => {
+                let weight = self.rounds as f64 + warm;
+                if weight == 0.0 {
+                    return Some(0.0); // F is 0
+                }
+                for (i, z) in self.target.iter_mut().enumerate() {
+                    *z = (warm * self.first[i] - self.sum.get(i) / lambda) / weight;
+                }
+                lambda * weight
+            }
+        };
+        next.write(&mut self.point);
+        self.nearest.copy_from_slice(&self.target);
+        // as if it were the first: what is asked in between makes no difference
+        self.projection.forget();
+        self.projection.project(&mut self.nearest).ok()?;
+        let (mut square, mut slope) = (0.0, 0.0);
+        for ((x, y), z) in self.point.iter().zip(&self.nearest).zip(&self.target) {
+            square += (x - y) * (x - y);
+            slope += (x - y) * (y - z);
+        }
+        let gap = 0.5 * beta * square + beta * slope;
+        gap.is_finite().then_some(gap)
+    }
+
+    fn lemma(&self) -> Option<f64> {
+        let Self {
+            diameter,
+            alpha,
+            rounds,
+            ..
+        } = *self;
+        let t = rounds as f64 + 1.0;
+        let within = |bound: f64| self.largest_gradient <= bound * (1.0 + SLACK);
+        match &self.rule {
+            Rule::Fixed {
+                horizon,
+                gradient,
+                lemma,
+                ..
+            } => {
+                if rounds > *horizon || !within(*gradient) {
+                    return None;
+                }
+                match lemma.as_ref()? {
+                    Lemma::Ofw => Some(theory::ofw_lemma(diameter, t)),
+                    Lemma::OfwLs => Some(theory::ofw_ls_lemma(diameter, alpha?, t)),
+                }
+            }
+            Rule::Strong {
+                lambda,
+                warm,
+                gradient,
+            } => {
+                let gradient = gradient.unwrap_or(self.largest_gradient);
+                if *warm != 0.0 || rounds == 0 || !within(gradient) {
+                    return None;
+                }
+                let general = theory::sc_ofw_general_lemma(gradient, *lambda, diameter, t);
+                Some(alpha.map_or(general, |alpha| {
+                    theory::sc_ofw_constant(gradient, *lambda, diameter, alpha).min(general)
+                }))
+            }
+        }
+    }
+}
+
+/// Sums that keep what rounding would lose (Neumaier 1974): the gap is held against an F that is
+/// more exact than the learner's own.
+struct Compensated {
+    sums: Vec<f64>,
+    lost: Vec<f64>,
+}
+
+impl Compensated {
+    fn zeros(dim: usize) -> Self {
+        Self {
+            sums: vec![0.0; dim],
+            lost: vec![0.0; dim],
+        }
+    }
+
+    fn add(&mut self, i: usize, v: f64) {
+        let before = self.sums[i];
+        let sum = before + v;
+        self.lost[i] += if before.abs() >= v.abs() {
+            (before - sum) + v
+        } else {
+            (v - sum) + before
+        };
+        self.sums[i] = sum;
+    }
+
+    fn get(&self, i: usize) -> f64 {
+        self.sums[i] + self.lost[i]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 # `make test` runs everything that CI runs; `make soak` the long versions; `make bench` the
 # comparisons with other software.
 
-.PHONY: test format lint unit docs browser guide soak bench
+.PHONY: test format lint unit docs browser python wheel guide soak bench
 
 # The quick ones first.
-test: format lint unit docs browser guide
+test: format lint unit docs browser python guide
 
 format:
 	cargo fmt --all --check
@@ -13,7 +13,7 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 unit:
-	cargo test --workspace --locked
+	cargo test --workspace --exclude extremal-python --locked
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
@@ -22,6 +22,13 @@ docs:
 browser:
 	cargo build -p extremal-cli --locked
 	bash tests/browser/run
+
+# The Python package, as it is installed; and its wheel, into target/wheels.
+python:
+	bash python/run
+
+wheel:
+	bash python/run wheel
 
 # mdBook is built once and kept in target/tools, a minute or less on two cores: without its server, and
 # without optimisation, as building the guide takes a second or two all the same. The guide asks
@@ -41,7 +48,7 @@ $(MDBOOK):
 # A million rounds where `make test` plays thousands. One test at a time, so that the progress
 # it prints can be read.
 soak:
-	EXTREMAL_SOAK=1 cargo test --workspace --release --locked -- --nocapture --test-threads=2
+	EXTREMAL_SOAK=1 cargo test --workspace --exclude extremal-python --release --locked -- --nocapture --test-threads=2
 
 bench:
 	bash bench/run

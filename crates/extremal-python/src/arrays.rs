@@ -1,0 +1,89 @@
+//! numpy arrays as slices. What is float64 and contiguous is borrowed; Python has made a copy of
+//! anything else before it gets here.
+
+use extremal::pair::{Gradient, Row};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// A gradient's numbers, borrowed for one call.
+pub enum Taken<'py> {
+    /// All entries.
+    Dense(PyReadonlyArray1<'py, f64>),
+    /// (indices, values).
+    Sparse(PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
+}
+
+impl<'py> Taken<'py> {
+    /// A float64 array as it is, a pair of uint32 indices and float64 values as they are, and
+    /// nothing for what Python has to convert first.
+    pub fn new(given: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(array) = given.cast::<PyArray1<f64>>() {
+            return Ok(array.is_contiguous().then(|| Self::Dense(array.readonly())));
+        }
+        if let Ok(pair) = given.cast::<PyTuple>()
+            && pair.len() == 2
+        {
+            let (indices, values) = (pair.get_item(0)?, pair.get_item(1)?);
+            if let (Ok(i), Ok(v)) = (
+                indices.cast::<PyArray1<u32>>(),
+                values.cast::<PyArray1<f64>>(),
+            ) && i.is_contiguous()
+                && v.is_contiguous()
+            {
+                return Ok(Some(Self::Sparse(i.readonly(), v.readonly())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Anything that a user may call a gradient, converted by Python where need be.
+    pub fn any(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Some(taken) = Self::new(given)? {
+            return Ok(taken);
+        }
+        let arrays = given.py().import("extremal._arrays")?;
+        let converted = arrays.call_method1("gradient", (given,))?;
+        Self::new(&converted)?.ok_or_else(|| PyTypeError::new_err("this is no gradient"))
+    }
+
+    /// The row that it is.
+    pub fn row(&self) -> PyResult<Row<'_>> {
+        Ok(match self {
+            Self::Dense(a) => Row::Dense(a.as_slice()?),
+            Self::Sparse(i, v) => Row::Sparse {
+                indices: i.as_slice()?,
+                values: v.as_slice()?,
+            },
+        })
+    }
+
+    /// The gradient that it is.
+    pub fn gradient(&self) -> PyResult<Gradient<'_>> {
+        Ok(match self.row()? {
+            Row::Sparse { indices, values } => {
+                check_distinct(indices)?;
+                Gradient::sparse(indices, values)
+            }
+            Row::Dense(values) => Gradient::dense(values),
+            Row::Entries { .. } => return Err(PyTypeError::new_err("no gradient has this shape")),
+        })
+    }
+}
+
+/// Sparse rows name each entry once.
+pub fn check_distinct(indices: &[u32]) -> PyResult<()> {
+    if indices.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    let mut sorted = indices.to_vec();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|w| w[0] == w[1]) {
+        None => Ok(()),
+        Some(w) => Err(PyValueError::new_err(format!(
+            "index {} stands there twice; sum_duplicates() of a sparse matrix adds them up",
+            w[0]
+        ))),
+    }
+}

@@ -1,0 +1,110 @@
+//! Experiments: `extremal compare` from Python.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use extremal_lab::experiment::{Experiment, Prepared, Progress, compare as run};
+use extremal_lab::output::Output;
+use extremal_lab::report;
+use extremal_lab::results::{Results, file};
+use pyo3::prelude::*;
+
+use crate::errors::raise;
+
+/// How long a signal may wait.
+const SPELL: Duration = Duration::from_millis(30);
+
+/// Runs an experiment, given as TOML, or as JSON; writes its tables and its report into `out`, and
+/// gives the table as text. `progress` is called with the rounds done and those there are.
+#[pyfunction]
+#[pyo3(signature = (text, name, out, *, json=false, threads=None, progress=None))]
+pub fn compare(
+    py: Python<'_>,
+    text: &str,
+    name: PathBuf,
+    out: PathBuf,
+    json: bool,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<String>> {
+    let toml = if json {
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|e| raise(&e))?;
+        toml::to_string(&value).map_err(|e| raise(&e))?
+    } else {
+        text.into()
+    };
+    let lab = |e: extremal_lab::Error| raise(&e);
+    let experiment = Experiment::parse(&toml, &name).map_err(lab)?;
+    let prepared = Prepared::new(experiment).map_err(lab)?;
+    let output = Output::open(&out).map_err(lab)?;
+    let _claim = output.claim().map_err(lab)?;
+    if let Some(there) = output.read(file::CONFIG)
+        && there != prepared.experiment.to_toml()
+    {
+        return Err(raise(&format!(
+            "{} holds another experiment; give another directory",
+            out.display()
+        )));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let stop = AtomicBool::new(false);
+    let (expected, played) = (AtomicU64::new(0), AtomicU64::new(0));
+    let start = Instant::now();
+    let command = format!("extremal.compare({:?})", name.display().to_string());
+    let results = py.detach(|| {
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                let progress = Progress {
+                    threads: threads.unwrap_or(cores),
+                    clock: &|| start.elapsed().as_secs_f64(),
+                    expect: &|rounds| expected.store(rounds, Ordering::Relaxed),
+                    done: &|rounds| {
+                        played.fetch_add(rounds, Ordering::Relaxed);
+                    },
+                    stopped: &|| stop.load(Ordering::Relaxed),
+                };
+                run(
+                    &prepared,
+                    env!("CARGO_PKG_VERSION"),
+                    &command,
+                    Some(&output),
+                    &progress,
+                )
+            });
+            let mut interrupted: PyResult<()> = Ok(());
+            while !worker.is_finished() {
+                std::thread::sleep(SPELL);
+                if interrupted.is_err() {
+                    continue;
+                }
+                interrupted = Python::attach(|py| {
+                    py.check_signals()?;
+                    if let Some(progress) = &progress {
+                        let (done, all) = (&played, &expected);
+                        let numbers = (done.load(Ordering::Relaxed), all.load(Ordering::Relaxed));
+                        progress.call1(py, numbers)?;
+                    }
+                    Ok(())
+                });
+                if interrupted.is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            match worker.join() {
+                Ok(results) => (interrupted, results),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    });
+    let (interrupted, results) = results;
+    interrupted?;
+    let Some(results) = results.map_err(lab)? else {
+        return Ok(None);
+    };
+    results.write(&output).map_err(lab)?;
+    let table = extremal_lab::table::render(&results, extremal_lab::table::Paint::Plain);
+    let page = report::page(std::slice::from_ref::<Results>(&results));
+    output.write(file::REPORT, &page).map_err(lab)?;
+    Ok(Some(table))
+}

@@ -1,0 +1,301 @@
+//! Learners. Each is behind a lock: threads take turns, and a user's function that calls the
+//! learner it is called by is told so instead of waiting for itself.
+
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::ThreadId;
+
+use extremal::learner::{LearnerSpec, Storage, default_for};
+use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::arrays::Taken;
+use crate::errors::{raise, raise_or};
+use crate::loss::Loss;
+use crate::set::Set;
+
+/// A learner on a set.
+#[pyclass(frozen, module = "extremal._core", name = "Learner")]
+pub struct Learner {
+    learner: Mutex<Box<dyn extremal::learner::Learner>>,
+    /// Who holds the lock, where a user's function may be called by it.
+    holder: Mutex<Option<ThreadId>>,
+    spec: LearnerSpec,
+    storage: Storage,
+    set: Py<Set>,
+}
+
+/// The learner, held. Gives it back when it goes.
+pub struct Held<'a> {
+    owner: &'a Learner,
+    pub learner: MutexGuard<'a, Box<dyn extremal::learner::Learner>>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        *self.owner.holder() = None;
+    }
+}
+
+fn storage_of(name: &str) -> PyResult<Storage> {
+    match name {
+        "dense" => Ok(Storage::Dense),
+        "lazy" => Ok(Storage::Lazy),
+        "sparse" => Ok(Storage::Sparse),
+        _ => Err(PyValueError::new_err(format!(
+            "storage must be 'dense', 'lazy' or 'sparse', not '{name}'"
+        ))),
+    }
+}
+
+impl Learner {
+    fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for its turn, without keeping Python from the others meanwhile.
+    pub fn hold(&self, py: Python<'_>) -> PyResult<Held<'_>> {
+        let me = std::thread::current().id();
+        let learner = match self.learner.try_lock() {
+            Ok(learner) => learner,
+            Err(TryLockError::Poisoned(learner)) => learner.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                if *self.holder() == Some(me) {
+                    return Err(PyRuntimeError::new_err(
+                        "the learner is playing: its own oracle can't call it",
+                    ));
+                }
+                let waited = self.learner.lock_py_attached(py);
+                waited.unwrap_or_else(PoisonError::into_inner)
+            }
+        };
+        *self.holder() = Some(me);
+        Ok(Held {
+            owner: self,
+            learner,
+        })
+    }
+
+    pub fn failed(&self, py: Python<'_>, error: &extremal::Error) -> PyErr {
+        raise_or(error, self.set.bind(py).get().raised.as_deref())
+    }
+}
+
+#[pymethods]
+impl Learner {
+    /// A learner from its spec, on a set; with `state`, as it was then.
+    #[new]
+    #[pyo3(signature = (spec, set, storage="dense", state=None))]
+    fn new(
+        py: Python<'_>,
+        spec: &str,
+        set: Py<Set>,
+        storage: &str,
+        state: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        let spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;
+        let storage = storage_of(storage)?;
+        let on = set.bind(py).get();
+        let failed = |e: extremal::Error| raise_or(&e, on.raised.as_deref());
+        let mut learner = spec.build_stored(&on.set, storage).map_err(failed)?;
+        if let Some(state) = state {
+            learner.load(state).map_err(failed)?;
+        }
+        Ok(Self {
+            learner: Mutex::new(learner),
+            holder: Mutex::new(None),
+            spec,
+            storage,
+            set,
+        })
+    }
+
+    /// The spec of the learner that is taken when only the set and the loss are known.
+    #[staticmethod]
+    #[pyo3(signature = (set, loss, l2=0.0, storage="dense"))]
+    fn default_spec(set: &Set, loss: &Loss, l2: f64, storage: &str) -> PyResult<String> {
+        let objective = loss.objective(l2)?;
+        Ok(default_for(&*set.set, &objective, storage_of(storage)?).to_string())
+    }
+
+    /// The decision of this round: a new array, or `out` filled and returned.
+    #[pyo3(signature = (out=None))]
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyArray1<f64>>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let mut held = self.hold(py)?;
+        let dim = held.learner.dim();
+        let out = match out {
+            Some(out) => out,
+            None => PyArray1::zeros(py, dim, false),
+        };
+        {
+            let mut writing: PyReadwriteArray1<'py, f64> = out
+                .try_readwrite()
+                .map_err(|e| PyValueError::new_err(format!("out: {e}")))?;
+            let slice = writing.as_slice_mut()?;
+            if slice.len() != dim {
+                return Err(PyValueError::new_err(format!(
+                    "out has length {}, the decision {dim}",
+                    slice.len()
+                )));
+            }
+            match held.learner.decide() {
+                // shown already, and still the same
+                Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
+                Err(e) => return Err(self.failed(py, &e)),
+            }
+            held.learner.decision().write(slice);
+        }
+        Ok(out)
+    }
+
+    /// Takes the gradient at the decision, and ends the round. A decision that was not looked at
+    /// was made all the same.
+    fn observe(&self, py: Python<'_>, gradient: &Bound<'_, PyAny>) -> PyResult<()> {
+        let taken = Taken::any(gradient)?;
+        let gradient = taken.gradient()?;
+        let mut held = self.hold(py)?;
+        match held.learner.decide() {
+            Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
+            Err(e) => return Err(self.failed(py, &e)),
+        }
+        let record = held.learner.observe(&gradient);
+        drop(held);
+        record.map(|_| ()).map_err(|e| self.failed(py, &e))
+    }
+
+    /// The present decision.
+    #[getter]
+    fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let held = self.hold(py)?;
+        let mut x = vec![0.0; held.learner.dim()];
+        held.learner.decision().write(&mut x);
+        Ok(PyArray1::from_vec(py, x))
+    }
+
+    /// Rounds ended so far.
+    #[getter]
+    fn rounds(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.hold(py)?.learner.rounds())
+    }
+
+    /// The dimension.
+    #[getter]
+    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.hold(py)?.learner.dim())
+    }
+
+    /// Oracle calls made to play.
+    #[getter]
+    fn oracle_calls(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.hold(py)?.learner.seen().oracle_calls)
+    }
+
+    /// The largest ‖g‖ seen.
+    #[getter]
+    fn largest_gradient(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.hold(py)?.learner.seen().largest_gradient)
+    }
+
+    /// The spec that makes it again, without what it has learnt.
+    #[getter]
+    fn spec(&self) -> String {
+        self.spec.to_string()
+    }
+
+    /// Its registered name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.spec.entry().name
+    }
+
+    /// How its decisions are stored.
+    #[getter]
+    fn storage(&self) -> &'static str {
+        match self.storage {
+            Storage::Dense => "dense",
+            Storage::Lazy => "lazy",
+            Storage::Sparse => "sparse",
+        }
+    }
+
+    /// The set.
+    #[getter]
+    fn set(&self, py: Python<'_>) -> Py<Set> {
+        self.set.clone_ref(py)
+    }
+
+    /// What is proven about the regret after the rounds played (or as many as said), with its
+    /// assumptions as far as they can be checked; None where nothing is.
+    #[pyo3(signature = (rounds=None, strong_convexity=0.0))]
+    fn guarantee<'py>(
+        &self,
+        py: Python<'py>,
+        rounds: Option<f64>,
+        strong_convexity: f64,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let held = self.hold(py)?;
+        let Some(guarantee) = held.learner.guarantee() else {
+            return Ok(None);
+        };
+        let seen = *held.learner.seen();
+        let rounds = rounds.unwrap_or(seen.rounds as f64);
+        let table = PyDict::new(py);
+        table.set_item("theorem", guarantee.theorem())?;
+        table.set_item("exponent", guarantee.exponent())?;
+        table.set_item("bound", guarantee.bound(rounds))?;
+        let checks = guarantee.check(&seen, strong_convexity);
+        let checks: Vec<(bool, String)> = checks.into_iter().map(|c| (c.holds, c.detail)).collect();
+        table.set_item("assumptions", checks)?;
+        Ok(Some(table))
+    }
+
+    /// An upper bound of the regret that the learner knows by itself; None where it knows none.
+    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let held = self.hold(py)?;
+        let Some(certificate) = held.learner.certificate() else {
+            return Ok(None);
+        };
+        let table = PyDict::new(py);
+        table.set_item("level", certificate.level.to_string())?;
+        table.set_item("regret", certificate.regret)?;
+        table.set_item("strong_convexity", certificate.strong_convexity)?;
+        Ok(Some(table))
+    }
+
+    /// The whole state, as bytes.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = self.hold(py)?.learner.save();
+        Ok(PyBytes::new(py, &saved.map_err(|e| raise(&e))?))
+    }
+
+    /// Takes back what `save` gave. On an error nothing has changed.
+    fn load(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let loaded = self.hold(py)?.learner.load(state);
+        loaded.map_err(|e| self.failed(py, &e))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let set = self.set.bind(py).repr()?;
+        Ok(format!("Learner('{}', {set})", self.spec))
+    }
+
+    #[allow(clippy::type_complexity)] // what pickle wants
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (String, Py<Set>, &'static str, Bound<'py, PyBytes>),
+    )> {
+        let (py, this) = (slf.py(), slf.get());
+        let state = this.save(py)?;
+        let set = this.set.clone_ref(py);
+        let arguments = (this.spec.to_string(), set, this.storage(), state);
+        Ok((slf.get_type().into_any(), arguments))
+    }
+}

@@ -1,0 +1,39 @@
+//! The Python module: a thin layer that hands numpy arrays to the library and errors back. What
+//! can be written in Python is in `python/extremal`.
+
+mod arrays;
+mod errors;
+mod experiment;
+mod hindsight;
+mod learner;
+mod loss;
+mod model;
+mod play;
+mod registry;
+mod set;
+
+use pyo3::prelude::*;
+
+/// Everything that the Python package is made of.
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("Error", m.py().get_type::<errors::Error>())?;
+    m.add_class::<set::Set>()?;
+    m.add_class::<loss::Loss>()?;
+    m.add_class::<learner::Learner>()?;
+    m.add_class::<model::Model>()?;
+    m.add_class::<play::Stream>()?;
+    m.add_function(wrap_pyfunction!(registry::entries, m)?)?;
+    m.add_function(wrap_pyfunction!(registry::citations, m)?)?;
+    m.add_function(wrap_pyfunction!(registry::theorems, m)?)?;
+    m.add_function(wrap_pyfunction!(registry::theorem, m)?)?;
+    m.add_function(wrap_pyfunction!(play::play_dense, m)?)?;
+    m.add_function(wrap_pyfunction!(play::play_sparse, m)?)?;
+    m.add_function(wrap_pyfunction!(play::play_stream, m)?)?;
+    m.add_function(wrap_pyfunction!(hindsight::best_dense, m)?)?;
+    m.add_function(wrap_pyfunction!(hindsight::best_sparse, m)?)?;
+    m.add_function(wrap_pyfunction!(experiment::compare, m)?)?;
+    m.add_function(wrap_pyfunction!(model::load, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,47 @@
+"""Online portfolio selection: what to hold of 30 stocks, day by day.
+
+The set is the simplex, the loss −log⟨prices' ratios, portfolio⟩, the best fixed decision is the best
+constantly rebalanced portfolio. The data, the Dow Jones stocks of 2001 to 2003, come with the sources.
+
+    python portfolio.py [djia.csv.gz]
+"""
+
+# %% Each row holds the factors by which the stocks grew on one day
+import pathlib
+import sys
+
+import numpy as np
+
+import extremal as ex
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = sys.argv[1] if len(sys.argv) > 1 else HERE.parents[1] / "crates/extremal-lab/data/djia.csv.gz"
+days = np.loadtxt(DATA, delimiter=",", skiprows=1)
+count, stocks = days.shape
+simplex = ex.sets.simplex(dim=stocks)
+
+# %% Gradients are at most this long: |∇| = ‖r‖/⟨r, x⟩ ≤ ‖r‖/min r
+bound = float((np.linalg.norm(days, axis=1) / days.min(axis=1)).max())
+learners = {
+    "OFW": ex.learners.ofw(simplex, horizon=count, gradient_bound=bound),
+    "OFW with line search": ex.learners.ofw_ls(simplex, horizon=count, gradient_bound=bound),
+    "parameter-free OFW": ex.learners.ofw_free(simplex),
+    "exponentiated gradient": ex.learners.eg(simplex),
+    "online Newton step": ex.learners.ons(simplex, exp_concavity=1.0, gradient_bound=bound),
+}
+histories = {name: ex.play(learner, days, loss="log-wealth") for name, learner in learners.items()}
+
+# %% What became of 1 dollar
+best = ex.best_in_hindsight(simplex, days, loss="log-wealth", gap=1e-9)
+uniform = np.log(days.mean(axis=1)).sum()
+print(f"{'equal parts, every day':26} {np.exp(uniform):.3f}")
+print(f"{'the best stock':26} {days.prod(axis=0).max():.3f}")
+print(f"{'the best fixed portfolio':26} {np.exp(-best.value):.3f}")
+for name, history in histories.items():
+    low, high = ex.regret(history, best)
+    print(f"{name:26} {np.exp(-history.total_loss):.3f}   regret {high:.3f}, "
+          f"{learners[name].oracle_calls} oracle calls")
+
+# %% The best fixed portfolio is a handful of stocks
+held = {f"stock {i + 1}": round(float(share), 3) for i, share in enumerate(best.point) if share > 1e-3}
+print(held)

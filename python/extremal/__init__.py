@@ -1,0 +1,55 @@
+"""Projection-free online learning: one linear minimisation per round.
+
+A learner makes a decision inside a constraint set, sees the gradient of a loss, and updates with one
+linear minimisation over the set:
+
+>>> import extremal as ex
+>>> ball = ex.sets.l2(dim=3)
+>>> learner = ex.learners.gauge_ftrl(ball)
+>>> x = learner.decide()
+>>> learner.observe([1.0, 0.0, 0.0])
+>>> learner.rounds
+1
+"""
+
+from . import learners, losses, sets, streams, theory
+from ._compare import compare
+from ._core import Error, Learner, Loss, Set, Stream, __version__
+from ._history import History
+from ._model import Model, load
+from ._play import Best, best_in_hindsight, play, regret
+from ._registry import cite
+
+__all__ = [
+    "Best",
+    "Error",
+    "History",
+    "Learner",
+    "Loss",
+    "Model",
+    "Set",
+    "Stream",
+    "__version__",
+    "best_in_hindsight",
+    "cite",
+    "compare",
+    "learners",
+    "load",
+    "losses",
+    "play",
+    "regret",
+    "sets",
+    "streams",
+    "theory",
+]
+
+
+def __getattr__(name):
+    # scikit-learn is optional, and slow to import
+    if name in ("OnlineClassifier", "OnlineRegressor"):
+        try:
+            from . import sklearn
+        except ImportError as error:
+            raise ImportError(f"{name} needs scikit-learn: pip install 'extremal[sklearn]'") from error
+        return getattr(sklearn, name)
+    raise AttributeError(f"module 'extremal' has no attribute {name!r}")

@@ -1,0 +1,85 @@
+"""What users pass, as the arrays that the core borrows: float64, contiguous. Those are passed on as
+they are; anything else is copied once."""
+
+import numpy as np
+
+
+def _numbers(values, what):
+    """A contiguous float64 array, `values` itself where it is one. numpy would make numbers of
+    complex ones, of dates and of texts as well: those are refused."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiubO":
+        raise ValueError(f"{what} must be real numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def vector(values, what, length=None):
+    """A float64 vector."""
+    array = _numbers(values, what)
+    if array.ndim != 1:
+        raise ValueError(f"{what} must have one dimension, not {array.ndim}")
+    if length is not None and len(array) != length:
+        raise ValueError(f"{len(array)} {what} for {length} rows")
+    return array
+
+
+def is_sparse(values):
+    """Whether it is one of scipy's sparse matrices or arrays, without importing scipy."""
+    return hasattr(values, "tocsr") and hasattr(values, "nnz")
+
+
+def _indices(values):
+    """Column indices as uint32, a view where scipy has int32."""
+    array = np.ascontiguousarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"indices must be whole numbers, not {array.dtype}")
+    if array.size and array.min() < 0:
+        raise ValueError("an index is negative")
+    if array.dtype == np.int32:
+        return array.view(np.uint32)
+    if array.size and array.max() > 4294967294:
+        raise ValueError("an index does not fit into 32 bits")
+    return array.astype(np.uint32)
+
+
+def csr(matrix):
+    """indptr, indices and data of a sparse matrix whose rows name each column once."""
+    matrix = matrix.tocsr()
+    ends, indices, data = matrix.indptr, matrix.indices, matrix.data
+    # scipy follows these without looking, into memory that is not its own
+    if len(ends) < 1 or ends[0] != 0 or (ends[1:] < ends[:-1]).any() \
+            or ends[-1] > min(len(indices), len(data)):
+        raise ValueError("indptr, indices and data are no CSR matrix: indptr grows from 0 to the "
+                         "number of entries")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        indices, data = matrix.indices, matrix.data
+    ends = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    count = ends[-1]
+    if len(indices) != count or len(data) != count:
+        indices, data = indices[:count], data[:count]
+    return ends, _indices(indices), _numbers(data, "entries")
+
+
+def matrix(values):
+    """A float64 matrix, stored by rows."""
+    array = _numbers(values, "rows")
+    if array.ndim != 2:
+        raise ValueError(f"rows must be a matrix, not an array of {array.ndim} dimensions")
+    return array
+
+
+def gradient(values):
+    """Whatever a user calls a gradient: for the core, which takes the usual ones by itself."""
+    if is_sparse(values):
+        if len(values.shape) == 2 and values.shape[0] != 1:
+            raise ValueError(f"a gradient is one row, not {values.shape[0]}")
+        indptr, indices, data = csr(values)
+        return indices, data
+    if isinstance(values, tuple) and len(values) == 2:
+        indices, data = _indices(np.asarray(values[0])), vector(values[1], "values")
+        if indices.ndim != 1 or len(indices) != len(data):
+            raise ValueError(f"{indices.size} indices for {len(data)} values")
+        return indices, data
+    return vector(values, "gradient")

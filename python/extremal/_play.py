@@ -1,0 +1,240 @@
+"""Whole runs, and what would have been best."""
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _arrays, _core
+from ._history import COLUMNS, History
+from .losses import from_spec as as_loss
+
+
+class Best(NamedTuple):
+    """The best fixed decision: no decision's total loss is below ``value - gap``."""
+
+    point: np.ndarray
+    value: float
+    gap: float
+
+
+class _ReadOnly:
+    """Keeps others from writing into arrays that are being read without Python's lock.
+
+    An array is locked together with those that it is a view of. Runs in several threads may read
+    the same one: the last of them gives it back. Other views that a user has made before are out
+    of reach.
+    """
+
+    _lock = threading.Lock()
+    _readers = {}  # by id: how many runs read it
+    _locked = {}  # by id: what is to be given back; a view can't be before what it is a view of
+
+    def __init__(self, *arrays):
+        self.arrays = {}
+        for array in arrays:
+            while isinstance(array, np.ndarray):
+                self.arrays[id(array)] = array
+                array = array.base
+
+    def __enter__(self):
+        with self._lock:
+            for key, array in self.arrays.items():
+                self._readers[key] = self._readers.get(key, 0) + 1
+                if array.flags.writeable:
+                    self._locked[key] = array
+                    array.flags.writeable = False
+
+    def __exit__(self, *_):
+        with self._lock:
+            for key in self.arrays:
+                self._readers[key] -= 1
+                if not self._readers[key]:
+                    del self._readers[key]
+            free = {key for key in self._locked if key not in self._readers}
+            while freed := {key for key in free if self._free(self._locked[key])}:
+                free -= freed
+                for key in freed:
+                    del self._locked[key]
+
+    @staticmethod
+    def _free(array):
+        try:
+            array.flags.writeable = True
+        except ValueError:
+            return False
+        return True
+
+
+def _bar(progress, rounds):
+    """Whatever shows progress: nothing, a function, or tqdm where that is installed."""
+    if not progress:
+        return lambda done: None, lambda: None
+    if callable(progress):
+        return progress, lambda: None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return lambda done: None, lambda: None
+    bar = tqdm(total=rounds, unit="round")
+
+    def show(done):
+        bar.update(done - bar.n)
+
+    return show, bar.close
+
+
+def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, rounds=None,
+         record=True, progress=False):
+    """Plays a whole run inside the library, without Python in between.
+
+    Parameters
+    ----------
+    learner : Learner
+        Who plays; it goes on from where it is.
+    rows : matrix, sparse matrix, Stream, or a loss of your own
+        One round per row. A float64 matrix stored by rows, and the data of a CSR matrix, are
+        borrowed; anything else is copied once. A stream needs ``rounds``. An object with
+        ``gradient(x)`` and ``value(x)`` (or an iterable of them, one per round) is a loss of your own:
+        then Python is in the loop.
+    y : vector, optional
+        The labels.
+    loss : Loss or spec
+        The loss of ⟨row, x⟩ and the label; linear if left out.
+    l2 : float
+        λ of (λ/2)‖x‖², added to the loss.
+    sample_weight : vector, optional
+        How often each row counts.
+    record : bool
+        Whether to keep what happened in every round.
+    progress : bool or callable
+        A bar (tqdm, if installed), or a function of the rounds played so far.
+
+    Returns
+    -------
+    History, or None without ``record``.
+
+    Raises
+    ------
+    Error
+        At a round that can't be played; the rounds before it have been.
+    """
+    if not isinstance(learner, _core.Learner):
+        raise TypeError(f"a learner plays, not {learner!r}")
+    if isinstance(rows, _core.Stream):
+        if rounds is None:
+            raise ValueError("a stream does not end: give rounds")
+        return _run(learner, int(rounds), record, progress, lambda start, records, count:
+                    _core.play_stream(learner, rows, as_loss(loss), l2, count, records))
+    if _is_own(rows):
+        return _play_own(learner, rows, rounds, record, progress)
+    if rounds is not None:
+        raise ValueError("there is a round for every row: rounds is for streams and own losses")
+    loss = as_loss(loss)
+    sparse = _arrays.is_sparse(rows)
+    arrays = _arrays.csr(rows) if sparse else (_arrays.matrix(rows),)
+    count, width = rows.shape if sparse else arrays[0].shape
+    if width != learner.dim:
+        raise ValueError(f"rows of length {width} for a learner of dimension {learner.dim}")
+    y = None if y is None else _arrays.vector(y, "labels", count)
+    weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
+    call = _core.play_sparse if sparse else _core.play_dense
+
+    def step(start, records, _):
+        return call(learner, loss, l2, *arrays, y, weights, start, records)
+
+    with _ReadOnly(*arrays, y, weights, *_given(rows)):
+        return _run(learner, count, record, progress, step)
+
+
+def _given(rows):
+    """The user's own arrays, which the core's may be views of."""
+    if _arrays.is_sparse(rows):
+        return [getattr(rows, name, None) for name in ("indptr", "indices", "data")]
+    return [rows]
+
+
+def _is_own(rows):
+    """Whether these are losses of a user's own, and no rows of numbers. (A table may well have a
+    column called `gradient`.)"""
+    if hasattr(rows, "shape"):
+        return False
+    if isinstance(rows, (list, tuple)):
+        return len(rows) > 0 and hasattr(rows[0], "gradient")
+    return True
+
+
+def _run(learner, count, record, progress, step):
+    """Calls `step` until all rounds are played: it comes back every few hundredths of a second, so
+    that signals are heard."""
+    first = learner.rounds + 1
+    records = np.empty((count, len(COLUMNS))) if record else None
+    show, close = _bar(progress, count)
+    played = 0
+    try:
+        while played < count:
+            part = None if records is None else records[played:]
+            more = step(played, part, count - played)
+            if more == 0:
+                break
+            played += more
+            show(played)
+    finally:
+        close()
+    return None if records is None else History.from_records(records[:played], first)
+
+
+def _play_own(learner, losses, rounds, record, progress):
+    """Losses of a user's own, each with `value(x)` and `gradient(x)`."""
+    from itertools import islice, repeat
+
+    if hasattr(losses, "gradient"):
+        if rounds is None:
+            raise ValueError("one loss for all rounds: give rounds")
+        losses = repeat(losses, int(rounds))
+    elif rounds is not None:
+        losses = islice(losses, int(rounds))
+    first = learner.rounds + 1
+    values = []
+    show, close = _bar(progress, rounds)
+    x = np.empty(learner.dim)
+    try:
+        for played, loss in enumerate(losses, 1):
+            learner.decide(x)
+            value = float(loss.value(x.copy())) if record else 0.0
+            learner.observe(loss.gradient(x.copy()))
+            values.append(value)
+            if played % 256 == 0:
+                show(played)
+    finally:
+        close()
+    if not record:
+        return None
+    records = np.full((len(values), len(COLUMNS)), np.nan)
+    records[:, 0] = values
+    return History.from_records(records, first)
+
+
+def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, gap=1e-6):
+    """The fixed decision of the set with the least total loss, and the proof of how good it is.
+
+    ``gap`` is how far the total may be from the least one, relative to it.
+    """
+    loss = as_loss(loss)
+    sparse = _arrays.is_sparse(rows)
+    arrays = _arrays.csr(rows) if sparse else (_arrays.matrix(rows),)
+    count, width = rows.shape if sparse else arrays[0].shape
+    if width != set.dim:
+        raise ValueError(f"rows of length {width} for a set of dimension {set.dim}")
+    y = None if y is None else _arrays.vector(y, "labels", count)
+    weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
+    call = _core.best_sparse if sparse else _core.best_dense
+    with _ReadOnly(*arrays, y, weights, *_given(rows)):
+        point, value, floor = call(set, loss, l2, *arrays, y, weights, gap)
+    return Best(point, value, value - floor)
+
+
+def regret(history, best):
+    """(lower, upper): between these lies the regret of a run against the best fixed decision."""
+    total = history.total_loss if isinstance(history, History) else float(history)
+    return total - best.value, total - best.value + best.gap

@@ -1,0 +1,16 @@
+"""Losses of a prediction ⟨a, x⟩ and a label, made from the registry."""
+
+from . import _registry
+from ._core import Loss
+
+__all__ = ["Loss", "from_spec"]
+
+
+def from_spec(spec):
+    """A loss from its spec, ``"huber:delta=1"``; a loss is given back as it is."""
+    return spec if isinstance(spec, Loss) else Loss(spec)
+
+
+_made = _registry.make("losses", __name__, Loss)
+globals().update(_made)
+__all__ += list(_made)

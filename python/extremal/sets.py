@@ -1,0 +1,48 @@
+"""Constraint sets, made from the registry; and sets of your own, from an oracle in Python."""
+
+from . import _registry
+from ._core import Set
+
+__all__ = ["Set", "custom", "from_spec"]
+
+
+def from_spec(spec, dim=None):
+    """A set from its spec, ``"lp:p=1.5,dim=10"``."""
+    return Set(spec, dim)
+
+
+def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None,
+           centre=None, violation=None, name="custom"):
+    """A set from a Python function.
+
+    Parameters
+    ----------
+    oracle : callable
+        Given a direction, a float64 array, returns a point v of the set that minimises
+        ``direction @ v``: any array of that length. What it raises comes out of the learner's call,
+        which then has changed nothing.
+    dim : int
+        The dimension.
+    diameter : float
+        The ℓ2 diameter D, or more.
+    norm_bound : float, optional
+        The largest ℓ2 norm of a point; D if left out.
+    inner_radius, strong_convexity : float, optional
+        Where they are known.
+    centre : array, optional
+        A point of the set to start from; 0 if left out.
+    violation : callable, optional
+        Given a point, how far outside it is, relative to the set's size.
+    """
+    if centre is not None:
+        from ._arrays import vector
+
+        centre = vector(centre, "centre")
+    return Set.custom(oracle, dim=dim, diameter=diameter, norm_bound=norm_bound,
+                      inner_radius=inner_radius, strong_convexity=strong_convexity, centre=centre,
+                      violation=violation, name=name)
+
+
+_made = _registry.make("sets", __name__, lambda spec: Set(spec))
+globals().update(_made)
+__all__ += list(_made)

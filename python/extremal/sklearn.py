@@ -1,0 +1,492 @@
+"""Estimators with the manners of scikit-learn: online learners of linear models."""
+
+from contextlib import contextmanager
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ._core import Error, Learner, Set
+from ._play import best_in_hindsight, play
+from .losses import from_spec as as_loss
+
+__all__ = ["OnlineClassifier", "OnlineRegressor"]
+
+# Entries of a matrix that are copied at a time, where rows have to be: about a megabyte.
+_PART = 1 << 17
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    set : str, Set, or callable, default "l2:radius=1024"
+        Where the coefficients lie: a spec, a set, or a function of the dimension that makes one.
+        With ``fit_intercept`` there is one coordinate more, the last one, for the intercept. The
+        default is a ball so large that it hardly ever binds, unless targets are hundreds of times
+        the norms of rows: the default learner finds its own scale within. Other learners do worse
+        the larger the set is.
+    loss : str or Loss, default "{loss}"
+        {losses}
+    learner : str, optional
+        The spec of a learner. One that needs no ``horizon`` and no ``gradient-bound`` is chosen for
+        the set and the loss if left out: "coin-ftrl" on ℓ2 balls, unless ``storage`` is "dense". It
+        takes O(non-zeros) per row, with ``l2`` O(features).
+    l2 : float, default 0
+        λ of (λ/2)‖x‖², added to the loss of every row; the intercept is part of x.
+    fit_intercept : bool, default True
+        Whether there is an intercept. Rows then are copied, about a megabyte at a time, to put a 1
+        behind each; without it, float64 matrices stored by rows and the data of CSR matrices are
+        used as they are.
+    passes : int, default 5
+        How often `fit` goes through the rows. `partial_fit` goes once.
+    shuffle : bool, default True
+        Whether `fit` takes the rows in random order, another one in each pass; rows then are copied,
+        as above. `partial_fit` takes them as they come.
+    regret : bool, default False
+        Whether `fit` computes ``regret_``. That solves the problem offline, which can take hundreds
+        of times as long as the fit.
+    random_state : int, RandomState instance, optional
+        Chooses the order of rows in `fit`.
+    storage : "auto", "dense", "lazy" or "sparse", default "auto"
+        How the learner stores its decisions. "auto" is "lazy" on ℓ2 balls and "sparse" on ℓ1 balls and
+        simplices if the first rows are sparse; for dense rows it is "lazy" only where no learner is
+        named; where none of that is possible, "dense".
+"""
+
+_ATTRIBUTES = """
+    regret_ : (float, float) or None
+        Between these lies the regret of `fit`: its total loss over all passes, less that of the best
+        fixed decision{summed}.
+        None without ``regret=True``, and after `partial_fit`, which keeps no rows.
+    certificate_ : {certificate}
+        What the learner itself knows of its regret, from the gradients alone: ``level``, ``regret``
+        (an upper bound), ``strong_convexity``. None where it knows nothing.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, where X had any.
+"""
+
+
+def _with_ones(rows):
+    """A 1 behind each row."""
+    ones = np.ones((rows.shape[0], 1))
+    if sparse.issparse(rows):
+        return sparse.hstack([rows, ones], format="csr")
+    return np.concatenate((rows, ones), axis=1)
+
+
+def _parts(X, order, intercept):
+    """The rows of X in an order (as they are if None), with a 1 behind each for the intercept:
+    pairs of rows and where their labels are. X itself where that will do."""
+    if order is None and not intercept:
+        yield X, slice(None)
+        return
+    count, width = X.shape
+    entries = X.nnz // count if sparse.issparse(X) else width
+    step = max(1, _PART // (entries + 1))
+    for start in range(0, count, step):
+        at = slice(start, start + step) if order is None else order[start:start + step]
+        rows = X if step >= count and order is None else X[at]
+        yield _with_ones(rows) if intercept else rows, at
+
+
+def _is_plain(array, dim):
+    """Whether scikit-learn's checks would find nothing to convert, nor to refuse."""
+    return (type(array) is np.ndarray and array.ndim == dim and array.dtype.kind in "biuf"
+            and len(array) > 0 and bool(np.isfinite(array).all()))
+
+
+class _Online(BaseEstimator):
+    """What both estimators share: one learner for each vector of coefficients."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @contextmanager
+    def _unchanged_on_error(self):
+        """Takes back what happened to the estimator if something is raised, and what happened to
+        the learners whose states were put into the list it gives."""
+        before, states = vars(self).copy(), []
+        try:
+            yield states
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            for learner, state in states:
+                learner.load(state)
+            raise
+
+    def _validated(self, X, *y, reset=False, **how):
+        # The checks of scikit-learn take longer than a small batch does: not where they would find
+        # nothing to do.
+        if (not reset and not hasattr(self, "feature_names_in_") and _is_plain(X, 2)
+                and X.dtype == np.float64 and X.flags.c_contiguous
+                and X.shape[1] == self.n_features_in_
+                and all(_is_plain(labels, 1) and len(labels) == len(X) for labels in y)):
+            return (X, *y) if y else X
+        return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
+                             order="C", **how)
+
+    @staticmethod
+    def _weights(sample_weight, count):
+        if sample_weight is None:
+            return None
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(count, weights)
+        if weights.shape != (count,):
+            raise ValueError(f"sample_weight has shape {weights.shape}, expected ({count},)")
+        if not np.isfinite(weights).all():
+            raise ValueError("sample_weight contains NaN or infinity")
+        if weights.min() < 0:
+            raise ValueError("Negative values in data passed to `sample_weight`")
+        return np.ascontiguousarray(weights)
+
+    def _make_learners(self, count, rows_are_sparse):
+        dim = self.n_features_in_ + bool(self.fit_intercept)
+        if isinstance(self.set, str):
+            space = Set(self.set, dim)
+        else:
+            space = self.set if isinstance(self.set, Set) else self.set(dim)
+        if space.dim != dim:
+            intercept = " and an intercept" if self.fit_intercept else ""
+            raise ValueError(f"a set of dimension {space.dim} for {self.n_features_in_} features"
+                             f"{intercept}")
+        if self.storage != "auto":
+            storages = [self.storage]
+        elif rows_are_sparse:
+            storages = ["lazy", "sparse", "dense"]
+        else:
+            storages = ["dense"] if self.learner else ["lazy", "dense"]
+        for storage in storages:
+            # On balls as large as the default one, sc-ofw, which is the default with a ridge term,
+            # was measured to do far worse than the default without.
+            l2 = 0.0 if storage == "lazy" else self.l2
+            spec = self.learner or Learner.default_spec(space, as_loss(self.loss), l2, storage)
+            try:
+                return [Learner(spec, space, storage) for _ in range(count)]
+            except Error:
+                if storage == storages[-1]:
+                    raise
+
+    def _play(self, X, targets, weights, order=None, record=False):
+        """Each learner plays all rows, with its own labels. Returns the total loss if told to."""
+        loss, total = as_loss(self.loss), 0.0
+        intercept = self._learners[0].dim > self.n_features_in_
+        for rows, at in _parts(X, order, intercept):
+            weight = None if weights is None else weights[at]
+            for learner, target in zip(self._learners, targets):
+                history = play(learner, rows, target[at], loss=loss, l2=self.l2,
+                               sample_weight=weight, record=record)
+                if record:
+                    total += history.total_loss
+        return total
+
+    def _fit(self, X, targets, weights):
+        if not isinstance(self.passes, Integral) or self.passes < 1:
+            raise ValueError(f"passes must be a whole number above 0, not {self.passes!r}")
+        if weights is not None and not weights.any():
+            raise ValueError("Sample weights must contain at least one non-zero number")
+        self._learners = self._make_learners(len(targets), sparse.issparse(X))
+        random, total = check_random_state(self.random_state), 0.0
+        for _ in range(self.passes):
+            order = random.permutation(X.shape[0]) if self.shuffle else None
+            total += self._play(X, targets, weights, order, record=self.regret)
+        self.regret_ = self._regret(X, targets, weights, total) if self.regret else None
+
+    def _regret(self, X, targets, weights, total):
+        if self._learners[0].dim > self.n_features_in_:
+            X = _with_ones(X)
+        least = most = 0.0
+        for learner, target in zip(self._learners, targets):
+            best = best_in_hindsight(learner.set, X, target, loss=self.loss, l2=self.l2,
+                                     sample_weight=weights)
+            least += self.passes * (best.value - best.gap)
+            most += self.passes * best.value
+        return total - most, total - least
+
+    def _partial_fit(self, X, targets, weights, states):
+        # One row of one learner is played wholly or not at all; more have to be taken back.
+        if X.shape[0] * len(targets) > 1:
+            states += [(learner, learner.save()) for learner in self._learners]
+        self._play(X, targets, weights)
+        self.regret_ = None
+
+    def _coefficients(self):
+        check_is_fitted(self, "_learners")
+        return np.stack([learner.decision for learner in self._learners])
+
+    def _intercept(self):
+        coefficients = self._coefficients()
+        if coefficients.shape[1] > self.n_features_in_:
+            return coefficients[:, -1]
+        return np.zeros(len(coefficients))
+
+    def _scores(self, X):
+        check_is_fitted(self, "_learners")
+        X = self._validated(X)
+        return X @ self._coefficients()[:, :self.n_features_in_].T + self._intercept()
+
+
+class OnlineRegressor(RegressorMixin, _Online):
+    __doc__ = f"""Linear regression by an online learner over a constraint set.
+
+    Every row is one round: the learner decides on coefficients in the set, then sees the loss.
+    {_PARAMETERS.format(loss="squared", losses="The loss of a prediction and a target.")}
+    Attributes
+    ----------
+    coef_ : array of shape (n_features_in_,)
+        The coefficients, the learner's present decision.
+    intercept_ : array of shape (1,)
+        The intercept; 0 where there is none.
+    {_ATTRIBUTES.format(summed="", certificate="dict or None").strip()}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from extremal import OnlineRegressor
+    >>> X = np.random.default_rng(0).standard_normal((500, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 3.0
+    >>> model = OnlineRegressor(random_state=0).fit(X, y)
+    >>> model.coef_.round(2), model.intercept_.round(2)
+    (array([ 1. , -2. ,  0.5]), array([3.]))
+    >>> for row, target in zip(X, y):
+    ...     model = model.partial_fit([row], [target])
+    >>> bool(model.score(X, y) > 0.99)
+    True
+    """
+
+    def __init__(self, set="l2:radius=1024", loss="squared", learner=None, l2=0.0, *,
+                 fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
+                 storage="auto"):
+        self.set = set
+        self.loss = loss
+        self.learner = learner
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.passes = passes
+        self.shuffle = shuffle
+        self.regret = regret
+        self.random_state = random_state
+        self.storage = storage
+
+    def _rows(self, X, y, reset):
+        X, y = self._validated(X, y, reset=reset, y_numeric=True)
+        return X, np.ascontiguousarray(y, dtype=np.float64)
+
+    def fit(self, X, y, sample_weight=None):
+        """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            What each row's loss is multiplied by.
+        """
+        with self._unchanged_on_error():
+            X, y = self._rows(X, y, reset=True)
+            self._fit(X, [y], self._weights(sample_weight, X.shape[0]))
+        return self
+
+    def partial_fit(self, X, y, sample_weight=None):
+        """Plays the rows once, in their order: exactly as if each were given by itself. Nothing has
+        changed if something is raised. Returns itself.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            What each row's loss is multiplied by.
+        """
+        first = not hasattr(self, "_learners")
+        with self._unchanged_on_error() as states:
+            X, y = self._rows(X, y, reset=first)
+            weights = self._weights(sample_weight, X.shape[0])
+            if first:
+                self._learners = self._make_learners(1, sparse.issparse(X))
+            self._partial_fit(X, [y], weights, states)
+        return self
+
+    def predict(self, X):
+        """⟨row, coef_⟩ + intercept_ for each row."""
+        return self._scores(X)[:, 0]
+
+    @property
+    def coef_(self):
+        return self._coefficients()[0, :self.n_features_in_]
+
+    @property
+    def intercept_(self):
+        return self._intercept()
+
+    @property
+    def certificate_(self):
+        check_is_fitted(self, "_learners")
+        return self._learners[0].certificate()
+
+
+def _is_logistic(estimator):
+    if as_loss(estimator.loss).spec == "logistic":
+        return True
+    raise AttributeError("probabilities are defined for loss='logistic' alone")
+
+
+class OnlineClassifier(ClassifierMixin, _Online):
+    __doc__ = f"""Linear classification by an online learner over a constraint set.
+
+    Every row is one round: the learner decides on coefficients in the set, then sees the loss. With
+    more than two classes there is one learner for each class, which it tells from all others.
+    {_PARAMETERS.format(loss="logistic", losses='''The loss of a prediction and a label ±1: "logistic", "hinge", "squared-hinge", ….''')}
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes, sorted.
+    coef_ : array of shape (1, n_features_in_) or (n_classes, n_features_in_)
+        The coefficients, the learners' present decisions.
+    intercept_ : array of shape (1,) or (n_classes,)
+        The intercepts; 0 where there are none.
+    {_ATTRIBUTES.format(summed=", summed over the learners",
+                        certificate="dict or None, or a list of them, one per class").strip()}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from extremal import OnlineClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OnlineClassifier(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    >>> model = OnlineClassifier()
+    >>> for row, label in zip(X, y):
+    ...     model = model.partial_fit([row], [label], classes=[0, 1, 2])
+    >>> model.coef_.shape
+    (3, 4)
+    """
+
+    def __init__(self, set="l2:radius=1024", loss="logistic", learner=None, l2=0.0, *,
+                 fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
+                 storage="auto"):
+        self.set = set
+        self.loss = loss
+        self.learner = learner
+        self.l2 = l2
+        self.fit_intercept = fit_intercept
+        self.passes = passes
+        self.shuffle = shuffle
+        self.regret = regret
+        self.random_state = random_state
+        self.storage = storage
+
+    def _take_classes(self, classes):
+        classes = np.unique(column_or_1d(classes))
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)}"
+                             " class")
+        self.classes_ = classes
+
+    def _targets(self, y):
+        """±1 for each learner."""
+        classes = self.classes_
+        signs = [y == label for label in (classes if len(classes) > 2 else classes[1:])]
+        known = np.logical_or.reduce(signs)
+        if len(classes) == 2:
+            known = known | (y == classes[0])
+        if not np.all(known):
+            raise ValueError(f"y has labels that are not among the classes {classes}: "
+                             f"{np.unique(y[~known])}")
+        return [np.where(sign, 1.0, -1.0) for sign in signs]
+
+    def fit(self, X, y, sample_weight=None):
+        """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            What each row's loss is multiplied by.
+        """
+        with self._unchanged_on_error():
+            X, y = self._validated(X, y, reset=True)
+            check_classification_targets(y)
+            self._take_classes(y)
+            self._fit(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
+        return self
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Plays the rows once, in their order: exactly as if each were given by itself. Nothing has
+        changed if something is raised. Returns itself.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        classes : array of shape (n_classes,), optional
+            All classes; needed in the first call, and the same in later ones if given.
+        sample_weight : array of shape (n_samples,), optional
+            What each row's loss is multiplied by.
+        """
+        first = not hasattr(self, "_learners")
+        with self._unchanged_on_error() as states:
+            X, y = self._validated(X, y, reset=first)
+            weights = self._weights(sample_weight, X.shape[0])
+            if first:
+                if classes is None:
+                    raise ValueError("classes must be passed on the first call to partial_fit.")
+                self._take_classes(classes)
+            elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+                raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
+                                 f"partial_fit, was: {self.classes_!r}")
+            targets = self._targets(y)
+            if first:
+                self._learners = self._make_learners(len(targets), sparse.issparse(X))
+            self._partial_fit(X, targets, weights, states)
+        return self
+
+    def decision_function(self, X):
+        """⟨row, coef_⟩ + intercept_ for each row: one number for two classes, one per class for
+        more."""
+        scores = self._scores(X)
+        return scores if scores.shape[1] > 1 else scores[:, 0]
+
+    def predict(self, X):
+        """The class with the largest score for each row."""
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen]
+
+    @available_if(_is_logistic)
+    def predict_proba(self, X):
+        """The probability of each class, one column per class: 1/(1 + exp(−score)), brought to sum
+        1 where there are more than two. For the logistic loss alone."""
+        chances = expit(self._scores(X))
+        if chances.shape[1] == 1:
+            return np.hstack([1 - chances, chances])
+        total = chances.sum(axis=1, keepdims=True)
+        # no class has any chance left: then all are alike
+        chances[total[:, 0] == 0] = 1.0
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    @property
+    def coef_(self):
+        return self._coefficients()[:, :self.n_features_in_]
+
+    @property
+    def intercept_(self):
+        return self._intercept()
+
+    @property
+    def certificate_(self):
+        check_is_fitted(self, "_learners")
+        certificates = [learner.certificate() for learner in self._learners]
+        return certificates if len(certificates) > 1 else certificates[0]

@@ -1,0 +1,637 @@
+"""The layer of sets, losses, learners, runs, comparators and experiments."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+
+import extremal as ex
+from extremal import _core
+from extremal._registry import python_name
+
+KINDS = {"sets": ex.sets, "losses": ex.losses, "learners": ex.learners, "streams": ex.streams}
+
+
+def fresh(dim=5, **keys):
+    return ex.learners.ofw_ls(ex.sets.lp(p=1.5, dim=dim), horizon=1000, gradient_bound=3, **keys)
+
+
+# Rounds ---------------------------------------------------------------------------------------
+
+
+def test_decide_gives_a_fresh_array():
+    learner = fresh()
+    x = learner.decide()
+    assert x.dtype == np.float64 and x.shape == (5,) and x.flags.owndata
+    kept = x.copy()
+    again = learner.decide()
+    assert again is not x and (again == x).all()
+    x[:] = 77.0  # theirs: the learner's own is another
+    assert (learner.decision == kept).all()
+    learner.observe(np.ones(5))
+    assert (again == kept).all()
+    assert (learner.decide() != kept).any()
+
+
+def test_decide_fills_out():
+    learner = fresh()
+    learner.observe(np.ones(5))
+    out = np.full(5, np.nan)
+    assert learner.decide(out) is out
+    assert (out == learner.decision).all()
+    assert learner.decide(out=out) is out
+
+
+def gradients(g):
+    """The same gradient in every form that is taken."""
+    wide = np.zeros(2 * len(g))
+    wide[::2] = g
+    indices = np.flatnonzero(g)
+    table = np.zeros((len(g), 3))
+    table[:, 1] = g
+    return {
+        "dense": g,
+        "list": g.tolist(),
+        "tuple of more than two": tuple(g.tolist()),
+        "float32": g.astype(np.float32),
+        "integers": g.astype(np.int64),
+        "big endian": g.astype(">f8"),
+        "strided": wide[::2],
+        "column": table[:, 1],
+        "reversed twice": g[::-1].copy()[::-1],
+        "read-only": np.frombuffer(g.tobytes()),
+        "csr matrix": sp.csr_matrix(g),
+        "csr array": sp.csr_array(g[None, :]),
+        "csc": sp.csc_matrix(g),
+        "coo": sp.coo_matrix(g),
+        "csr of float32": sp.csr_matrix(g.astype(np.float32)),
+        "a row of a matrix": sp.csr_matrix(np.stack([g, g + 1]))[0],
+        "pair": (indices, g[indices]),
+        "pair of lists": (indices.tolist(), g[indices].tolist()),
+        "pair of uint32": (indices.astype(np.uint32), g[indices]),
+        "pair out of order": (indices[::-1], g[indices][::-1]),
+    }
+
+
+@pytest.mark.parametrize("form", gradients(np.ones(2)))
+def test_observe_takes(form):
+    """Whole numbers, which every form can hold."""
+    expected, learner = fresh(), fresh()
+    for round in range(4):
+        g = np.array([3.0, 0.0, -2.0, 0.0, 1.0 + round])
+        expected.observe(g)
+        learner.observe(gradients(g)[form])
+    assert learner.rounds == 4
+    np.testing.assert_allclose(learner.decide(), expected.decide(), rtol=0, atol=1e-15)
+    assert np.abs(learner.decide()).max() > 1e-3
+
+
+def test_duplicates_of_a_sparse_row_are_added_up():
+    row = sp.csr_matrix((np.array([1.0, 2.0, 5.0]), np.array([1, 1, 0]), np.array([0, 3])), shape=(1, 5))
+    expected, learner = fresh(), fresh()
+    expected.observe([5.0, 3.0, 0.0, 0.0, 0.0])
+    learner.observe(row)
+    assert (learner.decide() == expected.decide()).all()
+    assert row.nnz == 3  # and the user's row is as it was
+
+
+def test_a_gradient_is_not_changed():
+    learner, g = fresh(), np.arange(5.0)
+    learner.observe(g)
+    assert (g == np.arange(5.0)).all() and g.flags.writeable
+
+
+# Runs -----------------------------------------------------------------------------------------
+
+
+def examples(rng, rounds=600, dim=5, density=1.0):
+    rows = rng.normal(size=(rounds, dim)) * (rng.random((rounds, dim)) < density)
+    labels = rows @ rng.normal(size=dim) + 0.1 * rng.normal(size=rounds)
+    weights = rng.integers(0, 3, size=rounds).astype(float)
+    return rows, labels, weights
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber:delta=0.5", "absolute", "logistic", "hinge"])
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_play_is_a_loop(rng, loss, l2):
+    rows, labels, weights = examples(rng, density=0.4)
+    loss = ex.losses.from_spec(loss)
+    if loss.spec in ("logistic", "hinge"):
+        labels = np.where(labels > 0, 1.0, -1.0)
+    loop, noted = fresh(), []
+    for a, y, w in zip(rows, labels, weights):
+        x = loop.decide()
+        noted.append(w * loss.value(a @ x, y) + l2 / 2 * (x @ x))
+        loop.observe(w * loss.slope(a @ x, y) * a + l2 * x)
+    for given in (rows, sp.csr_matrix(rows), sp.csc_array(rows), np.asfortranarray(rows),
+                  rows.tolist()):
+        learner = fresh()
+        history = ex.play(learner, given, labels, loss=loss, l2=l2, sample_weight=weights)
+        assert learner.rounds == len(rows)
+        np.testing.assert_allclose(learner.decide(), loop.decide(), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(history["loss"], noted, rtol=0, atol=1e-9)
+
+
+def test_what_a_weight_does_to_the_ridge_term(rng):
+    """A row that counts twice adds twice its loss; what about λ: the sum of the noted losses, and
+    the best decision's, speak of the same thing."""
+    rows, labels, weights = examples(rng, rounds=50)
+    ball = ex.sets.l2(dim=5)
+    best = ex.best_in_hindsight(ball, rows, labels, loss="squared", l2=0.3, sample_weight=weights,
+                                gap=1e-10)
+    learner = ex.learners.ofw(ball, horizon=50, gradient_bound=1, start=best.point)
+    first = ex.play(learner, rows[:1], labels[:1], loss="squared", l2=0.3, sample_weight=weights[:1])
+    total = first["loss"][0]
+    for i in range(1, 50):
+        one = ex.learners.ofw(ball, horizon=50, gradient_bound=1, start=best.point)
+        total += ex.play(one, rows[i:i + 1], labels[i:i + 1], loss="squared", l2=0.3,
+                         sample_weight=weights[i:i + 1])["loss"][0]
+    assert total == pytest.approx(best.value, rel=1e-9)
+
+
+def test_play_dense_is_play_sparse(rng):
+    rows, labels, _ = examples(rng, density=0.3)
+    one, other = fresh(), fresh()
+    a = ex.play(one, rows, labels, loss="squared")
+    b = ex.play(other, sp.csr_matrix(rows), labels, loss="squared")
+    np.testing.assert_allclose(a["loss"], b["loss"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(one.decide(), other.decide(), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("set,storage", [("l2", "lazy"), ("l1", "sparse"), ("simplex", "sparse")])
+def test_storages_play_the_same(rng, set, storage):
+    dim = 40
+    rows, labels, _ = examples(rng, rounds=400, dim=dim, density=0.1)
+    matrix = sp.csr_matrix(rows)
+    runs = []
+    for how in ("dense", storage):
+        learner = ex.learners.ofw_ls(ex.sets.from_spec(set, dim), storage=how)
+        assert learner.storage == how
+        ex.play(learner, matrix, labels, loss="squared")
+        runs.append(learner.decide())
+    np.testing.assert_allclose(runs[1], runs[0], rtol=0, atol=1e-10)
+
+
+def test_play_in_parts_is_play_at_once(rng):
+    rows, labels, _ = examples(rng)
+    whole, parts = fresh(), fresh()
+    history = ex.play(whole, rows, labels, loss="squared")
+    pieces = [ex.play(parts, rows[i:i + 130], labels[i:i + 130], loss="squared")
+              for i in range(0, len(rows), 130)]
+    assert whole.save() == parts.save()
+    for key in history:
+        joined = np.concatenate([p[key] for p in pieces])
+        np.testing.assert_array_equal(joined, history[key])
+
+
+def test_play_without_record(rng):
+    rows, labels, _ = examples(rng)
+    one, other = fresh(), fresh()
+    assert ex.play(one, rows, labels, loss="squared", record=False) is None
+    ex.play(other, rows, labels, loss="squared")
+    assert one.save() == other.save()
+
+
+def test_play_tells_its_progress(rng, capsys):
+    seen = []
+    ex.play(fresh(), rng.normal(size=(500, 5)), progress=seen.append)
+    assert seen and seen[-1] == 500 and seen == sorted(seen)
+    ex.play(fresh(), rng.normal(size=(500, 5)), progress=True)
+    assert "500/500" in capsys.readouterr().err
+
+
+def test_play_a_stream():
+    ball = ex.sets.l2(dim=5)
+    runs = []
+    for _ in range(2):
+        learner = ex.learners.gauge_ftrl(ball)
+        history = ex.play(learner, ex.streams.regression(5, seed=3), loss="squared", rounds=3000)
+        assert learner.rounds == 3000 and len(history["loss"]) == 3000
+        runs.append(history["loss"])
+    np.testing.assert_array_equal(*runs)
+    other = ex.play(ex.learners.gauge_ftrl(ball), ex.streams.regression(5, seed=4), loss="squared",
+                    rounds=3000)["loss"]
+    assert (other != runs[0]).any()
+    assert runs[0][-500:].mean() < runs[0][:500].mean()
+    with pytest.raises(ValueError, match="rounds"):
+        ex.play(ex.learners.gauge_ftrl(ball), ex.streams.regression(5), loss="squared")
+
+
+def test_a_stream_goes_on(rng):
+    """Two runs on one stream are one run."""
+    learner, stream = fresh(), ex.streams.drift(5, seed=1)
+    parts = [ex.play(learner, stream, rounds=n) for n in (100, 200)]
+    whole = ex.play(fresh(), ex.streams.drift(5, seed=1), rounds=300)
+    np.testing.assert_array_equal(np.concatenate([p["loss"] for p in parts]), whole["loss"])
+    assert parts[1]["round"][0] == 101
+
+
+class Distance:
+    """½‖x − target‖², a loss of a user's own."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def value(self, x):
+        return 0.5 * np.sum((x - self.target) ** 2)
+
+    def gradient(self, x):
+        return x - self.target
+
+
+def test_losses_of_ones_own():
+    target = np.array([0.3, -0.2, 0.1, 0.0, 0.2])
+    learner = ex.learners.sc_ofw(ex.sets.lp(p=1.5, dim=5), lambda_=1.0)
+    history = ex.play(learner, Distance(target), rounds=400)
+    assert learner.rounds == 400 and len(history["loss"]) == 400
+    np.testing.assert_allclose(learner.decide(), target, atol=0.02)
+    assert history["loss"][-1] < 1e-3 < history["loss"][0]
+    # one per round, from a list or a generator
+    for many in ([Distance(target)] * 400, (Distance(target) for _ in range(400))):
+        again = ex.learners.sc_ofw(ex.sets.lp(p=1.5, dim=5), lambda_=1.0)
+        np.testing.assert_array_equal(ex.play(again, many)["loss"], history["loss"])
+    with pytest.raises(ValueError, match="rounds"):
+        ex.play(learner, Distance(target))
+
+
+def test_a_table_with_a_column_called_gradient(rng):
+    import pandas
+
+    rows = rng.normal(size=(50, 2))
+    table = pandas.DataFrame(rows, columns=["gradient", "value"])
+    one, other = fresh(2), fresh(2)
+    ex.play(one, table)
+    ex.play(other, rows)
+    assert one.save() == other.save()
+
+
+# History --------------------------------------------------------------------------------------
+
+
+def test_history(rng):
+    rows, labels, _ = examples(rng, rounds=200)
+    learner = fresh()
+    ex.play(learner, rows[:50], labels[:50], loss="squared")
+    history = ex.play(learner, rows[50:], labels[50:], loss="squared")
+    assert isinstance(history, dict)
+    assert set(history) == {"round", "loss", "prediction", "sigma", "gap", "gradient_norm",
+                            "oracle_calls"}
+    assert all(len(column) == 150 for column in history.values())
+    np.testing.assert_array_equal(history["round"], np.arange(51, 201))
+    np.testing.assert_allclose(history["loss"], 0.5 * (history["prediction"] - labels[50:]) ** 2,
+                               rtol=1e-12)
+    slopes = history["prediction"] - labels[50:]
+    np.testing.assert_allclose(history["gradient_norm"],
+                               np.abs(slopes) * np.linalg.norm(rows[50:], axis=1), rtol=1e-12)
+    assert ((history["sigma"] >= 0) & (history["sigma"] <= 1)).all()
+    assert history.total_loss == pytest.approx(history["loss"].sum())
+    assert "150 rounds" in repr(history)
+
+
+def test_history_to_pandas(rng):
+    history = ex.play(fresh(), rng.normal(size=(30, 5)))
+    table = history.to_pandas()
+    assert table.index.name == "round" and list(table.index) == list(range(1, 31))
+    np.testing.assert_array_equal(table["loss"], history["loss"])
+    assert set(table.columns) == set(history) - {"round"}
+
+
+def test_history_plot(rng):
+    import matplotlib.pyplot as plt
+
+    rows = rng.normal(size=(100, 5)) + 0.5
+    history = ex.play(fresh(), rows)
+    _, ax = plt.subplots()
+    assert history.plot(ax=ax, label="average") is ax
+    x, y = ax.lines[0].get_data()
+    np.testing.assert_array_equal(x, np.arange(1, 101))
+    np.testing.assert_allclose(y, history["loss"].cumsum() / np.arange(1, 101))
+    assert ax.lines[0].get_label() == "average" and ax.get_ylabel() == "average loss"
+    best = ex.best_in_hindsight(ex.sets.lp(p=1.5, dim=5), rows)
+    _, ax = plt.subplots()
+    history.plot(best=rows @ best.point, ax=ax)
+    assert ax.get_ylabel() == "regret" and ax.get_yscale() == "log"
+    regret = ax.lines[0].get_ydata()[-1]
+    assert regret == pytest.approx(history.total_loss - best.value, abs=1e-5 * abs(best.value))
+    plt.close("all")
+
+
+# Comparators ----------------------------------------------------------------------------------
+
+
+def test_best_linear_on_a_ball(rng):
+    rows = rng.normal(size=(300, 6))
+    total = rows.sum(axis=0)
+    best = ex.best_in_hindsight(ex.sets.l2(radius=2, dim=6), rows, gap=1e-12)
+    np.testing.assert_allclose(best.point, -2 * total / np.linalg.norm(total), atol=1e-9)
+    assert best.value == pytest.approx(-2 * np.linalg.norm(total), rel=1e-12)
+    assert -1e-12 <= best.gap <= 1e-9 * abs(best.value)
+
+
+def test_best_least_squares_on_a_ball(rng):
+    """Inside: the normal equations. On the boundary: a multiplier found by bisection."""
+    rows, labels, _ = examples(rng, rounds=200)
+    free = np.linalg.lstsq(rows, labels, rcond=None)[0]
+    inside = ex.best_in_hindsight(ex.sets.l2(radius=10, dim=5), rows, labels, loss="squared", gap=1e-8)
+    np.testing.assert_allclose(inside.point, free, atol=1e-4)
+    radius = 0.5 * np.linalg.norm(free)
+
+    def point(multiplier):
+        return np.linalg.solve(rows.T @ rows + multiplier * np.eye(5), rows.T @ labels)
+
+    m = scipy.optimize.brentq(lambda m: np.linalg.norm(point(m)) - radius, 0, 1e6, xtol=1e-12)
+    value = 0.5 * np.sum((rows @ point(m) - labels) ** 2)
+    best = ex.best_in_hindsight(ex.sets.l2(radius=radius, dim=5), rows, labels, loss="squared",
+                                gap=1e-8)
+    np.testing.assert_allclose(best.point, point(m), atol=1e-4)
+    assert best.value - best.gap <= value * (1 + 1e-10)
+    assert value * (1 - 1e-10) <= best.value <= value * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("loss", ["squared", "log-wealth", "logistic"])
+def test_best_on_the_simplex(rng, loss):
+    """Against scipy's SLSQP."""
+    dim, rounds = 4, 120
+    if loss == "log-wealth":
+        rows = 1 + 0.05 * rng.normal(size=(rounds, dim))
+        labels, weights = np.zeros(rounds), np.ones(rounds)
+    else:
+        rows, labels, weights = examples(rng, rounds=rounds, dim=dim)
+    if loss == "logistic":
+        labels = np.where(labels > 0, 1.0, -1.0)
+
+    def total(x):
+        p = rows @ x
+        each = {"squared": lambda: 0.5 * (p - labels) ** 2, "log-wealth": lambda: -np.log(p),
+                "logistic": lambda: np.logaddexp(0, -labels * p)}[loss]()
+        return weights @ each
+
+    found = scipy.optimize.minimize(
+        total, np.full(dim, 1 / dim), bounds=[(0, 1)] * dim, method="SLSQP", tol=1e-14,
+        constraints={"type": "eq", "fun": lambda x: x.sum() - 1}, options={"maxiter": 1000})
+    other = np.maximum(found.x, 0)  # SLSQP keeps to constraints only roughly
+    least = total(other / other.sum())
+    simplex = ex.sets.simplex(dim=dim)
+    given = rows if loss != "squared" else sp.csr_matrix(rows)
+    best = ex.best_in_hindsight(simplex, given, labels, loss=loss, sample_weight=weights, gap=1e-7)
+    assert best.value == pytest.approx(total(best.point), rel=1e-12)
+    assert best.value == pytest.approx(least, rel=1e-6, abs=1e-6)
+    assert best.value - best.gap <= least + 1e-9
+    assert best.gap <= 1e-6 * max(1.0, abs(best.value))
+    assert simplex.violation(best.point) <= 1e-9
+
+
+def test_regret(rng):
+    rows = rng.normal(size=(500, 5)) + 0.3
+    ball = ex.sets.l2(dim=5)
+    learner = ex.learners.gauge_ftrl(ball)
+    history = ex.play(learner, rows)
+    best = ex.best_in_hindsight(ball, rows)
+    low, high = ex.regret(history, best)
+    exact = history.total_loss + np.linalg.norm(rows.sum(axis=0))
+    assert low - 1e-9 <= exact <= high + 1e-9
+    assert (low, high) == ex.regret(history.total_loss, best)
+    assert 0 < exact < 100
+    certificate = learner.certificate()
+    assert certificate is not None and certificate["regret"] >= exact - 1e-9
+
+
+def test_guarantee_holds(rng):
+    rows = rng.normal(size=(1000, 5))
+    rows /= np.maximum(1, np.linalg.norm(rows, axis=1))[:, None]
+    ball = ex.sets.l2(dim=5)
+    learner = ex.learners.ofw_ls(ball, horizon=1000, gradient_bound=1)
+    history = ex.play(learner, rows)
+    guarantee = learner.guarantee()
+    assert all(holds for holds, _ in guarantee["assumptions"])
+    assert guarantee["bound"] == pytest.approx(ex.theory.ofw_ls(1, 2, 1, 1000))
+    assert ex.regret(history, ex.best_in_hindsight(ball, rows))[1] <= guarantee["bound"]
+
+
+# Theory ---------------------------------------------------------------------------------------
+
+
+def test_theory():
+    g, d, alpha, strength, t = 3.0, 2.0, 0.5, 0.25, 1000.0
+    theory = ex.theory
+    assert theory.ofw(g, d, t) == pytest.approx(8 * g * d * t**0.75)
+    assert theory.ofw_weibel(g, d, t) == pytest.approx(4 / 3**0.75 * g * d * t**0.75)
+    c = max(4 * d**2, 4096 / (3 * alpha**2))
+    assert theory.ofw_ls(g, d, alpha, t) == pytest.approx(11 / 4 * g * math.sqrt(c) * (t + 2) ** (2 / 3))
+    assert theory.ofw_ls_lemma(d, alpha, t) == pytest.approx(c * (t + 2) ** (-2 / 3))
+    c = max(4 * (g + strength * d) ** 2 / strength, 288 * strength / alpha**2)
+    assert theory.sc_ofw_curved(g, strength, d, alpha, t) == pytest.approx(
+        c * math.sqrt(2 * t) + c * math.log(t) / 2 + g * d)
+    c = 16 * (g + strength * d) ** 2 / strength
+    assert theory.sc_ofw_general(g, strength, d, t) == pytest.approx(
+        3 * math.sqrt(2) / 8 * c * t ** (2 / 3) + c * math.log(t) / 8 + g * d)
+    assert theory.gauge_ftrl(g, 2.0, 50.0, t) == pytest.approx(50 + 2 * g**2 * t / (2 * 50))
+    assert theory.ogd_convex(g, d, t) == pytest.approx(1.5 * g * d * math.sqrt(t))
+    assert theory.ogd_strongly_convex(g, strength, t) == pytest.approx(
+        g**2 * (1 + math.log(t)) / (2 * strength))
+    tested = {"ofw", "ofw_weibel", "ofw_ls", "ofw_ls_lemma", "sc_ofw_curved", "sc_ofw_general",
+              "gauge_ftrl", "ogd_convex", "ogd_strongly_convex"}
+    assert set(theory.__all__) == tested  # a new one wants a formula here
+
+
+def test_theory_by_name():
+    assert ex.theory.ofw(rounds=16, gradient=1, diameter=2) == 8 * 2 * 8
+    assert ex.theory.sc_ofw_general(gradient=1, lambda_=1, diameter=1, rounds=1) == pytest.approx(
+        3 * math.sqrt(2) / 8 * 64 + 1)
+    with pytest.raises(TypeError):
+        ex.theory.ofw(1, 2)
+    with pytest.raises(ValueError, match="wide"):
+        ex.theory.ofw(1, "wide", 3)
+
+
+# Experiments ----------------------------------------------------------------------------------
+
+EXPERIMENT = {
+    "title": "A test", "seeds": 2, "horizons": {"from": 64, "to": 256},
+    "learner": {"ofw": {"name": "ofw"}, "ofw-ls": {"name": "ofw-ls"}},
+    "problem": {"ball": {"title": "A ball", "set": {"name": "l2", "dim": 4}, "loss": "linear",
+                         "stream": "drift"}},
+}
+TOML = """
+title = "A test"
+seeds = 2
+horizons = { from = 64, to = 256 }
+[learner.ofw]
+name = "ofw"
+[learner.ofw-ls]
+name = "ofw-ls"
+[problem.ball]
+title = "A ball"
+set = { name = "l2", dim = 4 }
+loss = "linear"
+stream = "drift"
+"""
+
+
+def without_times(rows):
+    return [{k: v for k, v in row.items() if "time" not in k and "seconds" not in k and "ns" not in k}
+            for row in rows]
+
+
+def test_compare_a_dict(tmp_path, capsys):
+    result = ex.compare(EXPERIMENT, tmp_path / "out")
+    assert result["directory"] == str(tmp_path / "out")
+    assert "ofw-ls" in result["table"] and result["table"] in capsys.readouterr().out
+    assert {row["learner"] for row in result["summary"]} == {"ofw", "ofw-ls"}
+    assert result["trace"] and result["timing"] == []  # timed where the experiment says so
+    timed = ex.compare(dict(EXPERIMENT, timing=True), tmp_path / "timed", quiet=True)["timing"]
+    assert timed and all(row["seconds"] > 0 for row in timed)
+    assert (tmp_path / "out" / "report.html").stat().st_size > 1000
+
+
+def test_compare_text_and_file_are_the_same(tmp_path):
+    one = ex.compare(TOML, tmp_path / "one", quiet=True)
+    (tmp_path / "mine.toml").write_text(TOML)
+    other = ex.compare(tmp_path / "mine.toml", tmp_path / "other", quiet=True)
+    table = ex.compare(EXPERIMENT, tmp_path / "third", quiet=True)
+    assert without_times(one["summary"]) == without_times(other["summary"])
+    assert without_times(one["summary"]) == without_times(table["summary"])
+
+
+def test_compare_again_plays_nothing(tmp_path):
+    seen, out = {}, tmp_path / "out"
+
+    def cells():
+        return {file.name: file.stat().st_mtime_ns for file in (out / "cells").glob("*.json")}
+
+    one = ex.compare(TOML, out, quiet=True, progress=lambda done: seen.update(first=done))
+    before = cells()
+    again = ex.compare(TOML, out, quiet=True, progress=lambda done: seen.update(second=done))
+    assert len(before) >= 12 and cells() == before
+    assert again["summary"] == one["summary"] and again["trace"] == one["trace"]
+    assert seen.get("second", 0) == 0
+    other = dict(EXPERIMENT, title="Another", seeds=3)
+    with pytest.raises(ex.Error, match="another experiment"):
+        ex.compare(other, tmp_path / "out", quiet=True)
+
+
+def test_compare_tells_its_errors(tmp_path):
+    with pytest.raises(ex.Error, match="nonsense"):
+        ex.compare(dict(EXPERIMENT, learner={"a": {"name": "nonsense"}}), tmp_path / "out")
+    with pytest.raises(FileNotFoundError):
+        ex.compare(str(tmp_path / "missing.toml"))
+
+
+def test_compare_names_its_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(TOML)
+    assert ex.compare("mine.toml", quiet=True)["directory"] == "extremal-mine"
+    assert ex.compare(EXPERIMENT, quiet=True)["directory"] == "extremal-experiment"
+
+
+# The registry ---------------------------------------------------------------------------------
+
+
+def test_cite():
+    text = ex.cite("ofw-ls")
+    assert "@" in text and "Wan" in text and "Zhang" in text
+    assert ex.cite(fresh()) == text
+    with pytest.raises(ex.Error, match="nonsense"):
+        ex.cite("nonsense")
+
+
+ENTRIES = [(kind, entry) for kind in KINDS for entry in _core.entries(kind)]
+
+
+@pytest.mark.parametrize("kind,entry", ENTRIES, ids=lambda e: e if isinstance(e, str) else e["name"])
+def test_every_entry_has_a_function(kind, entry):
+    name = python_name(entry["name"])
+    function = getattr(KINDS[kind], name)
+    assert name in KINDS[kind].__all__
+    assert function.__name__ == name and function.__module__ == f"extremal.{kind}"
+    keys = inspect.signature(function).parameters
+    for p in entry["parameters"]:
+        assert python_name(p["name"]) in keys
+    text = inspect.getdoc(function)
+    assert entry["guarantee"] and entry["guarantee"] in text
+    assert entry["reference"] and entry["reference"] in text
+    assert entry["summary"][1:] in text
+    with pytest.raises(TypeError, match="no_such_key"):
+        function(**{k: 1 for k in keys if keys[k].default is inspect.Parameter.empty}, no_such_key=1)
+
+
+# Sets that learners which refuse most of them can play on.
+HOMES = ["l2:dim=10", "simplex:dim=10", "box:dim=10", "hypercube:dim=10"]
+
+
+def build(kind, spec):
+    if kind == "sets":
+        try:
+            return ex.sets.from_spec(spec)
+        except ex.Error as error:
+            if "dim" not in str(error):
+                raise
+            for dim in (10, 4, 6, 12):
+                try:
+                    return ex.sets.from_spec(spec, dim)
+                except ex.Error:
+                    pass
+            raise
+    if kind == "losses":
+        return ex.losses.from_spec(spec)
+    if kind == "streams":
+        return ex.streams.from_spec(spec, 10)
+    problems = []
+    for home in HOMES:
+        try:
+            return ex.learners.from_spec(spec, ex.sets.from_spec(home))
+        except ex.Error as error:
+            problems.append(str(error))
+    raise AssertionError(problems)
+
+
+@pytest.mark.parametrize("kind,spec", [(k, s) for k, e in ENTRIES for s in e["examples"]])
+def test_examples_build(kind, spec):
+    made = build(kind, spec)
+    if kind == "sets":
+        point = made.minimise(np.arange(1.0, made.dim + 1))
+        assert made.violation(point) <= 1e-9 and made.violation(made.centre) <= 1e-9
+        assert ex.sets.from_spec(made.spec, made.dim).spec == made.spec
+    elif kind == "losses":
+        assert ex.losses.from_spec(made.spec).spec == made.spec
+        assert math.isfinite(made.value(0.5, 1.0))
+    elif kind == "streams":
+        assert made.row_bound > 0
+    else:
+        learner = made
+        for g in np.random.default_rng(0).normal(size=(20, learner.dim)):
+            learner.observe(g / np.linalg.norm(g))
+        assert learner.set.violation(learner.decide()) <= 1e-9 and learner.rounds == 20
+
+
+def test_keys_are_specs():
+    assert ex.sets.lp(p=1.5, radius=3, dim=4).spec == ex.sets.from_spec("lp:p=1.5,radius=3,dim=4").spec
+    learner = ex.learners.sc_ofw(ex.sets.l2(dim=2), lambda_=0.5, start=np.array([0.1, 0.2]))
+    np.testing.assert_allclose(learner.decide(), [0.1, 0.2])
+    both = ex.sets.product(sets=[ex.sets.l2(dim=3), "simplex:dim=2"])
+    assert both.dim == 5
+    for nested in ("l2:dim=3", "(l2:dim=3)", ex.sets.l2(dim=3)):
+        assert ex.sets.scale(by=np.float64(2), set=nested).diameter == pytest.approx(4)
+    for flag in (True, np.True_):
+        corner = ex.sets.simplex(dim=3, at_most=flag)
+        assert corner.violation(np.zeros(3)) == 0
+    matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert ex.sets.ellipsoid(matrix=matrix).dim == 2
+    hedge = ex.learners.hedge(ex.sets.l2(dim=3), base="ofw-free:growth=steady", grid=[1, 8])
+    assert hedge.name == "hedge"
+
+
+def test_default_learner():
+    ball = ex.sets.l2(dim=3)
+    learner = ex.learners.default(ball, "squared", l2=0.1)
+    assert isinstance(learner, ex.Learner) and learner.set.dim == 3
+    assert ex.learners.default(ball, ex.losses.squared(), l2=0.1).spec == learner.spec
+
+
+def test_doctest():
+    import doctest
+
+    assert doctest.testmod(ex).failed == 0

@@ -1,0 +1,172 @@
+"""Writes the type stubs of the modules that are made from the registry.
+
+    python python/tools/make_stubs.py          writes them into python/extremal
+    python python/tools/make_stubs.py --check  says which are out of date, and fails
+"""
+
+import keyword
+import pathlib
+import re
+import sys
+
+from extremal import _core
+
+HERE = pathlib.Path(__file__).resolve().parents[1] / "extremal"
+NOTE = "# Written by python/tools/make_stubs.py from the registry."
+
+# What a key's value is, by the words that say what is allowed; the first that fits.
+KINDS = [
+    ("true or false", "bool"),
+    ("a list of sets", "Sequence[Set | str]"),
+    ("a list of specs", "Sequence[str]"),
+    ("a list of numbers", "ArrayLike"),
+    ("a set in parentheses", "Set | str"),
+    ("a spec in parentheses", "str"),
+    ("a key of", "str"),
+    ("every coordinate in one group", "Sequence[Sequence[int]]"),
+    ("a point of the set", "ArrayLike"),
+    ("one point or more", "ArrayLike"),
+    ("or a list of them", "ArrayLike"),
+    ("matrix", "ArrayLike"),
+    ("symmetric", "ArrayLike"),
+    ("square", "ArrayLike"),
+    ("no more than a factor", "ArrayLike"),
+    ("numbers", "ArrayLike"),
+    ("a whole number", "int"),
+    ("1 or more", "int"),
+    ("1 to the dimension", "int"),
+    ("1 to 1000", "int"),
+    ("a number", "float"),
+    ("1e-100 to", "float"),
+    ("> 0", "float"),
+    ("<", "float"),
+    ("≤", "float"),
+]
+
+
+def python_name(name):
+    name = name.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def kind(parameter):
+    allowed = parameter["allowed"]
+    first = allowed.split(";")[0]
+    if " (" in first and "," in first:  # words, each explained: own (needs nothing), …
+        words = [word.split("(")[0].strip() for word in _parts(first)]
+        if all(word.replace("-", "").isalpha() for word in words):
+            return "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
+    for words, type_ in KINDS:
+        if words in allowed:
+            return type_
+    number, to, _ = (first + "  ").split(" ", 2)
+    if to == "to" and number.replace(".", "").isdigit():
+        return "float"
+    raise SystemExit(f"what is {parameter['name']}, {allowed!r}? Add it to KINDS")
+
+
+def _parts(text):
+    """Split at the commas that stand outside parentheses."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def function(name, arguments, result):
+    lines = [f"def {name}("] + [f"    {a}," for a in arguments] + [f") -> {result}: ..."]
+    short = f"def {name}({', '.join(arguments)}) -> {result}: ..."
+    return short if len(short) <= 100 else "\n".join(lines)
+
+
+def entries(kind_, before, after, result):
+    made = []
+    for entry in _core.entries(kind_):
+        keys = [f"{python_name(p['name'])}: {kind(p)} | None = None" for p in entry["parameters"]]
+        names = {key.split(":")[0] for key in keys}
+        keys += [a for a in after if a.split(":")[0] not in names]
+        arguments = [*before, *(["*"] if keys else []), *keys]
+        made.append((python_name(entry["name"]), function(python_name(entry["name"]), arguments, result)))
+    return made
+
+
+def imports(body):
+    """What the body names, in the usual order."""
+    found = set(re.findall(r"\w+", body))
+    lines = []
+    for source, names in IMPORTS:
+        used = [name for name in names if name in found]
+        if source == "numpy" and used:
+            lines.append("import numpy as np")
+        elif used:
+            lines.append(f"from {source} import {', '.join(used)}")
+        elif not source and lines and lines[-1]:
+            lines.append("")
+    return lines
+
+
+IMPORTS = [("collections.abc", ["Callable", "Sequence"]), ("typing", ["Literal"]), ("", []),
+           ("numpy", ["np"]), ("numpy.typing", ["ArrayLike", "NDArray"]), ("", []),
+           ("._core", ["Learner", "Loss", "Set", "Stream"]), ("", [])]
+
+
+def module(about, own, made, names=()):
+    all_names = [*names, *(name for name, _ in made)]
+    exported = "__all__ = [\n" + "".join(f'    "{name}",\n' for name in all_names) + "]"
+    body = "\n".join([*own, *(text for _, text in made)])
+    return "\n".join([f'"""{about}"""', "", NOTE, "", *imports(body), exported, "", body, ""])
+
+
+def stubs():
+    storage = 'storage: Literal["dense", "lazy", "sparse"] = "dense"'
+    custom = [
+        "oracle: Callable[[NDArray[np.float64]], ArrayLike]", "*", "dim: int", "diameter: float",
+        "norm_bound: float | None = None", "inner_radius: float | None = None",
+        "strong_convexity: float | None = None", "centre: ArrayLike | None = None",
+        "violation: Callable[[NDArray[np.float64]], float] | None = None", 'name: str = "custom"']
+    return {
+        "sets": module(
+            "Constraint sets.",
+            [function("from_spec", ["spec: str", "dim: int | None = None"], "Set"),
+             function("custom", custom, "Set")],
+            entries("sets", [], [], "Set"), ["Set", "custom", "from_spec"]),
+        "losses": module(
+            "Losses of a prediction ⟨a, x⟩ and a label.",
+            [function("from_spec", ["spec: str | Loss"], "Loss")],
+            entries("losses", [], [], "Loss"), ["Loss", "from_spec"]),
+        "learners": module(
+            "Learners.",
+            [function("from_spec", ["spec: str", "set: Set", storage], "Learner"),
+             function("default", ["set: Set", "loss: Loss | str", "l2: float = 0.0", storage], "Learner")],
+            entries("learners", ["set: Set"], [storage], "Learner"), ["Learner", "default", "from_spec"]),
+        "streams": module(
+            "Synthetic streams.",
+            [function("from_spec", ["spec: str", "dim: int", "seed: int = 0"], "Stream")],
+            entries("streams", ["dim: int"], ["seed: int = 0"], "Stream"), ["Stream", "from_spec"]),
+        "theory": module(
+            "The theorems' bounds, as functions of their constants.", [],
+            [(name, function(name, [f"{python_name(a)}: float" for a in arguments], "float"))
+             for name, _, arguments in _core.theorems()]),
+    }
+
+
+def main():
+    late = []
+    for name, text in stubs().items():
+        path = HERE / f"{name}.pyi"
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        late.append(path.name)
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+    if late:
+        print(("out of date: " if "--check" in sys.argv else "written: ") + ", ".join(late))
+    return 1 if late and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -758,15 +758,14 @@ def test_a_state_goes_to_the_same_custom_set(rng):
 
 
 def command():
-    """The program: $EXTREMAL, a build next to this tree, or on the PATH."""
+    """The program: $EXTREMAL, a build of this tree, or on the PATH."""
     if os.environ.get("EXTREMAL"):
         return os.environ["EXTREMAL"]
     here = pathlib.Path(__file__).resolve().parents[2]
-    for place in (here, pathlib.Path("/work/main")):
-        for profile in ("release", "debug"):
-            program = place / "target" / profile / "extremal"
-            if program.exists():
-                return str(program)
+    for profile in ("release", "debug"):
+        program = here / "target" / profile / "extremal"
+        if program.exists():
+            return str(program)
     return shutil.which("extremal")
 
 

@@ -15,7 +15,9 @@ pub(crate) const CELLS: &str = "cells";
 /// A directory that nobody else runs an experiment in. The system lets go of it when the file is
 /// closed, however the program ends.
 #[derive(Debug)]
-pub struct Claim(#[allow(dead_code)] fs::File);
+pub struct Claim {
+    _lock: fs::File,
+}
 
 /// A directory that is there and can be written to.
 #[derive(Debug)]
@@ -71,7 +73,7 @@ impl Output {
                 }
             }
         }
-        Ok(Claim(file))
+        Ok(Claim { _lock: file })
     }
 
     /// Where it is.

@@ -57,7 +57,7 @@ pub fn compare(
     };
     let cells = work.cells();
     let keys = work.keys(&cells)?;
-    let kept: Vec<Option<Outcome>> = work.look_up(&keys);
+    let kept: Vec<Option<Outcome>> = work.look_up(&cells, &keys);
     if let Some(output) = output {
         // From here on the directory is this experiment's.
         output.write(file::CONFIG, &prepared.experiment.to_toml())?;
@@ -226,8 +226,15 @@ impl<'a> Work<'a> {
         cells.iter().map(one).collect()
     }
 
-    fn look_up(&self, keys: &[String]) -> Vec<Option<Outcome>> {
-        keys.iter().map(|key| self.store.get(key)).collect()
+    /// What is kept of each cell: an outcome that was looked at otherwise is none of ours.
+    fn look_up(&self, cells: &[Cell<'a>], keys: &[String]) -> Vec<Option<Outcome>> {
+        let one = |(cell, key): (&Cell<'a>, &String)| {
+            let looks = looks(&cell.problem.config.horizons, cell.horizon);
+            let outcome: Outcome = self.store.get(key)?;
+            let seen = outcome.looks.iter().map(|look| look.round);
+            seen.eq(looks).then_some(outcome)
+        };
+        cells.iter().zip(keys).map(one).collect()
     }
 
     /// The problems and seeds with a cell that is missing and needs a comparator.
@@ -256,7 +263,8 @@ impl<'a> Work<'a> {
                 seed.to_string(),
             ];
             let key = self.key("best", &rounds, &parts);
-            let best = match self.store.get(&key) {
+            let kept: Option<Vec<Best>> = self.store.get(&key);
+            let best = match kept.filter(|best| best.len() == rounds.len()) {
                 Some(best) => best,
                 None => {
                     let best =
@@ -348,7 +356,10 @@ impl<'a> Work<'a> {
             let looks = looks(&cell.problem.config.horizons, cell.horizon);
             let key = self.key("time", &looks, &cell.parts()?);
             Ok(Timed {
-                seconds: self.store.get(&key),
+                seconds: self
+                    .store
+                    .get(&key)
+                    .filter(|s: &Vec<f64>| s.len() == looks.len()),
                 cell,
                 looks,
                 key,

@@ -386,3 +386,59 @@ fn a_grid_scales_the_step_size_and_nothing_else() {
     // theory's step is too careful on a drift
     assert!(paper(10.0) < 0.5 * paper(1.0));
 }
+
+/// The tables against the game played by hand: a loss counted twice, a look one round late or a
+/// learner told another T would show.
+#[test]
+fn a_trace_is_what_the_rounds_add_up_to() {
+    use extremal::learner::LearnerSpec;
+    use extremal::pair::{Gradient, Row};
+    use extremal::set::SetSpec;
+    use extremal::stream::StreamSpec;
+
+    let results = run(SMALL, &Directory::new("by-hand"), 2, u64::MAX).unwrap();
+    let set = "l2:dim=4".parse::<SetSpec>().unwrap().build(None).unwrap();
+    for seed in 0..3 {
+        // G as the stream gives it, to the last place: inside the ball steps magnify what differs
+        let spec = "ofw-ls:horizon=800,gradient-bound=1.000000000001";
+        let mut learner = spec.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
+        let drift = "drift".parse::<StreamSpec>().unwrap();
+        let mut stream = drift.build(4, seed).unwrap();
+        let (mut loss, mut sum) = (0.0, [0.0; 4]);
+        let mut looks = 0;
+        for t in 1..=800 {
+            let mut x = [0.0; 4];
+            learner.decide().unwrap().write(&mut x);
+            let mut g = [0.0; 4];
+            match stream.next(learner.decision()).unwrap().unwrap().row {
+                Row::Dense(row) => g.copy_from_slice(row),
+                other => panic!("{other:?}"),
+            }
+            learner.observe(&Gradient::dense(&g)).unwrap();
+            loss += g.iter().zip(x).map(|(g, x)| g * x).sum::<f64>();
+            sum.iter_mut().zip(g).for_each(|(s, g)| *s += g);
+            let row = results.trace.iter().find(|r| {
+                let cell = (r.problem.as_str(), r.learner.as_str(), r.horizon, r.seed);
+                cell == ("drift", "paper", 800, seed) && r.round == t
+            });
+            let Some(row) = row else {
+                continue;
+            };
+            // over the unit ball ⟨Σg, x⟩ is least at −‖Σg‖
+            let regret = loss + sum.iter().map(|s| s * s).sum::<f64>().sqrt();
+            assert!((row.loss - loss).abs() <= 1e-9, "{row:?}: {loss}");
+            assert!(
+                (row.regret_lower - regret).abs() <= 1e-9,
+                "{row:?}: {regret}"
+            );
+            assert!(
+                (row.regret_lower - regret).abs() <= 1e-9,
+                "{row:?}: {regret}"
+            );
+            assert_eq!(row.oracle_calls, t);
+            looks += 1;
+        }
+        // 16, 32, …, 512 and the end
+        assert_eq!(looks, 7, "seed {seed}");
+    }
+}

@@ -17,6 +17,12 @@ def compare(experiment, out=None, *, threads=None, progress=False, quiet=False):
         As `extremal compare` takes it.
     out : path
         The directory; ``extremal-NAME`` after the file, ``extremal-experiment`` otherwise.
+    threads : int, optional
+        How many; as many as there are cores if left out. The tables do not depend on it.
+    progress : bool or callable
+        A bar (tqdm, if installed), or a function of the rounds played so far.
+    quiet : bool
+        Whether not to print the table.
 
     Returns
     -------

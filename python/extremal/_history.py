@@ -6,32 +6,62 @@ COLUMNS = ("loss", "prediction", "sigma", "gap", "gradient_norm", "oracle_calls"
 
 
 class History(dict):
-    """A run's rounds: a dict of arrays, one entry per round each.
+    """What happened in a run: a dict of arrays, each with one entry per round.
 
-    ``round`` (from 1), ``loss`` (the ridge term included), ``prediction``, ``sigma`` (the step),
-    ``gap`` (of the surrogate; NaN where there is none), ``gradient_norm``, ``oracle_calls``.
+    Items
+    -----
+    round : int
+        The round, from 1.
+    loss : float
+        The loss, the ridge term included.
+    prediction : float
+        ⟨row, x⟩.
+    sigma : float
+        The learner's step σ.
+    gap : float
+        The gap of the learner's surrogate; NaN where there is none.
+    gradient_norm : float
+        The gradient's ℓ2 norm.
+    oracle_calls : float
+        Oracle calls in this round.
     """
 
     @classmethod
     def from_records(cls, records, first_round=1):
+        """A history from a matrix with one row per round and the columns ``loss``, ``prediction``,
+        ``sigma``, ``gap``, ``gradient_norm``, ``oracle_calls``."""
         history = cls({name: records[:, k] for k, name in enumerate(COLUMNS)})
         history["round"] = np.arange(first_round, first_round + len(records))
         return history
 
     @property
     def total_loss(self):
-        """Σ f_t(x_t)."""
+        """The sum of the losses of all rounds, ridge terms included."""
         return float(self["loss"].sum())
 
     def to_pandas(self):
-        """A data frame with one row per round."""
+        """A data frame with one row per round. Needs pandas."""
         import pandas
 
         return pandas.DataFrame(dict(self)).set_index("round")
 
     def plot(self, best=None, ax=None, **style):
-        """The average loss, or the regret against a fixed decision's losses per round (`best`, an
-        array), over the rounds. Needs matplotlib."""
+        """Draws the average loss over the rounds, or the regret. Needs matplotlib.
+
+        Parameters
+        ----------
+        best : array, optional
+            The losses of a fixed decision, one per round: the regret against it is drawn then, with
+            both axes logarithmic.
+        ax : matplotlib axes, optional
+            Where to draw; the present ones if left out.
+        **style
+            For ``ax.plot``.
+
+        Returns
+        -------
+        matplotlib axes
+        """
         import matplotlib.pyplot as plt
 
         ax = ax or plt.gca()

@@ -10,7 +10,18 @@ from ._arrays import is_sparse, matrix
 
 
 class Model:
-    """A model that `extremal learn -f` wrote, to predict with."""
+    """A model that `extremal learn -f` wrote, to predict with.
+
+    Attributes
+    ----------
+    weights_ : array
+        One row of coefficients, or one row per class. The first is that of the intercept, where the
+        model has one.
+    classes_ : list
+        The classes; empty where there is but one row.
+    rounds : int
+        Rounds played.
+    """
 
     def __init__(self, core):
         self._plan = json.loads(core.plan)
@@ -24,8 +35,14 @@ class Model:
         return dict(self._plan)
 
     def decision_function(self, rows):
-        """⟨row, x⟩, or one column per class. Columns are features in the order of the model's own,
-        without the 1 of its intercept."""
+        """The score ⟨row, x⟩ of each row, or one column of scores per class.
+
+        Parameters
+        ----------
+        rows : matrix or sparse matrix
+            Columns are features in the model's own order, without the 1 of its intercept. Those
+            beyond the model's last one count for nothing.
+        """
         rows = rows.tocsr() if is_sparse(rows) else matrix(rows)
         weights = self.weights_
         first = 1 if self._plan.get("intercept") else 0
@@ -37,7 +54,13 @@ class Model:
         return scores if self.classes_ else scores[:, 0]
 
     def predict(self, rows):
-        """The predictions: raw values, or the classes."""
+        """The prediction for each row: its score, or the class with the largest one.
+
+        Parameters
+        ----------
+        rows : matrix or sparse matrix
+            As for `decision_function`.
+        """
         scores = self.decision_function(rows)
         if self.classes_:
             return np.array(self.classes_)[scores.argmax(axis=1)]
@@ -48,5 +71,20 @@ class Model:
 
 
 def load(path):
-    """Reads a model file of the command line."""
+    """Reads a model that `extremal learn -f` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    Error
+        If it is no model, or a broken one.
+    """
     return Model(_core.load(os.fspath(path)))

@@ -2,13 +2,30 @@
 
 import inspect
 import keyword
+import re
 import textwrap
 
 from . import _core
 
 
 def cite(learner):
-    """The papers behind a learner, as BibTeX."""
+    """The papers behind a learner, as BibTeX.
+
+    Parameters
+    ----------
+    learner : str or Learner
+        A learner, or its name as `extremal list learners` has it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import extremal as ex
+    >>> print(ex.cite("ofw-ls").splitlines()[0])
+    % ofw-ls: Wan & Zhang, AAAI 2021, Theorem 1
+    """
     name = getattr(learner, "name", learner)
     return _core.citations(name)
 
@@ -55,31 +72,46 @@ def spec_of(entry, given):
     return entry["name"] + (":" + ",".join(parts) if parts else "")
 
 
-def _documentation(entry, first):
-    lines = [entry["summary"][0].upper() + entry["summary"][1:] + ".", ""]
-    if first or entry["parameters"]:
+def _sentence(text):
+    """With a capital letter, unless it starts with a symbol (``ln(1 + …``, ``k-sparse``), and a full stop."""
+    if re.match(r"[a-z]+[ ,:;'-]", text) and not re.match(r"[b-z]\b|ln\b", text):
+        text = text[0].upper() + text[1:]
+    return text if text.endswith(".") else text + "."
+
+
+def _documentation(entry, guarantee, documented):
+    """`documented` are the parameters that the registry does not have, or says otherwise."""
+    about = {}
+    for p in entry["parameters"]:
+        optional = ", optional" if "left out" in p["allowed"] + p["about"] else ""
+        default = f", default {p['default']}" if p["default"] else optional
+        about[python_name(p["name"])] = (p["allowed"] + default, _sentence(p["about"]))
+    lines = [_sentence(entry["summary"]), ""]
+    if documented:
         lines += ["Parameters", "----------"]
-        lines += first
-        for p in entry["parameters"]:
-            default = f", default {p['default']}" if p["default"] else ", optional"
-            lines.append(f"{python_name(p['name'])} : {p['allowed']}{default}")
-            lines += textwrap.wrap(p["about"], 88, initial_indent="    ", subsequent_indent="    ")
+    for name, said in documented.items():
+        kind, text = said or about[name]
+        lines.append(f"{name} : {kind}")
+        lines += textwrap.wrap(text, 88, initial_indent="    ", subsequent_indent="    ")
+    if documented:
         lines.append("")
-    lines += ["Notes", "-----", f"Cost: {entry['cost']}.", f"Guarantee: {entry['guarantee']}.", ""]
-    lines += ["References", "----------", entry["reference"], ""]
-    lines += ["Examples of specs: " + ", ".join(f"``{e}``" for e in entry["examples"])]
+    lines += ["Notes", "-----", f"Cost: {entry['cost']}.", "", f"{guarantee}: {entry['guarantee']}.", ""]
+    lines += ["Specs: " + ", ".join(f"``{e}``" for e in entry["examples"]) + ".", ""]
+    lines += ["References", "----------", entry["reference"]]
     return "\n".join(lines)
 
 
-def make(kind, module, build, *, before=(), after=(), about=()):
-    """A function for every entry of a kind: `build(spec, *before, **after)`."""
+def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Constants"):
+    """A function for every entry of a kind: `build(spec, *before, **after)`. `about` has what is said
+    of parameters that the registry does not have, or says for the command line: (kind, text) by name."""
     made = {}
     for entry in _core.entries(kind):
-        made[python_name(entry["name"])] = _function(entry, module, build, before, after, about)
+        made[python_name(entry["name"])] = _function(entry, module, build, before, after, about or {},
+                                                     guarantee)
     return made
 
 
-def _function(entry, module, build, before, after, about):
+def _function(entry, module, build, before, after, about, guarantee):
     keys = [python_name(p["name"]) for p in entry["parameters"]]
     kept = [a for a in after if a.name not in keys]
     signature = inspect.Signature(
@@ -101,5 +133,5 @@ def _function(entry, module, build, before, after, about):
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     function.__signature__ = signature
-    function.__doc__ = _documentation(entry, list(about))
+    function.__doc__ = _documentation(entry, guarantee, {n: about.get(n) for n in signature.parameters})
     return function

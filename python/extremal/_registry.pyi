@@ -17,5 +17,6 @@ def make(
     *,
     before: Iterable[str] = (),
     after: Iterable[Parameter] = (),
-    about: Iterable[str] = (),
+    about: Mapping[str, tuple[str, str]] | None = None,
+    guarantee: str = "Constants",
 ) -> dict[str, Callable[..., Any]]: ...

@@ -7,7 +7,13 @@ __all__ = ["Loss", "from_spec"]
 
 
 def from_spec(spec):
-    """A loss from its spec, ``"huber:delta=1"``; a loss is given back as it is."""
+    """A loss from its spec.
+
+    Parameters
+    ----------
+    spec : str or Loss
+        As `extremal list losses` has it, ``"huber:delta=1"``. A loss is given back as it is.
+    """
     return spec if isinstance(spec, Loss) else Loss(spec)
 
 

@@ -7,7 +7,15 @@ __all__ = ["Set", "custom", "from_spec"]
 
 
 def from_spec(spec, dim=None):
-    """A set from its spec, ``"lp:p=1.5,dim=10"``."""
+    """A set from its spec.
+
+    Parameters
+    ----------
+    spec : str
+        As `extremal list sets` has it, ``"lp:p=1.5,dim=10"``.
+    dim : int, optional
+        The dimension, where the spec does not tell it.
+    """
     return Set(spec, dim)
 
 
@@ -33,6 +41,18 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
         A point of the set to start from; 0 if left out.
     violation : callable, optional
         Given a point, how far outside it is, relative to the set's size.
+    name : str, default "custom"
+        What it is called in messages.
+
+    Examples
+    --------
+    >>> import extremal as ex
+    >>> import numpy as np
+    >>> def corner(direction):
+    ...     return np.eye(4)[direction.argmin()]
+    >>> simplex = ex.sets.custom(corner, dim=4, diameter=2**0.5, centre=np.full(4, 0.25))
+    >>> simplex.minimise(np.array([3.0, 1.0, 2.0, 0.0]))
+    array([0., 0., 0., 1.])
     """
     if centre is not None:
         from ._arrays import vector
@@ -43,6 +63,9 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
                       violation=violation, name=name)
 
 
-_made = _registry.make("sets", __name__, lambda spec: Set(spec))
+_made = _registry.make(
+    "sets", __name__, lambda spec: Set(spec),
+    about={"dim": ("int, optional", "The dimension; needed where nothing else tells it.")},
+)
 globals().update(_made)
 __all__ += list(_made)

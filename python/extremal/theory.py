@@ -7,6 +7,17 @@ from ._registry import python_name
 
 __all__ = []
 
+_ARGUMENTS = {
+    "gradient": "G, a bound of the gradients' ℓ2 norms.",
+    "diameter": "D, the set's ℓ2 diameter.",
+    "alpha": "α, the set's strong convexity.",
+    "lambda_": "λ, the losses' strong convexity.",
+    "l": "l, the smoothness of the set's squared gauge.",
+    "beta": "β, the weight of the regulariser.",
+    "rounds": "T, the number of rounds.",
+    "t": "The round, from 1.",
+}
+
 
 def _bound(name, about, arguments):
     names = [python_name(a) for a in arguments]
@@ -20,7 +31,8 @@ def _bound(name, about, arguments):
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
     function.__signature__ = signature
-    function.__doc__ = about
+    parameters = [line for n in names for line in (f"{n} : float", f"    {_ARGUMENTS[n]}")]
+    function.__doc__ = "\n".join([about, "", "Parameters", "----------", *parameters])
     return function
 
 

@@ -8,6 +8,8 @@ COLUMNS = ("loss", "prediction", "sigma", "gap", "gradient_norm", "oracle_calls"
 class History(dict):
     """What happened in a run: a dict of arrays, each with one entry per round.
 
+    With a loss of your own, all but ``round`` and ``loss`` are NaN.
+
     Items
     -----
     round : int

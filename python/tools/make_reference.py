@@ -65,9 +65,10 @@ def plain(text):
 
 
 def prose(text):
-    """Text with code in backquotes, single or double."""
-    parts = re.split(r"(``.+?``|`[^`]+`)", " ".join(text.split()))
-    return "".join(f"`{part.strip('`')}`" if part.startswith("`") else plain(part) for part in parts)
+    """Text with code in backquotes, single or double. Values in quotes are code as well: their quotes
+    would be made curly."""
+    parts = re.split(r"""(``.+?``|`[^`]+`|"[\w:=.,-]+")""", " ".join(text.split()))
+    return "".join(f"`{part.strip('`')}`" if part[:1] in ("`", '"') else plain(part) for part in parts)
 
 
 def paragraphs(text):
@@ -274,13 +275,13 @@ PAGES = {
 }
 
 REGISTERED = {
-    "learners": ("Learners in Python", "`extremal.learners`. [Choosing a learner](../choosing-a-learner.md) says which one "
+    "learners": ("Learners in Python", "What `extremal.learners` has. [Choosing a learner](../choosing-a-learner.md) says which one "
                  "to take."),
-    "sets": ("Sets in Python", "`extremal.sets`. [Choosing a set](../choosing-a-set.md) says which one to take."),
-    "losses": ("Losses in Python", "`extremal.losses`. [Choosing a loss](../choosing-a-loss.md) says which one to take. "
+    "sets": ("Sets in Python", "What `extremal.sets` has. [Choosing a set](../choosing-a-set.md) says which one to take."),
+    "losses": ("Losses in Python", "What `extremal.losses` has. [Choosing a loss](../choosing-a-loss.md) says which one to take. "
                "Wherever a loss is asked for, its spec will do."),
-    "streams": ("Streams in Python", "`extremal.streams`."),
-    "theory": ("The theorems' bounds", "`extremal.theory`."),
+    "streams": ("Streams in Python", "What `extremal.streams` has."),
+    "theory": ("The theorems' bounds", "What `extremal.theory` has."),
 }
 
 

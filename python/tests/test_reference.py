@@ -195,7 +195,6 @@ def test_steps_inside_are_chaotic():
         assert np.abs(one - other).max() > 1e-6
 
 
-@pytest.mark.xfail(strict=True, reason="core: the gap ⟨∇F, x⟩ − ⟨∇F, v⟩ cancels unnoticed")
 def test_gap_keeps_its_digits():
     """A large sum of gradients along one side of a box must not spoil the step along the other.
 

@@ -1,13 +1,34 @@
-//! Second looks, for [`DensePair`](super::DensePair): where squares cancel, underflow or overflow,
-//! or a number is not finite.
+//! Second looks, for [`DensePair`](super::DensePair) and partly for
+//! [`SparsePair`](super::SparsePair): where sums cancel, squares under- or overflow, or a number is
+//! not finite.
 
-use super::Update;
+use super::{Probe, Update};
 use crate::kernel::{self, Formed};
 use crate::set::Atom;
 use crate::{Error, Result};
 
+/// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
+pub(super) const CANCELLED: f64 = 1e-9;
+
+/// Below this share of |⟨∇F, x⟩| + |⟨∇F, v⟩| so may the gap have, their difference: the ten or so
+/// roundings that either is off by would reach its ninth digit.
+const CANCELLED_GAP: f64 = 1e-6;
+
+/// A gap's share is no less than about this much of ‖v − x‖²'s where the set is round between x
+/// and v. There both get small together, round after round, and that is not looked into.
+const ROUND: f64 = 0.1;
+
 /// On ℓp balls a direction below this counts as 0: its inverse would be no number.
 const SMALLEST_DIRECTION: f64 = 1e-300;
+
+/// Whether the gap or the distance has to be summed entry by entry, given |⟨∇F, x⟩| + |⟨∇F, v⟩|,
+/// ‖v‖² + ‖x‖² and whether the set is flat: a polytope.
+#[inline(always)]
+pub(super) fn has_cancelled(probe: &Probe, size: f64, squares: f64, flat: bool) -> bool {
+    let (gap, distance) = (probe.gap, probe.distance_squared);
+    distance < CANCELLED * squares
+        || (gap < CANCELLED_GAP * size && (flat || gap / size < ROUND * (distance / squares)))
+}
 
 /// Errors if a number of the gradient or of a probe is not finite, or the gradient takes more
 /// than the room there is. (By value: in memory they would be fetched again as vectors, and that
@@ -85,6 +106,7 @@ pub(super) fn check_finite(update: &Update<'_>, gg: f64) -> Result<()> {
     }
 }
 
+/// (⟨∇F, x − v⟩, ‖v − x‖²) from x − v.
 pub(super) fn residual_atom(
     direction: &[f64],
     x: &[f64],

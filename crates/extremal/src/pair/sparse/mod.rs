@@ -21,7 +21,7 @@ mod support;
 
 use serde::{Deserialize, Serialize};
 
-use super::careful::overflowed;
+use super::careful::{has_cancelled, overflowed};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, grown, norm_p};
@@ -29,9 +29,6 @@ use crate::{Error, Result};
 use atom::{Corner, Outside};
 use ranked::{Order, Ranked, Total};
 use support::{LEAST_ROOM, Support};
-
-/// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
-const CANCELLED: f64 = 1e-9;
 
 /// An entry this much smaller than the largest one is as good as none.
 const NEGLIGIBLE: f64 = 1e-30;
@@ -297,7 +294,8 @@ impl SparsePair {
             }
             probe.gap = probe.slope - value;
             probe.distance_squared = vv - 2.0 * vx + probe.norm_squared;
-            if probe.distance_squared < CANCELLED * (vv + probe.norm_squared) {
+            let size = probe.slope.abs() + value.abs();
+            if has_cancelled(&probe, size, vv + probe.norm_squared, true) {
                 (probe.gap, probe.distance_squared) = self.residual(outside_sum, base);
             }
             probe.support = -value;

@@ -3,17 +3,16 @@
 //! The first pass forms the direction with every inner product that the step needs; on ℓp balls
 //! it also forms the atom, so that no oracle call reads the vectors again. The second moves.
 
-use serde::{Deserialize, Serialize};
+mod state;
 
-use super::careful::{careful_norm, careful_scale, check_finite, look_closer, residual_atom};
+use super::careful::{
+    CANCELLED, careful_norm, careful_scale, check_finite, has_cancelled, look_closer, residual_atom,
+};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
+use crate::Result;
 use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
 use crate::room::room;
-use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, check_saved_point, grown};
-use crate::{Error, Result};
-
-/// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
-const CANCELLED: f64 = 1e-9;
+use crate::set::{Atom, Oracle, SharedSet, Structure, grown};
 
 /// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
 /// one scale can serve gets too narrow to guess it.
@@ -41,7 +40,7 @@ pub struct DensePair {
     /// What stands for c in a round that starts over or adds x₁; empty until there is one.
     base: Buffer,
     /// The direction on ℓp balls with a general power; x − v on general sets, and only where
-    /// the sums cancel.
+    /// sums cancel.
     away: Buffer,
     atom: Atom,
     found: Found,
@@ -67,8 +66,8 @@ enum Way {
         radius: f64,
         exponent: Exponent,
     },
-    /// Ask the oracle.
-    General,
+    /// Ask the oracle. Whether the set is known to be a polytope.
+    General { flat: bool },
 }
 
 /// The last probe's atom.
@@ -78,18 +77,6 @@ enum Found {
     Direction { alpha: f64 },
     Power { kappa: f64, scale: f64 },
     Atom,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    /// x may be feasible in no other set.
-    set: Identity,
-    x: Vec<f64>,
-    c: Vec<f64>,
-    origin: Option<Box<[f64]>>,
-    scale: f64,
-    norm_squared: f64,
-    oracle: Vec<f64>,
 }
 
 /// c, x and g as the first pass reads them, and where it puts c'. A macro, as it borrows but a few
@@ -145,12 +132,14 @@ impl DensePair {
                 radius,
                 exponent: Exponent::from(1.0 / (p - 1.0)),
             },
-            _ => Way::General,
+            _ => Way::General {
+                flat: set.polytope().is_some(),
+            },
         };
         let needs_away = match way {
             Way::Direction { .. } => false,
             Way::Power { exponent, .. } => matches!(exponent, Exponent::Other(_)),
-            Way::General => true,
+            Way::General { .. } => true,
         };
         Ok(Self {
             oracle: set.oracle(),
@@ -233,7 +222,7 @@ impl DensePair {
             } => Ok(self
                 .probe_power(update, p, radius, exponent)?
                 .in_registers()),
-            Way::General => Ok(self.probe_general(update)?.in_registers()),
+            Way::General { flat } => Ok(self.probe_general(update, flat)?.in_registers()),
         }
     }
 
@@ -266,6 +255,7 @@ impl DensePair {
             vv = radius * radius;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
+            // The gap is at least ‖∇F‖·‖v − x‖²/(2r): it cancels only where the distance does.
             if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                 (probe.gap, probe.distance_squared) =
                     kernel::residual_direction(formed!(self, update), alpha);
@@ -318,7 +308,8 @@ impl DensePair {
             (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
             probe.gap = scan.dx - support;
             probe.distance_squared = vv - 2.0 * vx + scan.xx;
-            if probe.distance_squared < CANCELLED * (vv + scan.xx) {
+            let size = scan.dx.abs() - support;
+            if has_cancelled(&probe, size, vv + scan.xx, false) {
                 (probe.gap, probe.distance_squared) =
                     kernel::residual_dense(formed!(self, update), kappa, self.scratch.padded());
             }
@@ -328,7 +319,7 @@ impl DensePair {
     }
 
     #[inline(never)]
-    fn probe_general(&mut self, update: &Update<'_>) -> Result<Probe> {
+    fn probe_general(&mut self, update: &Update<'_>, flat: bool) -> Result<Probe> {
         let mut probe = Probe::new(update.beta);
         let (mut vx, mut vv) = (0.0, 0.0);
         let scan = kernel::scan_direction(form!(self, update), self.scratch.padded_mut());
@@ -349,7 +340,8 @@ impl DensePair {
             (vx, vv) = (atom.dot(x), atom.norm_squared());
             probe.gap = scan.dx - value;
             probe.distance_squared = vv - 2.0 * vx + scan.xx;
-            if probe.distance_squared < CANCELLED * (vv + scan.xx) {
+            let size = scan.dx.abs() + value.abs();
+            if has_cancelled(&probe, size, vv + scan.xx, flat) {
                 (probe.gap, probe.distance_squared) =
                     residual_atom(scratch, x, atom, &mut self.away);
             }
@@ -518,61 +510,11 @@ impl Pair for DensePair {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        let saved = Saved {
-            set: Identity::of(&*self.set),
-            x: self.x.to_vec(),
-            c: self.gradient_sum().to_vec(),
-            origin: self.origin.clone(),
-            scale: self.scale,
-            norm_squared: self.norm_squared,
-            oracle: self.oracle.save(),
-        };
-        postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
+        self.to_bytes()
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let saved: Saved = postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
-        saved.set.check(&*self.set)?;
-        let dim = self.set.dim();
-        check_saved_point(&*self.set, &saved.x)?;
-        if saved.c.len() != dim || saved.origin.as_ref().is_some_and(|o| o.len() != dim) {
-            return Err(Error::State("its vectors differ in length".into()));
-        }
-        if let Some((index, value)) = kernel::find_not_finite(&saved.c) {
-            return Err(Error::State(format!(
-                "entry {index} of its gradient sum is {value}"
-            )));
-        }
-        if let Some(origin) = &saved.origin {
-            check_saved_point(&*self.set, origin)?;
-        }
-        let (square, bound) = (
-            kernel::dot(&saved.x, &saved.x),
-            self.set.geometry().norm_bound,
-        );
-        // as far apart as the rounding of a step can bring them
-        let tolerance = 1e-9 * (square + bound * bound);
-        if !((saved.norm_squared - square).abs() <= tolerance && saved.norm_squared >= 0.0) {
-            return Err(Error::State(format!(
-                "the square of its decision's norm is {square}, not {}",
-                saved.norm_squared
-            )));
-        }
-        if !(saved.scale > 0.0 && saved.scale.is_finite()) {
-            return Err(Error::State(format!(
-                "the scale of its powers is {}",
-                saved.scale
-            )));
-        }
-        self.oracle.load(&saved.oracle)?;
-        self.x.copy_from_slice(&saved.x);
-        self.now = false;
-        self.sums[0].copy_from_slice(&saved.c);
-        self.origin = saved.origin;
-        self.scale = saved.scale;
-        self.norm_squared = saved.norm_squared;
-        self.found = Found::Nothing;
-        Ok(())
+        self.take_bytes(saved)
     }
 
     fn grown(&self, dim: usize) -> Result<SharedSet> {

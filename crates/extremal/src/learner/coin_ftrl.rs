@@ -374,14 +374,12 @@ impl Coin {
             && state.share.bears(shift, mix.bets[1])
     }
 
-    fn absorb(&mut self, gradient: &Gradient<'_>, Sizes { norm, beta, .. }: Sizes) {
+    /// Takes the gradient into the sums; gives ⟨a, y⟩ and ⟨a, c⟩/unit from before.
+    fn absorb(&mut self, gradient: &Gradient<'_>, Sizes { norm, beta, .. }: Sizes) -> (f64, f64) {
         let sums = &mut self.state.sums;
         let floor = beta / self.radius;
         if gradient.ridge == 0.0 {
-            let k = gradient.scale;
-            let entries = gradient.row.entries();
-            sums.absorb(norm, floor, entries.map(|(i, v)| (i, k * v)));
-            return;
+            return sums.absorb(norm, floor, gradient.scale, &gradient.row);
         }
         let Mix {
             along_y, along_c, ..
@@ -393,7 +391,7 @@ impl Coin {
             &mut self.written,
         );
         gradient.row.add_to(gradient.scale, &mut self.written);
-        sums.absorb(norm, floor, self.written.iter().copied().enumerate());
+        sums.absorb(norm, floor, 1.0, &Row::Dense(&self.written))
     }
 }
 
@@ -417,26 +415,21 @@ impl Learner for Coin {
         }
         let before = self.before();
         let plain = self.sizes(gradient.scale.abs() * row_norm);
-        let (weighed, sizes) = match gradient.row {
-            Row::Sparse { indices, values } if self.is_harmless(gradient, plain, &before) => {
-                // a row that the loss does not mind is not gone through
-                let dots = if plain.norm > 0.0 {
-                    let floor = plain.beta / self.radius;
-                    let sums = &mut self.state.sums;
-                    sums.dot_and_absorb(floor, gradient.scale, indices, values)
-                } else {
-                    (0.0, 0.0)
-                };
-                (self.weigh(gradient, dots, plain, &before)?, plain)
-            }
-            row => {
-                let (ay, ac) = self.state.sums.dot(&row);
-                let row_dot = self.mix.along_y * ay + self.mix.along_c * ac;
-                let sizes = self.sizes(gradient.norm_from(row_norm, row_dot, before.xx));
-                let weighed = self.weigh(gradient, (ay, ac), sizes, &before)?;
-                self.absorb(gradient, sizes);
-                (weighed, sizes)
-            }
+        let (weighed, sizes) = if self.is_harmless(gradient, plain, &before) {
+            // a row that the loss does not mind is not gone through
+            let dots = if plain.norm > 0.0 {
+                self.absorb(gradient, plain)
+            } else {
+                (0.0, 0.0)
+            };
+            (self.weigh(gradient, dots, plain, &before)?, plain)
+        } else {
+            let (ay, ac) = self.state.sums.dot(&gradient.row);
+            let row_dot = self.mix.along_y * ay + self.mix.along_c * ac;
+            let sizes = self.sizes(gradient.norm_from(row_norm, row_dot, before.xx));
+            let weighed = self.weigh(gradient, (ay, ac), sizes, &before)?;
+            self.absorb(gradient, sizes);
+            (weighed, sizes)
         };
         let Weighed {
             record,
@@ -454,6 +447,10 @@ impl Learner for Coin {
         state.decided = false;
         self.mix = state.mix(self.radius);
         Ok(record)
+    }
+
+    fn withdraw(&mut self) {
+        self.state.decided = false;
     }
 
     fn decision(&self) -> &dyn Point {

@@ -15,6 +15,10 @@ const BLOCK: usize = 8;
 /// quotients come four at the cost of one.
 const LANES: usize = 4;
 
+/// Cells of a dense row that change at once: enough of them for a loop that the compiler turns into
+/// vectors by itself, transposing the cells on the way.
+const PART: usize = 32;
+
 /// No |y_i| is larger: |Σg| ≤ √(TΣg²), and T rounds are counted in 64 bits.
 const LONGEST: f64 = 4_294_967_296.0;
 
@@ -209,32 +213,35 @@ impl CoordinateSums {
 
     /// ⟨a, y⟩ and ⟨a, c⟩/unit.
     pub(super) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
-        let per_unit = self.per_unit();
-        let Row::Sparse { indices, values } = *row else {
-            let sums = row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
-                let cell = &self.cells[i];
-                (y + v * cell.y, c + v * (cell.c * per_unit))
-            });
-            return sums;
-        };
-        kernel::fetch(&self.cells, indices);
-        let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
-        let mut add = |lane: usize, i: u32, v: f64| {
-            let cell = &self.cells[i as usize];
-            y[lane] += v * cell.y;
-            c[lane] += v * (cell.c * per_unit);
-        };
-        let (i4, i) = indices.as_chunks::<LANES>();
-        let (v4, v) = values.as_chunks::<LANES>();
-        for (i, v) in i4.iter().zip(v4) {
-            for lane in 0..LANES {
-                add(lane, i[lane], v[lane]);
-            }
+        let (cells, per_unit) = (&self.cells[..], self.per_unit());
+        if let Row::Sparse { indices, .. } = *row {
+            kernel::fetch(cells, indices);
         }
-        for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
-            add(lane, i, v);
-        }
-        (sum(y), sum(c))
+        kernel::widest(
+            #[inline(always)]
+            || match *row {
+                Row::Sparse { indices, values } => {
+                    let (i4, i) = indices.as_chunks::<LANES>();
+                    let (v4, v) = values.as_chunks::<LANES>();
+                    let whole = i4.iter().map(|i| i.map(|i| &cells[i as usize])).zip(v4);
+                    let rest = i.iter().map(|i| &cells[*i as usize]).zip(v);
+                    dots(per_unit, whole, rest)
+                }
+                Row::Dense(values) => {
+                    let (c4, c) = cells.as_chunks::<LANES>();
+                    let (v4, v) = values.as_chunks::<LANES>();
+                    dots(
+                        per_unit,
+                        c4.iter().map(|c| c.each_ref()).zip(v4),
+                        c.iter().zip(v),
+                    )
+                }
+                Row::Entries { .. } => row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
+                    let cell = &cells[i];
+                    (y + v * cell.y, c + v * (cell.c * per_unit))
+                }),
+            },
+        )
     }
 
     /// along_y·y + along_c·c/unit.
@@ -246,62 +253,75 @@ impl CoordinateSums {
         }
     }
 
-    /// c += g, for entries of a gradient of this norm. Products whose error could be seen beside
-    /// cc + `floor`² unit² are summed up anew.
-    pub(super) fn absorb(
-        &mut self,
-        norm: f64,
-        floor: f64,
-        entries: impl Iterator<Item = (usize, f64)>,
-    ) {
-        if !self.has_unit_for(norm) {
-            self.sums.unit = power_of_two(norm);
-            self.sum_up();
-        }
-        let mut lanes = Lanes::default();
-        let (per_unit, mut taken) = (self.per_unit(), 0);
-        let (cells, touched) = (&mut self.cells[..], &mut self.touched);
-        for (i, g) in entries {
-            step(cells, touched, per_unit, ([i], [g], [g]), &mut lanes, 0);
-            taken += 1;
-        }
-        self.tidy(floor, &lanes, taken);
-    }
-
     /// Whether a gradient of this norm leaves the unit as it is.
     pub(super) fn has_unit_for(&self, norm: f64) -> bool {
         !(norm > self.sums.unit * 2f64.powi(100))
     }
 
-    /// The same for g = k·a that leaves the unit as it is, in one pass with what
-    /// [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and ⟨a, c⟩/unit.
-    pub(super) fn dot_and_absorb(
-        &mut self,
-        floor: f64,
-        k: f64,
-        indices: &[u32],
-        values: &[f64],
-    ) -> (f64, f64) {
+    /// c += g for g = k·a of this norm, and what [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and
+    /// ⟨a, c⟩/unit. Products whose error could be seen beside cc + `floor`² unit² are summed up anew.
+    pub(super) fn absorb(&mut self, norm: f64, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
+        if !self.has_unit_for(norm) {
+            self.sums.unit = power_of_two(norm);
+            self.sum_up();
+        }
         let per_unit = self.per_unit();
         let (cells, touched) = (&mut self.cells[..], &mut self.touched);
         let lanes = kernel::widest(
             #[inline(always)]
             || {
                 let mut lanes = Lanes::default();
-                let (i4, i) = indices.as_chunks::<LANES>();
-                let (v4, v) = values.as_chunks::<LANES>();
-                for (i, v) in i4.iter().zip(v4) {
-                    let entries = (i.map(|i| i as usize), *v, v.map(|v| k * v));
-                    step(cells, touched, per_unit, entries, &mut lanes, 0);
-                }
-                for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
-                    let entry = ([i as usize], [v], [k * v]);
-                    step(cells, touched, per_unit, entry, &mut lanes, lane);
+                match *row {
+                    Row::Sparse { indices, values } => {
+                        let (i4, i) = indices.as_chunks::<LANES>();
+                        let (v4, v) = values.as_chunks::<LANES>();
+                        for (i, v) in i4.iter().zip(v4) {
+                            let entries = (i.map(|i| i as usize), *v, v.map(|v| k * v));
+                            step(cells, touched, per_unit, entries, &mut lanes, 0);
+                        }
+                        for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+                            let entry = ([i as usize], [v], [k * v]);
+                            step(cells, touched, per_unit, entry, &mut lanes, lane);
+                        }
+                    }
+                    Row::Dense(values) => {
+                        let mut done = 0;
+                        for part in values.as_chunks::<PART>().0 {
+                            let next = &mut cells[done..];
+                            if !next.first_chunk_mut().is_some_and(
+                                #[inline(always)]
+                                |cells| step_together(cells, part, k, per_unit, &mut lanes),
+                            ) {
+                                for (n, v) in part.as_chunks::<LANES>().0.iter().enumerate() {
+                                    let at = from_fn(|j| done + LANES * n + j);
+                                    let entries = (at, *v, v.map(|v| k * v));
+                                    step(cells, touched, per_unit, entries, &mut lanes, 0);
+                                }
+                            }
+                            done += PART;
+                        }
+                        let (v4, rest) = values[done..].as_chunks::<LANES>();
+                        for v in v4 {
+                            let entries = (from_fn(|j| done + j), *v, v.map(|v| k * v));
+                            step(cells, touched, per_unit, entries, &mut lanes, 0);
+                            done += LANES;
+                        }
+                        for (lane, &v) in rest.iter().enumerate() {
+                            let entry = ([done + lane], [v], [k * v]);
+                            step(cells, touched, per_unit, entry, &mut lanes, lane);
+                        }
+                    }
+                    Row::Entries { .. } => {
+                        for (i, v) in row.entries() {
+                            let entry = ([i], [v], [k * v]);
+                            step(cells, touched, per_unit, entry, &mut lanes, 0);
+                        }
+                    }
                 }
                 lanes
             },
         );
-        self.tidy(floor, &lanes, values.len());
+        self.tidy(floor, &lanes, row.stored());
         (sum(lanes.ay), sum(lanes.ac))
     }
 
@@ -332,14 +352,18 @@ impl CoordinateSums {
 
     fn summed_up(&self) -> Products {
         let per_unit = self.per_unit();
-        let mut sum = Products::default();
-        for (_, cell) in self.used() {
-            let c = cell.c * per_unit;
-            sum.yy += cell.y * cell.y;
-            sum.yc += cell.y * c;
-            sum.cc += c * c;
+        let mut lanes = Lanes::default();
+        for (i, cell) in self.used() {
+            let (lane, c) = (i % LANES, cell.c * per_unit);
+            lanes.yy[lane] += cell.y * cell.y;
+            lanes.yc[lane] += cell.y * c;
+            lanes.cc[lane] += c * c;
         }
-        sum
+        Products {
+            yy: sum(lanes.yy),
+            yc: sum(lanes.yc),
+            cc: sum(lanes.cc),
+        }
     }
 
     /// Whether what was loaded can be the sums of gradients.
@@ -367,6 +391,29 @@ impl CoordinateSums {
             && here.yc.is_finite()
             && top.is_finite()
     }
+}
+
+/// Σ v·y and Σ v·c/unit over cells in lanes, and those that are left over.
+#[inline(always)]
+fn dots<'a>(
+    per_unit: f64,
+    whole: impl Iterator<Item = ([&'a Cell; LANES], &'a [f64; LANES])>,
+    rest: impl Iterator<Item = (&'a Cell, &'a f64)>,
+) -> (f64, f64) {
+    let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
+    let mut add = |lane: usize, cell: &Cell, v: f64| {
+        y[lane] += v * cell.y;
+        c[lane] += v * (cell.c * per_unit);
+    };
+    for (cells, v) in whole {
+        for lane in 0..LANES {
+            add(lane, cells[lane], v[lane]);
+        }
+    }
+    for (lane, (cell, v)) in rest.enumerate() {
+        add(lane, cell, *v);
+    }
+    (sum(y), sum(c))
 }
 
 /// c_i += g for N distinct i, with a beside g for the sums, in the lanes from `lane` on.
@@ -413,6 +460,59 @@ fn step<const N: usize>(
         lanes.yc[lane + j] += new_y * new_c - y * c;
         lanes.cc[lane + j] += (new_c - c) * (new_c + c);
     }
+}
+
+/// The same for neighbours; false, and nothing has changed, where one of them needs care.
+#[inline(always)]
+fn step_together(
+    cells: &mut [Cell; PART],
+    a: &[f64; PART],
+    k: f64,
+    per_unit: f64,
+    lanes: &mut Lanes,
+) -> bool {
+    let mut plain = true;
+    let mut new = [Cell::default(); PART];
+    let [mut ay, mut ac, mut yy, mut yc, mut cc] = [[0.0; PART]; 5];
+    for j in 0..PART {
+        let (old, g) = (cells[j], k * a[j]);
+        let square = g * g - old.size;
+        plain &= (old.size < 0.0) & (square <= kernel::LARGEST_SAFE);
+        let (c, size) = (old.c + g, g.abs());
+        let top = if size > old.top { size } else { old.top };
+        let y = -c / (square + top * top).sqrt();
+        new[j] = Cell {
+            y,
+            c,
+            size: -square,
+            top,
+        };
+        let (old_c, new_c) = (old.c * per_unit, c * per_unit);
+        ay[j] = a[j] * old.y;
+        ac[j] = a[j] * old_c;
+        yy[j] = (y - old.y) * (y + old.y);
+        yc[j] = y * new_c - old.y * old_c;
+        cc[j] = (new_c - old_c) * (new_c + old_c);
+    }
+    if plain {
+        *cells = new;
+        deal(&ay, &mut lanes.ay);
+        deal(&ac, &mut lanes.ac);
+        deal(&yy, &mut lanes.yy);
+        deal(&yc, &mut lanes.yc);
+        deal(&cc, &mut lanes.cc);
+    }
+    plain
+}
+
+/// Adds terms to the lanes in turn.
+#[inline(always)]
+fn deal(terms: &[f64; PART], lanes: &mut [f64; LANES]) {
+    let mut sums = *lanes;
+    for terms in terms.as_chunks::<LANES>().0 {
+        sums = from_fn(|lane| sums[lane] + terms[lane]);
+    }
+    *lanes = sums;
 }
 
 /// The same, where a cell is new or its square not a safe one.
@@ -467,28 +567,40 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_does_what_two_do() {
+    fn a_row_is_taken_alike_in_every_shape_and_met_as_it_was_before() {
         for sizes in [
             &[1.0, -0.3][..],
             &[1e-150, 1e-140],
             &[1e135, 1e145],
             &[0.0, 1e-310],
         ] {
-            let [mut one, mut two] = [0, 1].map(|_| CoordinateSums::new(DIM));
+            let mut all = [0, 1, 2].map(|_| CoordinateSums::new(DIM));
             for (k, indices, values) in rows(sizes) {
                 let norm = k.abs() * kernel::norm(&values);
-                let row = Row::Sparse {
-                    indices: &indices,
-                    values: &values,
-                };
-                let dots = two.dot(&row);
-                two.absorb(norm, 0.0, row.entries().map(|(i, v)| (i, k * v)));
-                if one.has_unit_for(norm) {
-                    assert_eq!(one.dot_and_absorb(0.0, k, &indices, &values), dots);
-                } else {
-                    one.absorb(norm, 0.0, row.entries().map(|(i, v)| (i, k * v)));
+                let mut written = [0.0; DIM];
+                for (i, v) in indices.iter().zip(&values) {
+                    written[*i as usize] = *v;
                 }
-                assert!(bits(&one) == bits(&two));
+                let shapes = [
+                    Row::Sparse {
+                        indices: &indices,
+                        values: &values,
+                    },
+                    Row::Dense(&written),
+                    Row::Entries {
+                        width: DIM,
+                        rows: &vec![0; indices.len()],
+                        columns: &indices,
+                        values: &values,
+                    },
+                ];
+                for (sums, row) in all.iter_mut().zip(&shapes) {
+                    let (before, dots) = (sums.unit(), sums.dot(row));
+                    let found = sums.absorb(norm, 0.0, k, row);
+                    assert!(found == dots || sums.unit() != before);
+                }
+                let [one, two, three] = &all;
+                assert!(bits(one) == bits(two) && bits(one) == bits(three));
                 let (here, there) = (one.products(), one.summed_up());
                 for (a, b) in [
                     (here.yy, there.yy),
@@ -532,12 +644,8 @@ mod tests {
                 roots = CoordinateSums::restored(&saved, DIM).unwrap();
             }
             for sums in [&mut squares, &mut roots] {
-                let entries = indices.iter().zip(values);
-                sums.absorb(
-                    kernel::norm(values),
-                    0.0,
-                    entries.map(|(i, v)| (*i as usize, k * v)),
-                );
+                let row = Row::Sparse { indices, values };
+                sums.absorb(kernel::norm(values), 0.0, *k, &row);
             }
         }
         for (a, b) in squares.cells.iter().zip(&roots.cells) {

@@ -170,6 +170,9 @@ impl Learner for Observed<'_> {
         self.seconds += clock() - start;
         record
     }
+    fn withdraw(&mut self) {
+        self.inner.withdraw();
+    }
     fn decision(&self) -> &dyn Point {
         self.inner.decision()
     }

@@ -226,7 +226,8 @@ impl Rows {
         Ok(Box::new(Replay::new(self.clone(), seed, dim)))
     }
 
-    fn row(&self, k: usize) -> Row<'_> {
+    /// The k-th example's row, in the file's order.
+    pub fn row(&self, k: usize) -> Row<'_> {
         let Kept { entries, dim, .. } = &*self.0;
         match entries {
             Entries::Dense(values) => Row::Dense(&values[k * dim..(k + 1) * dim]),

@@ -29,6 +29,6 @@ mod total;
 pub use meter::Meter;
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;
-pub use solve::{Best, Interval, Method, Options, Step, solve};
+pub use solve::{Best, Interval, Method, Options, Step, solve, solve_while};
 pub use sum::Sum;
 pub use total::{Place, Reading, Total};

@@ -162,6 +162,32 @@ pub struct Interval {
 /// nothing any more but digits that are rounding (a relative gap can't be reached where the
 /// smallest total is 0): look at [`Best::gap`].
 pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best> {
+    solve_while(total, set, options, &|| true)
+}
+
+/// The same as long as `go_on` says so: it is asked before every step, and what there is by then
+/// is returned, with the gap that it has.
+///
+/// ```
+/// use std::cell::Cell;
+/// use extremal::{hindsight::{Options, Sum, solve_while}, loss::Objective, pair::Row, set::SetSpec};
+/// let set = "l2:radius=5,dim=2".parse::<SetSpec>()?.build(None)?;
+/// let loss = "logistic".parse::<extremal::loss::LossSpec>()?.build()?;
+/// let mut sum = Sum::new(2, &Objective::new(loss, 0.0)?)?;
+/// sum.push(Row::Dense(&[1.0, 2.0]), 1.0, 1.0)?;
+/// sum.push(Row::Dense(&[1.0, 1.5]), -1.0, 1.0)?;
+/// let steps = Cell::new(0);
+/// let three = || steps.replace(steps.get() + 1) < 3;
+/// let early = solve_while(&sum, &*set, &Options::default(), &three)?;
+/// assert!(early.steps == 3 && early.floor < early.value);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+pub fn solve_while(
+    total: &dyn Total,
+    set: &dyn Set,
+    options: &Options,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Best> {
     if total.dim() != set.dim() {
         return Err(Error::Size {
             what: "set",
@@ -194,7 +220,7 @@ pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best
             x.copy_from_slice(start);
         }
     }
-    let mut search = Search::new(total, set, options, &x);
+    let mut search = Search::new(total, set, options, go_on, &x);
     search.run(options.method, x)?;
     search.finish()
 }
@@ -204,7 +230,7 @@ pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best
 pub(super) enum Stop {
     /// The (smoothed) gap is as small as was asked for.
     Good,
-    /// The steps are used up.
+    /// The steps are used up, or there was word to stop.
     Spent,
     /// Nothing changes any more.
     Stalled,
@@ -215,6 +241,9 @@ pub(super) struct Search<'a> {
     pub total: &'a dyn Total,
     pub set: &'a dyn Set,
     options: &'a Options,
+    go_on: &'a dyn Fn() -> bool,
+    /// Whether that has said no.
+    halted: bool,
     oracle: Box<dyn Oracle>,
     /// The last answer of the oracle.
     pub atom: Atom,
@@ -237,11 +266,19 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(total: &'a dyn Total, set: &'a dyn Set, options: &'a Options, x: &[f64]) -> Self {
+    fn new(
+        total: &'a dyn Total,
+        set: &'a dyn Set,
+        options: &'a Options,
+        go_on: &'a dyn Fn() -> bool,
+        x: &[f64],
+    ) -> Self {
         Self {
             total,
             set,
             options,
+            go_on,
+            halted: false,
             oracle: set.oracle(),
             atom: Atom::new(),
             mu: 0.0,
@@ -286,7 +323,9 @@ impl<'a> Search<'a> {
             self.mu = 0.1 * scale / lift;
         }
         let first = self.mu;
-        while !self.is_done() && self.steps < self.options.steps && self.mu > 1e-14 * first {
+        let finest = 1e-14 * first;
+        while !self.is_done() && !self.halted && self.steps < self.options.steps && self.mu > finest
+        {
             let here = self.total.at_image(self.mu, &x, &image, &mut gradient);
             self.enough = 0.2 * here.lift.max(f64::MIN_POSITIVE);
             self.descend(method, &mut x)?;
@@ -319,7 +358,7 @@ impl<'a> Search<'a> {
             Method::AwayStep => frank_wolfe::active(self, x, false)?,
             _ => frank_wolfe::active(self, x, true)?,
         };
-        if stop == Stop::Good || method != Method::Auto || !projects {
+        if stop == Stop::Good || self.halted || method != Method::Auto || !projects {
             return Ok(stop);
         }
         self.limit = self.options.steps;
@@ -431,7 +470,8 @@ impl<'a> Search<'a> {
         if self.is_done() || gap <= self.enough.max(self.grain()) {
             return Some(Stop::Good);
         }
-        if self.steps >= self.limit {
+        self.halted = self.halted || !(self.go_on)();
+        if self.halted || self.steps >= self.limit {
             return Some(Stop::Spent);
         }
         self.steps += 1;

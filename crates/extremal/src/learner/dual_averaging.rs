@@ -208,6 +208,10 @@ impl<X: Leader> Learner for DualAverager<X> {
         Ok(record)
     }
 
+    fn withdraw(&mut self) {
+        self.state.decided = false;
+    }
+
     fn decision(&self) -> &dyn Point {
         &self.leader
     }

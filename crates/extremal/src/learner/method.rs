@@ -169,6 +169,10 @@ impl<M: Method> Learner for Acting<M> {
         Ok(record)
     }
 
+    fn withdraw(&mut self) {
+        self.decided = false;
+    }
+
     fn decision(&self) -> &dyn Point {
         &self.x
     }

@@ -128,6 +128,22 @@ pub trait Learner: Send {
     /// that leaves everything as it was.
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
+    /// Takes [`Learner::decide`] back, where no gradient has come: all is as it was before. Without
+    /// a decision to take back it does nothing.
+    ///
+    /// ```
+    /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+    /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+    /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
+    /// let before = learner.save()?;
+    /// learner.decide()?;
+    /// assert!(learner.observe(&Gradient::dense(&[f64::NAN, 0.0])).is_err());
+    /// learner.withdraw();
+    /// assert_eq!(learner.save()?, before);
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn withdraw(&mut self);
+
     /// The present decision, out of any turn.
     fn decision(&self) -> &dyn Point;
 

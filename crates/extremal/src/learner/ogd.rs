@@ -236,6 +236,10 @@ impl<X: Iterate> Learner for OgdLearner<X> {
         Ok(record)
     }
 
+    fn withdraw(&mut self) {
+        self.state.decided = false;
+    }
+
     fn decision(&self) -> &dyn Point {
         &self.x
     }

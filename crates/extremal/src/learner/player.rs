@@ -162,6 +162,10 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         Ok(record)
     }
 
+    fn withdraw(&mut self) {
+        self.decided = false;
+    }
+
     fn decision(&self) -> &dyn Point {
         &self.pair
     }

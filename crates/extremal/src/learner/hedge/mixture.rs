@@ -174,6 +174,11 @@ impl Learner for Mixture {
         Ok(record)
     }
 
+    fn withdraw(&mut self) {
+        self.decided = false;
+        self.bases.iter_mut().for_each(|base| base.withdraw());
+    }
+
     fn decision(&self) -> &dyn Point {
         &self.mean
     }

@@ -148,6 +148,11 @@ impl Learner for Radii {
         Ok(record)
     }
 
+    fn withdraw(&mut self) {
+        self.decided = false;
+        self.base.withdraw();
+    }
+
     fn decision(&self) -> &dyn Point {
         self
     }

@@ -1,22 +1,15 @@
 """Online portfolio selection: what to hold of 30 stocks, day by day.
 
 The set is the simplex, the loss −log⟨prices' ratios, portfolio⟩, the best fixed decision is the best
-constantly rebalanced portfolio. The data, the Dow Jones stocks of 2001 to 2003, come with the sources.
-
-    python portfolio.py [djia.csv.gz]
+constantly rebalanced portfolio. The data, the Dow Jones stocks of 2001 to 2003, come with the package.
 """
 
 # %% Each row holds the factors by which the stocks grew on one day
-import pathlib
-import sys
-
 import numpy as np
 
 import extremal as ex
 
-HERE = pathlib.Path(__file__).resolve().parent
-DATA = sys.argv[1] if len(sys.argv) > 1 else HERE.parents[1] / "crates/extremal-lab/data/djia.csv.gz"
-days = np.loadtxt(DATA, delimiter=",", skiprows=1)
+days = ex.datasets.djia().rows
 count, stocks = days.shape
 simplex = ex.sets.simplex(dim=stocks)
 
@@ -32,7 +25,7 @@ learners = {
 histories = {name: ex.play(learner, days, loss="log-wealth") for name, learner in learners.items()}
 
 # %% What became of 1 dollar
-best = ex.best_in_hindsight(simplex, days, loss="log-wealth", gap=1e-9)
+best = ex.best_in_hindsight(simplex, days, loss="log-wealth", gap=1e-4)
 uniform = np.log(days.mean(axis=1)).sum()
 print(f"{'equal parts, every day':26} {np.exp(uniform):.3f}")
 print(f"{'the best stock':26} {days.prod(axis=0).max():.3f}")

@@ -12,7 +12,7 @@ linear minimisation over the set:
 1
 """
 
-from . import learners, losses, sets, streams, theory
+from . import datasets, learners, losses, sets, streams, theory
 from ._compare import compare
 from ._core import Error, Learner, Loss, Set, Stream, __version__
 from ._history import History
@@ -33,6 +33,7 @@ __all__ = [
     "best_in_hindsight",
     "cite",
     "compare",
+    "datasets",
     "learners",
     "load",
     "losses",

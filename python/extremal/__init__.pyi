@@ -1,6 +1,6 @@
 """Projection-free online learning: one linear minimisation per round."""
 
-from . import learners, losses, sets, streams, theory
+from . import datasets, learners, losses, sets, streams, theory
 from ._compare import compare
 from ._core import Error, Learner, Loss, Set, Stream, __version__
 from ._history import History
@@ -23,6 +23,7 @@ __all__ = [
     "best_in_hindsight",
     "cite",
     "compare",
+    "datasets",
     "learners",
     "load",
     "losses",

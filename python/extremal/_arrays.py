@@ -70,11 +70,32 @@ def matrix(values):
     return array
 
 
-def gradient(values):
+def rows(values):
+    """The rows of a matrix as the core takes them, and the matrix's shape."""
+    if is_sparse(values):
+        return (*csr(values), values.shape[1]), values.shape
+    array = matrix(values)
+    return array, array.shape
+
+
+def given(*values):
+    """The arrays that are behind what was given, which the core's may be views of."""
+    for value in values:
+        if is_sparse(value):
+            yield from (getattr(value, name, None) for name in ("indptr", "indices", "data"))
+        elif isinstance(value, tuple):
+            yield from value
+        else:
+            yield value
+
+
+def gradient(values, dim):
     """Whatever a user calls a gradient: for the core, which takes the usual ones by itself."""
     if is_sparse(values):
         if len(values.shape) == 2 and values.shape[0] != 1:
             raise ValueError(f"a gradient is one row, not {values.shape[0]}")
+        if values.shape[-1] != dim:
+            raise ValueError(f"a gradient of length {values.shape[-1]} in dimension {dim}")
         indptr, indices, data = csr(values)
         return indices, data
     if isinstance(values, tuple) and len(values) == 2:

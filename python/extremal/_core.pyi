@@ -19,16 +19,19 @@ __all__ = [
     "citations",
     "theorems",
     "theorem",
-    "play_dense",
-    "play_sparse",
+    "play_rows",
+    "fit",
     "play_stream",
-    "best_dense",
-    "best_sparse",
+    "best",
+    "dataset_entries",
+    "dataset",
     "compare",
     "load",
 ]
 
 _Vector: TypeAlias = NDArray[np.float64]
+# Stored by rows, or indptr, indices, data and the number of columns.
+_Matrix: TypeAlias = _Vector | tuple[NDArray[np.int64], NDArray[np.uint32], _Vector, int]
 _Storage: TypeAlias = Literal["dense", "lazy", "sparse"]
 
 class _Guarantee(TypedDict):
@@ -57,6 +60,14 @@ class _Entry(TypedDict):
     examples: list[str]
     parameters: list[_Parameter]
 
+class _Dataset(TypedDict):
+    name: str
+    summary: str
+    rows: int
+    columns: int
+    task: str
+    licence: str
+
 __version__: str
 
 class Error(ValueError): ...
@@ -73,7 +84,7 @@ class Set:
         norm_bound: float | None = None,
         inner_radius: float | None = None,
         strong_convexity: float | None = None,
-        centre: _Vector | None = None,
+        centre: ArrayLike | None = None,
         violation: Callable[[_Vector], float] | None = None,
         name: str = "custom",
     ) -> Set: ...
@@ -81,6 +92,8 @@ class Set:
     def name(self) -> str: ...
     @property
     def spec(self) -> str | None: ...
+    @property
+    def has_callback(self) -> bool: ...
     @property
     def dim(self) -> int: ...
     @property
@@ -93,9 +106,9 @@ class Set:
     def strong_convexity(self) -> float | None: ...
     @property
     def centre(self) -> _Vector: ...
-    def minimise(self, direction: _Vector) -> _Vector: ...
-    def project(self, x: _Vector) -> _Vector: ...
-    def violation(self, x: _Vector) -> float | None: ...
+    def minimise(self, direction: ArrayLike) -> _Vector: ...
+    def project(self, x: ArrayLike) -> _Vector: ...
+    def violation(self, x: ArrayLike) -> float | None: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
@@ -103,6 +116,8 @@ class Loss:
     def __new__(cls, spec: str) -> Loss: ...
     @property
     def spec(self) -> str: ...
+    @property
+    def needs_label(self) -> bool: ...
     def value(self, prediction: float, label: float) -> float: ...
     def slope(self, prediction: float, label: float) -> float: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -137,6 +152,8 @@ class Learner:
     def storage(self) -> _Storage: ...
     @property
     def set(self) -> Set: ...
+    @property
+    def has_callback(self) -> bool: ...
     def guarantee(
         self, rounds: float | None = None, strong_convexity: float = 0.0
     ) -> _Guarantee | None: ...
@@ -157,38 +174,40 @@ class Model:
 
 @final
 class Stream:
-    def __new__(cls, spec: str, dim: int, seed: int = 0) -> Stream: ...
+    def __new__(cls, spec: str, dim: int, seed: int | None = None) -> Stream: ...
     @property
     def row_bound(self) -> float: ...
     @property
     def label_bound(self) -> float: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 def entries(kind: str) -> list[_Entry]: ...
 def citations(learner: str) -> str: ...
 def theorems() -> list[tuple[str, str, list[str]]]: ...
 def theorem(name: str, arguments: list[float]) -> float: ...
-def play_dense(
+def play_rows(
     learner: Learner,
     loss: Loss,
     l2: float,
-    x: _Vector,
+    rows: _Matrix,
     y: _Vector | None,
     weights: _Vector | None,
     start: int,
     records: _Vector | None,
+    release: bool,
 ) -> int: ...
-def play_sparse(
-    learner: Learner,
+def fit(
+    learners: list[Learner],
     loss: Loss,
     l2: float,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.uint32],
-    values: _Vector,
-    y: _Vector | None,
+    rows: _Matrix,
+    targets: list[_Vector],
     weights: _Vector | None,
-    start: int,
-    records: _Vector | None,
-) -> int: ...
+    order: NDArray[np.int64] | None,
+    intercept: bool,
+    undo: bool,
+    release: bool,
+) -> float: ...
 def play_stream(
     learner: Learner,
     stream: Stream,
@@ -197,26 +216,18 @@ def play_stream(
     rounds: int,
     records: _Vector | None,
 ) -> int: ...
-def best_dense(
+def best(
     set: Set,
     loss: Loss,
     l2: float,
-    x: _Vector,
+    rows: _Matrix,
     y: _Vector | None,
     weights: _Vector | None,
     gap: float,
+    intercept: bool,
 ) -> tuple[_Vector, float, float]: ...
-def best_sparse(
-    set: Set,
-    loss: Loss,
-    l2: float,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.uint32],
-    values: _Vector,
-    y: _Vector | None,
-    weights: _Vector | None,
-    gap: float,
-) -> tuple[_Vector, float, float]: ...
+def dataset_entries() -> list[_Dataset]: ...
+def dataset(name: str) -> tuple[_Vector, _Vector | None]: ...
 def compare(
     text: str,
     name: str | PathLike[str],

@@ -1,6 +1,7 @@
 """Whole runs, and what would have been best."""
 
 import threading
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,24 @@ from ._history import COLUMNS, History
 from .losses import from_spec as as_loss
 
 
+# A run over no more numbers than these takes less than a millisecond: Python's lock is kept, which
+# keeps others from writing into what is read, unless a Python function is called on the way.
+_SHORT = 1 << 16
+
+
 class Best(NamedTuple):
-    """The best fixed decision: no decision's total loss is below ``value - gap``."""
+    """The best fixed decision, and how good it is: no decision's total loss is below
+    ``value - gap``.
+
+    Attributes
+    ----------
+    point : array
+        The decision.
+    value : float
+        Its total loss.
+    gap : float
+        How far that may be above the least one, at most.
+    """
 
     point: np.ndarray
     value: float
@@ -104,7 +121,9 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     l2 : float
         λ of (λ/2)‖x‖², added to the loss.
     sample_weight : vector, optional
-        How often each row counts.
+        What each row's loss is multiplied by.
+    rounds : int, optional
+        How many, for streams and for losses of your own; otherwise there is one per row.
     record : bool
         Whether to keep what happened in every round.
     progress : bool or callable
@@ -131,27 +150,46 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     if rounds is not None:
         raise ValueError("there is a round for every row: rounds is for streams and own losses")
     loss = as_loss(loss)
-    sparse = _arrays.is_sparse(rows)
-    arrays = _arrays.csr(rows) if sparse else (_arrays.matrix(rows),)
-    count, width = rows.shape if sparse else arrays[0].shape
+    matrix, (count, width) = _arrays.rows(rows)
     if width != learner.dim:
         raise ValueError(f"rows of length {width} for a learner of dimension {learner.dim}")
-    y = None if y is None else _arrays.vector(y, "labels", count)
+    y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
-    call = _core.play_sparse if sparse else _core.play_dense
+    release = _is_long(matrix, [learner])
 
     def step(start, records, _):
-        return call(learner, loss, l2, *arrays, y, weights, start, records)
+        return _core.play_rows(learner, loss, l2, matrix, y, weights, start, records, release)
 
-    with _ReadOnly(*arrays, y, weights, *_given(rows)):
+    if not release:
+        return _run(learner, count, record, progress, step)
+    with _ReadOnly(*_arrays.given(matrix, y, weights, rows)):
         return _run(learner, count, record, progress, step)
 
 
-def _given(rows):
-    """The user's own arrays, which the core's may be views of."""
-    if _arrays.is_sparse(rows):
-        return [getattr(rows, name, None) for name in ("indptr", "indices", "data")]
-    return [rows]
+def fit(learners, rows, targets, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
+    """Learners play all rows, each with its own labels, in an order, with a 1 behind each row for an
+    intercept. Returns the total loss. With `undo` learners are as they were if something is raised."""
+    matrix, _ = _arrays.rows(rows)
+    release = _is_long(matrix, learners)
+    arguments = (learners, as_loss(loss), l2, matrix, targets, weights, order, intercept, undo, release)
+    if not release:
+        return _core.fit(*arguments)
+    with _ReadOnly(*_arrays.given(matrix, weights, order, rows, *targets)):
+        return _core.fit(*arguments)
+
+
+def _labels(y, count, loss):
+    if y is not None:
+        return _arrays.vector(y, "labels", count)
+    if loss.needs_label:
+        raise ValueError(f"the loss {loss.spec} needs labels: give y")
+    return None
+
+
+def _is_long(matrix, learners):
+    """Whether to let other threads run meanwhile."""
+    numbers = matrix[2] if isinstance(matrix, tuple) else matrix
+    return numbers.size * len(learners) > _SHORT or learners[0].has_callback
 
 
 def _is_own(rows):
@@ -218,23 +256,61 @@ def _play_own(learner, losses, rounds, record, progress):
 def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, gap=1e-6):
     """The fixed decision of the set with the least total loss, and the proof of how good it is.
 
-    ``gap`` is how far the total may be from the least one, relative to it.
+    A search that ends with a larger gap than was asked for, because its steps are used up or change
+    nothing any more, warns.
+
+    Parameters
+    ----------
+    set : Set
+        Where decisions lie.
+    rows : matrix or sparse matrix
+        One per round.
+    y : vector, optional
+        The labels.
+    loss : Loss or spec
+        The loss of ⟨row, x⟩ and the label; linear if left out.
+    l2 : float
+        λ of (λ/2)‖x‖², added to the loss of every row.
+    sample_weight : vector, optional
+        What each row's loss is multiplied by.
+    gap : float, default 1e-6
+        How far the total may be from the least one, relative to it.
+
+    Returns
+    -------
+    Best
     """
+    return search(set, rows, y, loss=loss, l2=l2, sample_weight=sample_weight, gap=gap)
+
+
+def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
+    """The same, with a 1 behind each row for an intercept if told so."""
+    if isinstance(rows, _core.Stream):
+        raise TypeError("a stream keeps no rows to look back at: give them as a matrix")
     loss = as_loss(loss)
-    sparse = _arrays.is_sparse(rows)
-    arrays = _arrays.csr(rows) if sparse else (_arrays.matrix(rows),)
-    count, width = rows.shape if sparse else arrays[0].shape
-    if width != set.dim:
+    matrix, (count, width) = _arrays.rows(rows)
+    if width + intercept != set.dim:
         raise ValueError(f"rows of length {width} for a set of dimension {set.dim}")
-    y = None if y is None else _arrays.vector(y, "labels", count)
+    y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
-    call = _core.best_sparse if sparse else _core.best_dense
-    with _ReadOnly(*arrays, y, weights, *_given(rows)):
-        point, value, floor = call(set, loss, l2, *arrays, y, weights, gap)
+    with _ReadOnly(*_arrays.given(matrix, y, weights, rows)):
+        point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept)
+    # what rounding leaves of a total of 0 is no gap
+    if value - floor > gap * abs(value) + 1e-9 * (1 + count):
+        warnings.warn(f"the search ended {value - floor:.3g} above what is proven to be the least "
+                      f"total, {gap * abs(value):.3g} was asked for", RuntimeWarning, stacklevel=3)
     return Best(point, value, value - floor)
 
 
 def regret(history, best):
-    """(lower, upper): between these lies the regret of a run against the best fixed decision."""
+    """The regret of a run against the best fixed decision: (lower, upper), between which it lies.
+
+    Parameters
+    ----------
+    history : History or float
+        The run, or its total loss.
+    best : Best
+        Of the same rows, labels and loss.
+    """
     total = history.total_loss if isinstance(history, History) else float(history)
     return total - best.value, total - best.value + best.gap

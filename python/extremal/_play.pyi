@@ -62,4 +62,27 @@ def best_in_hindsight(
     sample_weight: ArrayLike | None = None,
     gap: float = 1e-6,
 ) -> Best: ...
+def search(
+    set: Set,
+    rows: ArrayLike | _Sparse,
+    y: ArrayLike | None,
+    *,
+    loss: Loss | str,
+    l2: float,
+    sample_weight: ArrayLike | None,
+    gap: float = 1e-6,
+    intercept: bool = False,
+) -> Best: ...
+def fit(
+    learners: list[Learner],
+    rows: ArrayLike | _Sparse,
+    targets: list[NDArray[np.float64]],
+    *,
+    loss: Loss | str,
+    l2: float,
+    weights: NDArray[np.float64] | None = None,
+    order: NDArray[np.int64] | None = None,
+    intercept: bool = False,
+    undo: bool = False,
+) -> float: ...
 def regret(history: History | float, best: Best) -> tuple[float, float]: ...

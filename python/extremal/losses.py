@@ -1,5 +1,7 @@
 """Losses of a prediction ⟨a, x⟩ and a label, made from the registry."""
 
+from functools import lru_cache
+
 from . import _registry
 from ._core import Loss
 
@@ -14,7 +16,10 @@ def from_spec(spec):
     spec : str or Loss
         As `extremal list losses` has it, ``"huber:delta=1"``. A loss is given back as it is.
     """
-    return spec if isinstance(spec, Loss) else Loss(spec)
+    return spec if isinstance(spec, Loss) else _kept(spec)
+
+
+_kept = lru_cache(maxsize=64)(Loss)  # nobody can change one
 
 
 _made = _registry.make("losses", __name__, Loss)

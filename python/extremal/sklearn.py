@@ -13,13 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._core import Error, Learner, Set
-from ._play import best_in_hindsight, play
+from ._play import fit, search
 from .losses import from_spec as as_loss
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
-
-# Entries of a matrix that are copied at a time, where rows have to be: about a megabyte.
-_PART = 1 << 17
 
 _PARAMETERS = """
     Parameters
@@ -39,14 +36,13 @@ _PARAMETERS = """
     l2 : float, default 0
         λ of (λ/2)‖x‖², added to the loss of every row; the intercept is part of x.
     fit_intercept : bool, default True
-        Whether there is an intercept. Rows then are copied, about a megabyte at a time, to put a 1
-        behind each; without it, float64 matrices stored by rows and the data of CSR matrices are
-        used as they are.
+        Whether there is an intercept. float64 matrices stored by rows and the data of CSR matrices
+        are used as they are either way.
     passes : int, default 5
         How often `fit` goes through the rows. `partial_fit` goes once.
     shuffle : bool, default True
-        Whether `fit` takes the rows in random order, another one in each pass; rows then are copied,
-        as above. `partial_fit` takes them as they come.
+        Whether `fit` takes the rows in random order, another one in each pass. `partial_fit` takes
+        them as they come.
     regret : bool, default False
         Whether `fit` computes ``regret_``. That solves the problem offline, which can take hundreds
         of times as long as the fit.
@@ -73,33 +69,11 @@ _ATTRIBUTES = """
 """
 
 
-def _with_ones(rows):
-    """A 1 behind each row."""
-    ones = np.ones((rows.shape[0], 1))
-    if sparse.issparse(rows):
-        return sparse.hstack([rows, ones], format="csr")
-    return np.concatenate((rows, ones), axis=1)
-
-
-def _parts(X, order, intercept):
-    """The rows of X in an order (as they are if None), with a 1 behind each for the intercept:
-    pairs of rows and where their labels are. X itself where that will do."""
-    if order is None and not intercept:
-        yield X, slice(None)
-        return
-    count, width = X.shape
-    entries = X.nnz // count if sparse.issparse(X) else width
-    step = max(1, _PART // (entries + 1))
-    for start in range(0, count, step):
-        at = slice(start, start + step) if order is None else order[start:start + step]
-        rows = X if step >= count and order is None else X[at]
-        yield _with_ones(rows) if intercept else rows, at
-
-
 def _is_plain(array, dim):
-    """Whether scikit-learn's checks would find nothing to convert, nor to refuse."""
+    """Whether scikit-learn's checks would find nothing to convert, nor to refuse; but for NaN, which
+    is looked for while rows are played."""
     return (type(array) is np.ndarray and array.ndim == dim and array.dtype.kind in "biuf"
-            and len(array) > 0 and bool(np.isfinite(array).all()))
+            and len(array) > 0)
 
 
 class _Online(BaseEstimator):
@@ -112,28 +86,25 @@ class _Online(BaseEstimator):
 
     @contextmanager
     def _unchanged_on_error(self):
-        """Takes back what happened to the estimator if something is raised, and what happened to
-        the learners whose states were put into the list it gives."""
-        before, states = vars(self).copy(), []
+        """Takes back what happened to the estimator if something is raised."""
+        before = vars(self).copy()
         try:
-            yield states
+            yield
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
-            for learner, state in states:
-                learner.load(state)
             raise
 
     def _validated(self, X, *y, reset=False, **how):
-        # The checks of scikit-learn take longer than a small batch does: not where they would find
-        # nothing to do.
-        if (not reset and not hasattr(self, "feature_names_in_") and _is_plain(X, 2)
-                and X.dtype == np.float64 and X.flags.c_contiguous
-                and X.shape[1] == self.n_features_in_
-                and all(_is_plain(labels, 1) and len(labels) == len(X) for labels in y)):
-            return (X, *y) if y else X
         return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
                              order="C", **how)
+
+    def _is_valid(self, X, *y):
+        """Whether scikit-learn's checks, which take longer than a small batch does, would find
+        nothing to convert, nor to refuse; but for NaN."""
+        return (_is_plain(X, 2) and X.dtype == np.float64 and X.flags.c_contiguous
+                and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
+                and all(_is_plain(labels, 1) and len(labels) == len(X) for labels in y))
 
     @staticmethod
     def _weights(sample_weight, count):
@@ -177,18 +148,13 @@ class _Online(BaseEstimator):
                 if storage == storages[-1]:
                     raise
 
-    def _play(self, X, targets, weights, order=None, record=False):
-        """Each learner plays all rows, with its own labels. Returns the total loss if told to."""
-        loss, total = as_loss(self.loss), 0.0
-        intercept = self._learners[0].dim > self.n_features_in_
-        for rows, at in _parts(X, order, intercept):
-            weight = None if weights is None else weights[at]
-            for learner, target in zip(self._learners, targets):
-                history = play(learner, rows, target[at], loss=loss, l2=self.l2,
-                               sample_weight=weight, record=record)
-                if record:
-                    total += history.total_loss
-        return total
+    def _play(self, X, targets, weights, order=None, undo=False):
+        """Each learner plays all rows, with its own labels. Returns the total loss."""
+        return fit(self._learners, X, targets, loss=self.loss, l2=self.l2, weights=weights,
+                   order=order, intercept=self._has_intercept(), undo=undo)
+
+    def _has_intercept(self):
+        return self._learners[0].dim > self.n_features_in_
 
     def _fit(self, X, targets, weights):
         if not isinstance(self.passes, Integral) or self.passes < 1:
@@ -199,25 +165,24 @@ class _Online(BaseEstimator):
         random, total = check_random_state(self.random_state), 0.0
         for _ in range(self.passes):
             order = random.permutation(X.shape[0]) if self.shuffle else None
-            total += self._play(X, targets, weights, order, record=self.regret)
+            total += self._play(X, targets, weights, order)
         self.regret_ = self._regret(X, targets, weights, total) if self.regret else None
 
     def _regret(self, X, targets, weights, total):
-        if self._learners[0].dim > self.n_features_in_:
-            X = _with_ones(X)
         least = most = 0.0
         for learner, target in zip(self._learners, targets):
-            best = best_in_hindsight(learner.set, X, target, loss=self.loss, l2=self.l2,
-                                     sample_weight=weights)
+            best = search(learner.set, X, target, loss=self.loss, l2=self.l2,
+                          sample_weight=weights, intercept=self._has_intercept())
             least += self.passes * (best.value - best.gap)
             most += self.passes * best.value
         return total - most, total - least
 
-    def _partial_fit(self, X, targets, weights, states):
-        # One row of one learner is played wholly or not at all; more have to be taken back.
-        if X.shape[0] * len(targets) > 1:
-            states += [(learner, learner.save()) for learner in self._learners]
-        self._play(X, targets, weights)
+    def _first_rows(self, X, targets, weights):
+        self._learners = self._make_learners(len(targets), sparse.issparse(X))
+        self._more_rows(X, targets, weights)
+
+    def _more_rows(self, X, targets, weights):
+        self._play(X, targets, weights, undo=True)
         self.regret_ = None
 
     def _coefficients(self):
@@ -232,7 +197,8 @@ class _Online(BaseEstimator):
 
     def _scores(self, X):
         check_is_fitted(self, "_learners")
-        X = self._validated(X)
+        if not (self._is_valid(X) and np.isfinite(X).all()):
+            X = self._validated(X)
         return X @ self._coefficients()[:, :self.n_features_in_].T + self._intercept()
 
 
@@ -308,13 +274,20 @@ class OnlineRegressor(RegressorMixin, _Online):
         sample_weight : array of shape (n_samples,), optional
             What each row's loss is multiplied by.
         """
-        first = not hasattr(self, "_learners")
-        with self._unchanged_on_error() as states:
-            X, y = self._rows(X, y, reset=first)
-            weights = self._weights(sample_weight, X.shape[0])
-            if first:
-                self._learners = self._make_learners(1, sparse.issparse(X))
-            self._partial_fit(X, [y], weights, states)
+        if not hasattr(self, "_learners"):
+            with self._unchanged_on_error():
+                X, y = self._rows(X, y, reset=True)
+                self._first_rows(X, [y], self._weights(sample_weight, X.shape[0]))
+            return self
+        given = X, y
+        valid = self._is_valid(X, y)
+        X, y = (X, y.astype(np.float64, copy=False)) if valid else self._rows(X, y, reset=False)
+        try:
+            self._more_rows(X, [y], self._weights(sample_weight, X.shape[0]))
+        except ValueError:
+            if valid:
+                self._rows(*given, reset=False)  # says of NaN what scikit-learn says
+            raise
         return self
 
     def predict(self, X):
@@ -323,14 +296,17 @@ class OnlineRegressor(RegressorMixin, _Online):
 
     @property
     def coef_(self):
+        """The coefficients, the learner's present decision."""
         return self._coefficients()[0, :self.n_features_in_]
 
     @property
     def intercept_(self):
+        """The intercepts; 0 where there are none."""
         return self._intercept()
 
     @property
     def certificate_(self):
+        """What the learners know of their regret."""
         check_is_fitted(self, "_learners")
         return self._learners[0].certificate()
 
@@ -398,9 +374,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         """±1 for each learner."""
         classes = self.classes_
         signs = [y == label for label in (classes if len(classes) > 2 else classes[1:])]
-        known = np.logical_or.reduce(signs)
-        if len(classes) == 2:
-            known = known | (y == classes[0])
+        known = np.logical_or.reduce(signs) if len(signs) > 1 else signs[0] | (y == classes[0])
         if not np.all(known):
             raise ValueError(f"y has labels that are not among the classes {classes}: "
                              f"{np.unique(y[~known])}")
@@ -436,22 +410,30 @@ class OnlineClassifier(ClassifierMixin, _Online):
         sample_weight : array of shape (n_samples,), optional
             What each row's loss is multiplied by.
         """
-        first = not hasattr(self, "_learners")
-        with self._unchanged_on_error() as states:
-            X, y = self._validated(X, y, reset=first)
-            weights = self._weights(sample_weight, X.shape[0])
-            if first:
+        if not hasattr(self, "_learners"):
+            with self._unchanged_on_error():
+                X, y = self._validated(X, y, reset=True)
                 if classes is None:
                     raise ValueError("classes must be passed on the first call to partial_fit.")
                 self._take_classes(classes)
-            elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
-                raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
-                                 f"partial_fit, was: {self.classes_!r}")
-            targets = self._targets(y)
-            if first:
-                self._learners = self._make_learners(len(targets), sparse.issparse(X))
-            self._partial_fit(X, targets, weights, states)
+                self._first_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
+            return self
+        given = X, y
+        valid = self._is_valid(X, y)
+        X, y = (X, y) if valid else self._validated(X, y)
+        if classes is not None and not self._knows(classes):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
+                             f"partial_fit, was: {self.classes_!r}")
+        try:
+            self._more_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
+        except ValueError:
+            if valid:
+                self._validated(*given)  # says of NaN what scikit-learn says
+            raise
         return self
+
+    def _knows(self, classes):
+        return any(np.array_equal(self.classes_, c) for c in (classes, np.unique(classes)))
 
     def decision_function(self, X):
         """⟨row, coef_⟩ + intercept_ for each row: one number for two classes, one per class for
@@ -479,14 +461,17 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     @property
     def coef_(self):
+        """The coefficients, the learners' present decisions, one row each."""
         return self._coefficients()[:, :self.n_features_in_]
 
     @property
     def intercept_(self):
+        """The intercepts; 0 where there are none."""
         return self._intercept()
 
     @property
     def certificate_(self):
+        """What the learners know of their regret."""
         check_is_fitted(self, "_learners")
         certificates = [learner.certificate() for learner in self._learners]
         return certificates if len(certificates) > 1 else certificates[0]

@@ -29,7 +29,7 @@ def test_reference_pages_are_up_to_date(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["learners", "sets", "losses", "streams", "theory", "_registry", "_play",
-                                  "_model", "_history", "_compare"])
+                                  "_model", "_history", "_compare", "datasets"])
 def test_examples_in_docstrings(name):
     assert doctest.testmod(importlib.import_module(f"extremal.{name}")).failed == 0
 

@@ -1,6 +1,5 @@
 """The layer of sets, losses, learners, runs, comparators and experiments."""
 
-import inspect
 import math
 
 import numpy as np
@@ -9,10 +8,6 @@ import scipy.optimize
 import scipy.sparse as sp
 
 import extremal as ex
-from extremal import _core
-from extremal._registry import python_name
-
-KINDS = {"sets": ex.sets, "losses": ex.losses, "learners": ex.learners, "streams": ex.streams}
 
 
 def fresh(dim=5, **keys):
@@ -525,113 +520,3 @@ def test_compare_names_its_directory(tmp_path, monkeypatch):
     (tmp_path / "mine.toml").write_text(TOML)
     assert ex.compare("mine.toml", quiet=True)["directory"] == "extremal-mine"
     assert ex.compare(EXPERIMENT, quiet=True)["directory"] == "extremal-experiment"
-
-
-# The registry ---------------------------------------------------------------------------------
-
-
-def test_cite():
-    text = ex.cite("ofw-ls")
-    assert "@" in text and "Wan" in text and "Zhang" in text
-    assert ex.cite(fresh()) == text
-    with pytest.raises(ex.Error, match="nonsense"):
-        ex.cite("nonsense")
-
-
-ENTRIES = [(kind, entry) for kind in KINDS for entry in _core.entries(kind)]
-
-
-@pytest.mark.parametrize("kind,entry", ENTRIES, ids=lambda e: e if isinstance(e, str) else e["name"])
-def test_every_entry_has_a_function(kind, entry):
-    name = python_name(entry["name"])
-    function = getattr(KINDS[kind], name)
-    assert name in KINDS[kind].__all__
-    assert function.__name__ == name and function.__module__ == f"extremal.{kind}"
-    keys = inspect.signature(function).parameters
-    for p in entry["parameters"]:
-        assert python_name(p["name"]) in keys
-    text = inspect.getdoc(function)
-    assert entry["guarantee"] and entry["guarantee"] in text
-    assert entry["reference"] and entry["reference"] in text
-    assert entry["summary"][1:] in text
-    with pytest.raises(TypeError, match="no_such_key"):
-        function(**{k: 1 for k in keys if keys[k].default is inspect.Parameter.empty}, no_such_key=1)
-
-
-# Sets that learners which refuse most of them can play on.
-HOMES = ["l2:dim=10", "simplex:dim=10", "box:dim=10", "hypercube:dim=10"]
-
-
-def build(kind, spec):
-    if kind == "sets":
-        try:
-            return ex.sets.from_spec(spec)
-        except ex.Error as error:
-            if "dim" not in str(error):
-                raise
-            for dim in (10, 4, 6, 12):
-                try:
-                    return ex.sets.from_spec(spec, dim)
-                except ex.Error:
-                    pass
-            raise
-    if kind == "losses":
-        return ex.losses.from_spec(spec)
-    if kind == "streams":
-        return ex.streams.from_spec(spec, 10)
-    problems = []
-    for home in HOMES:
-        try:
-            return ex.learners.from_spec(spec, ex.sets.from_spec(home))
-        except ex.Error as error:
-            problems.append(str(error))
-    raise AssertionError(problems)
-
-
-@pytest.mark.parametrize("kind,spec", [(k, s) for k, e in ENTRIES for s in e["examples"]])
-def test_examples_build(kind, spec):
-    made = build(kind, spec)
-    if kind == "sets":
-        point = made.minimise(np.arange(1.0, made.dim + 1))
-        assert made.violation(point) <= 1e-9 and made.violation(made.centre) <= 1e-9
-        assert ex.sets.from_spec(made.spec, made.dim).spec == made.spec
-    elif kind == "losses":
-        assert ex.losses.from_spec(made.spec).spec == made.spec
-        assert math.isfinite(made.value(0.5, 1.0))
-    elif kind == "streams":
-        assert made.row_bound > 0
-    else:
-        learner = made
-        for g in np.random.default_rng(0).normal(size=(20, learner.dim)):
-            learner.observe(g / np.linalg.norm(g))
-        assert learner.set.violation(learner.decide()) <= 1e-9 and learner.rounds == 20
-
-
-def test_keys_are_specs():
-    assert ex.sets.lp(p=1.5, radius=3, dim=4).spec == ex.sets.from_spec("lp:p=1.5,radius=3,dim=4").spec
-    learner = ex.learners.sc_ofw(ex.sets.l2(dim=2), lambda_=0.5, start=np.array([0.1, 0.2]))
-    np.testing.assert_allclose(learner.decide(), [0.1, 0.2])
-    both = ex.sets.product(sets=[ex.sets.l2(dim=3), "simplex:dim=2"])
-    assert both.dim == 5
-    for nested in ("l2:dim=3", "(l2:dim=3)", ex.sets.l2(dim=3)):
-        assert ex.sets.scale(by=np.float64(2), set=nested).diameter == pytest.approx(4)
-    for flag in (True, np.True_):
-        corner = ex.sets.simplex(dim=3, at_most=flag)
-        assert corner.violation(np.zeros(3)) == 0
-    matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
-    assert ex.sets.ellipsoid(matrix=matrix).dim == 2
-    hedge = ex.learners.hedge(ex.sets.l2(dim=3), base="ofw-free:growth=steady", grid=[1, 8])
-    assert hedge.name == "hedge"
-
-
-def test_default_learner():
-    ball = ex.sets.l2(dim=3)
-    learner = ex.learners.default(ball, "squared", l2=0.1)
-    assert isinstance(learner, ex.Learner) and learner.set.dim == 3
-    assert ex.learners.default(ball, ex.losses.squared(), l2=0.1).spec == learner.spec
-
-
-def test_doctest():
-    import doctest
-
-    assert doctest.testmod(ex).failed == 0

@@ -67,7 +67,6 @@ def test_bad_gradients(bad):
     assert learner.save() == expected.save()
 
 
-@pytest.mark.xfail(strict=True, reason="core: a failed observe() leaves the turn open, which save() shows")
 def test_a_bad_gradient_before_any_decide():
     learner = fresh()
     before = learner.save()
@@ -76,7 +75,6 @@ def test_a_bad_gradient_before_any_decide():
     assert learner.save() == before
 
 
-@pytest.mark.xfail(strict=True, reason="core: only the indices of a sparse row are looked at")
 def test_a_sparse_row_of_another_width():
     row = sp.csr_matrix(([1.0], ([0], [1])), shape=(1, DIM + 7))
     with pytest.raises(ValueError):
@@ -315,6 +313,18 @@ def test_threads_take_turns(rng):
         assert not any("error" in kept for _, kept in threads)
         assert learner.rounds == 400
         assert set.spec is None or set.violation(learner.decide()) <= 1e-9
+
+
+def test_who_asks_during_a_run_is_answered_before_it_ends():
+    learner = ex.learners.gauge_ftrl(ex.sets.l2(dim=50))
+    thread, kept = in_thread(lambda: ex.play(learner, ex.streams.drift(50), rounds=3_000_000, record=False))
+    seen = []
+    while thread.is_alive():
+        seen.append(learner.rounds)
+        time.sleep(0.001)
+    thread.join()
+    assert "error" not in kept and learner.rounds == 3_000_000
+    assert len({n for n in seen if 0 < n < 3_000_000}) >= 3
 
 
 def test_threads_get_their_own_exceptions():

@@ -118,8 +118,8 @@ def test_a_batch_is_its_rows_one_by_one(kind, classes, weighted, parameters, mon
     rows = make(classes, **parameters)
     for i in range(ROWS):
         learn(rows, X[i:i + 1], y[i:i + 1], classes, None if weights is None else weights[i:i + 1])
-    for part in (1 << 17, 20):  # rows are copied all at once, or few at a time
-        monkeypatch.setattr(layer, "_PART", part)
+    for short in (1 << 16, 20):  # Python's lock is kept, or given back
+        monkeypatch.setattr(ex._play, "_SHORT", short)
         whole = learn(make(classes, **parameters), X, y, classes, weights)
         assert_same(state(whole), state(rows))
         parts = make(classes, **parameters)
@@ -148,7 +148,7 @@ def test_fit_shuffles_by_the_random_state(kind, monkeypatch):
         order = random.permutation(ROWS)
         by_hand.partial_fit(X[order], y[order])
     assert_same(state(fitted), state(by_hand))
-    monkeypatch.setattr(layer, "_PART", 20)
+    monkeypatch.setattr(ex._play, "_SHORT", 20)
     assert_same(state(OnlineRegressor(passes=2, random_state=3).fit(X, y)), state(by_hand))
     other = OnlineRegressor(passes=2, random_state=4).fit(X, y)
     assert not np.array_equal(fitted.coef_, other.coef_)
@@ -173,15 +173,37 @@ def test_whatever_holds_the_numbers_gives_the_same():
         assert_same(state(OnlineRegressor().partial_fit(other, y)), sparsely)
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("kind", ["dense", "csr"])
-def test_rows_are_borrowed_without_intercept_and_shuffling(kind, monkeypatch):
+def test_rows_are_borrowed(kind, intercept, shuffle, monkeypatch):
     X, y = data(kind, 2)
-    seen = []
-    monkeypatch.setattr(layer, "play", lambda learner, rows, *_, **__: seen.append(rows))
-    OnlineClassifier(fit_intercept=False, shuffle=False, passes=1).fit(X, y)
-    OnlineClassifier(fit_intercept=False).partial_fit(X, y, classes=[0, 1])
-    memory = (lambda a: a.data) if kind == "csr" else (lambda a: a)
-    assert len(seen) == 2 and all(np.shares_memory(memory(rows), memory(X)) for rows in seen)
+    seen, fit = [], ex._core.fit
+
+    def watched(*arguments):
+        seen.append(arguments[3])
+        return fit(*arguments)
+
+    monkeypatch.setattr(ex._core, "fit", watched)
+    OnlineClassifier(fit_intercept=intercept, shuffle=shuffle, passes=1).fit(X, y)
+    OnlineClassifier(fit_intercept=intercept).partial_fit(X, y, classes=[0, 1])
+    theirs = [rows[2] if kind == "csr" else rows for rows in seen]
+    mine = X.data if kind == "csr" else X
+    assert len(seen) == 2 and all(np.shares_memory(rows, mine) for rows in theirs)
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=lambda p: ",".join(p) or "default")
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_an_intercept_is_a_column_of_ones(kind, parameters):
+    X, y = data(kind, 0)
+    ones = np.ones((ROWS, 1))
+    wide = sparse.hstack([X, ones], format="csr") if kind == "csr" else np.hstack([X, ones])
+    parameters = {**parameters, "regret": True, "random_state": 1}
+    with_ones = OnlineRegressor(**{**parameters, "fit_intercept": False}).fit(wide, y)
+    own = OnlineRegressor(**{**parameters, "fit_intercept": True}).fit(X, y)
+    assert own._learners[0].save() == with_ones._learners[0].save()
+    assert own.regret_ == with_ones.regret_
+    assert own.intercept_[0] == with_ones.coef_[-1]
 
 
 def test_storage_follows_the_rows():

@@ -238,9 +238,12 @@ def registered(module):
     """Every function of a module that is made from the registry; its classes are on their own page."""
     source, stubs, made = importlib.import_module(f"extremal.{module}"), Stubs(module), []
     names = {python_name(entry["name"]): entry["name"] for entry in _core.entries(module)} \
-        if module != "theory" else {}
+        if module not in ("theory", "datasets") else {}
     for name in source.__all__:
-        if inspect.isclass(getattr(source, name)):
+        thing = getattr(source, name)
+        if inspect.isclass(thing):
+            if thing.__module__ == source.__name__:
+                made.append(class_(name, thing, stubs))
             continue
         more = None
         if spec := names.get(name):
@@ -282,6 +285,7 @@ REGISTERED = {
                "Wherever a loss is asked for, its spec will do."),
     "streams": ("Streams in Python", "What `extremal.streams` has."),
     "theory": ("The theorems' bounds", "What `extremal.theory` has."),
+    "datasets": ("Data sets", "What `extremal.datasets` has."),
 }
 
 

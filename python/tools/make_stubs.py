@@ -109,7 +109,7 @@ def imports(body):
     return lines
 
 
-IMPORTS = [("collections.abc", ["Callable", "Sequence"]), ("typing", ["Literal"]), ("", []),
+IMPORTS = [("collections.abc", ["Callable", "Sequence"]), ("typing", ["Literal", "NamedTuple"]), ("", []),
            ("numpy", ["np"]), ("numpy.typing", ["ArrayLike", "NDArray"]), ("", []),
            ("._core", ["Learner", "Loss", "Set", "Stream"]), ("", [])]
 
@@ -151,6 +151,12 @@ def stubs():
             "The theorems' bounds, as functions of their constants.", [],
             [(name, function(name, [f"{python_name(a)}: float" for a in arguments], "float"))
              for name, _, arguments in _core.theorems()]),
+        "datasets": module(
+            "Data sets that come with the package.",
+            ["class Data(NamedTuple):", "    rows: NDArray[np.float64]", "    y: NDArray[np.float64] | None", "",
+             function("load", ["name: str"], "Data")],
+            [(python_name(entry["name"]), function(python_name(entry["name"]), [], "Data"))
+             for entry in _core.dataset_entries()], ["Data", "load"]),
     }
 
 

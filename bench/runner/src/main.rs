@@ -1,6 +1,7 @@
 //! Our side of a benchmark: plays a stream held in memory through the library's own loop, and
 //! answers on stdin and stdout as `bench/README.md` describes.
 
+mod calls;
 mod progressive;
 mod quality;
 mod rivals;
@@ -31,6 +32,8 @@ type Failure = Box<dyn std::error::Error>;
 const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
        extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED
        extremal-bench best METHOD SET LOSS D T GAP DATAFILE
+       extremal-bench rounds LEARNER SETSPEC D T DATAFILE
+       extremal-bench play LEARNER STORAGE SETSPEC LOSSSPEC D T DATAFILE
        extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...
        extremal-bench progressive LOSS SET FILE.svm LEARNER...
        extremal-bench rivals D T";
@@ -65,6 +68,10 @@ fn main() -> Result<(), Failure> {
                 let seconds = start.elapsed().as_secs_f64();
                 Ok([seconds, best.value / rounds as f64, best.relative_gap()])
             })
+        }
+        ["rounds", learner, set, d, t, file] => calls::rounds(learner, set, [d, t, file]),
+        ["play", learner, storage, set, loss, d, t, file] => {
+            calls::play([learner, storage, set, loss], [d, t, file])
         }
         ["rivals", d, t] => rivals::report(d.parse()?, t.parse()?),
         ["progressive", loss, set, file, ref learners @ ..] => {
@@ -231,7 +238,7 @@ fn serve_with<L, S, F>(
 where
     L: Borrowed,
     S: Stream,
-    F: Loss,
+    F: Loss + ?Sized,
 {
     answer(|| {
         let mut learner = learner()?;

@@ -38,13 +38,14 @@ impl<'py> Taken<'py> {
         Ok(None)
     }
 
-    /// Anything that a user may call a gradient, converted by Python where need be.
-    pub fn any(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+    /// Anything that a user may call a gradient in so many dimensions, converted by Python where
+    /// need be.
+    pub fn any(given: &Bound<'py, PyAny>, dim: usize) -> PyResult<Self> {
         if let Some(taken) = Self::new(given)? {
             return Ok(taken);
         }
         let arrays = given.py().import("extremal._arrays")?;
-        let converted = arrays.call_method1("gradient", (given,))?;
+        let converted = arrays.call_method1("gradient", (given, dim))?;
         Self::new(&converted)?.ok_or_else(|| PyTypeError::new_err("this is no gradient"))
     }
 
@@ -70,6 +71,19 @@ impl<'py> Taken<'py> {
             Row::Entries { .. } => return Err(PyTypeError::new_err("no gradient has this shape")),
         })
     }
+}
+
+/// Anything that a user may call a vector: borrowed where it is float64 and contiguous, converted by
+/// Python otherwise.
+pub fn vector<'py>(given: &Bound<'py, PyAny>, what: &str) -> PyResult<PyReadonlyArray1<'py, f64>> {
+    if let Ok(array) = given.cast::<PyArray1<f64>>()
+        && array.is_contiguous()
+    {
+        return Ok(array.readonly());
+    }
+    let arrays = given.py().import("extremal._arrays")?;
+    let converted = arrays.call_method1("vector", (given, what))?;
+    Ok(converted.cast_into::<PyArray1<f64>>()?.readonly())
 }
 
 /// Sparse rows name each entry once.

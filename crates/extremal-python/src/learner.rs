@@ -1,12 +1,15 @@
 //! Learners. Each is behind a lock: threads take turns, and a user's function that calls the
 //! learner it is called by is told so instead of waiting for itself.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::ThreadId;
+use std::time::Duration;
 
-use extremal::learner::{LearnerSpec, Storage, default_for};
+use extremal::learner::{LearnerSpec, Record, Storage, default_for};
+use extremal::pair::Gradient;
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict};
@@ -16,12 +19,14 @@ use crate::errors::{raise, raise_or};
 use crate::loss::Loss;
 use crate::set::Set;
 
-/// A learner on a set.
+/// A learner on a set: decide, then observe the gradient, round by round.
 #[pyclass(frozen, module = "extremal._core", name = "Learner")]
 pub struct Learner {
     learner: Mutex<Box<dyn extremal::learner::Learner>>,
     /// Who holds the lock, where a user's function may be called by it.
     holder: Mutex<Option<ThreadId>>,
+    /// How many wait for it.
+    waiting: AtomicUsize,
     spec: LearnerSpec,
     storage: Storage,
     set: Py<Set>,
@@ -67,7 +72,9 @@ impl Learner {
                         "the learner is playing: its own oracle can't call it",
                     ));
                 }
+                self.waiting.fetch_add(1, Ordering::Relaxed);
                 let waited = self.learner.lock_py_attached(py);
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
                 waited.unwrap_or_else(PoisonError::into_inner)
             }
         };
@@ -78,9 +85,34 @@ impl Learner {
         })
     }
 
+    /// Lets those have it who wait. A lock is not given to who waits longest, but to who is there
+    /// first, which would be the run that has just given it back.
+    pub fn give_way(&self, py: Python<'_>) {
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            py.detach(|| std::thread::sleep(Duration::from_micros(200)));
+        }
+    }
+
     pub fn failed(&self, py: Python<'_>, error: &extremal::Error) -> PyErr {
         raise_or(error, self.set.bind(py).get().raised.as_deref())
     }
+}
+
+/// Decides, unless that has been done, and observes; or changes nothing.
+pub fn whole_round(
+    learner: &mut dyn extremal::learner::Learner,
+    gradient: &Gradient<'_>,
+) -> extremal::Result<Record> {
+    let mine = match learner.decide() {
+        Ok(_) => true,
+        Err(extremal::Error::OutOfTurn(_)) => false,
+        Err(e) => return Err(e),
+    };
+    let record = learner.observe(gradient);
+    if mine && record.is_err() {
+        learner.withdraw();
+    }
+    record
 }
 
 #[pymethods]
@@ -106,6 +138,7 @@ impl Learner {
         Ok(Self {
             learner: Mutex::new(learner),
             holder: Mutex::new(None),
+            waiting: AtomicUsize::new(0),
             spec,
             storage,
             set,
@@ -125,12 +158,14 @@ impl Learner {
     fn decide<'py>(
         &self,
         py: Python<'py>,
-        out: Option<Bound<'py, PyArray1<f64>>>,
+        out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut held = self.hold(py)?;
         let dim = held.learner.dim();
         let out = match out {
-            Some(out) => out,
+            Some(out) => out.cast_into().map_err(|_| {
+                PyTypeError::new_err("out must be a float64 array of one dimension")
+            })?,
             None => PyArray1::zeros(py, dim, false),
         };
         {
@@ -155,16 +190,13 @@ impl Learner {
     }
 
     /// Takes the gradient at the decision, and ends the round. A decision that was not looked at
-    /// was made all the same.
+    /// was made all the same. A gradient is a float64 array, a pair (indices, values), or one row of
+    /// a scipy sparse matrix; anything else is copied.
     fn observe(&self, py: Python<'_>, gradient: &Bound<'_, PyAny>) -> PyResult<()> {
-        let taken = Taken::any(gradient)?;
+        let taken = Taken::any(gradient, self.set.get().set.dim())?;
         let gradient = taken.gradient()?;
         let mut held = self.hold(py)?;
-        match held.learner.decide() {
-            Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
-            Err(e) => return Err(self.failed(py, &e)),
-        }
-        let record = held.learner.observe(&gradient);
+        let record = whole_round(&mut **held.learner, &gradient);
         drop(held);
         record.map(|_| ()).map_err(|e| self.failed(py, &e))
     }
@@ -230,8 +262,15 @@ impl Learner {
         self.set.clone_ref(py)
     }
 
+    /// Whether its set asks a Python function.
+    #[getter]
+    fn has_callback(&self) -> bool {
+        self.set.get().raised.is_some()
+    }
+
     /// What is proven about the regret after the rounds played (or as many as said), with its
-    /// assumptions as far as they can be checked; None where nothing is.
+    /// assumptions as far as they can be checked; None where nothing is. A dict: theorem, exponent
+    /// of T, bound, and assumptions as pairs (holds, text).
     #[pyo3(signature = (rounds=None, strong_convexity=0.0))]
     fn guarantee<'py>(
         &self,
@@ -255,7 +294,8 @@ impl Learner {
         Ok(Some(table))
     }
 
-    /// An upper bound of the regret that the learner knows by itself; None where it knows none.
+    /// An upper bound of the regret that the learner knows by itself; None where it knows none. A
+    /// dict: level, regret, strong_convexity.
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let held = self.hold(py)?;
         let Some(certificate) = held.learner.certificate() else {

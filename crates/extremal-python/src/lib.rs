@@ -2,6 +2,7 @@
 //! can be written in Python is in `python/extremal`.
 
 mod arrays;
+mod datasets;
 mod errors;
 mod experiment;
 mod hindsight;
@@ -10,6 +11,7 @@ mod loss;
 mod model;
 mod play;
 mod registry;
+mod rows;
 mod set;
 
 use pyo3::prelude::*;
@@ -28,11 +30,12 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry::citations, m)?)?;
     m.add_function(wrap_pyfunction!(registry::theorems, m)?)?;
     m.add_function(wrap_pyfunction!(registry::theorem, m)?)?;
-    m.add_function(wrap_pyfunction!(play::play_dense, m)?)?;
-    m.add_function(wrap_pyfunction!(play::play_sparse, m)?)?;
+    m.add_function(wrap_pyfunction!(play::play_rows, m)?)?;
+    m.add_function(wrap_pyfunction!(play::fit, m)?)?;
     m.add_function(wrap_pyfunction!(play::play_stream, m)?)?;
-    m.add_function(wrap_pyfunction!(hindsight::best_dense, m)?)?;
-    m.add_function(wrap_pyfunction!(hindsight::best_sparse, m)?)?;
+    m.add_function(wrap_pyfunction!(hindsight::best, m)?)?;
+    m.add_function(wrap_pyfunction!(datasets::dataset_entries, m)?)?;
+    m.add_function(wrap_pyfunction!(datasets::dataset, m)?)?;
     m.add_function(wrap_pyfunction!(experiment::compare, m)?)?;
     m.add_function(wrap_pyfunction!(model::load, m)?)?;
     Ok(())

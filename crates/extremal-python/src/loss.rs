@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 
-/// A loss of ⟨a, x⟩ and a label.
+/// A loss of a prediction ⟨a, x⟩ and a label.
 #[pyclass(frozen, module = "extremal._core", name = "Loss")]
 pub struct Loss {
     spec: LossSpec,
@@ -36,6 +36,12 @@ impl Loss {
     #[getter]
     fn spec(&self) -> String {
         self.spec.to_string()
+    }
+
+    /// Whether labels mean anything to it.
+    #[getter]
+    fn needs_label(&self) -> bool {
+        self.loss.needs_label()
     }
 
     /// Its value at a prediction and a label.

@@ -1,19 +1,20 @@
 //! Whole runs without Python in between. They come back every now and then, so that signals are
 //! heard and progress can be shown.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use extremal::loss::{Objective, Scratch};
-use extremal::pair::Row;
 use extremal::stream::StreamSpec;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
-use crate::learner::Learner;
+use crate::learner::{Learner, whole_round};
 use crate::loss::Loss;
+use crate::rows::{Desk, Each, Example, Examples, Matrix};
 
 /// How long a call may take before it comes back.
 const SPELL: Duration = Duration::from_millis(40);
@@ -40,16 +41,11 @@ impl Records<'_> {
 fn turn(
     learner: &mut dyn extremal::learner::Learner,
     objective: &Objective,
-    (row, label, weight): (Row<'_>, f64, f64),
+    (row, label, weight): Example<'_>,
     scratch: &mut Scratch,
 ) -> extremal::Result<[f64; COLUMNS]> {
     let evaluation = objective.evaluate_in(row, label, weight, learner.decision(), scratch)?;
-    match learner.decide() {
-        // a turn that an earlier error left open goes on: its decision is still the same
-        Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
-        Err(e) => return Err(e),
-    }
-    let record = learner.observe(&evaluation.gradient)?;
+    let record = whole_round(learner, &evaluation.gradient)?;
     Ok([
         evaluation.value,
         evaluation.prediction,
@@ -60,46 +56,56 @@ fn turn(
     ])
 }
 
-/// Plays rounds `0..count` until the spell is over; how many were played, and what went wrong.
-fn run<'r>(
+/// Plays examples from `start` on until the spell is over, and adds up their losses; how many were
+/// played, and what went wrong.
+fn run(
     learner: &mut dyn extremal::learner::Learner,
     objective: &Objective,
-    count: usize,
+    examples: &Examples<'_>,
+    start: usize,
     records: &mut Records<'_>,
-    example: impl Fn(usize) -> (Row<'r>, f64, f64),
+    total: &mut f64,
 ) -> (usize, extremal::Result<()>) {
-    let start = Instant::now();
+    let begun = Instant::now();
     let glance = glance(learner.dim());
-    let mut scratch = Scratch::default();
+    let (mut desk, mut scratch) = (Desk::default(), Scratch::default());
+    let count = examples.len().saturating_sub(start);
     for k in 0..count {
-        if k > 0 && k % glance == 0 && start.elapsed() > SPELL {
+        if k > 0 && k % glance == 0 && begun.elapsed() > SPELL {
             return (k, Ok(()));
         }
-        match turn(learner, objective, example(k), &mut scratch) {
-            Ok(row) => records.note(k, row),
+        let example = examples.get(start + k, &mut desk);
+        match turn(learner, objective, example, &mut scratch) {
+            Ok(row) => {
+                *total += row[0];
+                records.note(k, row);
+            }
             Err(e) => return (k, Err(e)),
         }
     }
     (count, Ok(()))
 }
 
-/// Labels or weights: one for each row, or `otherwise` for all.
-pub fn each<'a>(
-    given: &'a Option<PyReadonlyArray1<'_, f64>>,
-    rows: usize,
-    what: &str,
-) -> PyResult<Option<&'a [f64]>> {
-    let Some(given) = given else {
-        return Ok(None);
+/// The same on a learner that waits for its turn; Python's lock is given back if told so.
+fn spell(
+    py: Python<'_>,
+    learner: &Learner,
+    objective: &Objective,
+    examples: &Examples<'_>,
+    start: usize,
+    release: bool,
+    (records, total): (&mut Records<'_>, &mut f64),
+) -> PyResult<usize> {
+    let mut held = learner.hold(py)?;
+    let (played, result) = {
+        let playing = &mut **held.learner;
+        let mut go = || run(playing, objective, examples, start, records, total);
+        if release { py.detach(go) } else { go() }
     };
-    let slice = given.as_slice()?;
-    if slice.len() != rows {
-        return Err(PyValueError::new_err(format!(
-            "{} {what} for {rows} rows",
-            slice.len()
-        )));
-    }
-    Ok(Some(slice))
+    drop(held);
+    learner.give_way(py);
+    result.map_err(|e| learner.failed(py, &e))?;
+    Ok(played)
 }
 
 fn records_of<'a>(
@@ -117,125 +123,120 @@ fn records_of<'a>(
     Ok(Records(Some(given.as_slice_mut()?)))
 }
 
-/// Plays the rows of a dense matrix from `start` on. Returns how many rounds were played before
-/// it came back; on an error those before it have been played.
+/// Plays the rows of a matrix from `start` on. Returns how many rounds were played before it came
+/// back; on an error those before it have been played. With `release` other threads run meanwhile.
 #[pyfunction]
-#[pyo3(signature = (learner, loss, l2, x, y, weights, start, records))]
 #[allow(clippy::too_many_arguments)] // called by Python alone
-pub fn play_dense(
+pub fn play_rows(
     py: Python<'_>,
     learner: &Learner,
     loss: &Loss,
     l2: f64,
-    x: PyReadonlyArray2<'_, f64>,
-    y: Option<PyReadonlyArray1<'_, f64>>,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
+    rows: Matrix<'_>,
+    y: Each<'_>,
+    weights: Each<'_>,
     start: usize,
     mut records: Option<PyReadwriteArray2<'_, f64>>,
+    release: bool,
 ) -> PyResult<usize> {
-    let (rows, dim) = (x.shape()[0], x.shape()[1]);
-    let matrix = x.as_slice()?;
-    let labels = each(&y, rows, "labels")?;
-    let weights = each(&weights, rows, "weights")?;
-    let count = rows.saturating_sub(start);
-    let mut records = records_of(&mut records, count)?;
+    let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
+    let mut records = records_of(&mut records, examples.len().saturating_sub(start))?;
+    let notes = (&mut records, &mut 0.0);
     let objective = loss.objective(l2)?;
-    let mut held = learner.hold(py)?;
-    let (played, result) = {
-        let playing = &mut **held.learner;
-        py.detach(|| {
-            run(playing, &objective, count, &mut records, |k| {
-                let i = start + k;
-                (
-                    Row::Dense(&matrix[i * dim..][..dim]),
-                    labels.map_or(0.0, |y| y[i]),
-                    weights.map_or(1.0, |w| w[i]),
-                )
-            })
-        })
-    };
-    drop(held);
-    result.map_err(|e| learner.failed(py, &e))?;
-    Ok(played)
+    spell(py, learner, &objective, &examples, start, release, notes)
 }
 
-/// The same for the rows of a CSR matrix.
+/// Learners play all rows, each with its own labels; returns the total loss of all. With `undo`
+/// all are as they were if anything is raised.
 #[pyfunction]
-#[pyo3(signature = (learner, loss, l2, indptr, indices, values, y, weights, start, records))]
 #[allow(clippy::too_many_arguments)] // called by Python alone
-pub fn play_sparse(
-    py: Python<'_>,
-    learner: &Learner,
+pub fn fit<'py>(
+    py: Python<'py>,
+    learners: Vec<Bound<'py, Learner>>,
     loss: &Loss,
     l2: f64,
-    indptr: PyReadonlyArray1<'_, i64>,
-    indices: PyReadonlyArray1<'_, u32>,
-    values: PyReadonlyArray1<'_, f64>,
-    y: Option<PyReadonlyArray1<'_, f64>>,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-    start: usize,
-    mut records: Option<PyReadwriteArray2<'_, f64>>,
-) -> PyResult<usize> {
-    let (ends, indices, values) = (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?);
-    check_csr(ends, indices.len(), values.len())?;
-    let rows = ends.len() - 1;
-    let labels = each(&y, rows, "labels")?;
-    let weights = each(&weights, rows, "weights")?;
-    let count = rows.saturating_sub(start);
-    let mut records = records_of(&mut records, count)?;
-    let objective = loss.objective(l2)?;
-    let mut held = learner.hold(py)?;
-    let (played, result) = {
-        let playing = &mut **held.learner;
-        py.detach(|| {
-            run(playing, &objective, count, &mut records, |k| {
-                let i = start + k;
-                let row = ends[i] as usize..ends[i + 1] as usize;
-                (
-                    Row::Sparse {
-                        indices: &indices[row.clone()],
-                        values: &values[row],
-                    },
-                    labels.map_or(0.0, |y| y[i]),
-                    weights.map_or(1.0, |w| w[i]),
-                )
-            })
-        })
-    };
-    drop(held);
-    result.map_err(|e| learner.failed(py, &e))?;
-    Ok(played)
-}
-
-/// Whether these can be the ends of a CSR matrix's rows.
-pub fn check_csr(ends: &[i64], indices: usize, values: usize) -> PyResult<()> {
-    let growing = ends.is_sorted() && ends.first() == Some(&0);
-    let last = ends.last().copied().unwrap_or(-1);
-    if growing && indices == values && last >= 0 && last as usize == values {
-        return Ok(());
+    rows: Matrix<'py>,
+    targets: Vec<Each<'py>>,
+    weights: Each<'py>,
+    order: Option<PyReadonlyArray1<'py, i64>>,
+    intercept: bool,
+    undo: bool,
+    release: bool,
+) -> PyResult<f64> {
+    let examples = rows.examples()?.weighted(&weights)?.ordered(&order)?;
+    let examples = examples.with_intercept(intercept)?;
+    let games: Vec<_> = targets
+        .iter()
+        .map(|y| examples.labelled(y))
+        .collect::<PyResult<_>>()?;
+    if games.len() != learners.len() {
+        return Err(PyValueError::new_err("every learner has labels of its own"));
     }
-    Err(PyValueError::new_err(
-        "indptr, indices and data are no CSR matrix: indptr grows from 0 to the number of entries",
-    ))
+    if !examples.looks_finite() {
+        return Err(PyValueError::new_err("rows contain NaN or infinity"));
+    }
+    let objective = loss.objective(l2)?;
+    // one round is played wholly or not at all
+    let undo = undo && examples.len() * learners.len() > 1;
+    let mut kept = Vec::new();
+    for learner in learners.iter().filter(|_| undo) {
+        let saved = learner.get().hold(py)?.learner.save();
+        kept.push(saved.map_err(|e| raise(&e))?);
+    }
+    let mut total = 0.0;
+    let mut play = || -> PyResult<()> {
+        for (learner, game) in learners.iter().zip(&games) {
+            let mut played = 0;
+            while played < game.len() {
+                let notes = (&mut Records(None), &mut total);
+                played += spell(py, learner.get(), &objective, game, played, release, notes)?;
+                py.check_signals()?;
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = play() {
+        for (learner, state) in learners.iter().zip(&kept) {
+            let learner = learner.get();
+            let loaded = learner.hold(py)?.learner.load(state);
+            loaded.map_err(|e| learner.failed(py, &e))?;
+        }
+        return Err(error);
+    }
+    Ok(total)
 }
 
-/// A synthetic stream.
+/// A synthetic stream, for `play(learner, stream, rounds=...)`. The same seed gives the same one.
 #[pyclass(frozen, module = "extremal._core", name = "Stream")]
 pub struct Stream {
     stream: Mutex<Box<dyn extremal::stream::Stream>>,
-    text: String,
+    begun: AtomicBool,
+    spec: String,
+    dim: usize,
+    seed: u64,
 }
 
 #[pymethods]
 impl Stream {
     /// A stream from its spec, in a dimension, from a seed.
     #[new]
-    #[pyo3(signature = (spec, dim, seed=0))]
-    fn new(spec: &str, dim: usize, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (spec, dim, seed=None))]
+    fn new(spec: &str, dim: usize, seed: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
         let parsed: StreamSpec = spec.parse().map_err(|e| raise(&e))?;
+        let seed: u64 = match seed {
+            None => 0,
+            Some(seed) => seed.extract().map_err(|_| {
+                PyValueError::new_err(format!(
+                    "seed must be a whole number from 0 to 2^64 - 1, not {seed}"
+                ))
+            })?,
+        };
         Ok(Self {
             stream: Mutex::new(parsed.build(dim, seed).map_err(|e| raise(&e))?),
-            text: format!("Stream('{parsed}', dim={dim}, seed={seed})"),
+            begun: AtomicBool::new(false),
+            spec: parsed.to_string(),
+            dim,
+            seed,
         })
     }
 
@@ -251,8 +252,24 @@ impl Stream {
         self.lock().label_bound()
     }
 
-    fn __repr__(&self) -> &str {
-        &self.text
+    fn __repr__(&self) -> String {
+        let Self {
+            spec, dim, seed, ..
+        } = self;
+        format!("Stream('{spec}', dim={dim}, seed={seed})")
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (String, usize, u64))> {
+        let this = slf.get();
+        if this.begun.load(Ordering::Relaxed) {
+            return Err(PyValueError::new_err(
+                "a stream that has begun can't be pickled or copied: make it anew from its seed",
+            ));
+        }
+        let arguments = (this.spec.clone(), this.dim, this.seed);
+        Ok((slf.get_type().into_any(), arguments))
     }
 }
 
@@ -281,6 +298,7 @@ pub fn play_stream(
     let (played, result) = {
         let playing = &mut **held.learner;
         py.detach(|| {
+            stream.begun.store(true, Ordering::Relaxed);
             let mut stream = stream.lock();
             let start = Instant::now();
             let glance = glance(playing.dim());
@@ -304,6 +322,7 @@ pub fn play_stream(
         })
     };
     drop(held);
+    learner.give_way(py);
     result.map_err(|e| learner.failed(py, &e))?;
     Ok(played)
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use extremal::set::{Atom, CustomSet, Geometry, SetSpec, SharedSet};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray1, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arrays::vector;
 use crate::errors::{Raised, raise, raise_or};
 
-/// A constraint set.
+/// A constraint set, reached through its oracle.
 #[pyclass(frozen, module = "extremal._core", name = "Set")]
 pub struct Set {
     pub set: SharedSet,
@@ -32,9 +33,10 @@ impl Set {
     #[pyo3(signature = (spec, dim=None))]
     fn new(spec: &str, dim: Option<usize>) -> PyResult<Self> {
         let spec: SetSpec = spec.parse().map_err(|e| raise(&e))?;
+        let set = spec.build(dim).map_err(|e| raise(&e))?;
         Ok(Self {
-            set: spec.build(dim).map_err(|e| raise(&e))?,
-            spec: Some(spec),
+            spec: Some(with_dim(spec, set.dim())),
+            set,
             raised: None,
         })
     }
@@ -50,7 +52,7 @@ impl Set {
         norm_bound: Option<f64>,
         inner_radius: Option<f64>,
         strong_convexity: Option<f64>,
-        centre: Option<PyReadonlyArray1<'_, f64>>,
+        centre: Option<Bound<'_, PyAny>>,
         violation: Option<Py<PyAny>>,
         name: &str,
     ) -> PyResult<Self> {
@@ -66,13 +68,14 @@ impl Set {
             Python::attach(|py| {
                 let mut call = || -> PyResult<()> {
                     let answer = oracle.call1(py, (direction.to_pyarray(py),))?;
-                    fill(py, answer.bind(py), v)
+                    fill(answer.bind(py), v)
                 };
                 call().map_err(|e| slot.keep(e))
             })
         };
         let mut set = CustomSet::new(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
         if let Some(centre) = centre {
+            let centre = vector(&centre, "centre")?;
             set = set.with_centre(centre.as_slice()?).map_err(|e| raise(&e))?;
         }
         if let Some(violation) = violation {
@@ -109,6 +112,12 @@ impl Set {
         self.spec.as_ref().map(ToString::to_string)
     }
 
+    /// Whether it asks a Python function.
+    #[getter]
+    fn has_callback(&self) -> bool {
+        self.raised.is_some()
+    }
+
     /// The dimension.
     #[getter]
     fn dim(&self) -> usize {
@@ -127,13 +136,13 @@ impl Set {
         self.set.geometry().norm_bound
     }
 
-    /// r, where a ball of that radius around 0 lies inside.
+    /// r, where a ball of that radius around the centre lies inside; None where none does.
     #[getter]
     fn inner_radius(&self) -> Option<f64> {
         self.set.geometry().inner_radius
     }
 
-    /// α of its strong convexity.
+    /// α of its strong convexity; None where it is not, or not known to be.
     #[getter]
     fn strong_convexity(&self) -> Option<f64> {
         self.set.geometry().strong_convexity
@@ -147,12 +156,14 @@ impl Set {
         PyArray1::from_vec(py, x)
     }
 
-    /// Minimises ⟨direction, v⟩ over the set: one oracle call.
+    /// The point v of the set with the least ⟨direction, v⟩: one oracle call. Give the gradient as
+    /// it is, not its negative.
     fn minimise<'py>(
         &self,
         py: Python<'py>,
-        direction: PyReadonlyArray1<'py, f64>,
+        direction: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let direction = vector(direction, "direction")?;
         let mut atom = Atom::new();
         let called = self.set.oracle().minimise(direction.as_slice()?, &mut atom);
         called.map_err(|e| self.failed(&e))?;
@@ -165,7 +176,7 @@ impl Set {
     fn project<'py>(
         &self,
         py: Python<'py>,
-        x: PyReadonlyArray1<'py, f64>,
+        x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let Some(mut projection) = self.set.projection() else {
             return Err(PyValueError::new_err(format!(
@@ -173,13 +184,14 @@ impl Set {
                 self.set.name()
             )));
         };
-        let mut x = x.as_slice()?.to_vec();
+        let mut x = vector(x, "x")?.as_slice()?.to_vec();
         projection.project(&mut x).map_err(|e| self.failed(&e))?;
         Ok(PyArray1::from_vec(py, x))
     }
 
     /// How far outside a point is, relative to the set's size; None where the set can't tell.
-    fn violation(&self, x: PyReadonlyArray1<'_, f64>) -> PyResult<Option<f64>> {
+    fn violation(&self, x: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
+        let x = vector(x, "x")?;
         let x = x.as_slice()?;
         if x.len() != self.set.dim() {
             return Err(PyValueError::new_err(format!(
@@ -220,21 +232,20 @@ impl Set {
     }
 }
 
-/// Writes what a user's function returned: any array of numbers of that length.
-fn fill(py: Python<'_>, answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
-    if let Ok(array) = answer.cast::<PyArray1<f64>>() {
-        let array = array.readonly();
-        if let Ok(values) = array.as_slice() {
-            return copy(values, out);
-        }
+/// The spec that says the dimension itself, where it can.
+fn with_dim(spec: SetSpec, dim: usize) -> SetSpec {
+    if spec.build(None).is_ok() {
+        return spec;
     }
-    let numpy = py.import("numpy")?;
-    let array = numpy.call_method1("ascontiguousarray", (answer, numpy.getattr("float64")?))?;
-    let array = array.cast::<PyArray1<f64>>().map_err(|_| {
-        PyValueError::new_err("the oracle must return a vector: one dimension, numbers")
-    })?;
-    let array = array.readonly();
-    copy(array.as_slice()?, out)
+    let text = spec.to_string();
+    let joint = if text.contains(':') { ',' } else { ':' };
+    let full: Option<SetSpec> = format!("{text}{joint}dim={dim}").parse().ok();
+    full.filter(|full| full.build(None).is_ok()).unwrap_or(spec)
+}
+
+/// Writes what a user's function returned: any array of numbers of that length.
+fn fill(answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
+    copy(vector(answer, "the oracle's answer")?.as_slice()?, out)
 }
 
 fn copy(values: &[f64], out: &mut [f64]) -> PyResult<()> {

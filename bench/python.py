@@ -1,0 +1,113 @@
+"""The Python package beside the library that it wraps, and beside River and scikit-learn.
+
+    bash bench/run python [--reps N] [--only REGEX]
+
+Both sides of a row stay loaded and take turns, as in run.py. Against our own library the figure is
+what Python adds; the two must end at the same decision, or the row says MISMATCH. Against River and
+scikit-learn it is speed alone: those are other algorithms, without a set.
+"""
+
+import argparse
+import os
+import re
+import sys
+
+from run import BENCH, OURS, RUNNER_ENVIRONMENT, Runner, duel, human, machine, stream
+
+PYTHON = [sys.executable, BENCH / "python_runner.py"]
+BALL = "l2:radius=20"
+ROUNDS = 200_000
+ROWS = 100_000
+CLOSE = 1e-9
+
+# What Python may add: to a round, in nanoseconds, or in percent.
+EXTRA = {
+    **{f"decide + observe {learner} d={d}": ("rounds", [learner, BALL], d, ROUNDS)
+       for learner in ("ofw-free", "gauge-ftrl") for d in (10, 100)},
+    **{f"play {learner} {loss} d={d}": ("play", [learner, storage, BALL, loss], d, count)
+       for learner, storage in (("gauge-ftrl", "dense"), ("coin-ftrl", "lazy"))
+       for loss in ("logistic", "squared") for d, count in ((10, ROUNDS), (100, ROWS), (1_000, 20_000))},
+}
+# The same through partial_fit, rows in one batch or a hundred at a time.
+FITS = {
+    f"partial_fit {learner} {loss} d=100, batches of {batch}": ([learner, storage, BALL, loss], batch)
+    for learner, storage in (("gauge-ftrl", "dense"), ("coin-ftrl", "lazy"))
+    for loss in ("logistic", "squared") for batch in (ROWS, 1_000, 100)
+}
+PEERS = {
+    f"partial_fit default {loss} d=100, batches of 100 vs {peer}": (loss, peer)
+    for loss in ("logistic", "squared") for peer in ("river", "sklearn")
+}
+
+
+def data(loss, d, rounds):
+    return stream("logistic" if loss == "logistic" else "ridge", d, rounds)
+
+
+def norms(*commands):
+    found = []
+    for command in commands:
+        with Runner(command) as runner:
+            found.append(runner.go()[2])
+    return found
+
+
+def agree(rust, python):
+    a, b = norms(rust, python)
+    return [] if abs(a - b) <= CLOSE * abs(a) else [f"MISMATCH: decisions of norm {a!r} and {b!r}"]
+
+
+def extra(name, rust, python, rounds, reps):
+    """A row against our own library."""
+    result = duel((rust, rounds), (python, rounds), reps)
+    added = 1e9 / result.second_speed - 1e9 / result.first_speed
+    percent = f"{100 * (result.ratio - 1):+.1f} % [{100 * (result.low - 1):+.1f}..{100 * (result.high - 1):+.1f}]"
+    notes = "; ".join(result.notes() + agree(rust, python))
+    print(f"{name:<58}{1e9 / result.first_speed:>8.0f}{1e9 / result.second_speed:>8.0f}{added:>8.0f}  {percent:<28}{notes}",
+          flush=True)
+    return "MISMATCH" in notes
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bash bench/run python", description=__doc__.splitlines()[0])
+    parser.add_argument("--reps", type=int, default=7)
+    parser.add_argument("--only", default="", help="a regular expression for the rows' names")
+    options = parser.parse_args()
+    os.environ |= RUNNER_ENVIRONMENT
+    wanted = re.compile(options.only).search
+    print(machine(), "\n")
+
+    wrong = 0
+    print(f"{'nanoseconds per round':<58}{'Rust':>8}{'Python':>8}{'more':>8}  more time [spread]")
+    for name, (mode, words, d, count) in EXTRA.items():
+        if wanted(name):
+            arguments = [mode, *words, d, count, data(words[-1], d, count)]
+            wrong += extra(name, [OURS, *arguments], [*PYTHON, *arguments], count, options.reps)
+    for name, (words, batch) in FITS.items():
+        if wanted(name):
+            arguments = [*words, 100, ROWS, data(words[-1], 100, ROWS)]
+            wrong += extra(name, [OURS, "play", *arguments], [*PYTHON, "fit", *arguments, batch], ROWS, options.reps)
+
+    if wanted("oracle"):
+        for d in (10, 1_000):
+            result = duel(([*PYTHON, "callback", d, ROUNDS], ROUNDS), ([*PYTHON, "oracle", d, ROUNDS], ROUNDS),
+                          options.reps, starts=1)
+            alone, all_of_it = 1e9 / result.first_speed, 1e9 / result.second_speed
+            print(f"{f'oracle in Python d={d}: beside the function alone':<58}{alone:>8.0f}{all_of_it:>8.0f}"
+                  f"{all_of_it - alone:>8.0f}  {'; '.join(result.notes())}", flush=True)
+
+    print(f"\n{'rows per second':<58}{'ours':>8}{'its':>8}  ours / its [spread]")
+    for name, (loss, peer) in PEERS.items():
+        if wanted(name):
+            arguments = [loss, 100, ROWS, data(loss, 100, ROWS)]
+            theirs = arguments if peer == "river" else [*arguments, 100]
+            result = duel(([*PYTHON, "default", *arguments, 100], ROWS), ([*PYTHON, peer, *theirs], ROWS),
+                          options.reps, starts=1)
+            print(f"{name:<58}{human(result.first_speed):>8}{human(result.second_speed):>8}  {result.spread():<24}"
+                  f"{'; '.join(result.notes())}", flush=True)
+    if wrong:
+        sys.exit(f"bench: {wrong} decisions that should agree do not: look for MISMATCH")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The Python package, and what it is held against, over the same stream.
+
+    python_runner.py rounds LEARNER SET D T DATAFILE
+    python_runner.py play LEARNER STORAGE SET LOSS D T DATAFILE
+    python_runner.py fit LEARNER STORAGE SET LOSS D T DATAFILE BATCH
+    python_runner.py default LOSS D T DATAFILE BATCH
+    python_runner.py sklearn LOSS D T DATAFILE BATCH
+    python_runner.py river LOSS D T DATAFILE
+    python_runner.py oracle D T
+    python_runner.py callback D T
+
+README.md describes the ready/go protocol. LOSS is `logistic` or `squared`. `fit` and `default` are
+the estimators' `partial_fit`, BATCH rows at a time; `default` with nothing chosen, an intercept
+included, as scikit-learn has one by default. `oracle` plays rounds on a set whose oracle is a Python
+function, `callback` calls that function in a loop, which is what the rounds can't do without.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+
+def data(d, rounds, path):
+    numbers = np.fromfile(path)
+    return numbers[: rounds * d].reshape(rounds, d), numbers[rounds * d :]
+
+
+def rounds(learner, set, d, t, path):
+    import extremal as ex
+
+    ball = ex.sets.from_spec(set, int(d))
+    gradients = list(data(int(d), int(t), path)[0])
+
+    def go():
+        playing = ex.learners.from_spec(learner, ball)
+        start = time.perf_counter()
+        for gradient in gradients:
+            playing.decide()
+            playing.observe(gradient)
+        return time.perf_counter() - start, np.nan, np.linalg.norm(playing.decision)
+
+    return go
+
+
+def play(learner, storage, set, loss, d, t, path):
+    import extremal as ex
+
+    ball = ex.sets.from_spec(set, int(d))
+    rows, labels = data(int(d), int(t), path)
+
+    def go():
+        playing = ex.learners.from_spec(learner, ball, storage)
+        start = time.perf_counter()
+        history = ex.play(playing, rows, labels, loss=loss)
+        seconds = time.perf_counter() - start
+        return seconds, history.total_loss / len(rows), np.linalg.norm(playing.decision)
+
+    return go
+
+
+def batches(make, loss, d, t, path, batch):
+    """`partial_fit` by batches, of anything that has it."""
+    rows, labels = data(int(d), int(t), path)
+    step = int(batch)
+    classes = {"classes": [-1.0, 1.0]} if loss == "logistic" else {}
+
+    def go():
+        model = make()
+        start = time.perf_counter()
+        for at in range(0, len(rows), step):
+            model.partial_fit(rows[at : at + step], labels[at : at + step], **classes)
+        return time.perf_counter() - start, np.nan, np.linalg.norm(model.coef_)
+
+    return go
+
+
+def ours(loss):
+    import extremal as ex
+
+    return ex.OnlineClassifier if loss == "logistic" else ex.OnlineRegressor
+
+
+def fit(learner, storage, set, loss, *rest):
+    def make():
+        return ours(loss)(set, loss, learner, fit_intercept=False, storage=storage)
+
+    return batches(make, loss, *rest)
+
+
+def default(loss, *rest):
+    return batches(ours(loss), loss, *rest)
+
+
+def sklearn(loss, *rest):
+    from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+    make = (lambda: SGDClassifier(loss="log_loss")) if loss == "logistic" else SGDRegressor
+    return batches(make, loss, *rest)
+
+
+def river(loss, d, t, path):
+    from river import linear_model
+
+    rows, labels = data(int(d), int(t), path)
+    # what River takes is made beforehand: it is not what is timed
+    examples = [dict(enumerate(row)) for row in rows.tolist()]
+    labels = [y > 0 for y in labels.tolist()] if loss == "logistic" else labels.tolist()
+
+    def go():
+        model = linear_model.LogisticRegression() if loss == "logistic" else linear_model.LinearRegression()
+        start = time.perf_counter()
+        for x, y in zip(examples, labels):
+            model.learn_one(x, y)
+        return time.perf_counter() - start, np.nan, np.linalg.norm(list(model.weights.values()))
+
+    return go
+
+
+def corner(d):
+    """An oracle that takes no time to speak of: what is around it is to be timed."""
+    answer = np.zeros(d)
+    answer[0] = 1.0
+    return lambda direction: answer
+
+
+def oracle(d, t):
+    import extremal as ex
+
+    simplex = ex.sets.custom(corner(int(d)), dim=int(d), diameter=2**0.5)
+    gradients = np.random.default_rng(0).normal(size=(int(t), int(d)))
+
+    def go():
+        learner = ex.learners.ofw(simplex, horizon=int(t), gradient_bound=10)
+        start = time.perf_counter()
+        ex.play(learner, gradients, record=False)
+        return time.perf_counter() - start, np.nan, np.linalg.norm(learner.decision)
+
+    return go
+
+
+def callback(d, t):
+    function, direction = corner(int(d)), np.ones(int(d))
+
+    def go():
+        start = time.perf_counter()
+        for _ in range(int(t)):
+            function(direction)
+        return time.perf_counter() - start, np.nan, np.nan
+
+    return go
+
+
+MODES = {f.__name__: f for f in (rounds, play, fit, default, sklearn, river, oracle, callback)}
+
+
+def main():
+    go = MODES[sys.argv[1]](*sys.argv[2:])
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        print(*(repr(float(figure)) for figure in go()), flush=True)
+
+
+main()

@@ -1,0 +1,84 @@
+//! Our side of the comparisons with the Python package: the same calls, made from Rust.
+
+use std::time::Instant;
+
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::loss::{LossSpec, Objective};
+use extremal::pair::Gradient;
+use extremal::set::SetSpec;
+
+use crate::{DenseStream, Failure, answer, read_doubles, serve_with};
+
+/// Rows and labels of a stream's file.
+struct Data {
+    numbers: Vec<f64>,
+    rounds: usize,
+    dim: usize,
+}
+
+impl Data {
+    fn read(d: &str, t: &str, file: &str) -> Result<Self, Failure> {
+        let (dim, rounds) = (d.parse::<usize>()?, t.parse::<usize>()?);
+        let numbers = read_doubles(file, rounds * (dim + 1))?;
+        Ok(Self {
+            numbers,
+            rounds,
+            dim,
+        })
+    }
+
+    fn parts(&self) -> (&[f64], &[f64]) {
+        let all = &self.numbers[self.numbers.len() - self.rounds * (self.dim + 1)..];
+        all.split_at(self.rounds * self.dim)
+    }
+}
+
+/// The learner decides, the decision is written out, and the row is its gradient.
+pub fn rounds(learner: &str, set: &str, [d, t, file]: [&str; 3]) -> Result<(), Failure> {
+    let data = Data::read(d, t, file)?;
+    let (rows, _) = data.parts();
+    let set = set.parse::<SetSpec>()?.build(Some(data.dim))?;
+    let spec: LearnerSpec = learner.parse()?;
+    let mut x = vec![0.0; data.dim];
+    answer(|| {
+        let mut learner = spec.build(&set)?;
+        let mut loss = 0.0;
+        let start = Instant::now();
+        for row in rows.chunks_exact(data.dim) {
+            learner.decide()?.write(&mut x);
+            loss += learner.observe(&Gradient::dense(row))?.gradient_dot;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let average = loss / data.rounds as f64;
+        Ok([seconds, average, learner.decision().norm_squared().sqrt()])
+    })
+}
+
+/// The library plays all rows.
+pub fn play(
+    [learner, storage, set, loss]: [&str; 4],
+    [d, t, file]: [&str; 3],
+) -> Result<(), Failure> {
+    let data = Data::read(d, t, file)?;
+    let (rows, labels) = data.parts();
+    let set = set.parse::<SetSpec>()?.build(Some(data.dim))?;
+    let spec: LearnerSpec = learner.parse()?;
+    let storage = match storage {
+        "lazy" => Storage::Lazy,
+        _ => Storage::Dense,
+    };
+    let objective = Objective::new(loss.parse::<LossSpec>()?.build()?, 0.0)?;
+    let stream = || DenseStream {
+        rows,
+        labels,
+        dim: data.dim,
+        next: 0,
+    };
+    serve_with(
+        || Ok(spec.build_stored(&set, storage)?),
+        stream,
+        &objective,
+        data.rounds,
+        |decision| decision.norm_squared().sqrt(),
+    )
+}

@@ -1,0 +1,55 @@
+//! Data sets that come with the package.
+
+use std::path::Path;
+
+use extremal_lab::experiment::{RowSource, RowsFrom};
+use extremal_lab::rows::datasets;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors::raise;
+
+/// Name, summary, rows, columns, task and licence of each.
+#[pyfunction]
+pub fn dataset_entries<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    let all = PyList::empty(py);
+    for dataset in datasets() {
+        let table = PyDict::new(py);
+        table.set_item("name", dataset.name)?;
+        table.set_item("summary", dataset.summary)?;
+        table.set_item("rows", dataset.rows)?;
+        table.set_item("columns", dataset.columns)?;
+        table.set_item("task", dataset.task.to_string())?;
+        table.set_item("licence", dataset.licence)?;
+        all.append(table)?;
+    }
+    Ok(all)
+}
+
+/// The rows and the labels of one; None where there are no labels.
+type Data<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
+
+/// One of them, as it is in its file.
+#[pyfunction]
+pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
+    let source = RowSource {
+        from: RowsFrom::Data(name.into()),
+        intercept: false,
+        shuffle: false,
+        unit_rows: false,
+        unit_columns: false,
+        labels: true,
+    };
+    let rows = source.load(Path::new(".")).map_err(|e| raise(&e))?;
+    let (count, dim) = (rows.len(), rows.dim());
+    let mut matrix = vec![0.0; count * dim];
+    for (k, out) in matrix.chunks_exact_mut(dim).enumerate() {
+        rows.row(k).add_to(1.0, out);
+    }
+    let matrix = PyArray1::from_vec(py, matrix).reshape([count, dim])?;
+    let labels = rows
+        .has_labels()
+        .then(|| PyArray1::from_slice(py, rows.labels()));
+    Ok((matrix, labels))
+}

@@ -1,0 +1,57 @@
+"""Data sets that come with the package: small ones, for examples and tests."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._registry import python_name
+
+__all__ = ["Data", "load"]
+
+
+class Data(NamedTuple):
+    """Examples.
+
+    Attributes
+    ----------
+    rows : array of shape (examples, features)
+        As they are in the data set's file, not scaled.
+    y : array of shape (examples,), or None
+        The labels; None where there are none.
+    """
+
+    rows: np.ndarray
+    y: np.ndarray | None
+
+
+def load(name):
+    """A data set by its name, as `extremal list data` has it.
+
+    Examples
+    --------
+    >>> import extremal as ex
+    >>> rows, y = ex.datasets.load("breast-cancer")
+    >>> rows.shape
+    (569, 30)
+    """
+    return Data(*_core.dataset(name))
+
+
+def _function(entry):
+    def function():
+        return load(entry["name"])
+
+    function.__name__ = function.__qualname__ = python_name(entry["name"])
+    function.__module__ = __name__
+    summary = entry["summary"]
+    function.__doc__ = (
+        f"{summary[0].upper()}{summary[1:]}.\n\nNotes\n-----\n{entry['rows']} rows of "
+        f"{entry['columns']} features, for {entry['task']} losses. Terms: {entry['licence']}."
+    )
+    return function
+
+
+_made = {python_name(entry["name"]): _function(entry) for entry in _core.dataset_entries()}
+globals().update(_made)
+__all__ += list(_made)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -96,8 +96,10 @@ class _Online(BaseEstimator):
             raise
 
     def _validated(self, X, *y, reset=False, **how):
+        # Rows to learn from are not gone through for NaN before they are played: that would take as
+        # long as to play them.
         return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
-                             order="C", **how)
+                             order="C", ensure_all_finite=not y, **how)
 
     def _is_valid(self, X, *y):
         """Whether scikit-learn's checks, which take longer than a small batch does, would find
@@ -150,8 +152,13 @@ class _Online(BaseEstimator):
 
     def _play(self, X, targets, weights, order=None, undo=False):
         """Each learner plays all rows, with its own labels. Returns the total loss."""
-        return fit(self._learners, X, targets, loss=self.loss, l2=self.l2, weights=weights,
-                   order=order, intercept=self._has_intercept(), undo=undo)
+        try:
+            return fit(self._learners, X, targets, loss=self.loss, l2=self.l2, weights=weights,
+                       order=order, intercept=self._has_intercept(), undo=undo)
+        except ValueError:
+            for array, name in [(X.data if sparse.issparse(X) else X, "X"), *((y, "y") for y in targets)]:
+                assert_all_finite(array, input_name=name)  # says what scikit-learn says
+            raise
 
     def _has_intercept(self):
         return self._learners[0].dim > self.n_features_in_
@@ -279,15 +286,11 @@ class OnlineRegressor(RegressorMixin, _Online):
                 X, y = self._rows(X, y, reset=True)
                 self._first_rows(X, [y], self._weights(sample_weight, X.shape[0]))
             return self
-        given = X, y
-        valid = self._is_valid(X, y)
-        X, y = (X, y.astype(np.float64, copy=False)) if valid else self._rows(X, y, reset=False)
-        try:
-            self._more_rows(X, [y], self._weights(sample_weight, X.shape[0]))
-        except ValueError:
-            if valid:
-                self._rows(*given, reset=False)  # says of NaN what scikit-learn says
-            raise
+        if self._is_valid(X, y):
+            y = y.astype(np.float64, copy=False)
+        else:
+            X, y = self._rows(X, y, reset=False)
+        self._more_rows(X, [y], self._weights(sample_weight, X.shape[0]))
         return self
 
     def predict(self, X):
@@ -373,12 +376,17 @@ class OnlineClassifier(ClassifierMixin, _Online):
     def _targets(self, y):
         """±1 for each learner."""
         classes = self.classes_
-        signs = [y == label for label in (classes if len(classes) > 2 else classes[1:])]
-        known = np.logical_or.reduce(signs) if len(signs) > 1 else signs[0] | (y == classes[0])
-        if not np.all(known):
+        # numbers of Python's are quicker to compare with than numpy's
+        labels = classes.tolist() if classes.dtype.kind in "biuf" else classes
+        signs = [y == label for label in (labels if len(labels) > 2 else labels[1:])]
+        known = sum(map(np.count_nonzero, signs))
+        if len(labels) == 2:
+            known += np.count_nonzero(y == labels[0])
+        if known != len(y):
+            assert_all_finite(y, input_name="y")
             raise ValueError(f"y has labels that are not among the classes {classes}: "
-                             f"{np.unique(y[~known])}")
-        return [np.where(sign, 1.0, -1.0) for sign in signs]
+                             f"{np.setdiff1d(y, classes)}")
+        return [2.0 * sign - 1.0 for sign in signs]
 
     def fit(self, X, y, sample_weight=None):
         """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
@@ -418,22 +426,17 @@ class OnlineClassifier(ClassifierMixin, _Online):
                 self._take_classes(classes)
                 self._first_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
             return self
-        given = X, y
-        valid = self._is_valid(X, y)
-        X, y = (X, y) if valid else self._validated(X, y)
+        if not self._is_valid(X, y):
+            X, y = self._validated(X, y)
         if classes is not None and not self._knows(classes):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
                              f"partial_fit, was: {self.classes_!r}")
-        try:
-            self._more_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
-        except ValueError:
-            if valid:
-                self._validated(*given)  # says of NaN what scikit-learn says
-            raise
+        self._more_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
         return self
 
     def _knows(self, classes):
-        return any(np.array_equal(self.classes_, c) for c in (classes, np.unique(classes)))
+        known = self.classes_.tolist()
+        return list(classes) == known or np.unique(classes).tolist() == known
 
     def decision_function(self, X):
         """⟨row, coef_⟩ + intercept_ for each row: one number for two classes, one per class for

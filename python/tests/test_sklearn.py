@@ -441,6 +441,27 @@ def test_refused_rows(classes, kind, fitted):
         refused(model, "not fitted", X, method="predict", error=NotFittedError)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=lambda p: ",".join(p) or "default")
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("what", [np.nan, np.inf])
+def test_one_bad_number_is_found_wherever_it_is(what, kind, parameters, loss):
+    """Also in a row whose loss is 0, and in a feature that the decision does not have."""
+    X, y = data("dense", 2)
+    X[:, 4] = 0.0
+    given = sparse.csr_array(X) if kind == "csr" else X
+    model = learn(OnlineClassifier(loss=loss, **parameters), given, y, 2)
+    for _ in range(20):
+        model.partial_fit(given, y)
+    right = int(np.argmax(model.decision_function(given) * (2 * y - 1)))  # where the loss is least
+    for row in (right, ROWS - 1):
+        broken = X.copy()
+        broken[row, 4] = what
+        broken = sparse.csr_array(broken) if kind == "csr" else broken
+        refused(model, "NaN|inf", broken, y)
+        refused(model, "NaN|inf", broken[row:row + 1], y[row:row + 1])
+
+
 def test_refused_classes():
     X, y = data("dense", 4)
     new = OnlineClassifier()

@@ -85,6 +85,11 @@ impl Learner {
         })
     }
 
+    /// Whether its decisions are stored by their non-zeros.
+    pub fn is_sparse(&self) -> bool {
+        self.storage == Storage::Sparse
+    }
+
     /// Lets those have it who wait. A lock is not given to who waits longest, but to who is there
     /// first, which would be the run that has just given it back.
     pub fn give_way(&self, py: Python<'_>) {
@@ -99,7 +104,7 @@ impl Learner {
 }
 
 /// Decides, unless that has been done, and observes; or changes nothing.
-pub fn whole_round(
+fn whole_round(
     learner: &mut dyn extremal::learner::Learner,
     gradient: &Gradient<'_>,
 ) -> extremal::Result<Record> {

@@ -5,23 +5,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use extremal::loss::{Objective, Scratch};
-use extremal::stream::StreamSpec;
+use extremal::game::{self, Turn};
+use extremal::loss::Objective;
+use extremal::pair::Point;
+use extremal::stream::{Round, StreamSpec};
 use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 
 use crate::errors::raise;
-use crate::learner::{Learner, whole_round};
+use crate::learner::Learner;
 use crate::loss::Loss;
-use crate::rows::{Desk, Each, Example, Examples, Matrix};
+use crate::rows::{Each, Matrix};
 
 /// How long a call may take before it comes back.
 const SPELL: Duration = Duration::from_millis(40);
-/// Rounds between two looks at the clock: fewer where a round takes long.
-fn glance(dim: usize) -> usize {
-    (100_000 / (dim + 1)).clamp(1, 32)
-}
 
 /// What is noted of a round.
 pub const COLUMNS: usize = 6;
@@ -29,77 +28,108 @@ pub const COLUMNS: usize = 6;
 /// Where records go: a row per round, or nowhere.
 struct Records<'a>(Option<&'a mut [f64]>);
 
-impl Records<'_> {
-    fn note(&mut self, k: usize, row: [f64; COLUMNS]) {
-        if let Some(all) = &mut self.0 {
-            all[k * COLUMNS..][..COLUMNS].copy_from_slice(&row);
+/// A stream that ends once the call has taken long enough.
+struct Spell<'a, S: ?Sized> {
+    stream: &'a mut S,
+    begun: Instant,
+    /// Rounds between two looks at the clock: fewer where a round takes long.
+    glance: usize,
+    /// Rounds before the next look.
+    left: usize,
+}
+
+impl<'a, S: ?Sized> Spell<'a, S> {
+    fn new(stream: &'a mut S, dim: usize) -> Self {
+        let glance = (100_000 / (dim + 1)).clamp(1, 32);
+        Self {
+            stream,
+            begun: Instant::now(),
+            glance,
+            left: glance,
         }
     }
 }
 
-/// One round: what is noted of it.
-fn turn(
-    learner: &mut dyn extremal::learner::Learner,
-    objective: &Objective,
-    (row, label, weight): Example<'_>,
-    scratch: &mut Scratch,
-) -> extremal::Result<[f64; COLUMNS]> {
-    let evaluation = objective.evaluate_in(row, label, weight, learner.decision(), scratch)?;
-    let record = whole_round(learner, &evaluation.gradient)?;
-    Ok([
-        evaluation.value,
-        evaluation.prediction,
-        record.sigma,
-        record.gap,
-        record.gradient_norm,
-        f64::from(record.oracle_calls),
-    ])
+impl<S: extremal::stream::Stream + ?Sized> extremal::stream::Stream for Spell<'_, S> {
+    fn next(&mut self, decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
+        if self.left == 0 {
+            if self.begun.elapsed() > SPELL {
+                return Ok(None);
+            }
+            self.left = self.glance;
+        }
+        self.left -= 1;
+        self.stream.next(decision)
+    }
+
+    fn row_bound(&self) -> f64 {
+        self.stream.row_bound()
+    }
 }
 
-/// Plays examples from `start` on until the spell is over, and adds up their losses; how many were
-/// played, and what went wrong.
-fn run(
+/// Plays until the stream ends, or the spell, and adds up the losses; how many rounds were played,
+/// and what went wrong. A round that went wrong has changed nothing.
+fn run<S: extremal::stream::Stream + ?Sized>(
     learner: &mut dyn extremal::learner::Learner,
+    stream: &mut S,
     objective: &Objective,
-    examples: &Examples<'_>,
-    start: usize,
+    rounds: usize,
     records: &mut Records<'_>,
     total: &mut f64,
 ) -> (usize, extremal::Result<()>) {
-    let begun = Instant::now();
-    let glance = glance(learner.dim());
-    let (mut desk, mut scratch) = (Desk::default(), Scratch::default());
-    let count = examples.len().saturating_sub(start);
-    for k in 0..count {
-        if k > 0 && k % glance == 0 && begun.elapsed() > SPELL {
-            return (k, Ok(()));
-        }
-        let example = examples.get(start + k, &mut desk);
-        match turn(learner, objective, example, &mut scratch) {
-            Ok(row) => {
-                *total += row[0];
-                records.note(k, row);
-            }
-            Err(e) => return (k, Err(e)),
-        }
+    // a decision that was shown before is part of the first round
+    let shown = match learner.decide() {
+        Ok(_) => false,
+        Err(extremal::Error::OutOfTurn(_)) => true,
+        Err(e) => return (0, Err(e)),
+    };
+    if !shown {
+        learner.withdraw();
     }
-    (count, Ok(()))
+    let mut spell = Spell::new(stream, learner.dim());
+    let mut played = 0;
+    let note = |turn: Turn<'_>| {
+        let Turn {
+            evaluation, record, ..
+        } = turn;
+        *total += evaluation.value;
+        if let Some(all) = &mut records.0 {
+            all[played * COLUMNS..][..COLUMNS].copy_from_slice(&[
+                evaluation.value,
+                evaluation.prediction,
+                record.sigma,
+                record.gap,
+                record.gradient_norm,
+                f64::from(record.oracle_calls),
+            ]);
+        }
+        played += 1;
+        Ok(())
+    };
+    let rounds = rounds as u64;
+    let clock = &mut || 0.0;
+    let result = game::play(
+        learner, &mut spell, objective, rounds, clock, None, None, note,
+    );
+    if result.is_err() && !(shown && played == 0) {
+        learner.withdraw();
+    }
+    (played, result.map(|_| ()))
 }
 
 /// The same on a learner that waits for its turn; Python's lock is given back if told so.
-fn spell(
+fn spell<S: extremal::stream::Stream + ?Sized>(
     py: Python<'_>,
     learner: &Learner,
     objective: &Objective,
-    examples: &Examples<'_>,
-    start: usize,
+    (stream, rounds): (&mut S, usize),
     release: bool,
     (records, total): (&mut Records<'_>, &mut f64),
 ) -> PyResult<usize> {
     let mut held = learner.hold(py)?;
     let (played, result) = {
         let playing = &mut **held.learner;
-        let mut go = || run(playing, objective, examples, start, records, total);
+        let mut go = || run(playing, stream, objective, rounds, records, total);
         if release { py.detach(go) } else { go() }
     };
     drop(held);
@@ -140,10 +170,12 @@ pub fn play_rows(
     release: bool,
 ) -> PyResult<usize> {
     let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
-    let mut records = records_of(&mut records, examples.len().saturating_sub(start))?;
+    let count = examples.len().saturating_sub(start);
+    let mut records = records_of(&mut records, count)?;
     let notes = (&mut records, &mut 0.0);
     let objective = loss.objective(l2)?;
-    spell(py, learner, &objective, &examples, start, release, notes)
+    let game = (&mut examples.from(start), count);
+    spell(py, learner, &objective, game, release, notes)
 }
 
 /// Learners play all rows, each with its own labels; returns the total loss of all. With `undo`
@@ -172,7 +204,8 @@ pub fn fit<'py>(
     if games.len() != learners.len() {
         return Err(PyValueError::new_err("every learner has labels of its own"));
     }
-    if !examples.looks_finite() {
+    // Others meet every entry of a row while they play it.
+    if learners.iter().any(|l| l.get().is_sparse()) && !examples.are_finite() {
         return Err(PyValueError::new_err("rows contain NaN or infinity"));
     }
     let objective = loss.objective(l2)?;
@@ -187,9 +220,11 @@ pub fn fit<'py>(
     let mut play = || -> PyResult<()> {
         for (learner, game) in learners.iter().zip(&games) {
             let mut played = 0;
+            let mut stream = game.from(0);
             while played < game.len() {
                 let notes = (&mut Records(None), &mut total);
-                played += spell(py, learner.get(), &objective, game, played, release, notes)?;
+                let rest = (&mut stream, game.len() - played);
+                played += spell(py, learner.get(), &objective, rest, release, notes)?;
                 py.check_signals()?;
             }
         }
@@ -293,36 +328,11 @@ pub fn play_stream(
     mut records: Option<PyReadwriteArray2<'_, f64>>,
 ) -> PyResult<usize> {
     let mut records = records_of(&mut records, rounds)?;
+    let notes = (&mut records, &mut 0.0);
     let objective = loss.objective(l2)?;
-    let mut held = learner.hold(py)?;
-    let (played, result) = {
-        let playing = &mut **held.learner;
-        py.detach(|| {
-            stream.begun.store(true, Ordering::Relaxed);
-            let mut stream = stream.lock();
-            let start = Instant::now();
-            let glance = glance(playing.dim());
-            let mut scratch = Scratch::default();
-            for k in 0..rounds {
-                if k > 0 && k % glance == 0 && start.elapsed() > SPELL {
-                    return (k, Ok(()));
-                }
-                let round = match stream.next(playing.decision()) {
-                    Ok(Some(round)) => round,
-                    Ok(None) => return (k, Ok(())),
-                    Err(e) => return (k, Err(e)),
-                };
-                let example = (round.row, round.label, round.weight);
-                match turn(playing, &objective, example, &mut scratch) {
-                    Ok(row) => records.note(k, row),
-                    Err(e) => return (k, Err(e)),
-                }
-            }
-            (rounds, Ok(()))
-        })
-    };
-    drop(held);
-    learner.give_way(py);
-    result.map_err(|e| learner.failed(py, &e))?;
-    Ok(played)
+    stream.begun.store(true, Ordering::Relaxed);
+    let waited = stream.stream.lock_py_attached(py);
+    let mut stream = waited.unwrap_or_else(PoisonError::into_inner);
+    let game = (&mut **stream, rounds);
+    spell(py, learner, &objective, game, true, notes)
 }

@@ -1,7 +1,8 @@
 //! The rows of a matrix as examples: dense or CSR, in any order, with a 1 behind each where there is
 //! an intercept.
 
-use extremal::pair::Row;
+use extremal::pair::{Point, Row};
+use extremal::stream::{Round, Stream};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -190,15 +191,43 @@ impl<'a> Examples<'a> {
         }
     }
 
-    /// Whether all entries of a dense matrix are finite; CSR ones are looked at row by row.
-    pub fn looks_finite(&self) -> bool {
-        match self.rows {
-            // in parts, so that a part is looked at all at once
-            View::Dense(matrix) => matrix
-                .chunks(1024)
-                .all(|part| part.iter().fold(true, |fine, v| fine & v.is_finite())),
-            View::Csr { .. } => true,
+    /// As a stream, from the k-th on.
+    pub fn from(&self, k: usize) -> Replay<'_> {
+        Replay {
+            examples: self,
+            next: k,
+            desk: Desk::default(),
         }
+    }
+
+    /// Whether all entries are finite.
+    pub fn are_finite(&self) -> bool {
+        let (View::Dense(values) | View::Csr { values, .. }) = self.rows;
+        // in parts, so that a part is looked at all at once
+        let fine = |part: &[f64]| part.iter().fold(true, |fine, v| fine & v.is_finite());
+        values.chunks(1024).all(fine)
+    }
+}
+
+/// Examples one by one.
+pub struct Replay<'a> {
+    examples: &'a Examples<'a>,
+    next: usize,
+    desk: Desk,
+}
+
+impl Stream for Replay<'_> {
+    fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
+        if self.next >= self.examples.len() {
+            return Ok(None);
+        }
+        let (row, label, weight) = self.examples.get(self.next, &mut self.desk);
+        self.next += 1;
+        Ok(Some(Round { row, label, weight }))
+    }
+
+    fn row_bound(&self) -> f64 {
+        f64::INFINITY
     }
 }
 

@@ -352,17 +352,30 @@ impl CoordinateSums {
 
     fn summed_up(&self) -> Products {
         let per_unit = self.per_unit();
-        let mut lanes = Lanes::default();
-        for (i, cell) in self.used() {
-            let (lane, c) = (i % LANES, cell.c * per_unit);
-            lanes.yy[lane] += cell.y * cell.y;
-            lanes.yc[lane] += cell.y * c;
-            lanes.cc[lane] += c * c;
+        let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
+        let mut add = |lane: usize, cell: &Cell| {
+            let c = cell.c * per_unit;
+            yy[lane] += cell.y * cell.y;
+            yc[lane] += cell.y * c;
+            cc[lane] += c * c;
+        };
+        for block in self.touched.iter() {
+            let start = BLOCK * block;
+            let end = self.cells.len().min(start + BLOCK);
+            let (whole, rest) = self.cells[start..end].as_chunks::<LANES>();
+            for cells in whole {
+                for lane in 0..LANES {
+                    add(lane, &cells[lane]);
+                }
+            }
+            for (lane, cell) in rest.iter().enumerate() {
+                add(lane, cell);
+            }
         }
         Products {
-            yy: sum(lanes.yy),
-            yc: sum(lanes.yc),
-            cc: sum(lanes.cc),
+            yy: sum(yy),
+            yc: sum(yc),
+            cc: sum(cc),
         }
     }
 

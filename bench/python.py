@@ -24,8 +24,8 @@ CLOSE = 1e-9
 EXTRA = {
     **{f"decide + observe {learner} d={d}": ("rounds", [learner, BALL], d, ROUNDS)
        for learner in ("ofw-free", "gauge-ftrl") for d in (10, 100)},
-    **{f"play {learner} {loss} d={d}": ("play", [learner, storage, BALL, loss], d, count)
-       for learner, storage in (("gauge-ftrl", "dense"), ("coin-ftrl", "lazy"))
+    **{f"{how} {learner} {loss} d={d}": ("play" if how == "play" else "history", [learner, storage, BALL, loss], d, count)
+       for how in ("play", "play with a history") for learner, storage in (("gauge-ftrl", "dense"), ("coin-ftrl", "lazy"))
        for loss in ("logistic", "squared") for d, count in ((10, ROUNDS), (100, ROWS), (1_000, 20_000))},
 }
 # The same through partial_fit, rows in one batch or a hundred at a time.
@@ -81,20 +81,20 @@ def main():
     print(f"{'nanoseconds per round':<58}{'Rust':>8}{'Python':>8}{'more':>8}  more time [spread]")
     for name, (mode, words, d, count) in EXTRA.items():
         if wanted(name):
-            arguments = [mode, *words, d, count, data(words[-1], d, count)]
-            wrong += extra(name, [OURS, *arguments], [*PYTHON, *arguments], count, options.reps)
+            arguments = [*words, d, count, data(words[-1], d, count)]
+            rust = [OURS, "rounds" if mode == "rounds" else "play", *arguments]
+            wrong += extra(name, rust, [*PYTHON, mode, *arguments], count, options.reps)
     for name, (words, batch) in FITS.items():
         if wanted(name):
             arguments = [*words, 100, ROWS, data(words[-1], 100, ROWS)]
             wrong += extra(name, [OURS, "play", *arguments], [*PYTHON, "fit", *arguments, batch], ROWS, options.reps)
 
-    if wanted("oracle"):
-        for d in (10, 1_000):
-            result = duel(([*PYTHON, "callback", d, ROUNDS], ROUNDS), ([*PYTHON, "oracle", d, ROUNDS], ROUNDS),
-                          options.reps, starts=1)
-            alone, all_of_it = 1e9 / result.first_speed, 1e9 / result.second_speed
-            print(f"{f'oracle in Python d={d}: beside the function alone':<58}{alone:>8.0f}{all_of_it:>8.0f}"
-                  f"{all_of_it - alone:>8.0f}  {'; '.join(result.notes())}", flush=True)
+    for d, count in ((10, ROUNDS), (100, ROWS), (1_000, 20_000)):
+        if wanted(name := f"oracle in Python d={d}"):
+            arguments = ["oracle", d, count, data("squared", d, count)]
+            alone = duel(([*PYTHON, "callback", d, count], count), ([*PYTHON, "callback", d, count], count), 3, starts=1)
+            name += f" (the function alone: {1e9 / alone.first_speed:.0f})"
+            wrong += extra(name, [OURS, *arguments], [*PYTHON, *arguments], count, options.reps)
 
     print(f"\n{'rows per second':<58}{'ours':>8}{'its':>8}  ours / its [spread]")
     for name, (loss, peer) in PEERS.items():

@@ -21,6 +21,7 @@ __all__ = [
     "theorem",
     "play_rows",
     "fit",
+    "signs",
     "play_stream",
     "best",
     "dataset_entries",
@@ -208,6 +209,7 @@ def fit(
     undo: bool,
     release: bool,
 ) -> float: ...
+def signs(labels: _Vector, classes: list[float]) -> list[_Vector] | None: ...
 def play_stream(
     learner: Learner,
     stream: Stream,

@@ -35,12 +35,20 @@ class Best(NamedTuple):
     gap: float
 
 
+def _is_writeable(owner):
+    """Whether numpy takes another's memory for one that may be written to."""
+    try:
+        return not memoryview(owner).readonly
+    except TypeError:
+        return False
+
+
 class _ReadOnly:
     """Keeps others from writing into arrays that are being read without Python's lock.
 
     An array is locked together with those that it is a view of. Runs in several threads may read
     the same one: the last of them gives it back. Other views that a user has made before are out
-    of reach.
+    of reach, and so is memory that numpy does not own and would not let be written to again.
     """
 
     _lock = threading.Lock()
@@ -50,9 +58,12 @@ class _ReadOnly:
     def __init__(self, *arrays):
         self.arrays = {}
         for array in arrays:
+            views = []
             while isinstance(array, np.ndarray):
-                self.arrays[id(array)] = array
+                views.append(array)
                 array = array.base
+            if array is None or _is_writeable(array):
+                self.arrays.update((id(view), view) for view in views)
 
     def __enter__(self):
         with self._lock:

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from . import _core
 from ._core import Error, Learner, Set
 from ._play import fit, search
 from .losses import from_spec as as_loss
@@ -372,21 +373,24 @@ class OnlineClassifier(ClassifierMixin, _Online):
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)}"
                              " class")
         self.classes_ = classes
+        # where numbers say which class it is, and no two of them are one as float64
+        distinct = classes.dtype.kind in "biuf" and all(abs(c) < 2**53 for c in classes.tolist())
+        self._numbers = classes.tolist() if distinct else None
 
     def _targets(self, y):
         """±1 for each learner."""
-        classes = self.classes_
-        # numbers of Python's are quicker to compare with than numpy's
-        labels = classes.tolist() if classes.dtype.kind in "biuf" else classes
-        signs = [y == label for label in (labels if len(labels) > 2 else labels[1:])]
-        known = sum(map(np.count_nonzero, signs))
-        if len(labels) == 2:
-            known += np.count_nonzero(y == labels[0])
-        if known != len(y):
+        labels, classes = y, self._numbers
+        if classes is None or y.dtype.kind not in "biuf":  # by their places among the classes
+            classes = list(range(len(self.classes_)))
+            labels = np.full(len(y), -1.0)
+            for place, label in enumerate(self.classes_):
+                labels[y == label] = place
+        signs = _core.signs(np.ascontiguousarray(labels, dtype=np.float64), classes)
+        if signs is None:
             assert_all_finite(y, input_name="y")
-            raise ValueError(f"y has labels that are not among the classes {classes}: "
-                             f"{np.setdiff1d(y, classes)}")
-        return [2.0 * sign - 1.0 for sign in signs]
+            raise ValueError(f"y has labels that are not among the classes {self.classes_}: "
+                             f"{np.setdiff1d(y, self.classes_)}")
+        return signs
 
     def fit(self, X, y, sample_weight=None):
         """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.

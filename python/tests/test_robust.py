@@ -283,6 +283,38 @@ def test_runs_that_share_an_array(rng):
     assert rows.flags.writeable and parts[0].flags.writeable and parts[1].flags.writeable
 
 
+class Foreign:
+    """Memory of another library's."""
+
+    def __init__(self, array):
+        self.array, self.__array_interface__ = array, array.__array_interface__
+
+
+def test_what_is_locked_is_given_back(rng, monkeypatch):
+    """Whoever owns the memory."""
+    monkeypatch.setattr(ex._play, "_SHORT", 0)
+    rows = rng.normal(size=(20, DIM))
+    given = [rows.copy(), rows.copy()[::2].copy(), np.frombuffer(bytearray(rows.tobytes())).reshape(20, DIM),
+             np.asarray(Foreign(rows.copy())), np.asarray(Foreign(rows.copy()))[3:], ex.datasets.djia().rows[:, :DIM].copy(),
+             np.tile(fresh().decision, (20, 1)), ex.sets.l2(dim=DIM).minimise(rows[0]).reshape(1, DIM)]
+    for array in given:
+        locked = len(ex._play._ReadOnly._locked)
+        ex.play(fresh(), array)
+        assert array.flags.writeable
+        array[0] = 1.0
+        assert len(ex._play._ReadOnly._locked) == locked
+
+
+def test_arrays_that_are_given_are_the_users():
+    """Each owns its numbers, so that nothing of it is kept from being written to or resized."""
+    ball, rows = ex.sets.l2(dim=DIM), np.eye(DIM)
+    learner = a_turn(fresh(ball))
+    best = ex.best_in_hindsight(ball, rows)
+    for array in (learner.decide(), learner.decision, ball.centre, ball.minimise(rows[0]), ball.project(2 * rows[0]),
+                  best.point, *ex.datasets.diabetes()):
+        assert array.flags.owndata and array.flags.writeable
+
+
 def test_a_read_only_array_stays_so(rng):
     rows = rng.normal(size=(10, DIM))
     rows.flags.writeable = False

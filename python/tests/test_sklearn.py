@@ -462,6 +462,22 @@ def test_one_bad_number_is_found_wherever_it_is(what, kind, parameters, loss):
         refused(model, "NaN|inf", broken[row:row + 1], y[row:row + 1])
 
 
+@pytest.mark.parametrize("names", [["no", "yes"], [3, 9], [-1.5, 2.5], [False, True], [2**53, 2**53 + 1],
+                                   ["a", "b", "c"], [10, 20, 30], [2**60, 2**60 + 1, 2**60 + 2]])
+def test_classes_may_have_any_names(names):
+    classes = len(names)
+    X, y = data("dense", classes)
+    numbered = learn(OnlineClassifier(), X, y, classes)
+    for kind in (None, object):
+        labels = np.array(names, dtype=kind)
+        model = OnlineClassifier().partial_fit(X, labels[y], classes=labels)
+        assert [a.save() for a in model._learners] == [a.save() for a in numbered._learners]
+        np.testing.assert_array_equal(model.predict(X), labels[numbered.predict(X)])
+        if names[0] is not False:  # of those there are two
+            with pytest.raises(ValueError, match="not among the classes"):
+                model.partial_fit(X[:1], np.array([type(names[0])(7)]))
+
+
 def test_refused_classes():
     X, y = data("dense", 4)
     new = OnlineClassifier()

@@ -1,11 +1,12 @@
 //! Our side of the comparisons with the Python package: the same calls, made from Rust.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Gradient;
-use extremal::set::SetSpec;
+use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 
 use crate::{DenseStream, Failure, answer, read_doubles, serve_with};
 
@@ -52,6 +53,40 @@ pub fn rounds(learner: &str, set: &str, [d, t, file]: [&str; 3]) -> Result<(), F
         let average = loss / data.rounds as f64;
         Ok([seconds, average, learner.decision().norm_squared().sqrt()])
     })
+}
+
+/// The library plays all rows on a set with an oracle of its user's, who wrote it in Rust; the losses
+/// are linear.
+pub fn oracle([d, t, file]: [&str; 3]) -> Result<(), Failure> {
+    let data = Data::read(d, t, file)?;
+    let (rows, labels) = data.parts();
+    let geometry = Geometry {
+        diameter: 2f64.sqrt(),
+        norm_bound: 1.0,
+        inner_radius: None,
+        strong_convexity: None,
+    };
+    let corner = |_: &[f64], v: &mut [f64]| {
+        v.fill(0.0);
+        v[0] = 1.0;
+        Ok(())
+    };
+    let set: SharedSet = Arc::new(CustomSet::new("corner", data.dim, geometry, corner)?);
+    let spec: LearnerSpec = format!("ofw:horizon={},gradient-bound=10", data.rounds).parse()?;
+    let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
+    let stream = || DenseStream {
+        rows,
+        labels,
+        dim: data.dim,
+        next: 0,
+    };
+    serve_with(
+        || Ok(spec.build(&set)?),
+        stream,
+        &objective,
+        data.rounds,
+        |decision| decision.norm_squared().sqrt(),
+    )
 }
 
 /// The library plays all rows.

@@ -33,6 +33,7 @@ const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
        extremal-bench sparse STORAGE ALGO SET D T NONZEROS SEED
        extremal-bench best METHOD SET LOSS D T GAP DATAFILE
        extremal-bench rounds LEARNER SETSPEC D T DATAFILE
+       extremal-bench oracle D T DATAFILE
        extremal-bench play LEARNER STORAGE SETSPEC LOSSSPEC D T DATAFILE
        extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...
        extremal-bench progressive LOSS SET FILE.svm LEARNER...
@@ -70,6 +71,7 @@ fn main() -> Result<(), Failure> {
             })
         }
         ["rounds", learner, set, d, t, file] => calls::rounds(learner, set, [d, t, file]),
+        ["oracle", d, t, file] => calls::oracle([d, t, file]),
         ["play", learner, storage, set, loss, d, t, file] => {
             calls::play([learner, storage, set, loss], [d, t, file])
         }

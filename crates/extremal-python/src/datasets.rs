@@ -43,11 +43,12 @@ pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     };
     let rows = source.load(Path::new(".")).map_err(|e| raise(&e))?;
     let (count, dim) = (rows.len(), rows.dim());
-    let mut matrix = vec![0.0; count * dim];
-    for (k, out) in matrix.chunks_exact_mut(dim).enumerate() {
+    let matrix = PyArray2::zeros(py, [count, dim], false);
+    let mut writing = matrix.readwrite();
+    for (k, out) in writing.as_slice_mut()?.chunks_exact_mut(dim).enumerate() {
         rows.row(k).add_to(1.0, out);
     }
-    let matrix = PyArray1::from_vec(py, matrix).reshape([count, dim])?;
+    drop(writing);
     let labels = rows
         .has_labels()
         .then(|| PyArray1::from_slice(py, rows.labels()));

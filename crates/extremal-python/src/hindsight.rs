@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use extremal::hindsight::{Options, Sum, solve_while};
+use extremal::stream::Round;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::errors::{raise, raise_or};
 use crate::loss::Loss;
-use crate::rows::{Desk, Each, Matrix};
+use crate::rows::{Audience, Each, Matrix, Rounds};
 use crate::set::Set;
 
 /// The point, its total loss, and a number below which no point's total is.
@@ -17,6 +18,23 @@ type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, f64);
 
 /// How long a signal may wait between two steps.
 const SPELL: Duration = Duration::from_millis(30);
+
+/// Who adds up the losses of examples.
+struct Collecting<'a>(&'a mut Sum);
+
+impl Audience for Collecting<'_> {
+    type Answer = PyResult<()>;
+
+    fn look(self, mut rounds: impl Rounds) -> PyResult<()> {
+        let mut k = 0;
+        while let Some(Round { row, label, weight }) = rounds.next() {
+            let pushed = self.0.push(row, label, weight);
+            pushed.map_err(|e| raise(&format!("row {k}: {e}")))?;
+            k += 1;
+        }
+        Ok(())
+    }
+}
 
 /// The best fixed decision for the rows of a matrix.
 #[pyfunction]
@@ -35,12 +53,7 @@ pub fn best<'py>(
     let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
     let examples = examples.with_intercept(intercept)?;
     let mut sum = Sum::new(set.set.dim(), &loss.objective(l2)?).map_err(|e| raise(&e))?;
-    let mut desk = Desk::default();
-    for i in 0..examples.len() {
-        let (row, label, weight) = examples.get(i, &mut desk);
-        let pushed = sum.push(row, label, weight);
-        pushed.map_err(|e| raise(&format!("row {i}: {e}")))?;
-    }
+    examples.show(0, Collecting(&mut sum))?;
     let options = Options {
         relative_gap: gap,
         ..Options::default()
@@ -59,5 +72,5 @@ pub fn best<'py>(
         state.into_inner().1.map(|()| best)
     });
     let best = found?.map_err(|e| raise_or(&e, set.raised.as_deref()))?;
-    Ok((PyArray1::from_vec(py, best.x), best.value, best.floor))
+    Ok((PyArray1::from_slice(py, &best.x), best.value, best.floor))
 }

@@ -212,7 +212,7 @@ impl Learner {
         let held = self.hold(py)?;
         let mut x = vec![0.0; held.learner.dim()];
         held.learner.decision().write(&mut x);
-        Ok(PyArray1::from_vec(py, x))
+        Ok(PyArray1::from_slice(py, &x))
     }
 
     /// Rounds ended so far.

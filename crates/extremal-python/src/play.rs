@@ -17,7 +17,7 @@ use pyo3::sync::MutexExt;
 use crate::errors::raise;
 use crate::learner::Learner;
 use crate::loss::Loss;
-use crate::rows::{Each, Matrix};
+use crate::rows::{Audience, Each, Matrix, Rounds};
 
 /// How long a call may take before it comes back.
 const SPELL: Duration = Duration::from_millis(40);
@@ -29,8 +29,8 @@ pub const COLUMNS: usize = 6;
 struct Records<'a>(Option<&'a mut [f64]>);
 
 /// A stream that ends once the call has taken long enough.
-struct Spell<'a, S: ?Sized> {
-    stream: &'a mut S,
+struct Spell<S> {
+    stream: S,
     begun: Instant,
     /// Rounds between two looks at the clock: fewer where a round takes long.
     glance: usize,
@@ -38,8 +38,8 @@ struct Spell<'a, S: ?Sized> {
     left: usize,
 }
 
-impl<'a, S: ?Sized> Spell<'a, S> {
-    fn new(stream: &'a mut S, dim: usize) -> Self {
+impl<S> Spell<S> {
+    fn new(stream: S, dim: usize) -> Self {
         let glance = (100_000 / (dim + 1)).clamp(1, 32);
         Self {
             stream,
@@ -50,7 +50,8 @@ impl<'a, S: ?Sized> Spell<'a, S> {
     }
 }
 
-impl<S: extremal::stream::Stream + ?Sized> extremal::stream::Stream for Spell<'_, S> {
+impl<S: extremal::stream::Stream> extremal::stream::Stream for Spell<S> {
+    #[inline(always)]
     fn next(&mut self, decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
         if self.left == 0 {
             if self.begun.elapsed() > SPELL {
@@ -67,11 +68,84 @@ impl<S: extremal::stream::Stream + ?Sized> extremal::stream::Stream for Spell<'_
     }
 }
 
+/// One of examples.
+struct Shown<R>(R);
+
+impl<R: Rounds> extremal::stream::Stream for Shown<R> {
+    #[inline(always)]
+    fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
+        Ok(self.0.next())
+    }
+
+    fn row_bound(&self) -> f64 {
+        f64::INFINITY
+    }
+}
+
+/// One that others hold.
+struct Lent<'a>(&'a mut dyn extremal::stream::Stream);
+
+impl extremal::stream::Stream for Lent<'_> {
+    fn next(&mut self, decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
+        self.0.next(decision)
+    }
+
+    fn row_bound(&self) -> f64 {
+        self.0.row_bound()
+    }
+}
+
+/// A learner that plays whatever it is shown.
+struct Playing<'a, 'r> {
+    py: Python<'a>,
+    learner: &'a Learner,
+    objective: &'a Objective,
+    rounds: usize,
+    /// Whether Python's lock is given back meanwhile.
+    release: bool,
+    records: &'a mut Records<'r>,
+    total: &'a mut f64,
+}
+
+impl Audience for Playing<'_, '_> {
+    type Answer = PyResult<usize>;
+
+    fn look(self, rounds: impl Rounds) -> PyResult<usize> {
+        self.play(Shown(rounds))
+    }
+}
+
+impl Playing<'_, '_> {
+    /// Plays until the stream ends, or the spell; how many rounds were played.
+    fn play(self, stream: impl extremal::stream::Stream) -> PyResult<usize> {
+        let Self {
+            py,
+            learner,
+            objective,
+            rounds,
+            release,
+            records,
+            total,
+        } = self;
+        let mut held = learner.hold(py)?;
+        let (played, result) = {
+            let playing = &mut **held.learner;
+            let stream = Spell::new(stream, playing.dim());
+            let go = || run(playing, stream, objective, rounds, records, total);
+            if release { py.detach(go) } else { go() }
+        };
+        drop(held);
+        learner.give_way(py);
+        result.map_err(|e| learner.failed(py, &e))?;
+        Ok(played)
+    }
+}
+
 /// Plays until the stream ends, or the spell, and adds up the losses; how many rounds were played,
 /// and what went wrong. A round that went wrong has changed nothing.
-fn run<S: extremal::stream::Stream + ?Sized>(
+fn run(
     learner: &mut dyn extremal::learner::Learner,
-    stream: &mut S,
+    mut stream: impl extremal::stream::Stream,
     objective: &Objective,
     rounds: usize,
     records: &mut Records<'_>,
@@ -86,7 +160,6 @@ fn run<S: extremal::stream::Stream + ?Sized>(
     if !shown {
         learner.withdraw();
     }
-    let mut spell = Spell::new(stream, learner.dim());
     let mut played = 0;
     let note = |turn: Turn<'_>| {
         let Turn {
@@ -109,33 +182,19 @@ fn run<S: extremal::stream::Stream + ?Sized>(
     let rounds = rounds as u64;
     let clock = &mut || 0.0;
     let result = game::play(
-        learner, &mut spell, objective, rounds, clock, None, None, note,
+        learner,
+        &mut stream,
+        objective,
+        rounds,
+        clock,
+        None,
+        None,
+        note,
     );
     if result.is_err() && !(shown && played == 0) {
         learner.withdraw();
     }
     (played, result.map(|_| ()))
-}
-
-/// The same on a learner that waits for its turn; Python's lock is given back if told so.
-fn spell<S: extremal::stream::Stream + ?Sized>(
-    py: Python<'_>,
-    learner: &Learner,
-    objective: &Objective,
-    (stream, rounds): (&mut S, usize),
-    release: bool,
-    (records, total): (&mut Records<'_>, &mut f64),
-) -> PyResult<usize> {
-    let mut held = learner.hold(py)?;
-    let (played, result) = {
-        let playing = &mut **held.learner;
-        let mut go = || run(playing, stream, objective, rounds, records, total);
-        if release { py.detach(go) } else { go() }
-    };
-    drop(held);
-    learner.give_way(py);
-    result.map_err(|e| learner.failed(py, &e))?;
-    Ok(played)
 }
 
 fn records_of<'a>(
@@ -172,10 +231,16 @@ pub fn play_rows(
     let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
     let count = examples.len().saturating_sub(start);
     let mut records = records_of(&mut records, count)?;
-    let notes = (&mut records, &mut 0.0);
-    let objective = loss.objective(l2)?;
-    let game = (&mut examples.from(start), count);
-    spell(py, learner, &objective, game, release, notes)
+    let playing = Playing {
+        py,
+        learner,
+        objective: &loss.objective(l2)?,
+        rounds: count,
+        release,
+        records: &mut records,
+        total: &mut 0.0,
+    };
+    examples.show(start, playing)
 }
 
 /// Learners play all rows, each with its own labels; returns the total loss of all. With `undo`
@@ -220,11 +285,17 @@ pub fn fit<'py>(
     let mut play = || -> PyResult<()> {
         for (learner, game) in learners.iter().zip(&games) {
             let mut played = 0;
-            let mut stream = game.from(0);
             while played < game.len() {
-                let notes = (&mut Records(None), &mut total);
-                let rest = (&mut stream, game.len() - played);
-                played += spell(py, learner.get(), &objective, rest, release, notes)?;
+                let playing = Playing {
+                    py,
+                    learner: learner.get(),
+                    objective: &objective,
+                    rounds: game.len() - played,
+                    release,
+                    records: &mut Records(None),
+                    total: &mut total,
+                };
+                played += game.show(played, playing)?;
                 py.check_signals()?;
             }
         }
@@ -328,11 +399,17 @@ pub fn play_stream(
     mut records: Option<PyReadwriteArray2<'_, f64>>,
 ) -> PyResult<usize> {
     let mut records = records_of(&mut records, rounds)?;
-    let notes = (&mut records, &mut 0.0);
-    let objective = loss.objective(l2)?;
+    let playing = Playing {
+        py,
+        learner,
+        objective: &loss.objective(l2)?,
+        rounds,
+        release: true,
+        records: &mut records,
+        total: &mut 0.0,
+    };
     stream.begun.store(true, Ordering::Relaxed);
     let waited = stream.stream.lock_py_attached(py);
     let mut stream = waited.unwrap_or_else(PoisonError::into_inner);
-    let game = (&mut **stream, rounds);
-    spell(py, learner, &objective, game, true, notes)
+    playing.play(Lent(&mut **stream))
 }

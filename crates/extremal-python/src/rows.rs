@@ -1,9 +1,9 @@
 //! The rows of a matrix as examples: dense or CSR, in any order, with a 1 behind each where there is
 //! an intercept.
 
-use extremal::pair::{Point, Row};
-use extremal::stream::{Round, Stream};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use extremal::pair::Row;
+use extremal::stream::Round;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,9 +23,6 @@ pub enum Matrix<'py> {
 
 /// Numbers that belong to rows, borrowed.
 pub type Each<'py> = Option<PyReadonlyArray1<'py, f64>>;
-
-/// A row, its label and its weight.
-pub type Example<'a> = (Row<'a>, f64, f64);
 
 #[derive(Clone, Copy)]
 enum View<'a> {
@@ -47,13 +44,6 @@ pub struct Examples<'a> {
     weights: Option<&'a [f64]>,
     order: Option<&'a [i64]>,
     intercept: bool,
-}
-
-/// Where a row with its 1 is put together.
-#[derive(Default)]
-pub struct Desk {
-    indices: Vec<u32>,
-    values: Vec<f64>,
 }
 
 impl Matrix<'_> {
@@ -153,50 +143,14 @@ impl<'a> Examples<'a> {
         self.order.map_or(self.count, <[i64]>::len)
     }
 
-    /// The k-th.
-    pub fn get<'b>(&'b self, k: usize, desk: &'b mut Desk) -> Example<'b> {
-        let i = self.order.map_or(k, |order| order[k] as usize);
-        let label = self.labels.map_or(0.0, |labels| labels[i]);
-        let weight = self.weights.map_or(1.0, |weights| weights[i]);
-        (self.row(i, desk), label, weight)
-    }
-
-    fn row<'b>(&'b self, i: usize, desk: &'b mut Desk) -> Row<'b> {
-        let (row, place) = match self.rows {
-            View::Dense(matrix) => (&matrix[i * self.width..][..self.width], None),
-            View::Csr {
-                ends,
-                indices,
-                values,
-            } => {
-                let at = ends[i] as usize..ends[i + 1] as usize;
-                (&values[at.clone()], Some(&indices[at]))
-            }
-        };
-        let mut given = (row, place);
-        if self.intercept {
-            desk.values.clear();
-            desk.values.extend_from_slice(row);
-            desk.values.push(1.0);
-            if let Some(indices) = place {
-                desk.indices.clear();
-                desk.indices.extend_from_slice(indices);
-                desk.indices.push(self.width as u32);
-            }
-            given = (&desk.values, place.map(|_| &desk.indices[..]));
-        }
-        match given {
-            (values, None) => Row::Dense(values),
-            (values, Some(indices)) => Row::Sparse { indices, values },
-        }
-    }
-
-    /// As a stream, from the k-th on.
-    pub fn from(&self, k: usize) -> Replay<'_> {
-        Replay {
-            examples: self,
-            next: k,
-            desk: Desk::default(),
+    /// Shows them one by one from the k-th on, by a way for their kind alone: one that could be any
+    /// would cost as much as a short round.
+    pub fn show<A: Audience>(&self, k: usize, audience: A) -> A::Answer {
+        match (self.rows, self.intercept) {
+            (View::Dense(_), false) => audience.look(Replay::<false, false>::new(*self, k)),
+            (View::Dense(_), true) => audience.look(Replay::<false, true>::new(*self, k)),
+            (View::Csr { .. }, false) => audience.look(Replay::<true, false>::new(*self, k)),
+            (View::Csr { .. }, true) => audience.look(Replay::<true, true>::new(*self, k)),
         }
     }
 
@@ -209,26 +163,116 @@ impl<'a> Examples<'a> {
     }
 }
 
-/// Examples one by one.
-pub struct Replay<'a> {
-    examples: &'a Examples<'a>,
-    next: usize,
-    desk: Desk,
+/// Examples one after the other.
+pub trait Rounds: Send {
+    fn next(&mut self) -> Option<Round<'_>>;
 }
 
-impl Stream for Replay<'_> {
-    fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
-        if self.next >= self.examples.len() {
-            return Ok(None);
+/// Whoever is shown examples, of whatever kind.
+pub trait Audience {
+    type Answer;
+    fn look(self, rounds: impl Rounds) -> Self::Answer;
+}
+
+/// CSR or dense, with a 1 behind each or not.
+struct Replay<'a, const CSR: bool, const INTERCEPT: bool> {
+    examples: Examples<'a>,
+    next: usize,
+    /// Where a row with its 1 is put together.
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl<'a, const CSR: bool, const INTERCEPT: bool> Replay<'a, CSR, INTERCEPT> {
+    fn new(examples: Examples<'a>, next: usize) -> Self {
+        Self {
+            examples,
+            next,
+            indices: Vec::new(),
+            values: Vec::new(),
         }
-        let (row, label, weight) = self.examples.get(self.next, &mut self.desk);
-        self.next += 1;
-        Ok(Some(Round { row, label, weight }))
     }
 
-    fn row_bound(&self) -> f64 {
-        f64::INFINITY
+    #[inline(always)]
+    fn row(&mut self, i: usize) -> Row<'_> {
+        let width = self.examples.width;
+        let (mut values, mut indices) = match self.examples.rows {
+            View::Csr {
+                ends,
+                indices,
+                values,
+            } if CSR => {
+                let at = ends[i] as usize..ends[i + 1] as usize;
+                (&values[at.clone()], &indices[at])
+            }
+            View::Dense(matrix) if !CSR => (&matrix[i * width..][..width], &[][..]),
+            _ => unreachable!("the way is chosen by the kind"),
+        };
+        if INTERCEPT {
+            self.values.clear();
+            self.values.extend_from_slice(values);
+            self.values.push(1.0);
+            values = &self.values;
+            if CSR {
+                self.indices.clear();
+                self.indices.extend_from_slice(indices);
+                self.indices.push(width as u32);
+                indices = &self.indices;
+            }
+        }
+        if CSR {
+            Row::Sparse { indices, values }
+        } else {
+            Row::Dense(values)
+        }
     }
+}
+
+impl<const CSR: bool, const INTERCEPT: bool> Rounds for Replay<'_, CSR, INTERCEPT> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Round<'_>> {
+        let (k, examples) = (self.next, &self.examples);
+        if k >= examples.len() {
+            return None;
+        }
+        let i = examples.order.map_or(k, |order| order[k] as usize);
+        let label = examples.labels.map_or(0.0, |labels| labels[i]);
+        let weight = examples.weights.map_or(1.0, |weights| weights[i]);
+        self.next += 1;
+        let row = self.row(i);
+        Some(Round { row, label, weight })
+    }
+}
+
+/// For each class (for the second one alone where there are two) 1 where a label is of it and −1
+/// elsewhere; None where a label is of none.
+#[pyfunction]
+pub fn signs<'py>(
+    py: Python<'py>,
+    labels: PyReadonlyArray1<'py, f64>,
+    classes: Vec<f64>,
+) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
+    let labels = labels.as_slice()?;
+    let all = |known: &[f64]| labels.iter().all(|y| known.contains(y));
+    if !all(&classes) {
+        return Ok(None);
+    }
+    let chosen = if classes.len() == 2 {
+        &classes[1..]
+    } else {
+        &classes[..]
+    };
+    let signs = |class: &f64| {
+        let signs = PyArray1::zeros(py, labels.len(), false);
+        let mut writing = signs.readwrite();
+        for (sign, y) in writing.as_slice_mut()?.iter_mut().zip(labels) {
+            *sign = if y == class { 1.0 } else { -1.0 };
+        }
+        drop(writing);
+        Ok(signs)
+    };
+    let all: PyResult<Vec<_>> = chosen.iter().map(signs).collect();
+    all.map(Some)
 }
 
 /// Whether these can be the ends of a CSR matrix's rows.

@@ -153,7 +153,7 @@ impl Set {
     fn centre<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let mut x = vec![0.0; self.set.dim()];
         self.set.centre(&mut x);
-        PyArray1::from_vec(py, x)
+        PyArray1::from_slice(py, &x)
     }
 
     /// The point v of the set with the least ⟨direction, v⟩: one oracle call. Give the gradient as
@@ -169,7 +169,7 @@ impl Set {
         called.map_err(|e| self.failed(&e))?;
         let mut v = vec![0.0; self.set.dim()];
         atom.write(&mut v);
-        Ok(PyArray1::from_vec(py, v))
+        Ok(PyArray1::from_slice(py, &v))
     }
 
     /// The nearest point of the set, where that can be computed.
@@ -186,7 +186,7 @@ impl Set {
         };
         let mut x = vector(x, "x")?.as_slice()?.to_vec();
         projection.project(&mut x).map_err(|e| self.failed(&e))?;
-        Ok(PyArray1::from_vec(py, x))
+        Ok(PyArray1::from_slice(py, &x))
     }
 
     /// How far outside a point is, relative to the set's size; None where the set can't tell.

@@ -151,10 +151,12 @@ impl CoordinateSums {
     }
 
     pub(super) fn save(&self) -> SavedSums {
+        let mut cells = Vec::with_capacity(BLOCK * self.touched.count());
         let used = self.used().filter(|(_, cell)| cell.top != 0.0);
+        cells.extend(used.map(|(i, cell)| (i as u32, *cell)));
         SavedSums {
             dim: self.dim() as u64,
-            cells: used.map(|(i, cell)| (i as u32, *cell)).collect(),
+            cells,
             sums: self.sums,
         }
     }
@@ -339,7 +341,7 @@ impl CoordinateSums {
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
         // by what was touched: the dimension may be yet to grow
         let room = (BLOCK * self.touched.count()) as u64;
-        if sums.taken >= 4 * room || error > 1e-11 * (cc + floor * floor) {
+        if sums.taken >= 16 * room || error > 1e-11 * (cc + floor * floor) {
             self.sum_up();
         }
     }
@@ -363,14 +365,14 @@ impl CoordinateSums {
             let start = BLOCK * block;
             let end = self.cells.len().min(start + BLOCK);
             let (whole, rest) = self.cells[start..end].as_chunks::<LANES>();
-            for cells in whole {
-                for lane in 0..LANES {
-                    add(lane, &cells[lane]);
-                }
+            for four in whole {
+                four.iter()
+                    .enumerate()
+                    .for_each(|(lane, cell)| add(lane, cell));
             }
-            for (lane, cell) in rest.iter().enumerate() {
-                add(lane, cell);
-            }
+            rest.iter()
+                .enumerate()
+                .for_each(|(lane, cell)| add(lane, cell));
         }
         Products {
             yy: sum(yy),

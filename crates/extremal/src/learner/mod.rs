@@ -379,7 +379,9 @@ fn at_round(error: Error, round: u64) -> Error {
 }
 
 fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    postcard::to_stdvec(value).map_err(|e| Error::State(e.to_string()))
+    // with room for a small state, as batches of rows take one each to go back to
+    let room = Vec::with_capacity(4096);
+    postcard::to_extend(value, room).map_err(|e| Error::State(e.to_string()))
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {

@@ -478,6 +478,35 @@ def test_classes_may_have_any_names(names):
                 model.partial_fit(X[:1], np.array([type(names[0])(7)]))
 
 
+def test_small_batches_of_wide_rows():
+    """No state is kept for those where nothing can go wrong; where it can, all is taken back."""
+    rng, width = np.random.default_rng(5), 5000
+    X = sparse.random_array((60, width), density=0.01, format="csr", random_state=1)
+    y = rng.integers(0, 3, 60)
+    whole = learn(OnlineClassifier(), X, y, 3)
+    parts = OnlineClassifier()
+    for at in range(0, 60, 7):
+        learn(parts, X[at:at + 7], y[at:at + 7], 3)
+    assert_same(state(parts), state(whole))
+    for size in (np.nan, np.inf, 1e200, 1e300):
+        broken = X.copy()
+        broken.data[-1] = size
+        before = state(parts)
+        try:
+            parts.partial_fit(broken, y)
+        except ValueError:
+            assert_same(state(parts), before)
+        else:
+            assert np.isfinite(size) and np.isfinite(parts.coef_).all()
+    prices = np.abs(X.toarray()) + 1e-3
+    shares = OnlineRegressor("simplex", "log-wealth", fit_intercept=False).partial_fit(prices, y)
+    before = state(shares)
+    prices[-1] = -1.0
+    with pytest.raises(ValueError, match="log-wealth"):
+        shares.partial_fit(prices, y)
+    assert_same(state(shares), before)
+
+
 def test_refused_classes():
     X, y = data("dense", 4)
     new = OnlineClassifier()

@@ -29,7 +29,7 @@ pub struct Learner {
     waiting: AtomicUsize,
     spec: LearnerSpec,
     storage: Storage,
-    set: Py<Set>,
+    pub set: Py<Set>,
 }
 
 /// The learner, held. Gives it back when it goes.

@@ -1,7 +1,9 @@
 //! The rows of a matrix as examples: dense or CSR, in any order, with a 1 behind each where there is
 //! an intercept.
 
+use extremal::loss::Objective;
 use extremal::pair::Row;
+use extremal::set::Set;
 use extremal::stream::Round;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -156,11 +158,43 @@ impl<'a> Examples<'a> {
 
     /// Whether all entries are finite.
     pub fn are_finite(&self) -> bool {
-        let (View::Dense(values) | View::Csr { values, .. }) = self.rows;
-        // in parts, so that a part is looked at all at once
-        let fine = |part: &[f64]| part.iter().fold(true, |fine, v| fine & v.is_finite());
-        values.chunks(1024).all(fine)
+        are_within(self.values(), f64::MAX)
     }
+
+    fn values(&self) -> &[f64] {
+        let (View::Dense(values) | View::Csr { values, .. }) = self.rows;
+        values
+    }
+
+    /// Whether each can be played, by any learner on that set that has come so far: a round that no
+    /// other could follow would have been refused, and gradients like these are no larger than any.
+    pub fn are_harmless(&self, objective: &Objective, set: &dyn Set) -> bool {
+        const MODEST: f64 = 1e9;
+        let dim = set.dim();
+        let row = MODEST * (dim as f64).sqrt();
+        let reach = set.geometry().norm_bound;
+        let fit = match self.rows {
+            View::Dense(_) => self.width + usize::from(self.intercept) == dim,
+            View::Csr { indices, .. } => indices.iter().all(|i| (*i as usize) < dim),
+        };
+        let labels = self.labels.unwrap_or(&[]);
+        fit && objective.gradient_bound(row, MODEST, reach) * MODEST <= 1e100
+            && are_within(self.values(), MODEST)
+            && are_within(labels, MODEST)
+            && labels
+                .iter()
+                .all(|y| objective.loss().check_label(*y).is_ok())
+            && self
+                .weights
+                .is_none_or(|w| are_within(w, MODEST) && w.iter().all(|w| *w >= 0.0))
+    }
+}
+
+/// Whether no number is larger than this, nor NaN.
+fn are_within(numbers: &[f64], most: f64) -> bool {
+    // in parts, so that a part is looked at all at once
+    let fine = |part: &[f64]| part.iter().fold(true, |fine, v| fine & (v.abs() <= most));
+    numbers.chunks(1024).all(fine)
 }
 
 /// Examples one after the other.

@@ -54,3 +54,7 @@ def __getattr__(name):
             raise ImportError(f"{name} needs scikit-learn: pip install 'extremal[sklearn]'") from error
         return getattr(sklearn, name)
     raise AttributeError(f"module 'extremal' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*__all__, "OnlineClassifier", "OnlineRegressor"])

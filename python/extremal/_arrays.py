@@ -6,11 +6,15 @@ import numpy as np
 
 def _numbers(values, what):
     """A contiguous float64 array, `values` itself where it is one. numpy would make numbers of
-    complex ones, of dates and of texts as well: those are refused."""
+    complex ones, of dates and of texts as well, and leave masks out: those are refused."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(f"{what} must not be masked: fill the gaps first")
     array = np.asarray(values)
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{what} must be real numbers, not {array.dtype}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat):
+        raise ValueError(f"{what} must be real numbers, not texts")
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def vector(values, what, length=None):
@@ -30,7 +34,7 @@ def is_sparse(values):
 
 def _indices(values):
     """Column indices as uint32, a view where scipy has int32."""
-    array = np.ascontiguousarray(values)
+    array = np.require(values, None, ["C", "A"])
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"indices must be whole numbers, not {array.dtype}")
     if array.size and array.min() < 0:
@@ -55,7 +59,7 @@ def csr(matrix):
         matrix = matrix.copy()
         matrix.sum_duplicates()
         indices, data = matrix.indices, matrix.data
-    ends = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    ends = np.require(matrix.indptr, np.int64, ["C", "A"])
     count = ends[-1]
     if len(indices) != count or len(data) != count:
         indices, data = indices[:count], data[:count]
@@ -73,6 +77,8 @@ def matrix(values):
 def rows(values):
     """The rows of a matrix as the core takes them, and the matrix's shape."""
     if is_sparse(values):
+        if len(values.shape) != 2:
+            raise ValueError(f"rows must be a matrix, not an array of {len(values.shape)} dimensions")
         return (*csr(values), values.shape[1]), values.shape
     array = matrix(values)
     return array, array.shape
@@ -98,7 +104,7 @@ def gradient(values, dim):
             raise ValueError(f"a gradient of length {values.shape[-1]} in dimension {dim}")
         indptr, indices, data = csr(values)
         return indices, data
-    if isinstance(values, tuple) and len(values) == 2:
+    if isinstance(values, tuple) and len(values) == 2 and all(np.ndim(part) for part in values):
         indices, data = _indices(np.asarray(values[0])), vector(values[1], "values")
         if indices.ndim != 1 or len(indices) != len(data):
             raise ValueError(f"{indices.size} indices for {len(data)} values")

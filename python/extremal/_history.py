@@ -43,7 +43,10 @@ class History(dict):
 
     def to_pandas(self):
         """A data frame with one row per round. Needs pandas."""
-        import pandas
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install 'extremal[pandas]'") from error
 
         return pandas.DataFrame(dict(self)).set_index("round")
 
@@ -64,8 +67,14 @@ class History(dict):
         -------
         matplotlib axes
         """
-        import matplotlib.pyplot as plt
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("plot needs matplotlib: pip install 'extremal[plot]'") from error
 
+        if best is not None and np.shape(best) != self["loss"].shape:
+            raise ValueError(f"best must be the losses of a fixed decision, one for each of the "
+                             f"{len(self['loss'])} rounds: loss.value(rows @ best.point, y)")
         ax = ax or plt.gca()
         if best is None:
             curve, label = self["loss"].cumsum() / np.arange(1, len(self["loss"]) + 1), "average loss"

@@ -1,5 +1,7 @@
 """Whole runs, and what would have been best."""
 
+import math
+import operator
 import threading
 import warnings
 from typing import NamedTuple
@@ -11,8 +13,9 @@ from ._history import COLUMNS, History
 from .losses import from_spec as as_loss
 
 
-# A run over no more numbers than these takes less than a millisecond: Python's lock is kept, which
-# keeps others from writing into what is read, unless a Python function is called on the way.
+# A run over no more numbers than these takes about a millisecond (more with learners whose rounds
+# take longer than their rows): Python's lock is kept, which keeps others from writing into what is
+# read, unless a Python function is called on the way.
 _SHORT = 1 << 16
 
 
@@ -48,7 +51,8 @@ class _ReadOnly:
 
     An array is locked together with those that it is a view of. Runs in several threads may read
     the same one: the last of them gives it back. Other views that a user has made before are out
-    of reach, and so is memory that numpy does not own and would not let be written to again.
+    of reach, and so is memory that numpy does not own and would not let be written to again. Views
+    that are made meanwhile stay read-only.
     """
 
     _lock = threading.Lock()
@@ -154,9 +158,12 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     if isinstance(rows, _core.Stream):
         if rounds is None:
             raise ValueError("a stream does not end: give rounds")
-        return _run(learner, int(rounds), record, progress, lambda start, records, count:
+        _refuse("a stream brings its own", y=y, sample_weight=sample_weight)
+        return _run(learner, _count(rounds), record, progress, lambda start, records, count:
                     _core.play_stream(learner, rows, as_loss(loss), l2, count, records))
     if _is_own(rows):
+        _refuse("a loss of your own has no use for", y=y, sample_weight=sample_weight, l2=l2 or None,
+                loss=None if loss == "linear" else loss)
         return _play_own(learner, rows, rounds, record, progress)
     if rounds is not None:
         raise ValueError("there is a round for every row: rounds is for streams and own losses")
@@ -166,7 +173,7 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
         raise ValueError(f"rows of length {width} for a learner of dimension {learner.dim}")
     y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
-    release = _is_long(matrix, [learner])
+    release = _is_long(matrix, [learner], count, l2)
 
     def step(start, records, _):
         return _core.play_rows(learner, loss, l2, matrix, y, weights, start, records, release)
@@ -180,8 +187,8 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
 def fit(learners, rows, targets, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
     """Learners play all rows, each with its own labels, in an order, with a 1 behind each row for an
     intercept. Returns the total loss. With `undo` learners are as they were if something is raised."""
-    matrix, _ = _arrays.rows(rows)
-    release = _is_long(matrix, learners)
+    matrix, (count, _) = _arrays.rows(rows)
+    release = _is_long(matrix, learners, count, l2)
     arguments = (learners, as_loss(loss), l2, matrix, targets, weights, order, intercept, undo, release)
     if not release:
         return _core.fit(*arguments)
@@ -189,7 +196,22 @@ def fit(learners, rows, targets, *, loss, l2, weights=None, order=None, intercep
         return _core.fit(*arguments)
 
 
+def _count(rounds):
+    count = operator.index(rounds)
+    if count < 0:
+        raise ValueError(f"{rounds} rounds can't be played")
+    return count
+
+
+def _refuse(why, **given):
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{why} {name}: leave it out")
+
+
 def _labels(y, count, loss):
+    if y is not None and not loss.needs_label:
+        raise ValueError(f"the loss {loss.spec} has no use for labels: leave y out, or give another loss")
     if y is not None:
         return _arrays.vector(y, "labels", count)
     if loss.needs_label:
@@ -197,10 +219,14 @@ def _labels(y, count, loss):
     return None
 
 
-def _is_long(matrix, learners):
+def _is_long(matrix, learners, count, l2):
     """Whether to let other threads run meanwhile."""
-    numbers = matrix[2] if isinstance(matrix, tuple) else matrix
-    return numbers.size * len(learners) > _SHORT or learners[0].has_callback
+    first = learners[0]
+    if isinstance(matrix, tuple) and first.storage != "dense" and not l2:
+        numbers = matrix[2].size  # what is not stored takes no time
+    else:
+        numbers = count * first.dim
+    return numbers * len(learners) > _SHORT or first.has_callback
 
 
 def _is_own(rows):
@@ -240,9 +266,9 @@ def _play_own(learner, losses, rounds, record, progress):
     if hasattr(losses, "gradient"):
         if rounds is None:
             raise ValueError("one loss for all rounds: give rounds")
-        losses = repeat(losses, int(rounds))
+        losses = repeat(losses, _count(rounds))
     elif rounds is not None:
-        losses = islice(losses, int(rounds))
+        losses = islice(losses, _count(rounds))
     first = learner.rounds + 1
     values = []
     show, close = _bar(progress, rounds)
@@ -251,6 +277,8 @@ def _play_own(learner, losses, rounds, record, progress):
         for played, loss in enumerate(losses, 1):
             learner.decide(x)
             value = float(loss.value(x.copy())) if record else 0.0
+            if not math.isfinite(value):
+                raise _core.Error(f"round {first + played - 1}: the loss is {value}")
             learner.observe(loss.gradient(x.copy()))
             values.append(value)
             if played % 256 == 0:
@@ -301,11 +329,11 @@ def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if width + intercept != set.dim:
-        raise ValueError(f"rows of length {width} for a set of dimension {set.dim}")
+        ones = " and a 1" if intercept else ""
+        raise ValueError(f"rows of length {width}{ones} for a set of dimension {set.dim}")
     y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
-    with _ReadOnly(*_arrays.given(matrix, y, weights, rows)):
-        point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept)
+    point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept)
     # what rounding leaves of a total of 0 is no gap
     if value - floor > gap * abs(value) + 1e-9 * (1 + count):
         warnings.warn(f"the search ended {value - floor:.3g} above what is proven to be the least "

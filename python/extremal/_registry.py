@@ -1,5 +1,6 @@
 """Functions for everything that the library has registered, with signature and documentation."""
 
+import difflib
 import inspect
 import keyword
 import re
@@ -27,6 +28,8 @@ def cite(learner):
     % ofw-ls: Wan & Zhang, AAAI 2021, Theorem 1
     """
     name = getattr(learner, "name", learner)
+    if not isinstance(name, str):
+        raise TypeError(f"a learner or its name, not {learner!r}")
     return _core.citations(name)
 
 
@@ -49,6 +52,8 @@ def as_text(value, nested):
         return f"({value})" if nested and not value.startswith("(") else value
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(as_text(v, nested) for v in value) + "]"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
     if isinstance(value, (int, float)):
         return repr(value)
     if hasattr(value, "name") and hasattr(value, "dim"):
@@ -111,6 +116,15 @@ def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Con
     return made
 
 
+def _meant(given, signature):
+    """What a misspelt keyword may have been."""
+    for key in given:
+        near = difflib.get_close_matches(key, signature.parameters, 1)
+        if key not in signature.parameters and near:
+            return f"; did you mean {near[0]!r}?"
+    return ""
+
+
 def _function(entry, module, build, before, after, about, guarantee):
     keys = [python_name(p["name"]) for p in entry["parameters"]]
     kept = [a for a in after if a.name not in keys]
@@ -122,7 +136,10 @@ def _function(entry, module, build, before, after, about, guarantee):
     others = {a.name for a in kept}
 
     def function(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}{_meant(kwargs, signature)}") from None
         bound.apply_defaults()
         given = bound.arguments
         head = [given.pop(b) for b in before]

@@ -55,3 +55,7 @@ def _function(entry):
 _made = {python_name(entry["name"]): _function(entry) for entry in _core.dataset_entries()}
 globals().update(_made)
 __all__ += list(_made)
+
+
+def __dir__():
+    return sorted(__all__)

@@ -6,7 +6,8 @@ A key is called as in specs, with ``_`` for ``-``; ``lambda`` is ``lambda_``.
 import inspect
 
 from . import _registry
-from ._core import Learner, Loss
+from ._core import Learner
+from .losses import from_spec as as_loss
 
 __all__ = ["Learner", "default", "from_spec"]
 
@@ -51,7 +52,7 @@ def default(set, loss, l2=0.0, storage="dense"):
     >>> ex.learners.default(ex.sets.l2(dim=3), "logistic", storage="lazy").name
     'coin-ftrl'
     """
-    loss = loss if isinstance(loss, Loss) else Loss(loss)
+    loss = as_loss(loss)
     return Learner(Learner.default_spec(set, loss, l2, storage), set, storage)
 
 
@@ -66,3 +67,7 @@ _made = _registry.make(
 )
 globals().update(_made)
 __all__ += list(_made)
+
+
+def __dir__():
+    return sorted(__all__)

@@ -16,7 +16,11 @@ def from_spec(spec):
     spec : str or Loss
         As `extremal list losses` has it, ``"huber:delta=1"``. A loss is given back as it is.
     """
-    return spec if isinstance(spec, Loss) else _kept(spec)
+    if isinstance(spec, Loss):
+        return spec
+    if not isinstance(spec, str):
+        raise TypeError(f"a loss or its spec, not {spec!r}")
+    return _kept(spec) if len(spec) < 100 else Loss(spec)
 
 
 _kept = lru_cache(maxsize=64)(Loss)  # nobody can change one
@@ -25,3 +29,7 @@ _kept = lru_cache(maxsize=64)(Loss)  # nobody can change one
 _made = _registry.make("losses", __name__, Loss)
 globals().update(_made)
 __all__ += list(_made)
+
+
+def __dir__():
+    return sorted(__all__)

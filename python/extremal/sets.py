@@ -54,10 +54,6 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
     >>> simplex.minimise(np.array([3.0, 1.0, 2.0, 0.0]))
     array([0., 0., 0., 1.])
     """
-    if centre is not None:
-        from ._arrays import vector
-
-        centre = vector(centre, "centre")
     return Set.custom(oracle, dim=dim, diameter=diameter, norm_bound=norm_bound,
                       inner_radius=inner_radius, strong_convexity=strong_convexity, centre=centre,
                       violation=violation, name=name)
@@ -69,3 +65,7 @@ _made = _registry.make(
 )
 globals().update(_made)
 __all__ += list(_made)
+
+
+def __dir__():
+    return sorted(__all__)

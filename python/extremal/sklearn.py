@@ -1,5 +1,6 @@
 """Estimators with the manners of scikit-learn: online learners of linear models."""
 
+import warnings
 from contextlib import contextmanager
 from numbers import Integral
 
@@ -7,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,6 +20,8 @@ from ._play import fit, search
 from .losses import from_spec as as_loss
 
 __all__ = ["OnlineClassifier", "OnlineRegressor"]
+
+_SET = "l2:radius=1024"
 
 _PARAMETERS = """
     Parameters
@@ -105,7 +109,7 @@ class _Online(BaseEstimator):
     def _is_valid(self, X, *y):
         """Whether scikit-learn's checks, which take longer than a small batch does, would find
         nothing to convert, nor to refuse; but for NaN."""
-        return (_is_plain(X, 2) and X.dtype == np.float64 and X.flags.c_contiguous
+        return (_is_plain(X, 2) and X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned
                 and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
                 and all(_is_plain(labels, 1) and len(labels) == len(X) for labels in y))
 
@@ -133,7 +137,9 @@ class _Online(BaseEstimator):
         if space.dim != dim:
             intercept = " and an intercept" if self.fit_intercept else ""
             raise ValueError(f"a set of dimension {space.dim} for {self.n_features_in_} features"
-                             f"{intercept}")
+                             f"{intercept}: it must be {dim}")
+        if self.storage not in ("auto", "dense", "lazy", "sparse"):
+            raise ValueError(f"storage must be 'auto', 'dense', 'lazy' or 'sparse', not {self.storage!r}")
         if self.storage != "auto":
             storages = [self.storage]
         elif rows_are_sparse:
@@ -172,14 +178,20 @@ class _Online(BaseEstimator):
         self._learners = self._make_learners(len(targets), sparse.issparse(X))
         random, total = check_random_state(self.random_state), 0.0
         for _ in range(self.passes):
-            order = random.permutation(X.shape[0]) if self.shuffle else None
+            order = random.permutation(X.shape[0]).astype(np.int64, copy=False) if self.shuffle else None
             total += self._play(X, targets, weights, order)
         self.regret_ = self._regret(X, targets, weights, total) if self.regret else None
+        reach = self._learners[0].set.norm_bound
+        if self.set == _SET and np.linalg.norm(self._coefficients(), axis=1).max() > 0.9 * reach:
+            warnings.warn(f"the coefficients have come to the boundary of the default set, {_SET}: scale "
+                          "the targets and the features, or give a larger set", ConvergenceWarning,
+                          stacklevel=3)
 
     def _regret(self, X, targets, weights, total):
         least = most = 0.0
+        labelled = as_loss(self.loss).needs_label
         for learner, target in zip(self._learners, targets):
-            best = search(learner.set, X, target, loss=self.loss, l2=self.l2,
+            best = search(learner.set, X, target if labelled else None, loss=self.loss, l2=self.l2,
                           sample_weight=weights, intercept=self._has_intercept())
             least += self.passes * (best.value - best.gap)
             most += self.passes * best.value
@@ -238,7 +250,7 @@ class OnlineRegressor(RegressorMixin, _Online):
     True
     """
 
-    def __init__(self, set="l2:radius=1024", loss="squared", learner=None, l2=0.0, *,
+    def __init__(self, set=_SET, loss="squared", learner=None, l2=0.0, *,
                  fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
                  storage="auto"):
         self.set = set
@@ -288,7 +300,7 @@ class OnlineRegressor(RegressorMixin, _Online):
                 self._first_rows(X, [y], self._weights(sample_weight, X.shape[0]))
             return self
         if self._is_valid(X, y):
-            y = y.astype(np.float64, copy=False)
+            y = np.require(y, np.float64, ["C", "A"])
         else:
             X, y = self._rows(X, y, reset=False)
         self._more_rows(X, [y], self._weights(sample_weight, X.shape[0]))
@@ -353,7 +365,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
     (3, 4)
     """
 
-    def __init__(self, set="l2:radius=1024", loss="logistic", learner=None, l2=0.0, *,
+    def __init__(self, set=_SET, loss="logistic", learner=None, l2=0.0, *,
                  fit_intercept=True, passes=5, shuffle=True, regret=False, random_state=None,
                  storage="auto"):
         self.set = set
@@ -385,7 +397,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
             labels = np.full(len(y), -1.0)
             for place, label in enumerate(self.classes_):
                 labels[y == label] = place
-        signs = _core.signs(np.ascontiguousarray(labels, dtype=np.float64), classes)
+        signs = _core.signs(np.require(labels, np.float64, ["C", "A"]), classes)
         if signs is None:
             assert_all_finite(y, input_name="y")
             raise ValueError(f"y has labels that are not among the classes {self.classes_}: "
@@ -465,6 +477,12 @@ class OnlineClassifier(ClassifierMixin, _Online):
         # no class has any chance left: then all are alike
         chances[total[:, 0] == 0] = 1.0
         return chances / chances.sum(axis=1, keepdims=True)
+
+    @available_if(_is_logistic)
+    def predict_log_proba(self, X):
+        """The logarithms of what `predict_proba` gives; −∞ for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     @property
     def coef_(self):

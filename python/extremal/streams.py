@@ -34,3 +34,7 @@ _made = _registry.make(
 )
 globals().update(_made)
 __all__ += list(_made)
+
+
+def __dir__():
+    return sorted(__all__)

@@ -2,6 +2,8 @@
 
 import inspect
 
+import numpy as np
+
 from . import _core
 from ._registry import python_name
 
@@ -26,12 +28,16 @@ def _bound(name, about, arguments):
 
     def function(*args, **kwargs):
         given = signature.bind(*args, **kwargs).arguments
-        return _core.theorem(name, [float(given[n]) for n in names])
+        values = [np.asarray(given[n], dtype=np.float64) for n in names]
+        if all(value.ndim == 0 for value in values):
+            return _core.theorem(name, [float(value) for value in values])
+        each = np.broadcast(*values)
+        return np.array([_core.theorem(name, list(map(float, some))) for some in each]).reshape(each.shape)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
     function.__signature__ = signature
-    parameters = [line for n in names for line in (f"{n} : float", f"    {_ARGUMENTS[n]}")]
+    parameters = [line for n in names for line in (f"{n} : float or array", f"    {_ARGUMENTS[n]}")]
     function.__doc__ = "\n".join([about, "", "Parameters", "----------", *parameters])
     return function
 
@@ -39,3 +45,7 @@ def _bound(name, about, arguments):
 for _name, _about, _arguments in _core.theorems():
     globals()[_name] = _bound(_name, _about, _arguments)
     __all__.append(_name)
+
+
+def __dir__():
+    return sorted(__all__)

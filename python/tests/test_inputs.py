@@ -111,9 +111,12 @@ def test_the_core_does_not_trust_python():
         fit(rows=(ends[:-1], indices, csr.data, 3), targets=[y[1:]])
     with pytest.raises(ValueError, match="finite"):
         fit(rows=np.full((30, 3), np.inf))
+    with pytest.raises(ValueError, match="stored by rows"):
+        fit(rows=np.asfortranarray(ROWS))
     assert learner.save() == before
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_interrupts_are_heard_in_hindsight():
     """While the rows are searched, not only before and after."""
     script = """
@@ -146,19 +149,193 @@ except KeyboardInterrupt:
     assert min(delays) < 0.1, delays
 
 
-def test_an_interrupt_takes_a_batch_back():
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_takes_a_batch_back(monkeypatch):
     """Of several learners, all or none have played."""
-    sklearn = pytest.importorskip("sklearn")
-    assert sklearn
+    pytest.importorskip("sklearn")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400_000, 20)), rng.integers(0, 4, size=400_000)
     model = ex.OnlineClassifier().partial_fit(X[:100], y[:100], classes=range(4))
-    before = [learner.save() for learner in model._learners]
+    fit, seen = _core.fit, []
+
+    def watched(learners, *arguments):
+        before = [learner.save() for learner in learners]
+        try:
+            return fit(learners, *arguments)
+        except KeyboardInterrupt:
+            seen.append(before == [learner.save() for learner in learners])
+            raise
+
+    monkeypatch.setattr(_core, "fit", watched)
     timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         for _ in range(1000):
             model.partial_fit(X, y)
-            before = [learner.save() for learner in model._learners]
-    assert [learner.save() for learner in model._learners] == before
-    assert X.flags.writeable
+    assert all(seen) and X.flags.writeable
+
+
+def test_streams_may_be_looked_at_while_they_are_played():
+    stream, learner = ex.streams.drift(3), ex.learners.ofw_free(ex.sets.l2(dim=3))
+    thread = threading.Thread(target=lambda: ex.play(learner, stream, rounds=1_000_000, record=False))
+    thread.start()
+    while thread.is_alive():
+        assert stream.row_bound > 0 and stream.label_bound >= 0
+    thread.join()
+
+
+def test_an_oracle_may_not_play_the_stream_it_is_asked_for():
+    stream, other = ex.streams.drift(3), ex.learners.ofw_free(ex.sets.l2(dim=3))
+
+    def oracle(direction):
+        ex.play(other, stream, rounds=1)
+
+    learner = ex.learners.ofw_free(ex.sets.custom(oracle, dim=3, diameter=2.0))
+    with pytest.raises(RuntimeError, match="being played"):
+        ex.play(learner, stream, rounds=10)
+    assert len(ex.play(other, stream, rounds=10)["loss"]) == 10
+
+
+def test_arrays_with_gaps_and_between_places():
+    pytest.importorskip("sklearn")
+    y = ROWS[:, 0] + 1.0
+    packed = np.zeros(30, dtype=[("byte", "i1"), ("row", "f8", 3), ("y", "f8")])
+    packed["row"], packed["y"] = ROWS, y
+    assert not packed["row"].flags.aligned
+    wide = np.repeat(ROWS, 2, axis=1)[:, ::2]
+    columns = np.column_stack([y, y])[:, 0]
+
+    def after(rows, y):
+        model = ex.OnlineRegressor()
+        for _ in range(3):
+            model.partial_fit(rows, y)
+        learner = ex.learners.ofw_free(ex.sets.l2(dim=3))
+        ex.play(learner, rows, y, loss="squared")
+        learner.observe(rows[0])
+        return model.coef_.tolist(), learner.save()
+
+    plain = after(ROWS, y)
+    assert after(packed["row"], packed["y"]) == after(wide, columns) == after(np.asfortranarray(ROWS), y[::-1][::-1]) == plain
+
+
+def test_what_has_no_use_is_refused():
+    class Own:
+        def value(self, x):
+            return float(x @ x)
+
+        def gradient(self, x):
+            return 2 * x
+
+    learner, stream = ex.learners.ofw_free(ex.sets.l2(dim=3)), ex.streams.regression(3)
+    before = learner.save()
+    for rows, more in [(Own(), {"l2": 1.0}), (Own(), {"y": [1.0]}), (Own(), {"loss": "squared"}),
+                       (Own(), {"sample_weight": [1.0]}), (stream, {"y": [1.0]}), (stream, {"sample_weight": [1.0]})]:
+        with pytest.raises(ValueError, match="leave it out"):
+            ex.play(learner, rows, rounds=3, **more)
+    with pytest.raises(ValueError, match="no use for labels"):
+        ex.play(learner, ROWS, ROWS[:, 0])
+    for rounds in (-3, 2.5):
+        with pytest.raises((ValueError, TypeError)):
+            ex.play(learner, stream, rounds=rounds)
+    for wrong in (np.array([["1", "2", "3"]], dtype=object), np.ma.masked_less(ROWS, 0), sp.coo_array(ROWS[0])):
+        with pytest.raises(ValueError):
+            ex.play(learner, wrong)
+    assert learner.save() == before
+
+
+def test_a_tuple_of_numbers_is_a_vector():
+    ball = ex.sets.l2(dim=2)
+    pair, vector, sparse = (ex.learners.gauge_ftrl(ball) for _ in range(3))
+    pair.observe((1, 2))
+    vector.observe([1, 2])
+    sparse.observe(([0, 1], [1.0, 2.0]))
+    np.testing.assert_array_equal(pair.decision, vector.decision)
+    np.testing.assert_allclose(pair.decision, sparse.decision)
+
+
+def test_whole_numbers_may_be_floats():
+    learner = ex.learners.ofw_ls(ex.sets.l2(dim=4.0), horizon=1e5, gradient_bound=1)
+    assert learner.dim == 4 and "horizon=100000" in learner.spec
+
+
+def test_misspelt_keys():
+    with pytest.raises(TypeError, match=r"ofw_ls\(\).*horizn.*did you mean 'horizon'"):
+        ex.learners.ofw_ls(ex.sets.l2(dim=2), horizn=3)
+    for wrong in (ex.losses.logistic, ["linear"], 3):
+        with pytest.raises(TypeError, match="a loss or its spec"):
+            ex.play(ex.learners.ofw_free(ex.sets.l2(dim=3)), ROWS, loss=wrong)
+    with pytest.raises(TypeError, match="a learner or its name"):
+        ex.cite(3)
+
+
+def test_the_row_is_named():
+    rows = ROWS.copy()
+    rows[17, 1] = np.nan
+    with pytest.raises(ex.Error, match="^row 17: "):
+        ex.play(ex.learners.ofw_free(ex.sets.l2(dim=3)), rows)
+    with pytest.raises(ex.Error, match="^row 3: label 7"):
+        ex.play(ex.learners.ofw_free(ex.sets.l2(dim=3)), ROWS[:5], [1, 1, 1, 7, 1], loss="logistic")
+
+
+def test_oracles_that_can_not_be():
+    with pytest.raises(TypeError, match="must be a function"):
+        ex.sets.custom(3, dim=3, diameter=2.0)
+    wrong_sign = ex.sets.custom(lambda g: g / np.linalg.norm(g), dim=3, diameter=2.0)
+    with pytest.raises(ValueError, match="must minimise"):
+        ex.learners.ofw(wrong_sign).observe([1.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match="must minimise"):
+        ex.best_in_hindsight(wrong_sign, ROWS)
+    too_far = ex.sets.custom(lambda g: -9 * g / np.linalg.norm(g), dim=3, diameter=2.0)
+    with pytest.raises(ValueError, match="norm_bound"):
+        ex.learners.ofw(too_far).observe([1.0, 0.0, 0.0])
+
+
+def test_sets_with_callbacks_are_shared_by_copies():
+    ball = ex.sets.custom(lambda g: -g / np.linalg.norm(g), dim=3, diameter=2.0)
+    assert copy.copy(ball) is copy.deepcopy(ball) is ball
+    learner = ex.learners.ofw_free(ball)
+    learner.observe([1.0, 2.0, 3.0])
+    other = copy.deepcopy(learner)
+    assert other.save() == learner.save() and other is not learner
+    clone = pytest.importorskip("sklearn.base").clone
+    assert clone(ex.OnlineRegressor(set=ball)).set is ball
+
+
+def test_losses_and_bounds_of_arrays():
+    loss, z, y = ex.losses.logistic(), np.linspace(-3, 3, 7), np.array([1.0, -1, 1, -1, 1, -1, 1])
+    np.testing.assert_array_equal(loss.value(z, y), [loss.value(a, b) for a, b in zip(z, y)])
+    np.testing.assert_array_equal(loss.slope(z, 1.0), [loss.slope(a, 1.0) for a in z])
+    with pytest.raises(ex.Error, match="label 3"):
+        loss.value(z, np.full(7, 3.0))
+    rounds = np.array([10, 100, 1000])
+    np.testing.assert_array_equal(ex.theory.ofw(1, 2, rounds), [ex.theory.ofw(1, 2, t) for t in rounds])
+    assert isinstance(ex.theory.ofw(1, 2, 10), float)
+
+
+def test_long_specs_are_cut_where_people_read_them():
+    box = ex.sets.box(lower=np.zeros(5000), upper=1)
+    assert len(repr(box)) < 300 and box.dim == 5000 and len(box.spec) > 5000
+
+
+def test_what_completion_offers():
+    for module in (ex, ex.sets, ex.losses, ex.learners, ex.streams, ex.theory, ex.datasets):
+        assert all(hasattr(module, name) for name in dir(module))
+        assert not {"np", "inspect", "lru_cache", "python_name"} & set(dir(module))
+    assert {"OnlineClassifier", "OnlineRegressor"} <= set(dir(ex))
+
+
+def test_a_default_set_that_binds_is_told():
+    warning = pytest.importorskip("sklearn.exceptions").ConvergenceWarning
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 5))
+    y = 200_000 + 50_000 * X[:, 0]
+    with pytest.warns(warning, match="boundary of the default set"):
+        ex.OnlineRegressor(random_state=0).fit(X, y)
+    model = ex.OnlineRegressor("l2:radius=1e6", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.99
+
+
+def test_log_probabilities():
+    pytest.importorskip("sklearn")
+    model = ex.OnlineClassifier(random_state=0).fit(ROWS, ROWS[:, 0] > 0)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(ROWS)), model.predict_proba(ROWS))

@@ -352,7 +352,7 @@ def test_best_on_the_simplex(rng, loss):
     dim, rounds = 4, 120
     if loss == "log-wealth":
         rows = 1 + 0.05 * rng.normal(size=(rounds, dim))
-        labels, weights = np.zeros(rounds), np.ones(rounds)
+        labels, weights = None, np.ones(rounds)
     else:
         rows, labels, weights = examples(rng, rounds=rounds, dim=dim)
     if loss == "logistic":

@@ -523,9 +523,8 @@ def test_sets_losses_and_histories_are_copied(rng):
 def test_callbacks_are_not_pickled():
     ball = ex.sets.custom(lambda d: -d, dim=DIM, diameter=2.0)
     for thing in (ball, fresh(ball)):
-        for how in (pickle.dumps, copy.deepcopy):
-            with pytest.raises(ValueError, match="callback can't be pickled"):
-                how(thing)
+        with pytest.raises(ValueError, match="callback can't be pickled"):
+            pickle.dumps(thing)
 
 
 def test_a_state_goes_to_the_same_custom_set(rng):

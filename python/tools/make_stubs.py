@@ -109,7 +109,7 @@ def imports(body):
     return lines
 
 
-IMPORTS = [("collections.abc", ["Callable", "Sequence"]), ("typing", ["Literal", "NamedTuple"]), ("", []),
+IMPORTS = [("collections.abc", ["Callable", "Sequence"]), ("typing", ["Any", "Literal", "NamedTuple"]), ("", []),
            ("numpy", ["np"]), ("numpy.typing", ["ArrayLike", "NDArray"]), ("", []),
            ("._core", ["Learner", "Loss", "Set", "Stream"]), ("", [])]
 
@@ -149,7 +149,7 @@ def stubs():
             entries("streams", ["dim: int"], ["seed: int = 0"], "Stream"), ["Stream", "from_spec"]),
         "theory": module(
             "The theorems' bounds, as functions of their constants.", [],
-            [(name, function(name, [f"{python_name(a)}: float" for a in arguments], "float"))
+            [(name, function(name, [f"{python_name(a)}: ArrayLike" for a in arguments], "Any"))
              for name, _, arguments in _core.theorems()]),
         "datasets": module(
             "Data sets that come with the package.",

@@ -100,7 +100,8 @@ pub fn play(
     let spec: LearnerSpec = learner.parse()?;
     let storage = match storage {
         "lazy" => Storage::Lazy,
-        _ => Storage::Dense,
+        "dense" => Storage::Dense,
+        _ => return Err(format!("no storage `{storage}`").into()),
     };
     let objective = Objective::new(loss.parse::<LossSpec>()?.build()?, 0.0)?;
     let stream = || DenseStream {

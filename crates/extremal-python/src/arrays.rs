@@ -2,7 +2,7 @@
 //! anything else before it gets here.
 
 use extremal::pair::{Gradient, Row};
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -20,7 +20,7 @@ impl<'py> Taken<'py> {
     /// nothing for what Python has to convert first.
     pub fn new(given: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = given.cast::<PyArray1<f64>>() {
-            return Ok(array.is_contiguous().then(|| Self::Dense(array.readonly())));
+            return Ok(borrowed(array)?.map(Self::Dense));
         }
         if let Ok(pair) = given.cast::<PyTuple>()
             && pair.len() == 2
@@ -29,10 +29,9 @@ impl<'py> Taken<'py> {
             if let (Ok(i), Ok(v)) = (
                 indices.cast::<PyArray1<u32>>(),
                 values.cast::<PyArray1<f64>>(),
-            ) && i.is_contiguous()
-                && v.is_contiguous()
+            ) && let (Some(i), Some(v)) = (borrowed(i)?, borrowed(v)?)
             {
-                return Ok(Some(Self::Sparse(i.readonly(), v.readonly())));
+                return Ok(Some(Self::Sparse(i, v)));
             }
         }
         Ok(None)
@@ -73,17 +72,25 @@ impl<'py> Taken<'py> {
     }
 }
 
+/// An array as it is, unless it has gaps or lies between the places of numbers.
+fn borrowed<'py, T: numpy::Element>(
+    array: &Bound<'py, PyArray1<T>>,
+) -> PyResult<Option<PyReadonlyArray1<'py, T>>> {
+    let array = array.try_readonly()?;
+    Ok(array.as_slice().is_ok().then_some(array))
+}
+
 /// Anything that a user may call a vector: borrowed where it is float64 and contiguous, converted by
 /// Python otherwise.
 pub fn vector<'py>(given: &Bound<'py, PyAny>, what: &str) -> PyResult<PyReadonlyArray1<'py, f64>> {
     if let Ok(array) = given.cast::<PyArray1<f64>>()
-        && array.is_contiguous()
+        && let Some(array) = borrowed(array)?
     {
-        return Ok(array.readonly());
+        return Ok(array);
     }
     let arrays = given.py().import("extremal._arrays")?;
     let converted = arrays.call_method1("vector", (given, what))?;
-    Ok(converted.cast_into::<PyArray1<f64>>()?.readonly())
+    Ok(converted.cast_into::<PyArray1<f64>>()?.try_readonly()?)
 }
 
 /// Sparse rows name each entry once.

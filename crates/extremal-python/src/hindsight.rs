@@ -50,10 +50,12 @@ pub fn best<'py>(
     gap: f64,
     intercept: bool,
 ) -> PyResult<Found<'py>> {
+    let mut sum = Sum::new(set.set.dim(), &loss.objective(l2)?).map_err(|e| raise(&e))?;
     let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
     let examples = examples.with_intercept(intercept)?;
-    let mut sum = Sum::new(set.set.dim(), &loss.objective(l2)?).map_err(|e| raise(&e))?;
     examples.show(0, Collecting(&mut sum))?;
+    // the sum has copies: the arrays may be written to while it is searched
+    drop((rows, y, weights));
     let options = Options {
         relative_gap: gap,
         ..Options::default()

@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arrays::Taken;
 use crate::errors::{raise, raise_or};
 use crate::loss::Loss;
-use crate::set::Set;
+use crate::set::{Set, shortened};
 
 /// A learner on a set: decide, then observe the gradient, round by round.
 #[pyclass(frozen, module = "extremal._core", name = "Learner")]
@@ -98,7 +98,7 @@ impl Learner {
         }
     }
 
-    pub fn failed(&self, py: Python<'_>, error: &extremal::Error) -> PyErr {
+    pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
         raise_or(error, self.set.bind(py).get().raised.as_deref())
     }
 }
@@ -275,7 +275,8 @@ impl Learner {
 
     /// What is proven about the regret after the rounds played (or as many as said), with its
     /// assumptions as far as they can be checked; None where nothing is. A dict: theorem, exponent
-    /// of T, bound, and assumptions as pairs (holds, text).
+    /// of T, bound, and assumptions as pairs (holds, text). A learner that knows its bound only from
+    /// what it has seen gives that of the rounds played, whatever `rounds` says.
     #[pyo3(signature = (rounds=None, strong_convexity=0.0))]
     fn guarantee<'py>(
         &self,
@@ -289,6 +290,11 @@ impl Learner {
         };
         let seen = *held.learner.seen();
         let rounds = rounds.unwrap_or(seen.rounds as f64);
+        if !(rounds >= 0.0) {
+            return Err(PyValueError::new_err(format!(
+                "{rounds} rounds can't be played"
+            )));
+        }
         let table = PyDict::new(py);
         table.set_item("theorem", guarantee.theorem())?;
         table.set_item("exponent", guarantee.exponent())?;
@@ -327,7 +333,8 @@ impl Learner {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let set = self.set.bind(py).repr()?;
-        Ok(format!("Learner('{}', {set})", self.spec))
+        let spec = shortened(&self.spec.to_string());
+        Ok(format!("Learner('{spec}', {set})"))
     }
 
     #[allow(clippy::type_complexity)] // what pickle wants

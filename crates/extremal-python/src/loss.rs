@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use extremal::loss::{LossSpec, Objective};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 
+use crate::arrays::vector;
 use crate::errors::raise;
 
 /// A loss of a prediction ⟨a, x⟩ and a label.
@@ -17,6 +19,31 @@ pub struct Loss {
 impl Loss {
     pub fn objective(&self, l2: f64) -> PyResult<Objective> {
         Objective::new(self.loss.clone(), l2).map_err(|e| raise(&e))
+    }
+}
+
+impl Loss {
+    fn each<'py>(
+        &self,
+        prediction: &Bound<'py, PyAny>,
+        label: &Bound<'py, PyAny>,
+        part: fn((f64, f64)) -> f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = prediction.py();
+        let one = |z: f64, y: f64| {
+            self.loss.check_label(y).map_err(|e| raise(&e))?;
+            Ok(part(self.loss.at(z, y)))
+        };
+        if let (Ok(z), Ok(y)) = (prediction.extract::<f64>(), label.extract::<f64>()) {
+            return Ok(one(z, y)?.into_pyobject(py)?.into_any());
+        }
+        let numpy = py.import("numpy")?;
+        let pair = numpy.call_method1("broadcast_arrays", (prediction, label))?;
+        let z = vector(&pair.get_item(0)?, "predictions")?;
+        let y = vector(&pair.get_item(1)?, "labels")?;
+        let pairs = z.as_slice()?.iter().zip(y.as_slice()?);
+        let all: Vec<f64> = pairs.map(|(z, y)| one(*z, *y)).collect::<PyResult<_>>()?;
+        Ok(PyArray1::from_slice(py, &all).into_any())
     }
 }
 
@@ -44,16 +71,22 @@ impl Loss {
         self.loss.needs_label()
     }
 
-    /// Its value at a prediction and a label.
-    fn value(&self, prediction: f64, label: f64) -> PyResult<f64> {
-        self.loss.check_label(label).map_err(|e| raise(&e))?;
-        Ok(self.loss.at(prediction, label).0)
+    /// Its value at a prediction and a label, or at each of several.
+    fn value<'py>(
+        &self,
+        prediction: &Bound<'py, PyAny>,
+        label: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.each(prediction, label, |(value, _)| value)
     }
 
     /// Its derivative in the prediction.
-    fn slope(&self, prediction: f64, label: f64) -> PyResult<f64> {
-        self.loss.check_label(label).map_err(|e| raise(&e))?;
-        Ok(self.loss.at(prediction, label).1)
+    fn slope<'py>(
+        &self,
+        prediction: &Bound<'py, PyAny>,
+        label: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.each(prediction, label, |(_, slope)| slope)
     }
 
     fn __repr__(&self) -> String {

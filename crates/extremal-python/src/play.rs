@@ -2,7 +2,8 @@
 //! heard and progress can be shown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use extremal::game::{self, Turn};
@@ -10,12 +11,12 @@ use extremal::loss::Objective;
 use extremal::pair::Point;
 use extremal::stream::{Round, StreamSpec};
 use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
 use crate::errors::raise;
-use crate::learner::Learner;
+use crate::learner::{Held, Learner};
 use crate::loss::Loss;
 use crate::rows::{Audience, Each, Matrix, Rounds};
 
@@ -104,6 +105,8 @@ struct Playing<'a, 'r> {
     learner: &'a Learner,
     objective: &'a Objective,
     rounds: usize,
+    /// The first row's number, where there are rows.
+    row: Option<usize>,
     /// Whether Python's lock is given back meanwhile.
     release: bool,
     records: &'a mut Records<'r>,
@@ -114,23 +117,24 @@ impl Audience for Playing<'_, '_> {
     type Answer = PyResult<usize>;
 
     fn look(self, rounds: impl Rounds) -> PyResult<usize> {
-        self.play(Shown(rounds))
+        let held = self.learner.hold(self.py)?;
+        self.play(held, Shown(rounds))
     }
 }
 
 impl Playing<'_, '_> {
     /// Plays until the stream ends, or the spell; how many rounds were played.
-    fn play(self, stream: impl extremal::stream::Stream) -> PyResult<usize> {
+    fn play(self, mut held: Held<'_>, stream: impl extremal::stream::Stream) -> PyResult<usize> {
         let Self {
             py,
             learner,
             objective,
             rounds,
+            row,
             release,
             records,
             total,
         } = self;
-        let mut held = learner.hold(py)?;
         let (played, result) = {
             let playing = &mut **held.learner;
             let stream = Spell::new(stream, playing.dim());
@@ -139,8 +143,11 @@ impl Playing<'_, '_> {
         };
         drop(held);
         learner.give_way(py);
-        result.map_err(|e| learner.failed(py, &e))?;
-        Ok(played)
+        match (result, row) {
+            (Ok(()), _) => Ok(played),
+            (Err(e), None) => Err(learner.failed(py, &e)),
+            (Err(e), Some(row)) => Err(learner.failed(py, &format!("row {}: {e}", row + played))),
+        }
     }
 }
 
@@ -207,7 +214,7 @@ fn records_of<'a>(
     let Some(given) = given else {
         return Ok(Records(None));
     };
-    if given.shape() != [rows, COLUMNS] {
+    if given.shape() != [rows, COLUMNS] || !given.is_c_contiguous() {
         return Err(PyValueError::new_err(format!(
             "records must have shape ({rows}, {COLUMNS})"
         )));
@@ -239,6 +246,7 @@ pub fn play_rows(
         learner,
         objective: &loss.objective(l2)?,
         rounds: count,
+        row: Some(start),
         release,
         records: &mut records,
         total: &mut 0.0,
@@ -294,7 +302,7 @@ pub fn fit<'py>(
     }
     let mut total = 0.0;
     let mut play = || -> PyResult<()> {
-        for (learner, game) in learners.iter().zip(&games) {
+        for (k, (learner, game)) in learners.iter().zip(&games).enumerate() {
             let mut played = 0;
             while played < game.len() {
                 let playing = Playing {
@@ -302,12 +310,15 @@ pub fn fit<'py>(
                     learner: learner.get(),
                     objective: &objective,
                     rounds: game.len() - played,
+                    row: order.is_none().then_some(played),
                     release,
                     records: &mut Records(None),
                     total: &mut total,
                 };
                 played += game.show(played, playing)?;
-                if !safe {
+                // once all is played a signal is Python's own to raise
+                let done = played >= game.len() && k + 1 == learners.len();
+                if !safe && !done {
                     py.check_signals()?;
                 }
             }
@@ -329,10 +340,18 @@ pub fn fit<'py>(
 #[pyclass(frozen, module = "extremal._core", name = "Stream")]
 pub struct Stream {
     stream: Mutex<Box<dyn extremal::stream::Stream>>,
+    /// Who plays it.
+    holder: Mutex<Option<ThreadId>>,
     begun: AtomicBool,
     spec: String,
     dim: usize,
     seed: u64,
+    /// No row's ℓ2 norm exceeds this.
+    #[pyo3(get)]
+    row_bound: f64,
+    /// No |label| exceeds this.
+    #[pyo3(get)]
+    label_bound: f64,
 }
 
 #[pymethods]
@@ -350,25 +369,17 @@ impl Stream {
                 ))
             })?,
         };
+        let stream = parsed.build(dim, seed).map_err(|e| raise(&e))?;
         Ok(Self {
-            stream: Mutex::new(parsed.build(dim, seed).map_err(|e| raise(&e))?),
+            row_bound: stream.row_bound(),
+            label_bound: stream.label_bound(),
+            stream: Mutex::new(stream),
+            holder: Mutex::new(None),
             begun: AtomicBool::new(false),
             spec: parsed.to_string(),
             dim,
             seed,
         })
-    }
-
-    /// No row's ℓ2 norm exceeds this.
-    #[getter]
-    fn row_bound(&self) -> f64 {
-        self.lock().row_bound()
-    }
-
-    /// No |label| exceeds this.
-    #[getter]
-    fn label_bound(&self) -> f64 {
-        self.lock().label_bound()
     }
 
     fn __repr__(&self) -> String {
@@ -393,8 +404,8 @@ impl Stream {
 }
 
 impl Stream {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Box<dyn extremal::stream::Stream>> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -417,12 +428,24 @@ pub fn play_stream(
         learner,
         objective: &loss.objective(l2)?,
         rounds,
+        row: None,
         release: true,
         records: &mut records,
         total: &mut 0.0,
     };
-    stream.begun.store(true, Ordering::Relaxed);
+    // the learner first, as whoever waits for it must not keep the stream from others
+    let held = learner.hold(py)?;
+    let me = Some(std::thread::current().id());
+    if *stream.holder() == me {
+        return Err(PyRuntimeError::new_err(
+            "the stream is being played: an oracle that is called meanwhile can't play it",
+        ));
+    }
     let waited = stream.stream.lock_py_attached(py);
-    let mut stream = waited.unwrap_or_else(PoisonError::into_inner);
-    playing.play(Lent(&mut **stream))
+    let mut rounds = waited.unwrap_or_else(PoisonError::into_inner);
+    stream.begun.store(true, Ordering::Relaxed);
+    *stream.holder() = me;
+    let played = playing.play(held, Lent(&mut **rounds));
+    *stream.holder() = None;
+    played
 }

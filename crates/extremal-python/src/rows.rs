@@ -52,7 +52,10 @@ impl Matrix<'_> {
     /// The examples, in the order of the rows, without labels, each of weight 1.
     pub fn examples(&self) -> PyResult<Examples<'_>> {
         let (rows, count, width) = match self {
-            Self::Dense(x) => (View::Dense(x.as_slice()?), x.shape()[0], x.shape()[1]),
+            Self::Dense(x) if x.is_c_contiguous() => {
+                (View::Dense(x.as_slice()?), x.shape()[0], x.shape()[1])
+            }
+            Self::Dense(_) => return Err(PyValueError::new_err("rows must be stored by rows")),
             Self::Csr(ends, indices, values, width) => {
                 let (ends, indices, values) =
                     (ends.as_slice()?, indices.as_slice()?, values.as_slice()?);

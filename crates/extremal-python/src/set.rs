@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use extremal::kernel;
 use extremal::set::{Atom, CustomSet, Geometry, SetSpec, SharedSet};
 use numpy::{PyArray1, ToPyArray};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrays::vector;
@@ -35,7 +36,10 @@ impl Set {
         let spec: SetSpec = spec.parse().map_err(|e| raise(&e))?;
         let set = spec.build(dim).map_err(|e| raise(&e))?;
         Ok(Self {
-            spec: Some(with_dim(spec, set.dim())),
+            spec: Some(match dim {
+                Some(dim) if spec.build(None).is_err() => with_dim(spec, dim),
+                _ => spec,
+            }),
             set,
             raised: None,
         })
@@ -46,6 +50,7 @@ impl Set {
     #[pyo3(signature = (oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None, centre=None, violation=None, name="custom"))]
     #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
     fn custom(
+        py: Python<'_>,
         oracle: Py<PyAny>,
         dim: usize,
         diameter: f64,
@@ -62,22 +67,30 @@ impl Set {
             inner_radius,
             strong_convexity,
         };
+        if !oracle.bind(py).is_callable() {
+            return Err(PyTypeError::new_err(
+                "the oracle must be a function of a direction",
+            ));
+        }
+        let centre = match centre {
+            None => vec![0.0; dim],
+            Some(centre) => vector(&centre, "centre")?.as_slice()?.to_vec(),
+        };
         let raised = Arc::new(Raised::default());
         let slot = raised.clone();
+        let inside = centre.clone();
         let minimise = move |direction: &[f64], v: &mut [f64]| {
             Python::attach(|py| {
                 let mut call = || -> PyResult<()> {
                     let answer = oracle.call1(py, (direction.to_pyarray(py),))?;
-                    fill(answer.bind(py), v)
+                    fill(answer.bind(py), v)?;
+                    check_answer(&geometry, direction, v, &inside)
                 };
                 call().map_err(|e| slot.keep(e))
             })
         };
         let mut set = CustomSet::new(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
-        if let Some(centre) = centre {
-            let centre = vector(&centre, "centre")?;
-            set = set.with_centre(centre.as_slice()?).map_err(|e| raise(&e))?;
-        }
+        set = set.with_centre(&centre).map_err(|e| raise(&e))?;
         if let Some(violation) = violation {
             let slot = raised.clone();
             set = set.with_violation(move |x| {
@@ -110,12 +123,6 @@ impl Set {
     #[getter]
     fn spec(&self) -> Option<String> {
         self.spec.as_ref().map(ToString::to_string)
-    }
-
-    /// Whether it asks a Python function.
-    #[getter]
-    fn has_callback(&self) -> bool {
-        self.raised.is_some()
     }
 
     /// The dimension.
@@ -207,9 +214,18 @@ impl Set {
         }
     }
 
+    // nothing of it ever changes, so that a copy is itself
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         match &self.spec {
-            Some(spec) => format!("Set('{spec}')"),
+            Some(spec) => format!("Set('{}')", shortened(&spec.to_string())),
             None => format!(
                 "<Set '{}' of dimension {}, with a Python callback in the loop>",
                 self.set.name(),
@@ -232,20 +248,49 @@ impl Set {
     }
 }
 
-/// The spec that says the dimension itself, where it can.
+/// A spec to be read by people: one with long lists in it is cut.
+pub fn shortened(spec: &str) -> String {
+    const MOST: usize = 200;
+    match spec.char_indices().nth(MOST) {
+        None => spec.into(),
+        Some((end, _)) => format!("{}…", &spec[..end]),
+    }
+}
+
+/// The spec that says the dimension itself, where it has a key for it.
 fn with_dim(spec: SetSpec, dim: usize) -> SetSpec {
-    if spec.build(None).is_ok() {
+    if !spec.entry().parameters.iter().any(|p| p.name == "dim") {
         return spec;
     }
     let text = spec.to_string();
     let joint = if text.contains(':') { ',' } else { ':' };
-    let full: Option<SetSpec> = format!("{text}{joint}dim={dim}").parse().ok();
-    full.filter(|full| full.build(None).is_ok()).unwrap_or(spec)
+    // one that has it already is not read with another
+    format!("{text}{joint}dim={dim}").parse().unwrap_or(spec)
 }
 
 /// Writes what a user's function returned: any array of numbers of that length.
 fn fill(answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
     copy(vector(answer, "the oracle's answer")?.as_slice()?, out)
+}
+
+/// Errors where an answer can't be the best point of a set of that size around the centre: what a
+/// function gives that maximises, or whose set is larger than was said.
+fn check_answer(geometry: &Geometry, direction: &[f64], v: &[f64], centre: &[f64]) -> PyResult<()> {
+    let (norm, most) = (kernel::norm(v), geometry.norm_bound);
+    if norm > most * (1.0 + 1e-6) {
+        return Err(PyValueError::new_err(format!(
+            "the oracle returned a point of norm {norm}, beyond the set's norm_bound {most}"
+        )));
+    }
+    let (here, there) = (kernel::dot(direction, v), kernel::dot(direction, centre));
+    let room = 1e-6 * kernel::norm(direction) * (geometry.diameter + most);
+    if here > there + room {
+        return Err(PyValueError::new_err(format!(
+            "the oracle returned a point with ⟨direction, v⟩ = {here}, above the centre's {there}: \
+             it must minimise, and the centre (0 if left out) must be a point of the set"
+        )));
+    }
+    Ok(())
 }
 
 fn copy(values: &[f64], out: &mut [f64]) -> PyResult<()> {

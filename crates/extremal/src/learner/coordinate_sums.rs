@@ -492,14 +492,17 @@ fn step_together(
     for j in 0..PART {
         let (old, g) = (cells[j], k * a[j]);
         let square = g * g - old.size;
-        plain &= (old.size < 0.0) & (square <= kernel::LARGEST_SAFE);
+        // one of a column that was always 0 stays as it is
+        let idle = (old.top == 0.0) & (g == 0.0);
+        plain &= idle | ((old.size < 0.0) & (square <= kernel::LARGEST_SAFE));
         let (c, size) = (old.c + g, g.abs());
         let top = if size > old.top { size } else { old.top };
-        let y = -c / (square + top * top).sqrt();
+        let scaled = -c / (square + top * top).sqrt();
+        let y = if idle { 0.0 } else { scaled };
         new[j] = Cell {
             y,
             c,
-            size: -square,
+            size: if idle { old.size } else { -square },
             top,
         };
         let (old_c, new_c) = (old.c * per_unit, c * per_unit);

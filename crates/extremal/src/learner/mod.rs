@@ -129,7 +129,8 @@ pub trait Learner: Send {
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
     /// Takes [`Learner::decide`] back, where no gradient has come: all is as it was before. Without
-    /// a decision to take back it does nothing.
+    /// a decision to take back it does nothing. Not between [`Learner::rehearse`] and
+    /// [`Learner::conclude`].
     ///
     /// ```
     /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};

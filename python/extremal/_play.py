@@ -325,7 +325,7 @@ def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight
 def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
     """The same, with a 1 behind each row for an intercept if told so."""
     if isinstance(rows, _core.Stream):
-        raise TypeError("a stream keeps no rows to look back at: give them as a matrix")
+        raise TypeError("a stream keeps no rows to look back at: give those that its take(rounds) gives")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if width + intercept != set.dim:

@@ -54,6 +54,23 @@ def test_labels_are_asked_for(loss):
     assert ex.losses.from_spec(loss).needs_label and not ex.losses.linear().needs_label
 
 
+@pytest.mark.parametrize("spec", [spec for entry in _core.entries("streams") for spec in entry["examples"]])
+def test_a_stream_is_its_rows(spec):
+    ball = ex.sets.l2(dim=10)
+    loss = "squared" if ex.streams.from_spec(spec, 10).label_bound > 0 else "linear"
+    one, other = (ex.learners.gauge_ftrl(ball) for _ in range(2))
+    try:
+        rows, y = ex.streams.from_spec(spec, 10, seed=3).take(200)
+    except ValueError as error:
+        assert "depend on the decisions" in str(error)
+        return
+    history = ex.play(one, ex.streams.from_spec(spec, 10, seed=3), loss=loss, rounds=200)
+    again = ex.play(other, rows, y, loss=loss)
+    np.testing.assert_allclose(again["loss"], history["loss"], rtol=1e-9, atol=1e-9)
+    low, high = ex.regret(again, ex.best_in_hindsight(ball, rows, y, loss=loss))
+    assert low <= high
+
+
 def test_no_hindsight_for_streams():
     with pytest.raises(TypeError, match="keeps no rows"):
         ex.best_in_hindsight(ex.sets.l2(dim=3), ex.streams.drift(3))

@@ -7,10 +7,14 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use extremal::game::{self, Turn};
+use extremal::learner::LearnerSpec;
 use extremal::loss::Objective;
 use extremal::pair::Point;
+use extremal::set::SetSpec;
 use extremal::stream::{Round, StreamSpec};
-use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -336,6 +340,11 @@ pub fn fit<'py>(
     Ok(total)
 }
 
+const BUSY: &str = "the stream is being played: an oracle that is called meanwhile can't have it";
+
+/// Rows, and labels where there are any.
+type Taken<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
+
 /// A synthetic stream, for `play(learner, stream, rounds=...)`. The same seed gives the same one.
 #[pyclass(frozen, module = "extremal._core", name = "Stream")]
 pub struct Stream {
@@ -380,6 +389,45 @@ impl Stream {
             dim,
             seed,
         })
+    }
+
+    /// The next rounds as rows and labels (None where there are no labels), for streams that do not
+    /// answer to decisions: what `play` would have met.
+    fn take<'py>(&self, py: Python<'py>, rounds: usize) -> PyResult<Taken<'py>> {
+        if *self.holder() == Some(std::thread::current().id()) {
+            return Err(PyRuntimeError::new_err(BUSY));
+        }
+        let waited = self.stream.lock_py_attached(py);
+        let mut stream = waited.unwrap_or_else(PoisonError::into_inner);
+        if stream.is_adaptive() {
+            return Err(PyValueError::new_err(format!(
+                "the rounds of {} depend on the decisions: there are none without a learner",
+                self.spec
+            )));
+        }
+        self.begun.store(true, Ordering::Relaxed);
+        // a decision that such a stream does not look at
+        let set: SetSpec = format!("l2:dim={}", self.dim)
+            .parse()
+            .map_err(|e| raise(&e))?;
+        let set = set.build(None).map_err(|e| raise(&e))?;
+        let nobody: LearnerSpec = "gauge-ftrl".parse().map_err(|e| raise(&e))?;
+        let nobody = nobody.build(&set).map_err(|e| raise(&e))?;
+        let rows = PyArray2::zeros(py, [rounds, self.dim], false);
+        let labels = PyArray1::zeros(py, rounds, false);
+        {
+            let (mut rows, mut labels) = (rows.readwrite(), labels.readwrite());
+            let places = rows.as_slice_mut()?.chunks_exact_mut(self.dim);
+            for (row, label) in places.zip(labels.as_slice_mut()?) {
+                let round = stream.next(nobody.decision()).map_err(|e| raise(&e))?;
+                let Some(round) = round.filter(|round| round.weight == 1.0) else {
+                    return Err(PyValueError::new_err("the stream has ended"));
+                };
+                round.row.add_to(1.0, row);
+                *label = round.label;
+            }
+        }
+        Ok((rows, (self.label_bound > 0.0).then_some(labels)))
     }
 
     fn __repr__(&self) -> String {
@@ -437,9 +485,7 @@ pub fn play_stream(
     let held = learner.hold(py)?;
     let me = Some(std::thread::current().id());
     if *stream.holder() == me {
-        return Err(PyRuntimeError::new_err(
-            "the stream is being played: an oracle that is called meanwhile can't play it",
-        ));
+        return Err(PyRuntimeError::new_err(BUSY));
     }
     let waited = stream.stream.lock_py_attached(py);
     let mut rounds = waited.unwrap_or_else(PoisonError::into_inner);

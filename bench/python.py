@@ -36,7 +36,7 @@ FITS = {
 }
 PEERS = {
     f"partial_fit default {loss} d=100, batches of 100 vs {peer}": (loss, peer)
-    for loss in ("logistic", "squared") for peer in ("river", "sklearn")
+    for loss in ("logistic", "squared") for peer in ("river", "river_dicts", "sklearn")
 }
 
 
@@ -96,14 +96,14 @@ def main():
             name += f" (the function alone: {1e9 / alone.first_speed:.0f})"
             wrong += extra(name, [OURS, *arguments], [*PYTHON, *arguments], count, options.reps)
 
-    print(f"\n{'rows per second':<58}{'ours':>8}{'its':>8}  ours / its [spread]")
+    print(f"\n{'rows per second':<66}{'ours':>8}{'its':>8}  ours / its [spread]")
     for name, (loss, peer) in PEERS.items():
         if wanted(name):
             arguments = [loss, 100, ROWS, data(loss, 100, ROWS)]
-            theirs = arguments if peer == "river" else [*arguments, 100]
+            theirs = [*arguments, 100] if peer == "sklearn" else arguments
             result = duel(([*PYTHON, "default", *arguments, 100], ROWS), ([*PYTHON, peer, *theirs], ROWS),
                           options.reps, starts=1)
-            print(f"{name:<58}{human(result.first_speed):>8}{human(result.second_speed):>8}  {result.spread():<24}"
+            print(f"{name:<66}{human(result.first_speed):>8}{human(result.second_speed):>8}  {result.spread():<24}"
                   f"{'; '.join(result.notes())}", flush=True)
     if wrong:
         sys.exit(f"bench: {wrong} decisions that should agree do not: look for MISMATCH")

@@ -7,6 +7,7 @@
     python_runner.py default LOSS D T DATAFILE BATCH
     python_runner.py sklearn LOSS D T DATAFILE BATCH
     python_runner.py river LOSS D T DATAFILE
+    python_runner.py river_dicts LOSS D T DATAFILE
     python_runner.py oracle D T DATAFILE
     python_runner.py callback D T
 
@@ -110,17 +111,29 @@ def sklearn(loss, *rest):
 
 
 def river(loss, d, t, path):
-    from river import linear_model
+    """River's learn_one on the rows of the matrix, as its own `iter_array` reads them."""
+    from river import stream
 
     rows, labels = data(int(d), int(t), path)
-    # what River takes is made beforehand, which favours it: that is not timed
-    examples = [dict(enumerate(row)) for row in rows.tolist()]
-    labels = [y > 0 for y in labels.tolist()] if loss == "logistic" else labels.tolist()
+    labels = labels > 0 if loss == "logistic" else labels
+    return learn_one(loss, lambda: stream.iter_array(rows, labels))
+
+
+def river_dicts(loss, d, t, path):
+    """The same where dicts were made of the rows beforehand, which is not timed."""
+    rows, labels = data(int(d), int(t), path)
+    labels = (labels > 0 if loss == "logistic" else labels).tolist()
+    examples = list(zip((dict(enumerate(row)) for row in rows.tolist()), labels))
+    return learn_one(loss, lambda: examples)
+
+
+def learn_one(loss, examples):
+    from river import linear_model
 
     def go():
         model = linear_model.LogisticRegression() if loss == "logistic" else linear_model.LinearRegression()
         start = time.perf_counter()
-        for x, y in zip(examples, labels):
+        for x, y in examples():
             model.learn_one(x, y)
         return time.perf_counter() - start, np.nan, np.linalg.norm(list(model.weights.values()))
 
@@ -128,20 +141,22 @@ def river(loss, d, t, path):
 
 
 def corner(d):
-    """An oracle that takes no time to speak of: what is around it is to be timed."""
+    """The only point of a set, and its oracle, which takes no time to speak of: what is around it is
+    to be timed."""
     answer = np.zeros(d)
     answer[0] = 1.0
-    return lambda direction: answer
+    return answer, lambda direction: answer
 
 
 def oracle(d, t, path):
     import extremal as ex
 
-    simplex = ex.sets.custom(corner(int(d)), dim=int(d), diameter=2**0.5, norm_bound=1.0)
+    point, function = corner(int(d))
+    set = ex.sets.custom(function, dim=int(d), diameter=2**0.5, norm_bound=1.0, centre=point)
     rows, _ = data(int(d), int(t), path)
 
     def go():
-        learner = ex.learners.ofw(simplex, horizon=len(rows), gradient_bound=10)
+        learner = ex.learners.ofw(set, horizon=len(rows), gradient_bound=10)
         start = time.perf_counter()
         ex.play(learner, rows, record=False)
         return time.perf_counter() - start, np.nan, np.linalg.norm(learner.decision)
@@ -150,7 +165,7 @@ def oracle(d, t, path):
 
 
 def callback(d, t):
-    function, direction = corner(int(d)), np.ones(int(d))
+    (_, function), direction = corner(int(d)), np.ones(int(d))
 
     def go():
         start = time.perf_counter()
@@ -161,7 +176,7 @@ def callback(d, t):
     return go
 
 
-MODES = {f.__name__: f for f in (rounds, play, history, fit, default, sklearn, river, oracle, callback)}
+MODES = {f.__name__: f for f in (rounds, play, history, fit, default, sklearn, river, river_dicts, oracle, callback)}
 
 
 def main():

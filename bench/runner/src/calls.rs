@@ -71,7 +71,10 @@ pub fn oracle([d, t, file]: [&str; 3]) -> Result<(), Failure> {
         v[0] = 1.0;
         Ok(())
     };
-    let set: SharedSet = Arc::new(CustomSet::new("corner", data.dim, geometry, corner)?);
+    let mut centre = vec![0.0; data.dim];
+    centre[0] = 1.0;
+    let set = CustomSet::new("corner", data.dim, geometry, corner)?.with_centre(&centre)?;
+    let set: SharedSet = Arc::new(set);
     let spec: LearnerSpec = format!("ofw:horizon={},gradient-bound=10", data.rounds).parse()?;
     let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
     let stream = || DenseStream {

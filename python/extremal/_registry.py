@@ -106,13 +106,14 @@ def _documentation(entry, guarantee, documented):
     return "\n".join(lines)
 
 
-def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Constants"):
+def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Constants", instead=None):
     """A function for every entry of a kind: `build(spec, *before, **after)`. `about` has what is said
-    of parameters that the registry does not have, or says for the command line: (kind, text) by name."""
+    of parameters that the registry does not have, or says for the command line: (kind, text) by name.
+    `instead(name, given)` may make what has no spec."""
     made = {}
     for entry in _core.entries(kind):
         made[python_name(entry["name"])] = _function(entry, module, build, before, after, about or {},
-                                                     guarantee)
+                                                     guarantee, instead)
     return made
 
 
@@ -125,7 +126,7 @@ def _meant(given, signature):
     return ""
 
 
-def _function(entry, module, build, before, after, about, guarantee):
+def _function(entry, module, build, before, after, about, guarantee, instead):
     keys = [python_name(p["name"]) for p in entry["parameters"]]
     kept = [a for a in after if a.name not in keys]
     signature = inspect.Signature(
@@ -144,7 +145,8 @@ def _function(entry, module, build, before, after, about, guarantee):
         given = bound.arguments
         head = [given.pop(b) for b in before]
         tail = {k: given.pop(k) for k in list(given) if k in others}
-        return build(spec_of(entry, given), *head, **tail)
+        made = instead(entry["name"], given) if instead else None
+        return build(spec_of(entry, given), *head, **tail) if made is None else made
 
     name = python_name(entry["name"])
     function.__name__ = function.__qualname__ = name

@@ -19,4 +19,5 @@ def make(
     after: Iterable[Parameter] = (),
     about: Mapping[str, tuple[str, str]] | None = None,
     guarantee: str = "Constants",
+    instead: Callable[[str, Mapping[str, Any]], Any] | None = None,
 ) -> dict[str, Callable[..., Any]]: ...

@@ -1,6 +1,9 @@
 """Constraint sets, made from the registry; and sets of your own, from an oracle in Python."""
 
+import numpy as np
+
 from . import _registry
+from ._arrays import vector
 from ._core import Set
 
 __all__ = ["Set", "custom", "from_spec"]
@@ -59,9 +62,24 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
                       violation=violation, name=name)
 
 
+def _composed(name, given):
+    """A set made of others of which some have no spec, as a Python function is in them."""
+    parts = given["set"] if given.get("sets") is None else given["sets"]
+    parts = parts if isinstance(parts, (list, tuple)) else [parts]
+    if not any(isinstance(part, Set) and part.spec is None for part in parts):
+        return None
+    parts = [part if isinstance(part, Set) else Set(part.removeprefix("(").removesuffix(")")) for part in parts]
+    numbers = given.get("by") if given.get("matrix") is None else given["matrix"]
+    numbers = vector(np.ravel([] if numbers is None else numbers), "numbers")
+    if name == "translate" and len(numbers) == 1:
+        numbers = np.full(parts[0].dim, numbers[0])
+    return Set.composed(name, parts, numbers)
+
+
 _made = _registry.make(
     "sets", __name__, lambda spec: Set(spec),
     about={"dim": ("int, optional", "The dimension; needed where nothing else tells it.")},
+    instead=lambda name, given: _composed(name, given) if "set" in given or "sets" in given else None,
 )
 globals().update(_made)
 __all__ += list(_made)

@@ -162,12 +162,54 @@ def test_another_learner_in_an_oracle():
     assert inner.rounds == learner.rounds == 20
 
 
+COMPOSED = {
+    "product": (lambda s: ex.sets.product(sets=[s, ex.sets.simplex(dim=2), "(box:dim=2)"])),
+    "sum": (lambda s: ex.sets.sum(sets=[s, "box:dim=4"])),
+    "translate": (lambda s: ex.sets.translate(by=0.5, set=s)),
+    "translate by a vector": (lambda s: ex.sets.translate(by=[1, 2, 3, 4], set=s)),
+    "scale": (lambda s: ex.sets.scale(by=3, set=s)),
+    "image": (lambda s: ex.sets.image(matrix=np.diag([1.0, 2, 3, 4]), set=s)),
+    "twice": (lambda s: ex.sets.scale(by=2, set=ex.sets.product(sets=[s, s]))),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_custom_sets_are_composed(name, rng):
+    """As the registered set is that they are."""
+    made = COMPOSED[name](ex.sets.custom(lambda d: -d / np.linalg.norm(d), dim=4, diameter=2.0, norm_bound=1.0,
+                                         inner_radius=1.0, strong_convexity=1.0))
+    same = COMPOSED[name](ex.sets.l2(dim=4))
+    assert "Python callback" in repr(made) and made.dim == same.dim
+    assert (made.diameter, made.norm_bound, made.inner_radius) == (same.diameter, same.norm_bound, same.inner_radius)
+    for direction in rng.normal(size=(5, made.dim)):
+        np.testing.assert_allclose(made.minimise(direction), same.minimise(direction), atol=1e-12)
+    rows = rng.normal(size=(200, made.dim))
+    one, other = (ex.learners.ofw_ls(set, horizon=200, gradient_bound=10) for set in (made, same))
+    ex.play(one, rows)
+    ex.play(other, rows)
+    np.testing.assert_allclose(one.decision, other.decision, atol=1e-9)
+
+
+def test_what_parts_of_composed_sets_raise():
+    def broken(direction):
+        raise KeyError("mine")
+
+    set = ex.sets.product(sets=["l2:dim=2", ex.sets.custom(broken, dim=2, diameter=2.0)])
+    learner = ex.learners.ofw(ex.sets.scale(by=2, set=set))
+    before = learner.save()
+    with pytest.raises(KeyError, match="mine"):
+        learner.observe(np.ones(4))
+    assert learner.save() == before and learner.has_callback
+    with pytest.raises(ex.Error):
+        ex.sets.translate(by=[1, 2], set=set)
+
+
 def test_custom_sets_refuse_what_is_not_there():
     ball = ball_with(lambda d: None)
     with pytest.raises(ValueError, match="projection"):
         ball.project(np.ones(DIM))
-    with pytest.raises(ex.Error, match="callback"):
-        ex.sets.scale(by=2, set=ball)
+    with pytest.raises(ex.Error, match="can't be part of another"):
+        ex.learners.hedge(ball, base=ball)
     for keys in (dict(diameter=-1.0), dict(diameter=NAN), dict(dim=0), dict(centre=[0.0])):
         with pytest.raises(ValueError):
             ex.sets.custom(lambda d: d, **{"dim": DIM, "diameter": 2.0, **keys})

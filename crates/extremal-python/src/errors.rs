@@ -1,6 +1,6 @@
 //! Errors as Python exceptions, with the library's words.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use pyo3::exceptions::PyValueError;
@@ -49,9 +49,8 @@ pub fn raise(error: &dyn std::fmt::Display) -> PyErr {
     Error::new_err(error.to_string())
 }
 
-/// The library's error as an exception, unless a user's function had raised one.
-pub fn raise_or(error: &dyn std::fmt::Display, raised: Option<&Raised>) -> PyErr {
-    raised
-        .and_then(Raised::take)
-        .unwrap_or_else(|| raise(error))
+/// The library's error as an exception, unless one of a user's functions had raised one.
+pub fn raise_or(error: &dyn std::fmt::Display, raised: &[Arc<Raised>]) -> PyErr {
+    let own = raised.iter().find_map(|slot| slot.take());
+    own.unwrap_or_else(|| raise(error))
 }

@@ -73,6 +73,6 @@ pub fn best<'py>(
         let best = solve_while(&sum, &*set.set, &options, &go_on);
         state.into_inner().1.map(|()| best)
     });
-    let best = found?.map_err(|e| raise_or(&e, set.raised.as_deref()))?;
+    let best = found?.map_err(|e| raise_or(&e, &set.raised))?;
     Ok((PyArray1::from_slice(py, &best.x), best.value, best.floor))
 }

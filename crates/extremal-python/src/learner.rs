@@ -99,7 +99,7 @@ impl Learner {
     }
 
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
-        raise_or(error, self.set.bind(py).get().raised.as_deref())
+        raise_or(error, &self.set.bind(py).get().raised)
     }
 }
 
@@ -135,7 +135,7 @@ impl Learner {
         let spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;
         let storage = storage_of(storage)?;
         let on = set.bind(py).get();
-        let failed = |e: extremal::Error| raise_or(&e, on.raised.as_deref());
+        let failed = |e: extremal::Error| raise_or(&e, &on.raised);
         let mut learner = spec.build_stored(&on.set, storage).map_err(failed)?;
         if let Some(state) = state {
             learner.load(state).map_err(failed)?;
@@ -270,7 +270,7 @@ impl Learner {
     /// Whether its set asks a Python function.
     #[getter]
     fn has_callback(&self) -> bool {
-        self.set.get().raised.is_some()
+        !self.set.get().raised.is_empty()
     }
 
     /// What is proven about the regret after the rounds played (or as many as said), with its

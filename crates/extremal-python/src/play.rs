@@ -295,7 +295,7 @@ pub fn fit<'py>(
         && games.iter().zip(&learners).all(|(game, learner)| {
             let set = learner.get().set.get();
             set.set.dim() > LARGE
-                && set.raised.is_none()
+                && set.raised.is_empty()
                 && game.are_harmless(&objective, &*set.set)
         });
     let undo = undo && !safe && examples.len() * learners.len() > 1;

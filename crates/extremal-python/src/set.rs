@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use extremal::kernel;
+use extremal::set::image::ImageSet;
+use extremal::set::product::ProductSet;
+use extremal::set::scale::ScaledSet;
+use extremal::set::sum::SumSet;
+use extremal::set::translate::TranslatedSet;
 use extremal::set::{Atom, CustomSet, Geometry, SetSpec, SharedSet};
-use numpy::{PyArray1, ToPyArray};
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -17,13 +22,13 @@ pub struct Set {
     pub set: SharedSet,
     /// Nothing where Python functions are in the loop.
     spec: Option<SetSpec>,
-    /// What a user's function raised.
-    pub raised: Option<Arc<Raised>>,
+    /// What users' functions raised, one slot for each that is asked.
+    pub raised: Vec<Arc<Raised>>,
 }
 
 impl Set {
     fn failed(&self, error: &extremal::Error) -> PyErr {
-        raise_or(error, self.raised.as_deref())
+        raise_or(error, &self.raised)
     }
 }
 
@@ -41,7 +46,7 @@ impl Set {
                 _ => spec,
             }),
             set,
-            raised: None,
+            raised: Vec::new(),
         })
     }
 
@@ -109,7 +114,39 @@ impl Set {
         Ok(Self {
             set: Arc::new(set),
             spec: None,
-            raised: Some(raised),
+            raised: vec![raised],
+        })
+    }
+
+    /// A set made of others of which some ask Python functions: `product`, `sum`, `translate`,
+    /// `scale` or `image`, with the numbers that go with it.
+    #[staticmethod]
+    fn composed(
+        kind: &str,
+        sets: Vec<Bound<'_, Self>>,
+        numbers: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let numbers = numbers.as_slice()?;
+        let parts: Vec<SharedSet> = sets.iter().map(|set| set.get().set.clone()).collect();
+        let raised = sets.iter().flat_map(|set| set.get().raised.clone());
+        let built = match (kind, &parts[..], numbers) {
+            ("product", _, []) => ProductSet::new(parts).map(|set| Arc::new(set) as SharedSet),
+            ("sum", _, []) => SumSet::new(parts).map(|set| Arc::new(set) as SharedSet),
+            ("translate", [set], shift) => {
+                TranslatedSet::new(set.clone(), shift).map(|set| Arc::new(set) as SharedSet)
+            }
+            ("scale", [set], [by]) => {
+                ScaledSet::new(set.clone(), *by).map(|set| Arc::new(set) as SharedSet)
+            }
+            ("image", [set], matrix) => {
+                ImageSet::new(set.clone(), matrix).map(|set| Arc::new(set) as SharedSet)
+            }
+            _ => return Err(PyValueError::new_err(format!("no {kind} is made of these"))),
+        };
+        Ok(Self {
+            set: built.map_err(|e| raise(&e))?,
+            spec: None,
+            raised: raised.collect(),
         })
     }
 
@@ -208,7 +245,7 @@ impl Set {
             )));
         }
         let violation = self.set.violation(x);
-        match self.raised.as_ref().and_then(|r| r.take()) {
+        match self.raised.iter().find_map(|slot| slot.take()) {
             Some(error) => Err(error),
             None => Ok(violation),
         }

@@ -290,8 +290,13 @@ pub fn signs<'py>(
     classes: Vec<f64>,
 ) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
     let labels = labels.as_slice()?;
-    let all = |known: &[f64]| labels.iter().all(|y| known.contains(y));
-    if !all(&classes) {
+    // without branches, which labels would have mispredicted
+    let known = |y: &f64| {
+        classes
+            .iter()
+            .fold(false, |known, class| known | (y == class))
+    };
+    if !labels.iter().fold(true, |all, y| all & known(y)) {
         return Ok(None);
     }
     let chosen = if classes.len() == 2 {
@@ -303,7 +308,7 @@ pub fn signs<'py>(
         let signs = PyArray1::zeros(py, labels.len(), false);
         let mut writing = signs.readwrite();
         for (sign, y) in writing.as_slice_mut()?.iter_mut().zip(labels) {
-            *sign = if y == class { 1.0 } else { -1.0 };
+            *sign = 2.0 * f64::from(u8::from(y == class)) - 1.0;
         }
         drop(writing);
         Ok(signs)

@@ -356,3 +356,28 @@ def test_log_probabilities():
     pytest.importorskip("sklearn")
     model = ex.OnlineClassifier(random_state=0).fit(ROWS, ROWS[:, 0] > 0)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(ROWS)), model.predict_proba(ROWS))
+
+
+# without ons: its d² numbers would be a gigabyte here
+SPECS = {spec for entry in _core.entries("learners") for spec in entry["examples"] if entry["name"] != "ons"}
+
+
+@pytest.mark.parametrize("spec", sorted(SPECS | {f"{name}:horizon=5,gradient-bound=1" for name in ("ofw", "ofw-ls")}))
+def test_modest_rows_never_fail(spec):
+    """What lets small batches of wide rows go without a state to go back to: entries, labels and
+    weights up to 1e9, small ones among them, can be played by every learner, past its horizon too."""
+    rng = np.random.default_rng(0)
+    rows = sp.random_array((30, 5000), density=0.004, format="csr", random_state=1)
+    rows.data[::7] = 1e9
+    signs, weights = np.sign(rng.normal(size=30)), np.where(np.arange(30) % 3, 1.0, 1e9)
+    played = 0
+    for home in ("l2:dim=5000", "l1:dim=5000", "simplex:dim=5000", "box:dim=5000"):
+        for storage in ("dense", "lazy", "sparse"):
+            for loss, labels in (("logistic", signs), ("squared", 1e9 * signs)):
+                try:
+                    learner = ex.learners.from_spec(spec, ex.sets.from_spec(home), storage)
+                except ex.Error:  # it is not for this set, or not stored so
+                    continue
+                ex.play(learner, rows, labels, loss=loss, sample_weight=weights)
+                played += 1
+    assert played

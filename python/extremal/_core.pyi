@@ -1,6 +1,6 @@
 """The compiled part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypedDict, final, overload
 
@@ -21,7 +21,7 @@ __all__ = [
     "theorem",
     "play_rows",
     "fit",
-    "signs",
+    "are_among",
     "play_stream",
     "best",
     "dataset_entries",
@@ -211,14 +211,15 @@ def fit(
     loss: Loss,
     l2: float,
     rows: _Matrix,
-    targets: list[_Vector],
+    y: _Vector,
+    classes: Sequence[float | None],
     weights: _Vector | None,
     order: NDArray[np.int64] | None,
     intercept: bool,
     undo: bool,
     release: bool,
 ) -> float: ...
-def signs(labels: _Vector, classes: list[float]) -> list[_Vector] | None: ...
+def are_among(labels: _Vector, classes: list[float]) -> bool: ...
 def play_stream(
     learner: Learner,
     stream: Stream,

@@ -184,15 +184,16 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
         return _run(learner, count, record, progress, step)
 
 
-def fit(learners, rows, targets, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
-    """Learners play all rows, each with its own labels, in an order, with a 1 behind each row for an
-    intercept. Returns the total loss. With `undo` learners are as they were if something is raised."""
+def fit(learners, rows, y, classes, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
+    """Learners play all rows, in an order, with a 1 behind each row for an intercept. Each has its class,
+    which it tells from all others, or None for the labels themselves. Returns the total loss. With
+    `undo` learners are as they were if something is raised."""
     matrix, (count, _) = _arrays.rows(rows)
     release = _is_long(matrix, learners, count, l2)
-    arguments = (learners, as_loss(loss), l2, matrix, targets, weights, order, intercept, undo, release)
+    arguments = (learners, as_loss(loss), l2, matrix, y, classes, weights, order, intercept, undo, release)
     if not release:
         return _core.fit(*arguments)
-    with _ReadOnly(*_arrays.given(matrix, weights, order, rows, *targets)):
+    with _ReadOnly(*_arrays.given(matrix, y, weights, order, rows)):
         return _core.fit(*arguments)
 
 

@@ -1,6 +1,6 @@
 """Whole runs, and what would have been best."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import numpy as np
@@ -76,7 +76,8 @@ def search(
 def fit(
     learners: list[Learner],
     rows: ArrayLike | _Sparse,
-    targets: list[NDArray[np.float64]],
+    y: NDArray[np.float64],
+    classes: Sequence[float | None],
     *,
     loss: Loss | str,
     l2: float,

@@ -101,16 +101,22 @@ class _Online(BaseEstimator):
             raise
 
     def _validated(self, X, *y, reset=False, **how):
-        # Rows to learn from are not gone through for NaN before they are played: that would take as
-        # long as to play them.
-        return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
-                             order="C", ensure_all_finite=not y, **how)
+        """What scikit-learn's checks make of these. Rows to learn from are not gone through for NaN
+        before they are played: that would take as long as to play them."""
+        if not self._is_valid(X, *y, reset=reset) or not (y or np.isfinite(X).all()):
+            return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
+                                 order="C", ensure_all_finite=not y, **how)
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            vars(self).pop("feature_names_in_", None)
+        return (X, *y) if y else X
 
-    def _is_valid(self, X, *y):
+    def _is_valid(self, X, *y, reset):
         """Whether scikit-learn's checks, which take longer than a small batch does, would find
         nothing to convert, nor to refuse; but for NaN."""
         return (_is_plain(X, 2) and X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned
-                and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
+                and (X.shape[1] > 0 if reset else
+                     X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"))
                 and all(_is_plain(labels, 1) and len(labels) == len(X) for labels in y))
 
     @staticmethod
@@ -128,7 +134,7 @@ class _Online(BaseEstimator):
             raise ValueError("Negative values in data passed to `sample_weight`")
         return np.ascontiguousarray(weights)
 
-    def _make_learners(self, count, rows_are_sparse):
+    def _make_learners(self, rows_are_sparse):
         dim = self.n_features_in_ + bool(self.fit_intercept)
         if isinstance(self.set, str):
             space = Set(self.set, dim)
@@ -152,57 +158,58 @@ class _Online(BaseEstimator):
             l2 = 0.0 if storage == "lazy" else self.l2
             spec = self.learner or Learner.default_spec(space, as_loss(self.loss), l2, storage)
             try:
-                return [Learner(spec, space, storage) for _ in range(count)]
+                return [Learner(spec, space, storage) for _ in self._chosen]
             except Error:
                 if storage == storages[-1]:
                     raise
 
-    def _play(self, X, targets, weights, order=None, undo=False):
-        """Each learner plays all rows, with its own labels. Returns the total loss."""
+    def _play(self, X, y, weights, order=None, undo=False):
+        """Each learner plays all rows. Returns the total loss."""
         try:
-            return fit(self._learners, X, targets, loss=self.loss, l2=self.l2, weights=weights,
+            return fit(self._learners, X, y, self._chosen, loss=self.loss, l2=self.l2, weights=weights,
                        order=order, intercept=self._has_intercept(), undo=undo)
         except ValueError:
-            for array, name in [(X.data if sparse.issparse(X) else X, "X"), *((y, "y") for y in targets)]:
+            for array, name in ((X.data if sparse.issparse(X) else X, "X"), (y, "y")):
                 assert_all_finite(array, input_name=name)  # says what scikit-learn says
             raise
 
     def _has_intercept(self):
         return self._learners[0].dim > self.n_features_in_
 
-    def _fit(self, X, targets, weights):
+    def _fit(self, X, y, weights):
         if not isinstance(self.passes, Integral) or self.passes < 1:
             raise ValueError(f"passes must be a whole number above 0, not {self.passes!r}")
         if weights is not None and not weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number")
-        self._learners = self._make_learners(len(targets), sparse.issparse(X))
+        self._learners = self._make_learners(sparse.issparse(X))
         random, total = check_random_state(self.random_state), 0.0
         for _ in range(self.passes):
             order = random.permutation(X.shape[0]).astype(np.int64, copy=False) if self.shuffle else None
-            total += self._play(X, targets, weights, order)
-        self.regret_ = self._regret(X, targets, weights, total) if self.regret else None
+            total += self._play(X, y, weights, order)
+        self.regret_ = self._regret(X, y, weights, total) if self.regret else None
         reach = self._learners[0].set.norm_bound
         if self.set == _SET and np.linalg.norm(self._coefficients(), axis=1).max() > 0.9 * reach:
             warnings.warn(f"the coefficients have come to the boundary of the default set, {_SET}: scale "
                           "the targets and the features, or give a larger set", ConvergenceWarning,
                           stacklevel=3)
 
-    def _regret(self, X, targets, weights, total):
+    def _regret(self, X, y, weights, total):
         least = most = 0.0
         labelled = as_loss(self.loss).needs_label
-        for learner, target in zip(self._learners, targets):
+        for learner, chosen in zip(self._learners, self._chosen):
+            target = y if chosen is None else np.where(y == chosen, 1.0, -1.0)
             best = search(learner.set, X, target if labelled else None, loss=self.loss, l2=self.l2,
                           sample_weight=weights, intercept=self._has_intercept())
             least += self.passes * (best.value - best.gap)
             most += self.passes * best.value
         return total - most, total - least
 
-    def _first_rows(self, X, targets, weights):
-        self._learners = self._make_learners(len(targets), sparse.issparse(X))
-        self._more_rows(X, targets, weights)
+    def _first_rows(self, X, y, weights):
+        self._learners = self._make_learners(sparse.issparse(X))
+        self._more_rows(X, y, weights)
 
-    def _more_rows(self, X, targets, weights):
-        self._play(X, targets, weights, undo=True)
+    def _more_rows(self, X, y, weights):
+        self._play(X, y, weights, undo=True)
         self.regret_ = None
 
     def _coefficients(self):
@@ -217,8 +224,7 @@ class _Online(BaseEstimator):
 
     def _scores(self, X):
         check_is_fitted(self, "_learners")
-        if not (self._is_valid(X) and np.isfinite(X).all()):
-            X = self._validated(X)
+        X = self._validated(X)
         return X @ self._coefficients()[:, :self.n_features_in_].T + self._intercept()
 
 
@@ -264,9 +270,11 @@ class OnlineRegressor(RegressorMixin, _Online):
         self.random_state = random_state
         self.storage = storage
 
+    _chosen = (None,)
+
     def _rows(self, X, y, reset):
         X, y = self._validated(X, y, reset=reset, y_numeric=True)
-        return X, np.ascontiguousarray(y, dtype=np.float64)
+        return X, np.require(y, np.float64, ["C", "A"])
 
     def fit(self, X, y, sample_weight=None):
         """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
@@ -280,7 +288,7 @@ class OnlineRegressor(RegressorMixin, _Online):
         """
         with self._unchanged_on_error():
             X, y = self._rows(X, y, reset=True)
-            self._fit(X, [y], self._weights(sample_weight, X.shape[0]))
+            self._fit(X, y, self._weights(sample_weight, X.shape[0]))
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
@@ -297,13 +305,10 @@ class OnlineRegressor(RegressorMixin, _Online):
         if not hasattr(self, "_learners"):
             with self._unchanged_on_error():
                 X, y = self._rows(X, y, reset=True)
-                self._first_rows(X, [y], self._weights(sample_weight, X.shape[0]))
+                self._first_rows(X, y, self._weights(sample_weight, X.shape[0]))
             return self
-        if self._is_valid(X, y):
-            y = np.require(y, np.float64, ["C", "A"])
-        else:
-            X, y = self._rows(X, y, reset=False)
-        self._more_rows(X, [y], self._weights(sample_weight, X.shape[0]))
+        X, y = self._rows(X, y, reset=False)
+        self._more_rows(X, y, self._weights(sample_weight, X.shape[0]))
         return self
 
     def predict(self, X):
@@ -380,29 +385,30 @@ class OnlineClassifier(ClassifierMixin, _Online):
         self.storage = storage
 
     def _take_classes(self, classes):
-        classes = np.unique(column_or_1d(classes))
+        classes = np.asarray(classes)
+        classes = np.unique(classes if classes.ndim == 1 else column_or_1d(classes))
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)}"
                              " class")
         self.classes_ = classes
-        # where numbers say which class it is, and no two of them are one as float64
-        distinct = classes.dtype.kind in "biuf" and all(abs(c) < 2**53 for c in classes.tolist())
-        self._numbers = classes.tolist() if distinct else None
+        # whether numbers say which class it is, and no two of them are one as float64
+        self._numeric = classes.dtype.kind in "biuf" and all(abs(c) < 2**53 for c in classes.tolist())
+        self._codes = [float(c) for c in (classes.tolist() if self._numeric else range(len(classes)))]
+        self._chosen = self._codes[1:] if len(classes) == 2 else self._codes
 
-    def _targets(self, y):
-        """±1 for each learner."""
-        labels, classes = y, self._numbers
-        if classes is None or y.dtype.kind not in "biuf":  # by their places among the classes
-            classes = list(range(len(self.classes_)))
-            labels = np.full(len(y), -1.0)
-            for place, label in enumerate(self.classes_):
-                labels[y == label] = place
-        signs = _core.signs(np.require(labels, np.float64, ["C", "A"]), classes)
-        if signs is None:
+    def _labels(self, y):
+        """Numbers that say which class each is of."""
+        labels = y
+        if not self._numeric or y.dtype.kind not in "biuf":
+            labels = np.full(len(y), np.nan)
+            for code, label in zip(self._codes, self.classes_):
+                labels[y == label] = code
+        labels = np.require(labels, np.float64, ["C", "A"])
+        if not _core.are_among(labels, self._codes):
             assert_all_finite(y, input_name="y")
             raise ValueError(f"y has labels that are not among the classes {self.classes_}: "
                              f"{np.setdiff1d(y, self.classes_)}")
-        return signs
+        return labels
 
     def fit(self, X, y, sample_weight=None):
         """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
@@ -418,7 +424,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
             X, y = self._validated(X, y, reset=True)
             check_classification_targets(y)
             self._take_classes(y)
-            self._fit(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
+            self._fit(X, self._labels(y), self._weights(sample_weight, X.shape[0]))
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -440,14 +446,13 @@ class OnlineClassifier(ClassifierMixin, _Online):
                 if classes is None:
                     raise ValueError("classes must be passed on the first call to partial_fit.")
                 self._take_classes(classes)
-                self._first_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
+                self._first_rows(X, self._labels(y), self._weights(sample_weight, X.shape[0]))
             return self
-        if not self._is_valid(X, y):
-            X, y = self._validated(X, y)
+        X, y = self._validated(X, y)
         if classes is not None and not self._knows(classes):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to "
                              f"partial_fit, was: {self.classes_!r}")
-        self._more_rows(X, self._targets(y), self._weights(sample_weight, X.shape[0]))
+        self._more_rows(X, self._labels(y), self._weights(sample_weight, X.shape[0]))
         return self
 
     def _knows(self, classes):

@@ -107,17 +107,17 @@ def test_the_core_does_not_trust_python():
     before = learner.save()
     y = np.zeros(30)
 
-    def fit(rows=ROWS, targets=(y,), weights=None, order=None):
-        return _core.fit([learner], loss, 0.0, rows, list(targets), weights, order, True, True, False)
+    def fit(rows=ROWS, y=y, classes=(None,), weights=None, order=None):
+        return _core.fit([learner], loss, 0.0, rows, y, list(classes), weights, order, True, True, False)
 
     with pytest.raises(ValueError, match="order names a row"):
         fit(order=np.array([0, 30]))
     with pytest.raises(ValueError, match="order names a row"):
         fit(order=np.array([-1]))
     with pytest.raises(ValueError, match="29 labels for 30 rows"):
-        fit(targets=[y[1:]])
-    with pytest.raises(ValueError, match="labels of its own"):
-        fit(targets=[y, y])
+        fit(y=y[1:])
+    with pytest.raises(ValueError, match="class of its own"):
+        fit(classes=[0.0, 1.0])
     with pytest.raises(ValueError, match="2 weights for 30 rows"):
         fit(weights=np.ones(2))
     csr = sp.csr_array(ROWS)
@@ -125,7 +125,7 @@ def test_the_core_does_not_trust_python():
     with pytest.raises(ValueError, match="index beyond"):
         fit(rows=(ends, indices + 1, csr.data, 3))
     with pytest.raises(ValueError, match="no CSR matrix"):
-        fit(rows=(ends[:-1], indices, csr.data, 3), targets=[y[1:]])
+        fit(rows=(ends[:-1], indices, csr.data, 3), y=y[1:])
     with pytest.raises(ValueError, match="finite"):
         fit(rows=np.full((30, 3), np.inf))
     with pytest.raises(ValueError, match="stored by rows"):

@@ -165,6 +165,7 @@ def test_whatever_holds_the_numbers_gives_the_same():
     assert state(frame)[1] == plain[1]
     with pytest.warns(UserWarning, match="feature names"):
         frame.partial_fit(X, y)
+    assert not hasattr(frame.fit(X, y), "feature_names_in_")
     csr = sparse.csr_array(X)
     sparsely = state(OnlineRegressor().partial_fit(csr, y))
     wide = sparse.csr_array((csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)),
@@ -513,6 +514,9 @@ def test_refused_classes():
     refused(new, "classes must be passed on the first call", X, y)
     refused(new, "not among the classes.*3", X, y, classes=[0, 1, 2])
     refused(new, "greater than one; got 1 class", X, y * 0, classes=[0])
+    refused(new, "1d array", X, y, classes=[[0, 1], [2, 3]])
+    refused(new, "0 feature", X[:, :0], y, classes=range(4))
+    refused(new, "NaN", X, np.where(y == 2, np.nan, y), classes=range(4))
     refused(new, "greater than one; got 1 class", X, y * 0, method="fit")
     refused(new, "continuous", X, y + 0.5 * X[:, 0], method="fit")
     model = learn(OnlineClassifier(), X, y, 4)

@@ -32,7 +32,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry::theorem, m)?)?;
     m.add_function(wrap_pyfunction!(play::play_rows, m)?)?;
     m.add_function(wrap_pyfunction!(play::fit, m)?)?;
-    m.add_function(wrap_pyfunction!(rows::signs, m)?)?;
+    m.add_function(wrap_pyfunction!(rows::are_among, m)?)?;
     m.add_function(wrap_pyfunction!(play::play_stream, m)?)?;
     m.add_function(wrap_pyfunction!(hindsight::best, m)?)?;
     m.add_function(wrap_pyfunction!(datasets::dataset_entries, m)?)?;

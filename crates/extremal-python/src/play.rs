@@ -7,8 +7,8 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use extremal::game::{self, Turn};
-use extremal::learner::LearnerSpec;
-use extremal::loss::Objective;
+use extremal::learner::{LearnerSpec, Record};
+use extremal::loss::{Evaluation, Objective};
 use extremal::pair::Point;
 use extremal::set::SetSpec;
 use extremal::stream::{Round, StreamSpec};
@@ -27,6 +27,9 @@ use crate::rows::{Audience, Each, Matrix, Rounds};
 /// How long a call may take before it comes back.
 const SPELL: Duration = Duration::from_millis(40);
 
+/// How long it may be from one look at the clock to the next, roughly.
+const GLANCE: Duration = Duration::from_millis(1);
+
 /// Dimensions from which on a state is large.
 const LARGE: usize = 1 << 12;
 
@@ -36,43 +39,76 @@ pub const COLUMNS: usize = 6;
 /// Where records go: a row per round, or nowhere.
 struct Records<'a>(Option<&'a mut [f64]>);
 
-/// A stream that ends once the call has taken long enough.
-struct Spell<S> {
-    stream: S,
-    begun: Instant,
-    /// Rounds between two looks at the clock: fewer where a round takes long.
-    glance: usize,
-    /// Rounds before the next look.
-    left: usize,
-}
-
-impl<S> Spell<S> {
-    fn new(stream: S, dim: usize) -> Self {
-        let glance = (100_000 / (dim + 1)).clamp(1, 32);
-        Self {
-            stream,
-            begun: Instant::now(),
-            glance,
-            left: glance,
-        }
-    }
-}
-
-impl<S: extremal::stream::Stream> extremal::stream::Stream for Spell<S> {
+impl Records<'_> {
     #[inline(always)]
-    fn next(&mut self, decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
-        if self.left == 0 {
-            if self.begun.elapsed() > SPELL {
-                return Ok(None);
-            }
-            self.left = self.glance;
+    fn note(
+        &mut self,
+        round: usize,
+        Evaluation {
+            value, prediction, ..
+        }: &Evaluation<'_>,
+        record: &Record,
+    ) {
+        if let Some(all) = &mut self.0 {
+            let row = &mut all[round * COLUMNS..][..COLUMNS];
+            let calls = f64::from(record.oracle_calls);
+            write(
+                row,
+                *value,
+                *prediction,
+                record.sigma,
+                record.gap,
+                record.gradient_norm,
+                calls,
+            );
         }
-        self.left -= 1;
-        self.stream.next(decision)
+    }
+}
+
+/// Number by number, and by itself: otherwise two that were just stored are loaded as one vector, for
+/// which a processor waits some twenty cycles, with records or without.
+#[inline(never)]
+fn write(
+    row: &mut [f64],
+    value: f64,
+    prediction: f64,
+    sigma: f64,
+    gap: f64,
+    norm: f64,
+    calls: f64,
+) {
+    row.copy_from_slice(&[value, prediction, sigma, gap, norm, calls]);
+}
+
+/// Looks at the clock now and then: more seldom where rounds are short.
+struct Spell {
+    begun: Instant,
+    /// When the clock was last looked at: how long after the beginning.
+    looked: Duration,
+    /// Rounds before the next look.
+    rounds: usize,
+}
+
+impl Spell {
+    fn begin() -> Self {
+        Self {
+            begun: Instant::now(),
+            looked: Duration::ZERO,
+            rounds: 1,
+        }
     }
 
-    fn row_bound(&self) -> f64 {
-        self.stream.row_bound()
+    /// Whether there is time for more rounds.
+    fn goes_on(&mut self) -> bool {
+        let now = self.begun.elapsed();
+        let took = now - self.looked;
+        self.looked = now;
+        if took < GLANCE {
+            self.rounds = (2 * self.rounds).min(256);
+        } else if took > 4 * GLANCE {
+            self.rounds = 1;
+        }
+        now <= SPELL
     }
 }
 
@@ -141,7 +177,6 @@ impl Playing<'_, '_> {
         } = self;
         let (played, result) = {
             let playing = &mut **held.learner;
-            let stream = Spell::new(stream, playing.dim());
             let go = || run(playing, stream, objective, rounds, records, total);
             if release { py.detach(go) } else { go() }
         };
@@ -175,40 +210,38 @@ fn run(
         learner.withdraw();
     }
     let mut played = 0;
-    let note = |turn: Turn<'_>| {
-        let Turn {
-            evaluation, record, ..
-        } = turn;
-        *total += evaluation.value;
-        if let Some(all) = &mut records.0 {
-            all[played * COLUMNS..][..COLUMNS].copy_from_slice(&[
-                evaluation.value,
-                evaluation.prediction,
-                record.sigma,
-                record.gap,
-                record.gradient_norm,
-                f64::from(record.oracle_calls),
-            ]);
+    let mut spell = Spell::begin();
+    while played < rounds {
+        let end = rounds.min(played + spell.rounds);
+        let more = (end - played) as u64;
+        let note = |turn: Turn<'_>| {
+            *total += turn.evaluation.value;
+            records.note(played, turn.evaluation, turn.record);
+            played += 1;
+            Ok(())
+        };
+        let clock = &mut || 0.0;
+        let result = game::play(
+            learner,
+            &mut stream,
+            objective,
+            more,
+            clock,
+            None,
+            None,
+            note,
+        );
+        if let Err(e) = result {
+            if !(shown && played == 0) {
+                learner.withdraw();
+            }
+            return (played, Err(e));
         }
-        played += 1;
-        Ok(())
-    };
-    let rounds = rounds as u64;
-    let clock = &mut || 0.0;
-    let result = game::play(
-        learner,
-        &mut stream,
-        objective,
-        rounds,
-        clock,
-        None,
-        None,
-        note,
-    );
-    if result.is_err() && !(shown && played == 0) {
-        learner.withdraw();
+        if played < end || !spell.goes_on() {
+            break;
+        }
     }
-    (played, result.map(|_| ()))
+    (played, Ok(()))
 }
 
 fn records_of<'a>(
@@ -258,8 +291,8 @@ pub fn play_rows(
     examples.show(start, playing)
 }
 
-/// Learners play all rows, each with its own labels; returns the total loss of all. With `undo`
-/// all are as they were if anything is raised.
+/// Learners play all rows; returns the total loss of all. A learner with a class is shown 1 for labels
+/// of that class and −1 for others. With `undo` all are as they were if anything is raised.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn fit<'py>(
@@ -268,22 +301,22 @@ pub fn fit<'py>(
     loss: &Loss,
     l2: f64,
     rows: Matrix<'py>,
-    targets: Vec<Each<'py>>,
+    y: Each<'py>,
+    classes: Vec<Option<f64>>,
     weights: Each<'py>,
     order: Option<PyReadonlyArray1<'py, i64>>,
     intercept: bool,
     undo: bool,
     release: bool,
 ) -> PyResult<f64> {
-    let examples = rows.examples()?.weighted(&weights)?.ordered(&order)?;
-    let examples = examples.with_intercept(intercept)?;
-    let games: Vec<_> = targets
-        .iter()
-        .map(|y| examples.labelled(y))
-        .collect::<PyResult<_>>()?;
-    if games.len() != learners.len() {
-        return Err(PyValueError::new_err("every learner has labels of its own"));
+    let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
+    let examples = examples.ordered(&order)?.with_intercept(intercept)?;
+    if classes.len() != learners.len() {
+        return Err(PyValueError::new_err(
+            "every learner has a class of its own",
+        ));
     }
+    let games: Vec<_> = classes.iter().map(|c| examples.of_class(*c)).collect();
     // Others meet every entry of a row while they play it.
     if learners.iter().any(|l| l.get().is_sparse()) && !examples.are_finite() {
         return Err(PyValueError::new_err("rows contain NaN or infinity"));

@@ -5,7 +5,7 @@ use extremal::loss::Objective;
 use extremal::pair::Row;
 use extremal::set::Set;
 use extremal::stream::Round;
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -43,6 +43,8 @@ pub struct Examples<'a> {
     count: usize,
     width: usize,
     labels: Option<&'a [f64]>,
+    /// Whoever is of this class is labelled 1, everybody else −1.
+    class: Option<f64>,
     weights: Option<&'a [f64]>,
     order: Option<&'a [i64]>,
     intercept: bool,
@@ -73,6 +75,7 @@ impl Matrix<'_> {
             count,
             width,
             labels: None,
+            class: None,
             weights: None,
             order: None,
             intercept: false,
@@ -87,6 +90,11 @@ impl<'a> Examples<'a> {
             labels: self.each(labels, "labels")?,
             ..self
         })
+    }
+
+    /// Labelled by whether they are of this class, where there is one.
+    pub fn of_class(self, class: Option<f64>) -> Self {
+        Self { class, ..self }
     }
 
     /// With a weight for each row.
@@ -151,11 +159,19 @@ impl<'a> Examples<'a> {
     /// Shows them one by one from the k-th on, by a way for their kind alone: one that could be any
     /// would cost as much as a short round.
     pub fn show<A: Audience>(&self, k: usize, audience: A) -> A::Answer {
+        if self.order.is_none() && self.weights.is_none() {
+            self.show_plain::<true, A>(k, audience)
+        } else {
+            self.show_plain::<false, A>(k, audience)
+        }
+    }
+
+    fn show_plain<const PLAIN: bool, A: Audience>(&self, k: usize, audience: A) -> A::Answer {
         match (self.rows, self.intercept) {
-            (View::Dense(_), false) => audience.look(Replay::<false, false>::new(*self, k)),
-            (View::Dense(_), true) => audience.look(Replay::<false, true>::new(*self, k)),
-            (View::Csr { .. }, false) => audience.look(Replay::<true, false>::new(*self, k)),
-            (View::Csr { .. }, true) => audience.look(Replay::<true, true>::new(*self, k)),
+            (View::Dense(_), false) => audience.look(Replay::<false, false, PLAIN>::new(self, k)),
+            (View::Dense(_), true) => audience.look(Replay::<false, true, PLAIN>::new(self, k)),
+            (View::Csr { .. }, false) => audience.look(Replay::<true, false, PLAIN>::new(self, k)),
+            (View::Csr { .. }, true) => audience.look(Replay::<true, true, PLAIN>::new(self, k)),
         }
     }
 
@@ -180,7 +196,10 @@ impl<'a> Examples<'a> {
             View::Dense(_) => self.width + usize::from(self.intercept) == dim,
             View::Csr { indices, .. } => indices.iter().all(|i| (*i as usize) < dim),
         };
-        let labels = self.labels.unwrap_or(&[]);
+        let labels = match self.class {
+            Some(_) => &[-1.0, 1.0],
+            None => self.labels.unwrap_or(&[]),
+        };
         fit && objective.gradient_bound(row, MODEST, reach) * MODEST <= 1e100
             && are_within(self.values(), MODEST)
             && are_within(labels, MODEST)
@@ -211,50 +230,71 @@ pub trait Audience {
     fn look(self, rounds: impl Rounds) -> Self::Answer;
 }
 
-/// CSR or dense, with a 1 behind each or not.
-struct Replay<'a, const CSR: bool, const INTERCEPT: bool> {
-    examples: Examples<'a>,
+/// CSR or dense, with a 1 behind each or not; plain ones come in their order and have weight 1.
+struct Replay<'a, const CSR: bool, const INTERCEPT: bool, const PLAIN: bool> {
     next: usize,
+    count: usize,
+    width: usize,
+    values: &'a [f64],
+    /// Of CSR rows.
+    ends: &'a [i64],
+    indices: &'a [u32],
+    /// 0 for all where there are none.
+    labels: &'a [f64],
+    class: Option<f64>,
+    weights: Option<&'a [f64]>,
+    order: Option<&'a [i64]>,
     /// Where a row with its 1 is put together.
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    whole_indices: Vec<u32>,
+    whole_values: Vec<f64>,
 }
 
-impl<'a, const CSR: bool, const INTERCEPT: bool> Replay<'a, CSR, INTERCEPT> {
-    fn new(examples: Examples<'a>, next: usize) -> Self {
+impl<'a, const CSR: bool, const INTERCEPT: bool, const PLAIN: bool>
+    Replay<'a, CSR, INTERCEPT, PLAIN>
+{
+    fn new(examples: &Examples<'a>, next: usize) -> Self {
+        let (ends, indices, values) = match examples.rows {
+            View::Dense(values) => (&[][..], &[][..], values),
+            View::Csr {
+                ends,
+                indices,
+                values,
+            } => (ends, indices, values),
+        };
         Self {
-            examples,
             next,
-            indices: Vec::new(),
-            values: Vec::new(),
+            count: examples.len(),
+            width: examples.width,
+            values,
+            ends,
+            indices,
+            labels: examples.labels.unwrap_or(&[]),
+            class: examples.class,
+            weights: examples.weights,
+            order: examples.order,
+            whole_indices: Vec::new(),
+            whole_values: Vec::new(),
         }
     }
 
     #[inline(always)]
     fn row(&mut self, i: usize) -> Row<'_> {
-        let width = self.examples.width;
-        let (mut values, mut indices) = match self.examples.rows {
-            View::Csr {
-                ends,
-                indices,
-                values,
-            } if CSR => {
-                let at = ends[i] as usize..ends[i + 1] as usize;
-                (&values[at.clone()], &indices[at])
-            }
-            View::Dense(matrix) if !CSR => (&matrix[i * width..][..width], &[][..]),
-            _ => unreachable!("the way is chosen by the kind"),
+        let (mut values, mut indices) = if CSR {
+            let at = self.ends[i] as usize..self.ends[i + 1] as usize;
+            (&self.values[at.clone()], &self.indices[at])
+        } else {
+            (&self.values[i * self.width..][..self.width], &[][..])
         };
         if INTERCEPT {
-            self.values.clear();
-            self.values.extend_from_slice(values);
-            self.values.push(1.0);
-            values = &self.values;
+            self.whole_values.clear();
+            self.whole_values.extend_from_slice(values);
+            self.whole_values.push(1.0);
+            values = &self.whole_values;
             if CSR {
-                self.indices.clear();
-                self.indices.extend_from_slice(indices);
-                self.indices.push(width as u32);
-                indices = &self.indices;
+                self.whole_indices.clear();
+                self.whole_indices.extend_from_slice(indices);
+                self.whole_indices.push(self.width as u32);
+                indices = &self.whole_indices;
             }
         }
         if CSR {
@@ -265,56 +305,45 @@ impl<'a, const CSR: bool, const INTERCEPT: bool> Replay<'a, CSR, INTERCEPT> {
     }
 }
 
-impl<const CSR: bool, const INTERCEPT: bool> Rounds for Replay<'_, CSR, INTERCEPT> {
+impl<const CSR: bool, const INTERCEPT: bool, const PLAIN: bool> Rounds
+    for Replay<'_, CSR, INTERCEPT, PLAIN>
+{
     #[inline(always)]
     fn next(&mut self) -> Option<Round<'_>> {
-        let (k, examples) = (self.next, &self.examples);
-        if k >= examples.len() {
+        let k = self.next;
+        if k >= self.count {
             return None;
         }
-        let i = examples.order.map_or(k, |order| order[k] as usize);
-        let label = examples.labels.map_or(0.0, |labels| labels[i]);
-        let weight = examples.weights.map_or(1.0, |weights| weights[i]);
         self.next += 1;
+        let (mut i, mut weight) = (k, 1.0);
+        if !PLAIN {
+            i = self.order.map_or(k, |order| order[k] as usize);
+            weight = self.weights.map_or(1.0, |weights| weights[i]);
+        }
+        let mut label = self.labels.get(i).copied().unwrap_or(0.0);
+        if let Some(class) = self.class {
+            // without a branch, which would be mispredicted
+            label = 2.0 * f64::from(u8::from(label == class)) - 1.0;
+        }
         let row = self.row(i);
         Some(Round { row, label, weight })
     }
 }
 
-/// For each class (for the second one alone where there are two) 1 where a label is of it and −1
-/// elsewhere; None where a label is of none.
+/// Whether every label is one of the classes.
 #[pyfunction]
-pub fn signs<'py>(
-    py: Python<'py>,
-    labels: PyReadonlyArray1<'py, f64>,
-    classes: Vec<f64>,
-) -> PyResult<Option<Vec<Bound<'py, PyArray1<f64>>>>> {
-    let labels = labels.as_slice()?;
-    // without branches, which labels would have mispredicted
-    let known = |y: &f64| {
-        classes
-            .iter()
-            .fold(false, |known, class| known | (y == class))
-    };
-    if !labels.iter().fold(true, |all, y| all & known(y)) {
-        return Ok(None);
-    }
-    let chosen = if classes.len() == 2 {
-        &classes[1..]
-    } else {
-        &classes[..]
-    };
-    let signs = |class: &f64| {
-        let signs = PyArray1::zeros(py, labels.len(), false);
-        let mut writing = signs.readwrite();
-        for (sign, y) in writing.as_slice_mut()?.iter_mut().zip(labels) {
-            *sign = 2.0 * f64::from(u8::from(y == class)) - 1.0;
+pub fn are_among(labels: PyReadonlyArray1<'_, f64>, classes: Vec<f64>) -> PyResult<bool> {
+    // many labels at once for each class
+    let known = |part: &[f64]| {
+        let mut known = [false; 256];
+        for class in &classes {
+            for (known, y) in known.iter_mut().zip(part) {
+                *known |= y == class;
+            }
         }
-        drop(writing);
-        Ok(signs)
+        known[..part.len()].iter().fold(true, |all, k| all & k)
     };
-    let all: PyResult<Vec<_>> = chosen.iter().map(signs).collect();
-    all.map(Some)
+    Ok(labels.as_slice()?.chunks(256).all(known))
 }
 
 /// Whether these can be the ends of a CSR matrix's rows.

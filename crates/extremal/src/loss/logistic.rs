@@ -60,6 +60,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn labels_are_one_of_two_classes() {
+        for label in [1.0, -1.0, 0.0, -0.0] {
+            assert!(Logistic {}.check_label(label).is_ok(), "{label}");
+        }
+        let (tiny, near) = (f64::from_bits(1), 1.0 + f64::EPSILON);
+        for size in [
+            0.5,
+            2.0,
+            tiny,
+            near,
+            2.0 - near,
+            1e200,
+            f64::INFINITY,
+            f64::NAN,
+        ] {
+            for label in [size, -size] {
+                assert!(Logistic {}.check_label(label).is_err(), "{label}");
+            }
+        }
+    }
+
+    #[test]
     fn the_value_keeps_its_digits_at_every_margin() {
         for i in -800..800 {
             let z = f64::from(i) * 0.93;

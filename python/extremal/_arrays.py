@@ -4,9 +4,25 @@ they are; anything else is copied once."""
 import numpy as np
 
 
+_FLOAT64 = np.dtype(np.float64)
+
+
+def is_ready(values):
+    """Whether the core borrows it as it is: asked first, as all other questions take longer."""
+    return (type(values) is np.ndarray and values.dtype is _FLOAT64
+            and values.flags.c_contiguous and values.flags.aligned)
+
+
+def floats(array):
+    """A contiguous float64 array, `array` itself where it is one."""
+    return array if is_ready(array) else np.require(array, np.float64, ["C", "A"])
+
+
 def _numbers(values, what):
     """A contiguous float64 array, `values` itself where it is one. numpy would make numbers of
     complex ones, of dates and of texts as well, and leave masks out: those are refused."""
+    if is_ready(values):
+        return values
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(f"{what} must not be masked: fill the gaps first")
     array = np.asarray(values)
@@ -14,7 +30,7 @@ def _numbers(values, what):
         raise ValueError(f"{what} must be real numbers, not {array.dtype}")
     if array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat):
         raise ValueError(f"{what} must be real numbers, not texts")
-    return np.require(array, np.float64, ["C", "A"])
+    return floats(array)
 
 
 def vector(values, what, length=None):

@@ -16,7 +16,7 @@ from .losses import from_spec as as_loss
 # A run over no more numbers than these takes about a millisecond (more with learners whose rounds
 # take longer than their rows): Python's lock is kept, which keeps others from writing into what is
 # read, unless a Python function is called on the way.
-_SHORT = 1 << 16
+_SHORT = 1 << 17
 
 
 class Best(NamedTuple):
@@ -83,11 +83,12 @@ class _ReadOnly:
                 self._readers[key] -= 1
                 if not self._readers[key]:
                     del self._readers[key]
-            free = {key for key in self._locked if key not in self._readers}
-            while freed := {key for key in free if self._free(self._locked[key])}:
-                free -= freed
+            # the last ones first, which others are mostly views of
+            free = [key for key in reversed(self._locked) if key not in self._readers]
+            while freed := [key for key in free if self._free(self._locked[key])]:
                 for key in freed:
                     del self._locked[key]
+                free = [key for key in free if key in self._locked]
 
     @staticmethod
     def _free(array):

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import _core
+from ._arrays import floats, is_ready
 from ._core import Error, Learner, Set
 from ._play import fit, search
 from .losses import from_spec as as_loss
@@ -74,13 +75,6 @@ _ATTRIBUTES = """
 """
 
 
-def _is_plain(array, dim):
-    """Whether scikit-learn's checks would find nothing to convert, nor to refuse; but for NaN, which
-    is looked for while rows are played."""
-    return (type(array) is np.ndarray and array.ndim == dim and array.dtype.kind in "biuf"
-            and len(array) > 0)
-
-
 class _Online(BaseEstimator):
     """What both estimators share: one learner for each vector of coefficients."""
 
@@ -114,10 +108,11 @@ class _Online(BaseEstimator):
     def _is_valid(self, X, *y, reset):
         """Whether scikit-learn's checks, which take longer than a small batch does, would find
         nothing to convert, nor to refuse; but for NaN."""
-        return (_is_plain(X, 2) and X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned
+        return (is_ready(X) and X.ndim == 2 and len(X) > 0
                 and (X.shape[1] > 0 if reset else
                      X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"))
-                and all(_is_plain(labels, 1) and len(labels) == len(X) for labels in y))
+                and all(type(labels) is np.ndarray and labels.ndim == 1 and len(labels) == len(X)
+                        and labels.dtype.kind in "biuf" for labels in y))
 
     @staticmethod
     def _weights(sample_weight, count):
@@ -274,7 +269,7 @@ class OnlineRegressor(RegressorMixin, _Online):
 
     def _rows(self, X, y, reset):
         X, y = self._validated(X, y, reset=reset, y_numeric=True)
-        return X, np.require(y, np.float64, ["C", "A"])
+        return X, floats(y)
 
     def fit(self, X, y, sample_weight=None):
         """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
@@ -403,7 +398,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
             labels = np.full(len(y), np.nan)
             for code, label in zip(self._codes, self.classes_):
                 labels[y == label] = code
-        labels = np.require(labels, np.float64, ["C", "A"])
+        labels = floats(labels)
         if not _core.are_among(labels, self._codes):
             assert_all_finite(y, input_name="y")
             raise ValueError(f"y has labels that are not among the classes {self.classes_}: "

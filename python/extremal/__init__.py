@@ -13,7 +13,7 @@ linear minimisation over the set:
 """
 
 from . import datasets, learners, losses, sets, streams, theory
-from ._compare import compare
+from ._compare import Comparison, compare
 from ._core import Error, Learner, Loss, Set, Stream, __version__
 from ._history import History
 from ._model import Model, load
@@ -22,6 +22,7 @@ from ._registry import cite
 
 __all__ = [
     "Best",
+    "Comparison",
     "Error",
     "History",
     "Learner",

@@ -1,7 +1,7 @@
 """Projection-free online learning: one linear minimisation per round."""
 
 from . import datasets, learners, losses, sets, streams, theory
-from ._compare import compare
+from ._compare import Comparison, compare
 from ._core import Error, Learner, Loss, Set, Stream, __version__
 from ._history import History
 from ._model import Model, load
@@ -12,6 +12,7 @@ from .sklearn import OnlineRegressor as OnlineRegressor
 
 __all__ = [
     "Best",
+    "Comparison",
     "Error",
     "History",
     "Learner",

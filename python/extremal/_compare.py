@@ -7,16 +7,135 @@ import sys
 from . import _core
 from ._play import _bar
 
+_TABLES = ("summary", "trace", "checks", "timing")
 
-def compare(experiment, out=None, *, threads=None, progress=False, quiet=False):
+
+class Comparison(dict):
+    """What came out of an experiment.
+
+    Items
+    -----
+    table : str
+        The table that `compare` prints.
+    directory : str
+        Where the report and the tables are.
+    summary : list of dicts
+        One row per problem, learner, factor on the step size and horizon.
+    trace : list of dicts
+        One row per look at a run. Runs of the longest horizon are looked at on the way, others at
+        their end.
+    checks : list of dicts
+        One row per assumption of a theorem, and whether it held.
+    timing : list of dicts
+        Seconds, where the experiment asks for ``timing``.
+    """
+
+    def to_pandas(self, table="summary"):
+        """A data frame of one of the tables. Needs pandas."""
+        if table not in _TABLES:
+            raise ValueError(f"there is no table {table!r}; there are {', '.join(_TABLES)}")
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install 'extremal[pandas]'") from error
+
+        return pandas.DataFrame(self[table])
+
+    def plot(self, problem=None, ax=None, **style):
+        """Draws every learner's regret over the rounds of the longest horizon, its mean over the seeds,
+        with both axes logarithmic. Where several factors on the step size were tried, each is
+        a curve. Needs matplotlib.
+
+        Parameters
+        ----------
+        problem : str, optional
+            The problem's name; the first one if left out.
+        ax : matplotlib axes, optional
+            Where to draw; the present ones if left out.
+        **style
+            For ``ax.plot``.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("plot needs matplotlib: pip install 'extremal[plot]'") from error
+
+        problems = list(dict.fromkeys(row["problem"] for row in self["trace"]))
+        problem = problems[0] if problem is None else problem
+        if problem not in problems:
+            raise ValueError(f"there is no problem {problem!r}; there are {', '.join(problems)}")
+        rows = [row for row in self["trace"] if row["problem"] == problem]
+        longest = max(row["horizon"] for row in rows)
+        curves = {}
+        for row in rows:
+            if row["horizon"] == longest:
+                curve = curves.setdefault((row["learner"], row["scale"]), {})
+                curve.setdefault(row["round"], []).append(row["regret_upper"])
+        several = len({scale for _, scale in curves}) > 1
+        ax = ax or plt.gca()
+        for (learner, scale), curve in curves.items():
+            rounds = sorted(curve)
+            means = [sum(curve[t]) / len(curve[t]) for t in rounds]
+            ax.plot(rounds, means, label=f"{learner} × {scale:g}" if several else learner, **style)
+        ax.set(xscale="log", yscale="log", xlabel="round", ylabel="regret", title=problem)
+        ax.legend()
+        return ax
+
+    def __repr__(self):
+        def names(key):
+            return ", ".join(dict.fromkeys(row[key] for row in self["summary"]))
+
+        return f"<Comparison of {names('learner')} on {names('problem')}, in {self['directory']}>"
+
+
+def _plain(value):
+    """What of a dict is written down: objects as their specs, and numbers as Python has them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items() if part is not None}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, (_core.Set, _core.Loss, _core.Learner, _core.Stream)):
+        if value.spec is None:
+            raise ValueError(f"{value!r} is written in Python: an experiment is written down, and can't "
+                             "have it")
+        return value.spec
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):  # numpy's
+        return _plain(value.tolist())
+    return value
+
+
+def _written(experiment):
+    """A dict as JSON. A learner may be a spec, or an object, instead of a table."""
+    experiment = _plain(experiment)
+    for key, table in (("problem", "set, loss and stream"), ("learner", "a spec")):
+        if not experiment.get(key):
+            raise ValueError(f"there is no {key}: give {key!r}, a dict of names and of what each is, {table}")
+    learners = experiment["learner"]
+    if isinstance(learners, dict):
+        experiment["learner"] = {name: {"spec": learner} if isinstance(learner, str) else learner
+                                 for name, learner in learners.items()}
+    return json.dumps(experiment)
+
+
+def compare(experiment, out=None, *, update=False, threads=None, progress=False, quiet=False):
     """Runs an experiment and writes its tables and its report; finished runs are not made again.
 
     Parameters
     ----------
     experiment : dict, or path of a TOML file, or TOML text
-        As `extremal compare` takes it.
+        As `extremal compare` takes it. In a dict sets, losses, streams and learners may be objects as
+        well: their specs count, not what a learner has played, nor a stream's seed.
     out : path
         The directory; ``extremal-NAME`` after the file, ``extremal-experiment`` otherwise.
+    update : bool
+        Whether to go on in a directory of an experiment that reads otherwise: runs that are the same
+        are kept.
     threads : int, optional
         How many; as many as there are cores if left out. The tables do not depend on it.
     progress : bool or callable
@@ -26,11 +145,25 @@ def compare(experiment, out=None, *, threads=None, progress=False, quiet=False):
 
     Returns
     -------
-    dict
-        ``table`` (text), ``directory``, and ``summary``, ``trace``, ``timing`` as lists of dicts.
+    Comparison
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import extremal as ex
+    >>> ball = ex.sets.lp(p=1.5, dim=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = ex.compare({
+    ...         "rounds": 1000,
+    ...         "seeds": 3,
+    ...         "problem": {"ball": {"set": ball, "loss": "linear", "stream": "drift"}},
+    ...         "learner": {"paper": "ofw-ls", "ours": "gauge-ftrl"},
+    ...     }, folder, quiet=True)
+    >>> [(row["learner"], round(row["regret"], 1)) for row in result["summary"]]
+    [('paper', 62.7), ('ours', 3.9)]
     """
     if isinstance(experiment, dict):
-        text, name, is_json = json.dumps(experiment), "experiment", True
+        text, name, is_json = _written(experiment), "experiment", True
     else:
         text, is_json = os.fspath(experiment), False
         name = "experiment"
@@ -41,31 +174,32 @@ def compare(experiment, out=None, *, threads=None, progress=False, quiet=False):
     if out is None:
         stem = os.path.splitext(os.path.basename(name))[0]
         out = f"extremal-{stem}"
-    show, close = _bar(False, 0)
     bar = {}
 
     def tell(done, expected):
-        if "show" not in bar:
+        if not bar:
             bar["show"], bar["close"] = _bar(progress, expected)
         bar["show"](done)
 
     try:
-        table = _core.compare(text, name, out, json=is_json, threads=threads,
+        table = _core.compare(text, name, out, json=is_json, update=update, threads=threads,
                               progress=tell if progress else None)
     finally:
-        bar.get("close", close)()
+        bar.get("close", lambda: None)()
     if not quiet:
         print(table, file=sys.stdout)
-    return {"table": table, "directory": os.fspath(out),
-            **{name: _rows(os.path.join(out, f"{name}.csv")) for name in ("summary", "trace", "timing")}}
+    return Comparison(table=table, directory=os.fspath(out),
+                      **{name: _rows(os.path.join(out, f"{name}.csv")) for name in _TABLES})
 
 
 def _rows(path):
     import csv
 
+    known = {"": None, "true": True, "false": False}
+
     def value(text):
-        if text == "":
-            return None
+        if text in known:
+            return known[text]
         for kind in (int, float):
             try:
                 return kind(text)
@@ -74,4 +208,5 @@ def _rows(path):
         return text
 
     with open(path, newline="", encoding="utf-8") as file:
-        return [{k: value(v) for k, v in row.items()} for row in csv.DictReader(file)]
+        return [{key: text if key in ("problem", "learner") else value(text) for key, text in row.items()}
+                for row in csv.DictReader(file)]

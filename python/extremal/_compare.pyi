@@ -2,20 +2,21 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any, TypedDict
+from typing import Any, Literal
 
-class _Compared(TypedDict):
-    table: str
-    directory: str
-    summary: list[dict[str, Any]]
-    trace: list[dict[str, Any]]
-    timing: list[dict[str, Any]]
+class Comparison(dict[str, Any]):
+    # pandas and matplotlib are optional: their types are not ours to name
+    def to_pandas(
+        self, table: Literal["summary", "trace", "checks", "timing"] = "summary"
+    ) -> Any: ...
+    def plot(self, problem: str | None = None, ax: Any = None, **style: Any) -> Any: ...
 
 def compare(
     experiment: dict[str, Any] | str | PathLike[str],
     out: str | PathLike[str] | None = None,
     *,
+    update: bool = False,
     threads: int | None = None,
     progress: bool | Callable[[int], object] = False,
     quiet: bool = False,
-) -> _Compared: ...
+) -> Comparison: ...

@@ -1,4 +1,4 @@
-"""The layer of sets, losses, learners, runs, comparators and experiments."""
+"""The layer of sets, losses, learners, runs and comparators."""
 
 import math
 
@@ -440,83 +440,3 @@ def test_theory_by_name():
         ex.theory.ofw(1, 2)
     with pytest.raises(ValueError, match="wide"):
         ex.theory.ofw(1, "wide", 3)
-
-
-# Experiments ----------------------------------------------------------------------------------
-
-EXPERIMENT = {
-    "title": "A test", "seeds": 2, "horizons": {"from": 64, "to": 256},
-    "learner": {"ofw": {"name": "ofw"}, "ofw-ls": {"name": "ofw-ls"}},
-    "problem": {"ball": {"title": "A ball", "set": {"name": "l2", "dim": 4}, "loss": "linear",
-                         "stream": "drift"}},
-}
-TOML = """
-title = "A test"
-seeds = 2
-horizons = { from = 64, to = 256 }
-[learner.ofw]
-name = "ofw"
-[learner.ofw-ls]
-name = "ofw-ls"
-[problem.ball]
-title = "A ball"
-set = { name = "l2", dim = 4 }
-loss = "linear"
-stream = "drift"
-"""
-
-
-def without_times(rows):
-    return [{k: v for k, v in row.items() if "time" not in k and "seconds" not in k and "ns" not in k}
-            for row in rows]
-
-
-def test_compare_a_dict(tmp_path, capsys):
-    result = ex.compare(EXPERIMENT, tmp_path / "out")
-    assert result["directory"] == str(tmp_path / "out")
-    assert "ofw-ls" in result["table"] and result["table"] in capsys.readouterr().out
-    assert {row["learner"] for row in result["summary"]} == {"ofw", "ofw-ls"}
-    assert result["trace"] and result["timing"] == []  # timed where the experiment says so
-    timed = ex.compare(dict(EXPERIMENT, timing=True), tmp_path / "timed", quiet=True)["timing"]
-    assert timed and all(row["seconds"] > 0 for row in timed)
-    assert (tmp_path / "out" / "report.html").stat().st_size > 1000
-
-
-def test_compare_text_and_file_are_the_same(tmp_path):
-    one = ex.compare(TOML, tmp_path / "one", quiet=True)
-    (tmp_path / "mine.toml").write_text(TOML)
-    other = ex.compare(tmp_path / "mine.toml", tmp_path / "other", quiet=True)
-    table = ex.compare(EXPERIMENT, tmp_path / "third", quiet=True)
-    assert without_times(one["summary"]) == without_times(other["summary"])
-    assert without_times(one["summary"]) == without_times(table["summary"])
-
-
-def test_compare_again_plays_nothing(tmp_path):
-    seen, out = {}, tmp_path / "out"
-
-    def cells():
-        return {file.name: file.stat().st_mtime_ns for file in (out / "cells").glob("*.json")}
-
-    one = ex.compare(TOML, out, quiet=True, progress=lambda done: seen.update(first=done))
-    before = cells()
-    again = ex.compare(TOML, out, quiet=True, progress=lambda done: seen.update(second=done))
-    assert len(before) >= 12 and cells() == before
-    assert again["summary"] == one["summary"] and again["trace"] == one["trace"]
-    assert seen.get("second", 0) == 0
-    other = dict(EXPERIMENT, title="Another", seeds=3)
-    with pytest.raises(ex.Error, match="another experiment"):
-        ex.compare(other, tmp_path / "out", quiet=True)
-
-
-def test_compare_tells_its_errors(tmp_path):
-    with pytest.raises(ex.Error, match="nonsense"):
-        ex.compare(dict(EXPERIMENT, learner={"a": {"name": "nonsense"}}), tmp_path / "out")
-    with pytest.raises(FileNotFoundError):
-        ex.compare(str(tmp_path / "missing.toml"))
-
-
-def test_compare_names_its_directory(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.toml").write_text(TOML)
-    assert ex.compare("mine.toml", quiet=True)["directory"] == "extremal-mine"
-    assert ex.compare(EXPERIMENT, quiet=True)["directory"] == "extremal-experiment"

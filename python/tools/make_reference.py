@@ -264,7 +264,8 @@ def core():
 
 
 PAGES = {
-    "play": ("Runs and experiments", ["play", "best_in_hindsight", "regret", "History", "Best", "compare"],
+    "play": ("Runs and experiments", ["play", "best_in_hindsight", "regret", "History", "Best", "compare",
+                                      "Comparison"],
              "Whole runs are played inside the library, without Python in between."),
     "objects": ("Learner, Set, Loss, Stream", ["Learner", "Set", "Loss", "Stream"],
                 "What the functions in [`learners`](learners.md), [`sets`](sets.md), [`losses`](losses.md) and "

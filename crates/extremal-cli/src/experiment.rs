@@ -289,19 +289,11 @@ fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
 
 /// Nothing that would be written is there.
 fn check_free(directory: &Path) -> anyhow::Result<()> {
-    let ours = [
-        file::CONFIG,
-        file::RUN,
-        file::TRACE,
-        file::SUMMARY,
-        file::CHECKS,
-    ];
-    let taken = ours.iter().find(|name| directory.join(name).exists());
-    match taken {
+    match file::taken(directory) {
         None => Ok(()),
-        Some(name) => Err(Error::Usage(format!(
+        Some(path) => Err(Error::Usage(format!(
             "{} would be written over; give another --out",
-            directory.join(name).display()
+            path.display()
         ))
         .into()),
     }

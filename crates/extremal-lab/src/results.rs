@@ -13,6 +13,8 @@ use crate::output::Output;
 
 /// The files of an experiment's directory.
 pub mod file {
+    use std::path::{Path, PathBuf};
+
     /// The experiment with its defaults written out.
     pub const CONFIG: &str = "config.toml";
     /// Version, machine, inputs, status.
@@ -29,6 +31,13 @@ pub mod file {
     pub const PICTURES: &str = "pictures.json";
     /// The page.
     pub const REPORT: &str = "report.html";
+
+    /// The first file in a directory that an experiment's would be written over.
+    pub fn taken(directory: &Path) -> Option<PathBuf> {
+        let all = [CONFIG, RUN, TRACE, SUMMARY, CHECKS];
+        let mut paths = all.iter().map(|name| directory.join(name));
+        paths.find(|path| path.exists())
+    }
 }
 
 /// A look at a run. The longest horizon is looked at on the way, the others at their end.

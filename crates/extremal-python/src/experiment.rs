@@ -15,16 +15,29 @@ use crate::errors::raise;
 /// How long a signal may wait.
 const SPELL: Duration = Duration::from_millis(30);
 
+/// The part of an experiment that a line of its TOML is about: whoever gave a dict has not seen lines.
+fn part(toml: &str, line: usize) -> String {
+    let above = || toml.lines().take(line);
+    let table = above().filter_map(|text| text.strip_prefix('[')?.strip_suffix(']'));
+    let key = above().last().and_then(|text| text.split_once(" = "));
+    let key = key.map(|(key, _)| key).filter(|key| !key.contains(' '));
+    let parts: Vec<&str> = table.last().into_iter().chain(key).collect();
+    parts.join(".")
+}
+
 /// Runs an experiment, given as TOML, or as JSON; writes its tables and its report into `out`, and
-/// gives the table as text. `progress` is called with the rounds done and those there are.
+/// gives the table as text. `progress` is called with the rounds done and those there are. With
+/// `update` a directory of another experiment is gone on in.
 #[pyfunction]
-#[pyo3(signature = (text, name, out, *, json=false, threads=None, progress=None))]
+#[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
 pub fn compare(
     py: Python<'_>,
     text: &str,
     name: PathBuf,
     out: PathBuf,
     json: bool,
+    update: bool,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<String>> {
@@ -34,19 +47,34 @@ pub fn compare(
     } else {
         text.into()
     };
-    let lab = |e: extremal_lab::Error| raise(&e);
+    let lab = |e: extremal_lab::Error| match e {
+        extremal_lab::Error::Experiment { line, what, .. } if json => {
+            raise(&format!("{}: {what}", part(&toml, line)).trim_start_matches(": "))
+        }
+        e => raise(&e),
+    };
     let experiment = Experiment::parse(&toml, &name).map_err(lab)?;
     let prepared = Prepared::new(experiment).map_err(lab)?;
+    let there = std::fs::read_to_string(out.join(file::CONFIG)).ok();
+    let same = there.as_ref() == Some(&prepared.experiment.to_toml());
+    if !same
+        && !update
+        && let Some(taken) = file::taken(&out)
+    {
+        let why = match there {
+            Some(_) => format!(
+                "{} holds another experiment; give another directory, or update=True to run this one there and keep the runs that are the same",
+                out.display()
+            ),
+            None => format!(
+                "{} would be written over; give another directory",
+                taken.display()
+            ),
+        };
+        return Err(raise(&why));
+    }
     let output = Output::open(&out).map_err(lab)?;
     let _claim = output.claim().map_err(lab)?;
-    if let Some(there) = output.read(file::CONFIG)
-        && there != prepared.experiment.to_toml()
-    {
-        return Err(raise(&format!(
-            "{} holds another experiment; give another directory",
-            out.display()
-        )));
-    }
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let stop = AtomicBool::new(false);
     let (expected, played) = (AtomicU64::new(0), AtomicU64::new(0));

@@ -385,8 +385,14 @@ pub struct Stream {
     /// Who plays it.
     holder: Mutex<Option<ThreadId>>,
     begun: AtomicBool,
+    /// The spec that makes it again.
+    #[pyo3(get)]
     spec: String,
+    /// The length of a row.
+    #[pyo3(get)]
     dim: usize,
+    /// What its numbers are drawn from.
+    #[pyo3(get)]
     seed: u64,
     /// No row's ℓ2 norm exceeds this.
     #[pyo3(get)]

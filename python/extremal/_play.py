@@ -14,9 +14,10 @@ from .losses import from_spec as as_loss
 
 
 # A run over no more numbers than these takes about a millisecond (more with learners whose rounds
-# take longer than their rows): Python's lock is kept, which keeps others from writing into what is
-# read, unless a Python function is called on the way.
-_SHORT = 1 << 17
+# take longer than their rows), where a row counts for some numbers of its own: Python's lock is kept,
+# which keeps others from writing into what is read, unless a Python function is called on the way.
+_SHORT = 1 << 18
+_ROW = 32
 
 
 class Best(NamedTuple):
@@ -67,13 +68,13 @@ class _ReadOnly:
                 views.append(array)
                 array = array.base
             if array is None or _is_writeable(array):
-                self.arrays.update((id(view), view) for view in views)
+                self.arrays.update((id(view), view) for view in reversed(views))
 
     def __enter__(self):
         with self._lock:
             for key, array in self.arrays.items():
                 self._readers[key] = self._readers.get(key, 0) + 1
-                if array.flags.writeable:
+                if array.flags.writeable and self._is_restorable(array.base):
                     self._locked[key] = array
                     array.flags.writeable = False
 
@@ -83,12 +84,15 @@ class _ReadOnly:
                 self._readers[key] -= 1
                 if not self._readers[key]:
                     del self._readers[key]
-            # the last ones first, which others are mostly views of
-            free = [key for key in reversed(self._locked) if key not in self._readers]
+            free = [key for key in self._locked if key not in self._readers]
             while freed := [key for key in free if self._free(self._locked[key])]:
                 for key in freed:
                     del self._locked[key]
                 free = [key for key in free if key in self._locked]
+
+    def _is_restorable(self, base):
+        """Whether numpy will let a view of it be written to again."""
+        return not isinstance(base, np.ndarray) or base.flags.writeable or id(base) in self._locked
 
     @staticmethod
     def _free(array):
@@ -228,7 +232,7 @@ def _is_long(matrix, learners, count, l2):
         numbers = matrix[2].size  # what is not stored takes no time
     else:
         numbers = count * first.dim
-    return numbers * len(learners) > _SHORT or first.has_callback
+    return (numbers + _ROW * count) * len(learners) > _SHORT or first.has_callback
 
 
 def _is_own(rows):

@@ -283,6 +283,7 @@ class OnlineRegressor(RegressorMixin, _Online):
         """
         with self._unchanged_on_error():
             X, y = self._rows(X, y, reset=True)
+            assert_all_finite(y, input_name="y")
             self._fit(X, y, self._weights(sample_weight, X.shape[0]))
         return self
 
@@ -380,8 +381,11 @@ class OnlineClassifier(ClassifierMixin, _Online):
         self.storage = storage
 
     def _take_classes(self, classes):
-        classes = np.asarray(classes)
-        classes = np.unique(classes if classes.ndim == 1 else column_or_1d(classes))
+        given = np.asarray(classes) if type(classes) in (list, tuple, range) else classes
+        # scikit-learn's look takes longer than a small batch
+        plain = type(given) is np.ndarray and given.ndim == 1 and given.dtype.kind in "biufUSO"
+        classes = np.unique(given if plain else column_or_1d(classes))
+        assert_all_finite(classes, input_name="classes")
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)}"
                              " class")
@@ -417,6 +421,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         """
         with self._unchanged_on_error():
             X, y = self._validated(X, y, reset=True)
+            assert_all_finite(y, input_name="y")
             check_classification_targets(y)
             self._take_classes(y)
             self._fit(X, self._labels(y), self._weights(sample_weight, X.shape[0]))

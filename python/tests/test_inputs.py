@@ -118,6 +118,8 @@ def test_the_core_does_not_trust_python():
         fit(y=y[1:])
     with pytest.raises(ValueError, match="class of its own"):
         fit(classes=[0.0, 1.0])
+    with pytest.raises(ValueError, match="without labels"):
+        fit(y=None, classes=[1.0])
     with pytest.raises(ValueError, match="2 weights for 30 rows"):
         fit(weights=np.ones(2))
     csr = sp.csr_array(ROWS)

@@ -290,13 +290,21 @@ class Foreign:
         self.array, self.__array_interface__ = array, array.__array_interface__
 
 
+def view_of_read_only(rows):
+    """A view that may be written to, of what may not."""
+    rows = rows.copy()
+    view = rows[:]
+    rows.flags.writeable = False
+    return view
+
+
 def test_what_is_locked_is_given_back(rng, monkeypatch):
     """Whoever owns the memory."""
     monkeypatch.setattr(ex._play, "_SHORT", 0)
     rows = rng.normal(size=(20, DIM))
     given = [rows.copy(), rows.copy()[::2].copy(), np.frombuffer(bytearray(rows.tobytes())).reshape(20, DIM),
              np.asarray(Foreign(rows.copy())), np.asarray(Foreign(rows.copy()))[3:], ex.datasets.djia().rows[:, :DIM].copy(),
-             np.tile(fresh().decision, (20, 1)), ex.sets.l2(dim=DIM).minimise(rows[0]).reshape(1, DIM)]
+             np.tile(fresh().decision, (20, 1)), view_of_read_only(rows), ex.sets.l2(dim=DIM).minimise(rows[0]).reshape(1, DIM)]
     for array in given:
         locked = len(ex._play._ReadOnly._locked)
         ex.play(fresh(), array)

@@ -1,47 +1,28 @@
-//! Learners. Each is behind a lock: threads take turns, and a user's function that calls the
-//! learner it is called by is told so instead of waiting for itself.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread::ThreadId;
-use std::time::Duration;
+//! Learners. Threads take turns at each.
 
 use extremal::learner::{LearnerSpec, Record, Storage, default_for};
 use extremal::pair::Gradient;
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::Taken;
 use crate::errors::{raise, raise_or};
 use crate::loss::Loss;
 use crate::set::{Set, shortened};
+use crate::turns::{Held, Turns};
+
+/// A learner of any kind.
+pub type AnyLearner = dyn extremal::learner::Learner;
 
 /// A learner on a set: decide, then observe the gradient, round by round.
 #[pyclass(frozen, module = "extremal._core", name = "Learner")]
 pub struct Learner {
-    learner: Mutex<Box<dyn extremal::learner::Learner>>,
-    /// Who holds the lock, where a user's function may be called by it.
-    holder: Mutex<Option<ThreadId>>,
-    /// How many wait for it.
-    waiting: AtomicUsize,
+    learner: Turns<AnyLearner>,
     spec: LearnerSpec,
     storage: Storage,
     pub set: Py<Set>,
-}
-
-/// The learner, held. Gives it back when it goes.
-pub struct Held<'a> {
-    owner: &'a Learner,
-    pub learner: MutexGuard<'a, Box<dyn extremal::learner::Learner>>,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        *self.owner.holder() = None;
-    }
 }
 
 fn storage_of(name: &str) -> PyResult<Storage> {
@@ -56,33 +37,10 @@ fn storage_of(name: &str) -> PyResult<Storage> {
 }
 
 impl Learner {
-    fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
-        self.holder.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for its turn, without keeping Python from the others meanwhile.
-    pub fn hold(&self, py: Python<'_>) -> PyResult<Held<'_>> {
-        let me = std::thread::current().id();
-        let learner = match self.learner.try_lock() {
-            Ok(learner) => learner,
-            Err(TryLockError::Poisoned(learner)) => learner.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                if *self.holder() == Some(me) {
-                    return Err(PyRuntimeError::new_err(
-                        "the learner is playing: its own oracle can't call it",
-                    ));
-                }
-                self.waiting.fetch_add(1, Ordering::Relaxed);
-                let waited = self.learner.lock_py_attached(py);
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
-                waited.unwrap_or_else(PoisonError::into_inner)
-            }
-        };
-        *self.holder() = Some(me);
-        Ok(Held {
-            owner: self,
-            learner,
-        })
+    /// Waits for its turn.
+    pub fn hold(&self, py: Python<'_>) -> PyResult<Held<'_, AnyLearner>> {
+        let busy = "the learner is playing: its own oracle can't call it";
+        self.learner.hold(py, busy)
     }
 
     /// Whether its decisions are stored by their non-zeros.
@@ -90,12 +48,9 @@ impl Learner {
         self.storage == Storage::Sparse
     }
 
-    /// Lets those have it who wait. A lock is not given to who waits longest, but to who is there
-    /// first, which would be the run that has just given it back.
+    /// Lets those have it who wait.
     pub fn give_way(&self, py: Python<'_>) {
-        if self.waiting.load(Ordering::Relaxed) > 0 {
-            py.detach(|| std::thread::sleep(Duration::from_micros(200)));
-        }
+        self.learner.give_way(py);
     }
 
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
@@ -141,9 +96,7 @@ impl Learner {
             learner.load(state).map_err(failed)?;
         }
         Ok(Self {
-            learner: Mutex::new(learner),
-            holder: Mutex::new(None),
-            waiting: AtomicUsize::new(0),
+            learner: Turns::new(learner),
             spec,
             storage,
             set,
@@ -166,7 +119,7 @@ impl Learner {
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut held = self.hold(py)?;
-        let dim = held.learner.dim();
+        let dim = held.dim();
         let out = match out {
             Some(out) => out.cast_into().map_err(|_| {
                 PyTypeError::new_err("out must be a float64 array of one dimension")
@@ -184,12 +137,12 @@ impl Learner {
                     slice.len()
                 )));
             }
-            match held.learner.decide() {
+            match held.decide() {
                 // shown already, and still the same
                 Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
                 Err(e) => return Err(self.failed(py, &e)),
             }
-            held.learner.decision().write(slice);
+            held.decision().write(slice);
         }
         Ok(out)
     }
@@ -201,7 +154,7 @@ impl Learner {
         let taken = Taken::any(gradient, self.set.get().set.dim())?;
         let gradient = taken.gradient()?;
         let mut held = self.hold(py)?;
-        let record = whole_round(&mut **held.learner, &gradient);
+        let record = whole_round(&mut *held, &gradient);
         drop(held);
         record.map(|_| ()).map_err(|e| self.failed(py, &e))
     }
@@ -210,33 +163,33 @@ impl Learner {
     #[getter]
     fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let held = self.hold(py)?;
-        let mut x = vec![0.0; held.learner.dim()];
-        held.learner.decision().write(&mut x);
+        let mut x = vec![0.0; held.dim()];
+        held.decision().write(&mut x);
         Ok(PyArray1::from_slice(py, &x))
     }
 
     /// Rounds ended so far.
     #[getter]
     fn rounds(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.hold(py)?.learner.rounds())
+        Ok(self.hold(py)?.rounds())
     }
 
     /// The dimension.
     #[getter]
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.hold(py)?.learner.dim())
+        Ok(self.hold(py)?.dim())
     }
 
     /// Oracle calls made to play.
     #[getter]
     fn oracle_calls(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.hold(py)?.learner.seen().oracle_calls)
+        Ok(self.hold(py)?.seen().oracle_calls)
     }
 
     /// The largest ‖g‖ seen.
     #[getter]
     fn largest_gradient(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.hold(py)?.learner.seen().largest_gradient)
+        Ok(self.hold(py)?.seen().largest_gradient)
     }
 
     /// The spec that makes it again, without what it has learnt.
@@ -285,10 +238,10 @@ impl Learner {
         strong_convexity: f64,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let held = self.hold(py)?;
-        let Some(guarantee) = held.learner.guarantee() else {
+        let Some(guarantee) = held.guarantee() else {
             return Ok(None);
         };
-        let seen = *held.learner.seen();
+        let seen = *held.seen();
         let rounds = rounds.unwrap_or(seen.rounds as f64);
         if !(rounds >= 0.0) {
             return Err(PyValueError::new_err(format!(
@@ -309,7 +262,7 @@ impl Learner {
     /// dict: level, regret, strong_convexity.
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let held = self.hold(py)?;
-        let Some(certificate) = held.learner.certificate() else {
+        let Some(certificate) = held.certificate() else {
             return Ok(None);
         };
         let table = PyDict::new(py);
@@ -321,13 +274,13 @@ impl Learner {
 
     /// The whole state, as bytes.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = self.hold(py)?.learner.save();
+        let saved = self.hold(py)?.save();
         Ok(PyBytes::new(py, &saved.map_err(|e| raise(&e))?))
     }
 
     /// Takes back what `save` gave. On an error nothing has changed.
     fn load(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
-        let loaded = self.hold(py)?.learner.load(state);
+        let loaded = self.hold(py)?.load(state);
         loaded.map_err(|e| self.failed(py, &e))
     }
 

@@ -13,6 +13,8 @@ mod play;
 mod registry;
 mod rows;
 mod set;
+mod stream;
+mod turns;
 
 use pyo3::prelude::*;
 
@@ -25,7 +27,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<loss::Loss>()?;
     m.add_class::<learner::Learner>()?;
     m.add_class::<model::Model>()?;
-    m.add_class::<play::Stream>()?;
+    m.add_class::<stream::Stream>()?;
     m.add_function(wrap_pyfunction!(registry::entries, m)?)?;
     m.add_function(wrap_pyfunction!(registry::citations, m)?)?;
     m.add_function(wrap_pyfunction!(registry::theorems, m)?)?;
@@ -33,7 +35,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(play::play_rows, m)?)?;
     m.add_function(wrap_pyfunction!(play::fit, m)?)?;
     m.add_function(wrap_pyfunction!(rows::are_among, m)?)?;
-    m.add_function(wrap_pyfunction!(play::play_stream, m)?)?;
+    m.add_function(wrap_pyfunction!(stream::play_stream, m)?)?;
     m.add_function(wrap_pyfunction!(hindsight::best, m)?)?;
     m.add_function(wrap_pyfunction!(datasets::dataset_entries, m)?)?;
     m.add_function(wrap_pyfunction!(datasets::dataset, m)?)?;

@@ -93,8 +93,11 @@ impl<'a> Examples<'a> {
     }
 
     /// Labelled by whether they are of this class, where there is one.
-    pub fn of_class(self, class: Option<f64>) -> Self {
-        Self { class, ..self }
+    pub fn of_class(self, class: Option<f64>) -> PyResult<Self> {
+        if class.is_some() && self.labels.is_none() {
+            return Err(PyValueError::new_err("without labels there are no classes"));
+        }
+        Ok(Self { class, ..self })
     }
 
     /// With a weight for each row.

@@ -440,3 +440,15 @@ def test_theory_by_name():
         ex.theory.ofw(1, 2)
     with pytest.raises(ValueError, match="wide"):
         ex.theory.ofw(1, "wide", 3)
+
+
+def test_what_is_made_alike_is_the_same():
+    ball = ex.sets.lp(p=1.5, dim=3)
+    alike = ex.sets.from_spec("lp:p=1.5", 3)
+    assert ball == alike and hash(ball) == hash(alike) and len({ball, alike}) == 1
+    for other in (ex.sets.lp(p=1.5, dim=4), ex.sets.lp(p=1.6, dim=3), ex.sets.l2(dim=3), "lp:p=1.5,dim=3", None):
+        assert ball != other
+    own = [ex.sets.custom(lambda g: -np.sign(g), dim=3, diameter=4) for _ in range(2)]
+    assert own[0] == own[0] and own[0] != own[1] and len(set(own)) == 2
+    assert ex.losses.huber(delta=2) == ex.losses.from_spec("huber:delta=2") != ex.losses.huber(delta=3)
+    assert len({ex.losses.squared(), ex.losses.from_spec("squared")}) == 1

@@ -278,7 +278,8 @@ impl Learner {
         Ok(PyBytes::new(py, &saved.map_err(|e| raise(&e))?))
     }
 
-    /// Takes back what `save` gave. On an error nothing has changed.
+    /// Takes back what `save` gave, of a learner of this name on this set; the values of its keys, of
+    /// a horizon for example, come with it. On an error nothing has changed.
     fn load(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let loaded = self.hold(py)?.load(state);
         loaded.map_err(|e| self.failed(py, &e))

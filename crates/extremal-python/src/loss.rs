@@ -1,5 +1,6 @@
 //! Losses of a prediction and a label.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use extremal::loss::{LossSpec, Objective};
@@ -87,6 +88,19 @@ impl Loss {
         label: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.each(prediction, label, |(_, slope)| slope)
+    }
+
+    /// Losses of the same spec are the same.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other
+            .cast::<Self>()
+            .is_ok_and(|other| self.spec() == other.get().spec())
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.spec().hash(&mut hasher);
+        hasher.finish()
     }
 
     fn __repr__(&self) -> String {

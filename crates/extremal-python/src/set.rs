@@ -1,5 +1,6 @@
 //! Constraint sets: the registered ones, and those that Python functions make.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use extremal::kernel;
@@ -258,6 +259,24 @@ impl Set {
 
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf
+    }
+
+    /// Sets of the same spec and dimension are the same; one with a Python function is itself alone.
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        slf.is(other)
+            || other.cast::<Self>().is_ok_and(|other| {
+                let (a, b) = (slf.get(), other.get());
+                a.spec.is_some() && a.set.dim() == b.set.dim() && a.spec() == b.spec()
+            })
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match slf.get().spec() {
+            Some(spec) => (spec, slf.get().set.dim()).hash(&mut hasher),
+            None => slf.as_ptr().hash(&mut hasher),
+        }
+        hasher.finish()
     }
 
     fn __repr__(&self) -> String {

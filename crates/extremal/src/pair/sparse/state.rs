@@ -91,9 +91,14 @@ impl SparsePair {
     fn check_saved(&self, saved: &Saved) -> Result<()> {
         let dim = self.dim();
         if (&saved.name, saved.atoms) != (&self.name, self.atoms) {
+            let named = |name: &str, SparseAtoms { count, size, signs }| {
+                let sign = if signs == Signs::Any { "±" } else { "" };
+                format!("{name} with vertices of {count} × {sign}{size}")
+            };
             return Err(Error::State(format!(
-                "it is of a set {} with {:?}, not of {} with {:?}",
-                saved.name, saved.atoms, self.name, self.atoms
+                "it is of a set {}, not of {}",
+                named(&saved.name, saved.atoms),
+                named(&self.name, self.atoms)
             )));
         }
         if saved.dim != dim {

@@ -157,6 +157,9 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     ------
     Error
         At a round that can't be played; the rounds before it have been.
+
+    Whatever is raised on the way, a `KeyboardInterrupt` too, has the history of the rounds before, as its
+    ``history``, with ``record``.
     """
     if not isinstance(learner, _core.Learner):
         raise TypeError(f"a learner plays, not {learner!r}")
@@ -260,9 +263,14 @@ def _run(learner, count, record, progress, step):
                 break
             played += more
             show(played)
+    except BaseException as error:
+        if record:
+            played += getattr(error, "_played", 0)  # by the call that raised it
+            error.history = History.from_records(records[:played], first)
+        raise
     finally:
         close()
-    return None if records is None else History.from_records(records[:played], first)
+    return History.from_records(records[:played], first) if record else None
 
 
 def _play_own(learner, losses, rounds, record, progress):
@@ -277,6 +285,12 @@ def _play_own(learner, losses, rounds, record, progress):
         losses = islice(losses, _count(rounds))
     first = learner.rounds + 1
     values = []
+
+    def history():
+        records = np.full((len(values), len(COLUMNS)), np.nan)
+        records[:, 0] = values
+        return History.from_records(records, first)
+
     show, close = _bar(progress, rounds)
     x = np.empty(learner.dim)
     try:
@@ -289,13 +303,13 @@ def _play_own(learner, losses, rounds, record, progress):
             values.append(value)
             if played % 256 == 0:
                 show(played)
+    except BaseException as error:
+        if record:
+            error.history = history()
+        raise
     finally:
         close()
-    if not record:
-        return None
-    records = np.full((len(values), len(COLUMNS)), np.nan)
-    records[:, 0] = values
-    return History.from_records(records, first)
+    return history() if record else None
 
 
 def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, gap=1e-6):

@@ -330,6 +330,52 @@ def test_a_read_only_array_stays_so(rng):
     assert not rows.flags.writeable
 
 
+def test_what_was_recorded_is_not_lost(rng):
+    """The exception has it, whatever ended the run."""
+    rows = rng.normal(size=(50, DIM))
+    whole = ex.play(fresh(), rows)
+
+    def check(error, rounds, columns=("round", "loss", "gap")):
+        history = error.value.history
+        assert all(np.array_equal(history[name], whole[name][:rounds]) for name in columns)
+
+    broken = rows.copy()
+    broken[30, 1] = NAN
+    learner = fresh()
+    with pytest.raises(ex.Error, match="row 30") as error:
+        ex.play(learner, broken)
+    check(error, 30)
+    assert learner.rounds == 30
+    with pytest.raises(ex.Error) as error:
+        ex.play(fresh(), broken, record=False)
+    assert not hasattr(error.value, "history")
+    with pytest.raises(Odd) as error:
+        ex.play(fresh(), rows, progress=raising(Odd))
+    check(error, 50)
+
+    class Own:
+        def __init__(self, row):
+            self.row = row
+
+        def value(self, x):
+            return x @ self.row
+
+        def gradient(self, x):
+            return self.row
+
+    with pytest.raises(ex.Error) as error:
+        ex.play(fresh(), [Own(row) for row in broken])
+    assert len(error.value.history["loss"]) == 30
+    assert error.value.history["loss"] == pytest.approx(whole["loss"][:30])
+
+
+def raising(kind):
+    def function(*_):
+        raise kind
+
+    return function
+
+
 # Threads ------------------------------------------------------------------------------------------
 
 

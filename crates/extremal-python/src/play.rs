@@ -194,11 +194,16 @@ impl Playing<'_, '_> {
         };
         drop(held);
         learner.give_way(py);
-        match (result, row) {
-            (Ok(()), _) => Ok(played),
-            (Err(e), None) => Err(learner.failed(py, &e)),
-            (Err(e), Some(row)) => Err(learner.failed(py, &format!("row {}: {e}", row + played))),
-        }
+        let Err(e) = result else {
+            return Ok(played);
+        };
+        let error = match row {
+            None => learner.failed(py, &e),
+            Some(row) => learner.failed(py, &format!("row {}: {e}", row + played)),
+        };
+        // for the history of the rounds before; an exception of a user's own may have no room for it
+        let _ = error.value(py).setattr("_played", played);
+        Err(error)
     }
 }
 

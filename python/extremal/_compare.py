@@ -1,8 +1,10 @@
 """Experiments: learners × problems × seeds."""
 
 import json
+import math
 import os
 import sys
+import warnings
 
 from . import _core
 from ._play import _bar
@@ -39,12 +41,14 @@ class Comparison(dict):
         except ImportError as error:
             raise ImportError("to_pandas needs pandas: pip install 'extremal[pandas]'") from error
 
-        return pandas.DataFrame(self[table])
+        frame = pandas.DataFrame(self[table])
+        # a column of which nothing is known is one of numbers
+        return frame.astype({name: float for name in frame if frame[name].isna().all()})
 
     def plot(self, problem=None, ax=None, **style):
-        """Draws every learner's regret over the rounds of the longest horizon, its mean over the seeds,
-        with both axes logarithmic. Where several factors on the step size were tried, each is
-        a curve. Needs matplotlib.
+        """Draws every learner's regret over the rounds of the longest horizon, its mean over the seeds.
+        Rounds are on a logarithmic axis, and so is the regret where it is above 0. Where several factors on
+        the step size were tried, each is a curve. Needs matplotlib.
 
         Parameters
         ----------
@@ -75,13 +79,16 @@ class Comparison(dict):
             if row["horizon"] == longest:
                 curve = curves.setdefault((row["learner"], row["scale"]), {})
                 curve.setdefault(row["round"], []).append(row["regret_upper"])
-        several = len({scale for _, scale in curves}) > 1
         ax = ax or plt.gca()
+        positive = True
         for (learner, scale), curve in curves.items():
+            several = sum(name == learner for name, _ in curves) > 1
             rounds = sorted(curve)
             means = [sum(curve[t]) / len(curve[t]) for t in rounds]
+            positive &= min(means) > 0
             ax.plot(rounds, means, label=f"{learner} × {scale:g}" if several else learner, **style)
-        ax.set(xscale="log", yscale="log", xlabel="round", ylabel="regret", title=problem)
+        ax.set(xscale="log", yscale="log" if positive else "linear", xlabel="round", ylabel="regret",
+               title=problem)
         ax.legend()
         return ax
 
@@ -92,34 +99,46 @@ class Comparison(dict):
         return f"<Comparison of {names('learner')} on {names('problem')}, in {self['directory']}>"
 
 
-def _plain(value):
+_COUNTS = ("rounds", "horizons", "seeds", "from", "to")
+
+
+def _plain(value, place):
     """What of a dict is written down: objects as their specs, and numbers as Python has them."""
     if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items() if part is not None}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
+        parts = ((str(key), part) for key, part in value.items() if part is not None)
+        return {key: _plain(part, f"{place}.{key}".lstrip(".")) for key, part in parts}
+    if hasattr(value, "tolist"):  # numpy's
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(part, place) for part in value]
     if isinstance(value, (_core.Set, _core.Loss, _core.Learner, _core.Stream)):
         if value.spec is None:
-            raise ValueError(f"{value!r} is written in Python: an experiment is written down, and can't "
-                             "have it")
+            raise ValueError(f"{place}: {value!r} is written in Python: an experiment is written down, "
+                             "and can't have it")
         return value.spec
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if hasattr(value, "tolist"):  # numpy's
-        return _plain(value.tolist())
-    return value
+    if isinstance(value, float) and value.is_integer() and place.rpartition(".")[2] in _COUNTS:
+        return int(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{place}: {value} is no number that can be written down")
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    called = ": call it, and give what it returns" if callable(value) else ""
+    raise TypeError(f"{place}: an experiment is written down, and can't have {value!r}{called}")
 
 
 def _written(experiment):
     """A dict as JSON. A learner may be a spec, or an object, instead of a table."""
-    experiment = _plain(experiment)
-    for key, table in (("problem", "set, loss and stream"), ("learner", "a spec")):
-        if not experiment.get(key):
-            raise ValueError(f"there is no {key}: give {key!r}, a dict of names and of what each is, {table}")
-    learners = experiment["learner"]
-    if isinstance(learners, dict):
+    experiment = _plain(experiment, "")
+    for key, example in (("problem", '{"ball": {"set": …, "loss": …, "stream": …}}'),
+                         ("learner", '{"mine": "ofw-ls"}')):
+        parts = experiment.get(key, {})
+        if not isinstance(parts, dict) or key == "problem" and any(not isinstance(p, dict) for p in parts.values()):
+            raise TypeError(f"{key} must be a dict of names and what each is: {example}")
+    if "learner" in experiment:
         experiment["learner"] = {name: {"spec": learner} if isinstance(learner, str) else learner
-                                 for name, learner in learners.items()}
+                                 for name, learner in experiment["learner"].items()}
     return json.dumps(experiment)
 
 
@@ -129,8 +148,9 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
     Parameters
     ----------
     experiment : dict, or path of a TOML file, or TOML text
-        As `extremal compare` takes it. In a dict sets, losses, streams and learners may be objects as
-        well: their specs count, not what a learner has played, nor a stream's seed.
+        As `extremal compare` takes it. In a dict a problem's set, loss and stream and the learners may
+        be objects as well: their specs count, not what a learner has played, its set or its storage,
+        nor a stream's dimension or seed.
     out : path
         The directory; ``extremal-NAME`` after the file, ``extremal-experiment`` otherwise.
     update : bool
@@ -139,7 +159,7 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
     threads : int, optional
         How many; as many as there are cores if left out. The tables do not depend on it.
     progress : bool or callable
-        A bar (tqdm, if installed), or a function of the rounds played so far.
+        A bar (tqdm, if installed), or a function of the rounds of the runs that are finished.
     quiet : bool
         Whether not to print the table.
 
@@ -162,6 +182,8 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
     >>> [(row["learner"], round(row["regret"], 1)) for row in result["summary"]]
     [('paper', 62.7), ('ours', 3.9)]
     """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
     if isinstance(experiment, dict):
         text, name, is_json = _written(experiment), "experiment", True
     else:
@@ -183,6 +205,7 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
 
     try:
         table = _core.compare(text, name, out, json=is_json, update=update, threads=threads,
+                              note=lambda text: warnings.warn(text, stacklevel=3),
                               progress=tell if progress else None)
     finally:
         bar.get("close", lambda: None)()

@@ -258,6 +258,7 @@ def compare(
     json: bool = False,
     update: bool = False,
     threads: int | None = None,
+    note: Callable[[str], object] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> str | None: ...
 def load(path: str | PathLike[str]) -> Model: ...

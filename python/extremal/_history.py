@@ -56,8 +56,8 @@ class History(dict):
         Parameters
         ----------
         best : array, optional
-            The losses of a fixed decision, one per round: the regret against it is drawn then, with
-            both axes logarithmic.
+            The losses of a fixed decision, one per round: the regret against it is drawn then. Rounds
+            are on a logarithmic axis, and so is the regret where it is above 0.
         ax : matplotlib axes, optional
             Where to draw; the present ones if left out.
         **style
@@ -72,7 +72,8 @@ class History(dict):
         except ImportError as error:
             raise ImportError("plot needs matplotlib: pip install 'extremal[plot]'") from error
 
-        if best is not None and np.shape(best) != self["loss"].shape:
+        given = () if isinstance(best, tuple) else np.shape(best)  # what best_in_hindsight gives is one
+        if best is not None and given != self["loss"].shape:
             raise ValueError(f"best must be the losses of a fixed decision, one for each of the "
                              f"{len(self['loss'])} rounds: loss.value(rows @ best.point, y)")
         ax = ax or plt.gca()
@@ -81,7 +82,7 @@ class History(dict):
         else:
             curve, label = (self["loss"] - np.asarray(best)).cumsum(), "regret"
             ax.set_xscale("log")
-            ax.set_yscale("log")
+            ax.set_yscale("log" if curve.min() > 0 else "linear")
         ax.plot(self["round"], curve, **style)
         ax.set_xlabel("round")
         ax.set_ylabel(label)

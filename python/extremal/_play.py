@@ -167,6 +167,8 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
         if rounds is None:
             raise ValueError("a stream does not end: give rounds")
         _refuse("a stream brings its own", y=y, sample_weight=sample_weight)
+        if rows.dim != learner.dim:
+            raise ValueError(f"a stream of dimension {rows.dim} for a learner of dimension {learner.dim}")
         return _run(learner, _count(rounds), record, progress, lambda start, records, count:
                     _core.play_stream(learner, rows, as_loss(loss), l2, count, records))
     if _is_own(rows):
@@ -320,7 +322,7 @@ def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight
 
     Parameters
     ----------
-    set : Set
+    set : Set or spec
         Where decisions lie.
     rows : matrix or sparse matrix
         One per round.
@@ -348,6 +350,10 @@ def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
         raise TypeError("a stream keeps no rows to look back at: give those that its take(rounds) gives")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
+    if isinstance(set, str):
+        set = _core.Set(set, width + intercept)
+    if not isinstance(set, _core.Set):
+        raise TypeError(f"set must be a set or its spec, not {set!r}")
     if width + intercept != set.dim:
         ones = " and a 1" if intercept else ""
         raise ValueError(f"rows of length {width}{ones} for a set of dimension {set.dim}")

@@ -53,7 +53,7 @@ def play(
     progress: bool | Callable[[int], object] = False,
 ) -> History | None: ...
 def best_in_hindsight(
-    set: Set,
+    set: Set | str,
     rows: ArrayLike | _Sparse,
     y: ArrayLike | None = None,
     *,
@@ -63,7 +63,7 @@ def best_in_hindsight(
     gap: float = 1e-6,
 ) -> Best: ...
 def search(
-    set: Set,
+    set: Set | str,
     rows: ArrayLike | _Sparse,
     y: ArrayLike | None,
     *,

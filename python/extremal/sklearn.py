@@ -1,8 +1,10 @@
 """Estimators with the manners of scikit-learn: online learners of linear models."""
 
+import inspect
 import warnings
 from contextlib import contextmanager
 from numbers import Integral
+from types import NoneType
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +34,8 @@ _PARAMETERS = """
         With ``fit_intercept`` there is one coordinate more, the last one, for the intercept. The
         default is a ball so large that it hardly ever binds, unless targets are hundreds of times
         the norms of rows: the default learner finds its own scale within. Other learners do worse
-        the larger the set is.
+        the larger the set is. Features of very different sizes are best scaled beforehand, with
+        scikit-learn's StandardScaler for example.
     loss : str or Loss, default "{loss}"
         {losses}
     learner : str, optional
@@ -130,11 +133,20 @@ class _Online(BaseEstimator):
         return np.ascontiguousarray(weights)
 
     def _make_learners(self, rows_are_sparse):
+        self._made_with = {name: getattr(self, name) for name in ("set", "learner", "storage", "fit_intercept")}
         dim = self.n_features_in_ + bool(self.fit_intercept)
-        if isinstance(self.set, str):
-            space = Set(self.set, dim)
-        else:
-            space = self.set if isinstance(self.set, Set) else self.set(dim)
+        space = self.set
+        if callable(space):
+            takes = inspect.signature(space).parameters.get("dim")
+            by_name = takes is not None and takes.kind is takes.KEYWORD_ONLY  # as those of extremal.sets
+            space = space(dim=dim) if by_name else space(dim)
+        if isinstance(space, str):
+            space = Set(space, dim)
+        if not isinstance(space, Set):
+            raise TypeError("set must be a spec, a Set, or a function of the dimension that gives one, not "
+                            f"{self.set!r}")
+        if not isinstance(self.learner, (str, NoneType)):
+            raise TypeError(f"learner must be a spec, such as 'ofw-ls', not {self.learner!r}")
         if space.dim != dim:
             intercept = " and an intercept" if self.fit_intercept else ""
             raise ValueError(f"a set of dimension {space.dim} for {self.n_features_in_} features"
@@ -204,6 +216,10 @@ class _Online(BaseEstimator):
         self._more_rows(X, y, weights)
 
     def _more_rows(self, X, y, weights):
+        for name, value in self._made_with.items():
+            if getattr(self, name) is not value and getattr(self, name) != value:
+                raise ValueError(f"{name} has changed, and what was learnt belongs to the old one: fit begins "
+                                 "anew, and so does a clone")
         self._play(X, y, weights, undo=True)
         self.regret_ = None
 

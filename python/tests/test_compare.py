@@ -1,5 +1,9 @@
 """Experiments from Python."""
 
+import json
+import re
+import warnings
+
 import numpy as np
 import pytest
 
@@ -72,7 +76,8 @@ def test_compare_again_plays_nothing(tmp_path):
 def test_compare_takes_objects(tmp_path):
     ball = ex.sets.lp(p=1.5, dim=4)
     problem = {"set": ball, "loss": ex.losses.linear(), "stream": ex.streams.drift(4, noise=1.0), "l2": None}
-    mine = {"rounds": np.int64(50), "seeds": np.arange(2), "problem": {"7": problem},
+    assert ex.compare({**EXPERIMENT, "horizons": np.logspace(1, 2, 2)}, tmp_path / "nought", quiet=True)
+    mine = {"rounds": 5e1, "seeds": range(2), "problem": {"7": problem},
             "learner": {"a": "ofw", "b": ex.learners.gauge_ftrl(ball)}}
     written = {"rounds": 50, "seeds": [0, 1],
                "problem": {"7": {"set": "lp:p=1.5,dim=4", "loss": "linear", "stream": "drift:noise=1"}},
@@ -105,6 +110,10 @@ def test_comparisons_show_themselves(tmp_path):
         assert line.get_xdata()[-1] == horizon and line.get_ydata()[-1] == pytest.approx(last[0])
     with pytest.raises(ValueError, match="no problem 'x'; there are ball"):
         result.plot("x")
+    assert ax.get_yscale() == "log"
+    won = ex.Comparison(result, trace=[dict(row, regret_upper=-row["regret_upper"]) for row in result["trace"]])
+    assert won.plot(ax=plt.figure().gca()).get_yscale() == "linear"
+    assert result.to_pandas("trace")["certificate"].dtype == float
     scaled = ex.compare(experiment, tmp_path / "scaled", quiet=True).plot(ax=plt.figure().gca())
     labels = scaled.get_legend_handles_labels()[1]
     assert labels == [f"{name} × {scale}" for name in EXPERIMENT["learner"] for scale in ("0.5", "1")]
@@ -119,9 +128,35 @@ def test_compare_goes_on_elsewhere_or_updates(tmp_path):
     assert all(file.stat().st_mtime_ns == time for file, time in cells.items())
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "summary.csv").write_text("mine")
-    with pytest.raises(ex.Error, match="summary.csv would be written over"):
-        ex.compare(EXPERIMENT, tmp_path / "mine", quiet=True)
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "config.toml").write_text("[database]\n")
+    for update in (False, True):
+        with pytest.raises(ex.Error, match="config.toml would be written over"):
+            ex.compare(EXPERIMENT, tmp_path / "theirs", quiet=True, update=update)
+        with pytest.raises(ex.Error, match="summary.csv would be written over"):
+            ex.compare(EXPERIMENT, tmp_path / "mine", quiet=True, update=update)
     assert (tmp_path / "mine" / "summary.csv").read_text() == "mine"
+    assert (tmp_path / "theirs" / "config.toml").read_text() == "[database]\n"
+
+
+def test_which_column_is_the_label_is_said(tmp_path):
+    (tmp_path / "a.csv").write_text("a,price\n" + "".join(f"{i % 3},{i % 2}\n" for i in range(20)))
+    mine = {"rounds": 20, "learner": {"a": "ofw-free"}, "problem": {"p": {
+        "set": "l2", "loss": "squared", "stream": {"file": tmp_path / "a.csv"}}}}
+    with pytest.warns(UserWarning, match="the first, `a`, is taken for the label"):
+        ex.compare(mine, tmp_path / "first", quiet=True)
+    mine["problem"]["p"]["stream"]["label"] = "price"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ex.compare(mine, tmp_path / "second", quiet=True)["summary"]
+
+
+def test_the_command_in_the_report_runs_it_again(tmp_path):
+    one = ex.compare(EXPERIMENT, tmp_path / "out", quiet=True)
+    command = json.loads((tmp_path / "out" / "run.json").read_text())["command"]
+    path = re.fullmatch(r'extremal\.compare\("(.*)"\)', command)[1]
+    again = ex.compare(path, tmp_path / "again", quiet=True)
+    assert again["trace"] == one["trace"]
 
 
 def test_compare_tells_its_errors(tmp_path):
@@ -130,11 +165,19 @@ def test_compare_tells_its_errors(tmp_path):
         ({"learner": {"a": "nonsense"}}, "^learner.a.spec: learner `nonsense`"),
         ({"seedz": 3}, "^seedz: unknown field"),
         ({"problem": {"ball": {"loss": "linear", "stream": "drift"}}}, "^problem.ball: missing field `set`"),
-        ({"learner": {}}, "^there is no learner: give 'learner'"),
-        ({"problem": None}, "^there is no problem: give 'problem'"),
+        ({"learner": {}}, "^there is no learner; "),
+        ({"problem": None}, "^there is no problem; "),
+        ({"problem": None, "problems": {}}, "^problems: unknown field `problems`"),
+        ({"rounds": float("nan")}, "^rounds: nan is no number"),
+        ({"problem": {"set": "l2:dim=3", "loss": "linear"}}, "^problem must be a dict of names"),
+        ({"learner": ["ofw", "ofw-ls"]}, "^learner must be a dict of names"),
+        ({"seeds": {1, 2}}, r"^seeds: .* can't have \{1, 2\}$"),
+        ({"learner": {"a": ex.learners.ofw}}, "^learner.a: .*: call it"),
     ]:
-        with pytest.raises(ValueError, match=match):
+        with pytest.raises((ValueError, TypeError), match=match):
             ex.compare(dict(EXPERIMENT, **change), tmp_path / "out")
+    with pytest.raises(ValueError, match="at least 1, not -1"):
+        ex.compare(EXPERIMENT, tmp_path / "out", threads=-1)
     with pytest.raises(ex.Error, match="^experiment:2: "):
         ex.compare(TOML.replace("\n", "\nseedz = 1\n", 1), tmp_path / "out")
     with pytest.raises(FileNotFoundError):

@@ -309,6 +309,9 @@ def test_history_plot(rng):
     _, ax = plt.subplots()
     history.plot(best=rows @ best.point, ax=ax)
     assert ax.get_ylabel() == "regret" and ax.get_yscale() == "log"
+    assert history.plot(best=history["loss"] + 1, ax=ax).get_yscale() == "linear"  # it never did worse
+    with pytest.raises(ValueError, match="losses of a fixed decision"):
+        history.plot(best=best)
     regret = ax.lines[0].get_ydata()[-1]
     assert regret == pytest.approx(history.total_loss - best.value, abs=1e-5 * abs(best.value))
     plt.close("all")
@@ -321,6 +324,9 @@ def test_best_linear_on_a_ball(rng):
     rows = rng.normal(size=(300, 6))
     total = rows.sum(axis=0)
     best = ex.best_in_hindsight(ex.sets.l2(radius=2, dim=6), rows, gap=1e-12)
+    assert best.value == ex.best_in_hindsight("l2:radius=2", rows, gap=1e-12).value
+    with pytest.raises(TypeError, match="a set or its spec, not 2"):
+        ex.best_in_hindsight(2, rows)
     np.testing.assert_allclose(best.point, -2 * total / np.linalg.norm(total), atol=1e-9)
     assert best.value == pytest.approx(-2 * np.linalg.norm(total), rel=1e-12)
     assert -1e-12 <= best.gap <= 1e-9 * abs(best.value)

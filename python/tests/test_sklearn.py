@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from copy import deepcopy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -190,7 +191,8 @@ def test_sets_of_all_kinds():
     X, y = data("dense", 0)
     by_text = OnlineRegressor("box:lower=-2,upper=2").partial_fit(X, y)
     for box in (ex.sets.box(lower=-2, upper=2, dim=6),
-                lambda dim: ex.sets.box(lower=-2, upper=2, dim=dim)):
+                lambda dim: ex.sets.box(lower=-2, upper=2, dim=dim), lambda dim: "box:lower=-2,upper=2",
+                partial(ex.sets.box, lower=-2, upper=2)):
         np.testing.assert_array_equal(OnlineRegressor(box).partial_fit(X, y).coef_, by_text.coef_)
 
     def ball(dim):

@@ -1,5 +1,6 @@
 """What the estimators refuse, and that nothing has changed then."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -173,6 +174,21 @@ def test_refused_parameters():
         refused(OnlineRegressor(**parameters), match, X, y)
     for passes in (0, 1.5):
         refused(OnlineRegressor(passes=passes), "passes", X, y, method="fit")
+    for parameters in ({"set": 5}, {"set": None}, {"set": lambda dim: None}, {"learner": ex.learners.ofw}):
+        refused(OnlineRegressor(**parameters), "must be a spec", X, y, error=TypeError)
+
+
+def test_what_was_learnt_belongs_to_its_set():
+    X, y = data("dense", 2)
+    model = learn(OnlineClassifier(), X, y, 2)
+    for change in ({"set": "l1:radius=2"}, {"learner": "gauge-ftrl"}, {"fit_intercept": False}):
+        before = model.get_params()
+        refused(model.set_params(**change), f"^{[*change][0]} has changed", X, y)
+        model.set_params(**before).partial_fit(X, y)
+    copied = pickle.loads(pickle.dumps(model.set_params(set=str(model.set)))).partial_fit(X, y)
+    assert_same(state(copied), state(model.partial_fit(X, y)))
+    model.set_params(set="l1:radius=2").fit(X, y)
+    assert abs(model.coef_).sum() + abs(model.intercept_).sum() <= 2 + 1e-9
 
 
 @pytest.mark.parametrize("classes", [0, 2, 4])

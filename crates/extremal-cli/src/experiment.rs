@@ -12,7 +12,8 @@ use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
 use extremal_lab::headline::Facts;
 use extremal_lab::output::Output;
-use extremal_lab::results::{Results, file};
+use extremal_lab::results::Results;
+use extremal_lab::results::file::{self, Owner};
 use extremal_lab::{Error, demo, report, table};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -230,9 +231,7 @@ impl Compare {
             }
         }
         let directory = self.out.clone().unwrap_or_else(|| default_directory(path));
-        if !self.update {
-            check_directory(&prepared, &directory)?;
-        }
+        check_directory(&prepared, &directory, self.update)?;
         let output = Output::open(&directory)?;
         let _claim = output.claim()?;
         let command = format!("extremal compare {}", path.display());
@@ -258,19 +257,18 @@ fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// A directory of another experiment is left alone, and so are tables that nobody knows the
-/// experiment of.
-fn check_directory(prepared: &Prepared, directory: &Path) -> anyhow::Result<()> {
-    let config = directory.join(file::CONFIG);
-    match read_if_there(&config)? {
-        Some(there) if there == prepared.experiment.to_toml() => Ok(()),
-        Some(_) => Err(Error::Usage(format!(
+/// A directory of another experiment is left alone unless told otherwise, and so are files that are
+/// no experiment's.
+fn check_directory(prepared: &Prepared, directory: &Path, update: bool) -> anyhow::Result<()> {
+    match file::owner(directory, &prepared.experiment)? {
+        Owner::Else(path) => Err(in_the_way(&path)),
+        Owner::Another if !update => Err(Error::Usage(format!(
             "{} holds another experiment, see {}; give another --out, or --update to run this one there and keep the runs that are the same",
             directory.display(),
-            config.display()
+            directory.join(file::CONFIG).display()
         ))
         .into()),
-        None => check_free(directory),
+        _ => Ok(()),
     }
 }
 
@@ -289,14 +287,12 @@ fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
 
 /// Nothing that would be written is there.
 fn check_free(directory: &Path) -> anyhow::Result<()> {
-    match file::taken(directory) {
-        None => Ok(()),
-        Some(path) => Err(Error::Usage(format!(
-            "{} would be written over; give another --out",
-            path.display()
-        ))
-        .into()),
-    }
+    file::taken(directory).map_or(Ok(()), |path| Err(in_the_way(&path)))
+}
+
+fn in_the_way(path: &Path) -> anyhow::Error {
+    let path = path.display();
+    Error::Usage(format!("{path} would be written over; give another --out")).into()
 }
 
 /// `experiments/table1.toml` → `extremal-table1`.

@@ -174,6 +174,26 @@ fn a_folder_of_another_experiment_is_left_alone() {
 }
 
 #[test]
+fn what_is_no_experiment_is_never_written_over() {
+    let folder = Folder::new("mine");
+    for (name, text) in [("summary.csv", "mine"), ("config.toml", "[database]\n")] {
+        let place = folder.0.join(name.replace('.', "-"));
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join(name), text).unwrap();
+        let out = place.file_name().unwrap().to_str().unwrap();
+        for options in [&[][..], &["--update"]] {
+            let said = refused(&mut folder.compare(out, options), 2);
+            assert!(
+                said.contains(&format!("{name} would be written over")),
+                "{said}"
+            );
+        }
+        assert_eq!(fs::read_to_string(place.join(name)).unwrap(), text);
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 1);
+    }
+}
+
+#[test]
 fn what_can_not_run_is_refused_before_anything_is_written() {
     let folder = Folder::new("refused");
     let text = EXPERIMENT.replace("name = \"ofw\"", "name = \"ofv\"");

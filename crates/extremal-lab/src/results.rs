@@ -15,6 +15,9 @@ use crate::output::Output;
 pub mod file {
     use std::path::{Path, PathBuf};
 
+    use crate::error::{Error, Result};
+    use crate::experiment::Experiment;
+
     /// The experiment with its defaults written out.
     pub const CONFIG: &str = "config.toml";
     /// Version, machine, inputs, status.
@@ -32,7 +35,36 @@ pub mod file {
     /// The page.
     pub const REPORT: &str = "report.html";
 
-    /// The first file in a directory that an experiment's would be written over.
+    /// Whose a directory is.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Owner {
+        /// Nothing is there that would be written over.
+        Nobody,
+        /// This experiment.
+        Same,
+        /// Another experiment.
+        Another,
+        /// Somebody else: this file is not an experiment's.
+        Else(PathBuf),
+    }
+
+    /// Whose a directory is that an experiment would write to.
+    pub fn owner(directory: &Path, experiment: &Experiment) -> Result<Owner> {
+        let path = directory.join(CONFIG);
+        match std::fs::read_to_string(&path) {
+            Ok(there) if there == experiment.to_toml() => return Ok(Owner::Same),
+            Ok(there) if Experiment::parse(&there, &path).is_ok() => return Ok(Owner::Another),
+            Ok(_) => return Ok(Owner::Else(path)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(why) => {
+                let why = why.to_string();
+                return Err(Error::Read { path, why });
+            }
+        }
+        Ok(taken(directory).map_or(Owner::Nobody, Owner::Else))
+    }
+
+    /// The first file in a directory that results would be written over.
     pub fn taken(directory: &Path) -> Option<PathBuf> {
         let all = [CONFIG, RUN, TRACE, SUMMARY, CHECKS];
         let mut paths = all.iter().map(|name| directory.join(name));

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare as run};
 use extremal_lab::output::Output;
 use extremal_lab::report;
-use extremal_lab::results::{Results, file};
+use extremal_lab::results::Results;
+use extremal_lab::results::file::{self, Owner};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -26,10 +27,10 @@ fn part(toml: &str, line: usize) -> String {
 }
 
 /// Runs an experiment, given as TOML, or as JSON; writes its tables and its report into `out`, and
-/// gives the table as text. `progress` is called with the rounds done and those there are. With
+/// gives the table as text. `note` is called with what a user should know of the data. `progress` is called with the rounds done and those there are. With
 /// `update` a directory of another experiment is gone on in.
 #[pyfunction]
-#[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, progress=None))]
+#[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, note=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
 pub fn compare(
     py: Python<'_>,
@@ -39,6 +40,7 @@ pub fn compare(
     json: bool,
     update: bool,
     threads: Option<usize>,
+    note: Option<Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<String>> {
     let toml = if json {
@@ -48,30 +50,34 @@ pub fn compare(
         text.into()
     };
     let lab = |e: extremal_lab::Error| match e {
-        extremal_lab::Error::Experiment { line, what, .. } if json => {
-            raise(&format!("{}: {what}", part(&toml, line)).trim_start_matches(": "))
-        }
-        e => raise(&e),
+        extremal_lab::Error::Experiment { line, what, .. } if json => match part(&toml, line) {
+            // of what is missing there is no part
+            part if part.is_empty() || what.starts_with("there is no ") => raise(&what),
+            part => raise(&format!("{part}: {what}")),
+        },
+        e => raise(&e.to_string().replace("another --out", "another directory")),
     };
     let experiment = Experiment::parse(&toml, &name).map_err(lab)?;
     let prepared = Prepared::new(experiment).map_err(lab)?;
-    let there = std::fs::read_to_string(out.join(file::CONFIG)).ok();
-    let same = there.as_ref() == Some(&prepared.experiment.to_toml());
-    if !same
-        && !update
-        && let Some(taken) = file::taken(&out)
-    {
-        let why = match there {
-            Some(_) => format!(
+    match file::owner(&out, &prepared.experiment).map_err(lab)? {
+        Owner::Else(path) => {
+            return Err(raise(&format!(
+                "{} would be written over; give another directory",
+                path.display()
+            )));
+        }
+        Owner::Another if !update => {
+            return Err(raise(&format!(
                 "{} holds another experiment; give another directory, or update=True to run this one there and keep the runs that are the same",
                 out.display()
-            ),
-            None => format!(
-                "{} would be written over; give another directory",
-                taken.display()
-            ),
-        };
-        return Err(raise(&why));
+            )));
+        }
+        _ => {}
+    }
+    if let Some(tell) = note {
+        for note in &prepared.notes {
+            tell.call1((note,))?;
+        }
     }
     let output = Output::open(&out).map_err(lab)?;
     let _claim = output.claim().map_err(lab)?;
@@ -79,7 +85,13 @@ pub fn compare(
     let stop = AtomicBool::new(false);
     let (expected, played) = (AtomicU64::new(0), AtomicU64::new(0));
     let start = Instant::now();
-    let command = format!("extremal.compare({:?})", name.display().to_string());
+    // a dict is nowhere to be found but there
+    let place = if name.is_file() {
+        name
+    } else {
+        out.join(file::CONFIG)
+    };
+    let command = format!("extremal.compare({:?})", place.display().to_string());
     let results = py.detach(|| {
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {

@@ -171,6 +171,8 @@ pub enum RowsFrom {
         path: String,
         /// Its format; from its name if left out.
         format: Option<String>,
+        /// Which column is the label, where the file has columns with names.
+        label: Option<String>,
     },
 }
 

@@ -85,6 +85,7 @@ struct Rows {
     data: Option<String>,
     file: Option<String>,
     format: Option<String>,
+    label: Option<String>,
     labels: Option<bool>,
     #[serde(default)]
     shuffle: bool,
@@ -441,13 +442,17 @@ fn read_stream(at: &Text<'_>, stream: &Spanned<Value>) -> Result<Source> {
         .clone()
         .try_into()
         .map_err(|e: toml::de::Error| at.error(&stream.span(), e.message()))?;
-    let from = match (rows.data, rows.file, rows.format) {
-        (Some(name), None, None) => RowsFrom::Data(name),
-        (None, Some(path), format) => RowsFrom::File { path, format },
+    let from = match (rows.data, rows.file, rows.format, rows.label) {
+        (Some(name), None, None, None) => RowsFrom::Data(name),
+        (None, Some(path), format, label) => RowsFrom::File {
+            path,
+            format,
+            label,
+        },
         _ => {
             return Err(at.error(
                 &stream.span(),
-                "a stream is { name = … } of `extremal list streams`, { data = … } that is embedded, or { file = …, format = … }",
+                "a stream is { name = … } of `extremal list streams`, { data = … } that is embedded, or { file = …, format = …, label = … }",
             ));
         }
     };

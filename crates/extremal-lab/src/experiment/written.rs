@@ -60,10 +60,16 @@ fn source(source: &Source) -> Value {
         RowsFrom::Data(name) => {
             table.insert("data".into(), name.clone().into());
         }
-        RowsFrom::File { path, format } => {
+        RowsFrom::File {
+            path,
+            format,
+            label,
+        } => {
             table.insert("file".into(), path.clone().into());
-            if let Some(format) = format {
-                table.insert("format".into(), format.clone().into());
+            for (key, value) in [("format", format), ("label", label)] {
+                if let Some(value) = value {
+                    table.insert(key.into(), value.clone().into());
+                }
             }
         }
     }

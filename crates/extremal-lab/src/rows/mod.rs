@@ -94,7 +94,12 @@ impl RowSource {
                 }
                 self.read(set.file, set.bytes, &options)
             }
-            RowsFrom::File { path, format } => {
+            RowsFrom::File {
+                path,
+                format,
+                label,
+            } => {
+                options.label_column.clone_from(label);
                 options.format = match format {
                     None => None,
                     Some(format) => Some(format.parse().map_err(Error::Unsupported)?),

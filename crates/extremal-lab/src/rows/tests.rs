@@ -58,6 +58,7 @@ impl Folder {
         source.from = RowsFrom::File {
             path: name.into(),
             format: format.map(Into::into),
+            label: None,
         };
         change(&mut source);
         source.load(&self.0)
@@ -281,6 +282,17 @@ fn a_file_is_found_from_the_experiments_folder() {
     assert_eq!(rows.weight_bound(), 2.5);
     let guessed = folder.load("b.csv", None, "price,a\n2,1\n").unwrap();
     assert!(guessed.notes()[0].contains("price"));
+    let named = |column: &'static str| {
+        folder.load_as("c.csv", None, "a,price\n1,7\n2,-9\n", move |source| {
+            if let RowsFrom::File { label, .. } = &mut source.from {
+                *label = Some(column.into());
+            }
+        })
+    };
+    let rows = named("price").unwrap();
+    assert!(rows.notes().is_empty() && rows.label_bound() == 9.0);
+    let said = named("prize").unwrap_err().to_string();
+    assert!(said.contains("no column is called `prize`"), "{said}");
 }
 
 #[test]
@@ -306,6 +318,7 @@ fn a_bad_file_is_an_error_with_its_line() {
     source.from = RowsFrom::File {
         path: "missing.csv".into(),
         format: None,
+        label: None,
     };
     let said = source.load(&folder.0).unwrap_err().to_string();
     assert!(said.contains(&at("missing.csv")), "{said}");

@@ -40,17 +40,17 @@ __all__ = [
 
 def from_spec(
     spec: str,
-    set: Set,
+    set: Set | str,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def default(
-    set: Set,
+    set: Set | str,
     loss: Loss | str,
     l2: float = 0.0,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ofw(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -60,7 +60,7 @@ def ofw(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ofw_weibel(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -70,7 +70,7 @@ def ofw_weibel(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ofw_ls(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -80,7 +80,7 @@ def ofw_ls(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def sc_ofw(
-    set: Set,
+    set: Set | str,
     *,
     lambda_: float | None = None,
     warm: float | None = None,
@@ -89,7 +89,7 @@ def sc_ofw(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def gauge_ftrl(
-    set: Set,
+    set: Set | str,
     *,
     balance: Literal["own", "fixed", "adagrad"] | None = None,
     horizon: int | None = None,
@@ -97,7 +97,7 @@ def gauge_ftrl(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ogd(
-    set: Set,
+    set: Set | str,
     *,
     schedule: Literal["convex", "strongly-convex", "adagrad"] | None = None,
     lambda_: float | None = None,
@@ -107,7 +107,7 @@ def ogd(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def dual_averaging(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -116,7 +116,7 @@ def dual_averaging(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ofw_free(
-    set: Set,
+    set: Set | str,
     *,
     growth: Literal["own", "steady"] | None = None,
     lambda_: float | None = None,
@@ -125,7 +125,7 @@ def ofw_free(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def hedge(
-    set: Set,
+    set: Set | str,
     *,
     base: str | None = None,
     key: str | None = None,
@@ -135,20 +135,20 @@ def hedge(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def coin_ftrl(
-    set: Set,
+    set: Set | str,
     *,
     stake: float | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ftl(
-    set: Set,
+    set: Set | str,
     *,
     lambda_: float | None = None,
     start: ArrayLike | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def lloo(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -160,7 +160,7 @@ def lloo(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def pairwise(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -171,7 +171,7 @@ def pairwise(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def fast_ogd(
-    set: Set,
+    set: Set | str,
     *,
     lambda_: float | None = None,
     gradient_bound: float | None = None,
@@ -180,7 +180,7 @@ def fast_ogd(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ospf(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -191,7 +191,7 @@ def ospf(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def fpl(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -203,7 +203,7 @@ def fpl(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def eg(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     entry_bound: float | None = None,
@@ -211,7 +211,7 @@ def eg(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def ons(
-    set: Set,
+    set: Set | str,
     *,
     exp_concavity: float | None = None,
     gradient_bound: float | None = None,
@@ -222,7 +222,7 @@ def ons(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def loo_bogd(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -234,14 +234,14 @@ def loo_bogd(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def gauge_wrapper(
-    set: Set,
+    set: Set | str,
     *,
     eta_scale: float | None = None,
     start: ArrayLike | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def so_ogd(
-    set: Set,
+    set: Set | str,
     *,
     horizon: int | None = None,
     gradient_bound: float | None = None,
@@ -250,7 +250,7 @@ def so_ogd(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def delayed(
-    set: Set,
+    set: Set | str,
     *,
     delay: int | None = None,
     random: bool | None = None,
@@ -263,7 +263,7 @@ def delayed(
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def dynamic_ofw(
-    set: Set,
+    set: Set | str,
     *,
     smoothness: float | None = None,
     start: ArrayLike | None = None,

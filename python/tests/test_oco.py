@@ -458,3 +458,13 @@ def test_what_is_made_alike_is_the_same():
     assert own[0] == own[0] and own[0] != own[1] and len(set(own)) == 2
     assert ex.losses.huber(delta=2) == ex.losses.from_spec("huber:delta=2") != ex.losses.huber(delta=3)
     assert len({ex.losses.squared(), ex.losses.from_spec("squared")}) == 1
+
+
+def test_a_set_may_be_a_spec():
+    learner = ex.learners.ofw_free("lp:p=1.5,dim=3")
+    assert learner.set == ex.sets.lp(p=1.5, dim=3)
+    assert ex.learners.default("l2:dim=3", "squared").set == ex.learners.from_spec("ogd", "l2:dim=3").set
+    with pytest.raises(ex.Error, match="dim"):
+        ex.learners.ofw_free("l2")
+    with pytest.raises(TypeError, match="a set or its spec, not 3"):
+        ex.learners.ofw_free(3)

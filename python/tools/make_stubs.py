@@ -140,9 +140,9 @@ def stubs():
             entries("losses", [], [], "Loss"), ["Loss", "from_spec"]),
         "learners": module(
             "Learners.",
-            [function("from_spec", ["spec: str", "set: Set", storage], "Learner"),
-             function("default", ["set: Set", "loss: Loss | str", "l2: float = 0.0", storage], "Learner")],
-            entries("learners", ["set: Set"], [storage], "Learner"), ["Learner", "default", "from_spec"]),
+            [function("from_spec", ["spec: str", "set: Set | str", storage], "Learner"),
+             function("default", ["set: Set | str", "loss: Loss | str", "l2: float = 0.0", storage], "Learner")],
+            entries("learners", ["set: Set | str"], [storage], "Learner"), ["Learner", "default", "from_spec"]),
         "streams": module(
             "Synthetic streams.",
             [function("from_spec", ["spec: str", "dim: int", "seed: int = 0"], "Stream")],

@@ -78,6 +78,15 @@ _ATTRIBUTES = """
 """
 
 
+def _takes_by_name(function, name):
+    """Whether it takes this by its name alone, as the functions of `extremal.sets` do."""
+    try:
+        takes = inspect.signature(function).parameters.get(name)
+    except ValueError:  # some that are not written in Python
+        return False
+    return takes is not None and takes.kind is takes.KEYWORD_ONLY
+
+
 class _Online(BaseEstimator):
     """What both estimators share: one learner for each vector of coefficients."""
 
@@ -137,9 +146,7 @@ class _Online(BaseEstimator):
         dim = self.n_features_in_ + bool(self.fit_intercept)
         space = self.set
         if callable(space):
-            takes = inspect.signature(space).parameters.get("dim")
-            by_name = takes is not None and takes.kind is takes.KEYWORD_ONLY  # as those of extremal.sets
-            space = space(dim=dim) if by_name else space(dim)
+            space = space(dim=dim) if _takes_by_name(space, "dim") else space(dim)
         if isinstance(space, str):
             space = Set(space, dim)
         if not isinstance(space, Set):

@@ -163,8 +163,8 @@ def test_csr_matrices_that_are_none(rng):
 def test_no_learner():
     with pytest.raises(TypeError, match="learner"):
         ex.play("ofw", ROWS)
-    with pytest.raises(TypeError):
-        ex.learners.ofw("l2:dim=3")
+    with pytest.raises(TypeError, match="a set or its spec"):
+        ex.learners.ofw(ex.sets.l2)
 
 
 @pytest.mark.parametrize("make,what", [

@@ -27,8 +27,9 @@ fn part(toml: &str, line: usize) -> String {
 }
 
 /// Runs an experiment, given as TOML, or as JSON; writes its tables and its report into `out`, and
-/// gives the table as text. `note` is called with what a user should know of the data. `progress` is called with the rounds done and those there are. With
-/// `update` a directory of another experiment is gone on in.
+/// gives the table as text. `note` is called with what a user should know of the data, `progress` with
+/// the rounds done and those there are. With `update` a directory of another experiment is gone on
+/// in.
 #[pyfunction]
 #[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, note=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 
-from . import _core
+from . import _core, _optional
 from ._play import _bar
 
 _TABLES = ("summary", "trace", "checks", "timing")
@@ -36,12 +36,7 @@ class Comparison(dict):
         """A data frame of one of the tables. Needs pandas."""
         if table not in _TABLES:
             raise ValueError(f"there is no table {table!r}; there are {', '.join(_TABLES)}")
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'extremal[pandas]'") from error
-
-        frame = pandas.DataFrame(self[table])
+        frame = _optional.pandas().DataFrame(self[table])
         # a column of which nothing is known is one of numbers
         return frame.astype({name: float for name in frame if frame[name].isna().all()})
 
@@ -63,11 +58,6 @@ class Comparison(dict):
         -------
         matplotlib axes
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError("plot needs matplotlib: pip install 'extremal[plot]'") from error
-
         problems = list(dict.fromkeys(row["problem"] for row in self["trace"]))
         problem = problems[0] if problem is None else problem
         if problem not in problems:
@@ -79,7 +69,7 @@ class Comparison(dict):
             if row["horizon"] == longest:
                 curve = curves.setdefault((row["learner"], row["scale"]), {})
                 curve.setdefault(row["round"], []).append(row["regret_upper"])
-        ax = ax or plt.gca()
+        ax = ax or _optional.pyplot().gca()
         positive = True
         for (learner, scale), curve in curves.items():
             several = sum(name == learner for name, _ in curves) > 1

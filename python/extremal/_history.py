@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from . import _optional
+
 COLUMNS = ("loss", "prediction", "sigma", "gap", "gradient_norm", "oracle_calls")
 
 
@@ -43,12 +45,7 @@ class History(dict):
 
     def to_pandas(self):
         """A data frame with one row per round. Needs pandas."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'extremal[pandas]'") from error
-
-        return pandas.DataFrame(dict(self)).set_index("round")
+        return _optional.pandas().DataFrame(dict(self)).set_index("round")
 
     def plot(self, best=None, ax=None, **style):
         """Draws the average loss over the rounds, or the regret. Needs matplotlib.
@@ -67,16 +64,11 @@ class History(dict):
         -------
         matplotlib axes
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError("plot needs matplotlib: pip install 'extremal[plot]'") from error
-
         given = () if isinstance(best, tuple) else np.shape(best)  # what best_in_hindsight gives is one
         if best is not None and given != self["loss"].shape:
             raise ValueError(f"best must be the losses of a fixed decision, one for each of the "
                              f"{len(self['loss'])} rounds: loss.value(rows @ best.point, y)")
-        ax = ax or plt.gca()
+        ax = ax or _optional.pyplot().gca()
         if best is None:
             curve, label = self["loss"].cumsum() / np.arange(1, len(self["loss"]) + 1), "average loss"
         else:

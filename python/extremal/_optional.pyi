@@ -1,0 +1,6 @@
+"""Packages that are used where they are installed."""
+
+from types import ModuleType
+
+def pandas() -> ModuleType: ...
+def pyplot() -> ModuleType: ...

@@ -337,7 +337,7 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let before = pair.save().unwrap();
     for (other, what) in [
         (fresh("l1", 4), "dimension 4"),
-        (fresh("l1:radius=2", 3), "size: 2"),
+        (fresh("l1:radius=2", 3), "1 × ±2, not of l1"),
         (fresh("k-sparse:k=1", 3), "k-sparse"),
         (fresh("simplex", 3), "simplex"),
     ] {

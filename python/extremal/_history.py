@@ -64,7 +64,7 @@ class History(dict):
         -------
         matplotlib axes
         """
-        given = () if isinstance(best, tuple) else np.shape(best)  # what best_in_hindsight gives is one
+        given = () if hasattr(best, "point") else np.shape(best)  # of best_in_hindsight, no losses
         if best is not None and given != self["loss"].shape:
             raise ValueError(f"best must be the losses of a fixed decision, one for each of the "
                              f"{len(self['loss'])} rounds: loss.value(rows @ best.point, y)")

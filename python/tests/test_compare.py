@@ -127,15 +127,15 @@ def test_compare_goes_on_elsewhere_or_updates(tmp_path):
     assert {row["seeds"] for row in result["summary"]} == {4}
     assert all(file.stat().st_mtime_ns == time for file, time in cells.items())
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "summary.csv").write_text("mine")
+    (tmp_path / "mine" / "report.html").write_text("mine")
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "config.toml").write_text("[database]\n")
     for update in (False, True):
         with pytest.raises(ex.Error, match="config.toml would be written over"):
             ex.compare(EXPERIMENT, tmp_path / "theirs", quiet=True, update=update)
-        with pytest.raises(ex.Error, match="summary.csv would be written over"):
+        with pytest.raises(ex.Error, match="report.html would be written over"):
             ex.compare(EXPERIMENT, tmp_path / "mine", quiet=True, update=update)
-    assert (tmp_path / "mine" / "summary.csv").read_text() == "mine"
+    assert (tmp_path / "mine" / "report.html").read_text() == "mine"
     assert (tmp_path / "theirs" / "config.toml").read_text() == "[database]\n"
 
 

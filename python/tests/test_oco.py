@@ -309,7 +309,7 @@ def test_history_plot(rng):
     _, ax = plt.subplots()
     history.plot(best=rows @ best.point, ax=ax)
     assert ax.get_ylabel() == "regret" and ax.get_yscale() == "log"
-    assert history.plot(best=history["loss"] + 1, ax=ax).get_yscale() == "linear"  # it never did worse
+    assert history.plot(best=tuple(history["loss"] + 1), ax=ax).get_yscale() == "linear"  # it never did worse
     with pytest.raises(ValueError, match="losses of a fixed decision"):
         history.plot(best=best)
     regret = ax.lines[0].get_ydata()[-1]

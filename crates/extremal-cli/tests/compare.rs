@@ -176,7 +176,12 @@ fn a_folder_of_another_experiment_is_left_alone() {
 #[test]
 fn what_is_no_experiment_is_never_written_over() {
     let folder = Folder::new("mine");
-    for (name, text) in [("summary.csv", "mine"), ("config.toml", "[database]\n")] {
+    for (name, text) in [
+        ("summary.csv", "mine"),
+        ("report.html", "mine"),
+        ("timing.csv", "mine"),
+        ("config.toml", "[database]\n"),
+    ] {
         let place = folder.0.join(name.replace('.', "-"));
         fs::create_dir(&place).unwrap();
         fs::write(place.join(name), text).unwrap();

@@ -66,7 +66,9 @@ pub mod file {
 
     /// The first file in a directory that results would be written over.
     pub fn taken(directory: &Path) -> Option<PathBuf> {
-        let all = [CONFIG, RUN, TRACE, SUMMARY, CHECKS];
+        let all = [
+            CONFIG, RUN, TRACE, SUMMARY, CHECKS, TIMING, PICTURES, REPORT,
+        ];
         let mut paths = all.iter().map(|name| directory.join(name));
         paths.find(|path| path.exists())
     }

@@ -3,6 +3,7 @@
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective, Scratch};
+use crate::rounding::Wide;
 use crate::set::Set;
 use crate::stream::Stream;
 use crate::{Error, Result};
@@ -28,6 +29,8 @@ pub struct Summary {
     pub rounds: u64,
     /// Σ f_t(x_t), the ridge term included.
     pub total_loss: f64,
+    /// A bound of how far [`Summary::total_loss`] is off by rounding; 0 where no meter was given.
+    pub rounding: f64,
     /// The same without the ridge term.
     pub data_loss: f64,
     /// The largest violation seen, where looked at.
@@ -74,6 +77,7 @@ where
 {
     let start = clock();
     let mut summary = Summary::default();
+    let mut total = Wide::default();
     let mut x = watch.map(|set| vec![0.0; set.dim()]);
     let mut scratch = Scratch::default();
     if let Some(set) = watch.filter(|set| set.dim() != learner.dim()) {
@@ -105,15 +109,25 @@ where
             Err(e) => return Err(e),
         }
         let sight = match &mut meter {
-            Some(meter) => Some(meter.look(learner.decision(), &evaluation.gradient)?),
+            Some(meter) => {
+                let decision = learner.decision();
+                let example = (&round.row, round.label, round.weight);
+                let length = meter.length_of(decision);
+                let error = objective.rounding(example, &evaluation, decision, length);
+                // The loss is off by this much, and so is the line through it.
+                summary.rounding += error;
+                Some((meter.look(decision, &evaluation.gradient)?, 2.0 * error))
+            }
             None => None,
         };
         let record = learner.observe(&evaluation.gradient)?;
-        if let (Some(meter), Some(sight)) = (&mut meter, sight) {
+        if let (Some(meter), Some((sight, error))) = (&mut meter, sight) {
             meter.note(sight, &evaluation.gradient);
+            meter.allow(error);
         }
         summary.rounds += 1;
-        summary.total_loss += evaluation.value;
+        total.add(evaluation.value);
+        summary.total_loss = total.value();
         summary.data_loss += evaluation.data_value;
         if let Some(v) = violation {
             // NaN is no feasible point either

@@ -35,6 +35,7 @@ pub mod loss;
 pub mod pair;
 pub mod references;
 mod room;
+mod rounding;
 pub mod set;
 pub mod spec;
 pub mod stream;

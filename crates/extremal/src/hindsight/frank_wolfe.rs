@@ -19,7 +19,6 @@ pub(super) fn plain(search: &mut Search<'_>, x: &mut [f64]) -> Result<Stop> {
     let mut reading = search
         .total
         .evaluate(search.mu, x, &mut image, &mut gradient);
-    search.recount = true;
     for k in 1.. {
         let gap = search.certify(x, &gradient, reading)?;
         if let Some(stop) = search.stop(gap) {
@@ -158,7 +157,6 @@ pub(super) fn active(search: &mut Search<'_>, x: &mut [f64], pairwise: bool) -> 
     let mut reading = search
         .total
         .evaluate(search.mu, x, &mut image, &mut gradient);
-    search.recount = true;
     let gap = search.certify(x, &gradient, reading)?;
     if let Some(stop) = search.stop(gap) {
         return Ok(stop);

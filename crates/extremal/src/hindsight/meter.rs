@@ -6,9 +6,10 @@ use super::sparse::Saved;
 use crate::kernel;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Loss, Objective};
-use crate::pair::{Gradient, Point};
+use crate::pair::{Accuracy, Gradient, Point, Row};
 use crate::room::room;
-use crate::set::{Atom, Identity, Oracle, SharedSet, grown};
+use crate::rounding::{self, UNIT, Wide, WideVector};
+use crate::set::{Atom, Geometry, Identity, Oracle, SharedSet, grown};
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
@@ -16,21 +17,32 @@ pub struct Sight {
     played: f64,
     /// The factor of x in g − λx beyond the gradient's row.
     rest: f64,
+    /// How far `played` may be off by rounding, and a bound of ‖g − λx‖.
+    error: f64,
+    size: f64,
 }
 
 /// Watches a run and certifies its regret. It keeps its own sums: a learner may forget.
 ///
 /// A round costs what its gradient has non-zeros, unless the losses' λ is no ridge term's; a
 /// certificate goes through all entries.
+///
+/// Certificates are never below the regret, rounding included, for losses that have exactly the
+/// gradients given at the decisions given. The sums are kept in twice the digits, and a certificate
+/// is raised by a bound of all rounding errors ([`Certificate::rounding`]).
 pub struct Meter {
     set: SharedSet,
     oracle: Box<dyn Oracle>,
+    /// The set's norm bound.
+    reach: f64,
     lambda: f64,
     linear: bool,
-    /// c = Σ(g_t − λx_t)
-    sum: Vec<f64>,
-    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
-    played: f64,
+    /// c = Σ(g_t − λx_t), and a bound of Σ‖g_t − λx_t‖.
+    sum: WideVector,
+    size: f64,
+    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², and a bound of what rounding made of its terms.
+    played: Wide,
+    error: f64,
     rounds: u64,
     calls: u64,
     x: Vec<f64>,
@@ -47,8 +59,10 @@ struct SavedMeter {
     set: Identity,
     lambda: f64,
     linear: bool,
-    sum: Saved,
-    played: f64,
+    sum: [Saved; 2],
+    size: f64,
+    played: Wide,
+    error: f64,
     rounds: u64,
 }
 
@@ -63,11 +77,14 @@ impl Meter {
         set.centre(&mut x);
         Self {
             oracle: set.oracle(),
+            reach: set.geometry().norm_bound,
             set: set.clone(),
             lambda,
             linear: linear && lambda == 0.0,
-            sum: vec![0.0; dim],
-            played: 0.0,
+            sum: WideVector::zeros(dim),
+            size: 0.0,
+            played: Wide::default(),
+            error: 0.0,
             rounds: 0,
             calls: 0,
             x,
@@ -110,57 +127,151 @@ impl Meter {
         if !(row + dot + gradient.scale + gradient.ridge).is_finite() {
             gradient.check_finite()?;
         }
-        let needs_norm = self.lambda != 0.0 || gradient.ridge != 0.0;
-        let square = if needs_norm { x.norm_squared() } else { 0.0 };
+        let square = x.norm_squared();
         // g − λx = scale·a + (ridge − λ)x: nothing dense where the ridge is the λ
         let rest = gradient.ridge - self.lambda;
         if rest != 0.0 {
             x.write(&mut self.direction);
         }
         let played = gradient.scale * dot + (gradient.ridge - 0.5 * self.lambda) * square;
-        if !(played.is_finite() && (gradient.scale * row).is_finite()) {
+        // The terms of ⟨a, x⟩ and ‖x‖² are at most ‖a‖·‖x‖ and ‖x‖² together, where the entries of
+        // x are at hand; other storages say how much less accurate they are. ‖x‖ is not below its
+        // computed value by more than a 1e-4th of the set's size.
+        let Accuracy { dot: dots, norm } = x.accuracy();
+        let length = self.length(square);
+        let size = gradient.scale.abs() * row;
+        let bend = gradient.ridge.abs() + self.lambda;
+        let error = rounding::of_row(&gradient.row) * dots * size * length
+            + rounding::of_dot(x.dim()) * norm * bend * length * length;
+        let size = size + rest.abs() * length;
+        if !((played + error).is_finite() && size.is_finite()) {
             return Err(Error::Numerical {
                 round: self.rounds + 1,
                 what: "a gradient overflowed".into(),
             });
         }
-        Ok(Sight { played, rest })
+        Ok(Sight {
+            played,
+            rest,
+            error,
+            size,
+        })
     }
 
     /// Adds what [`Meter::look`] saw last.
     pub fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
-        gradient.row.add_to(gradient.scale, &mut self.sum);
+        self.sum.add_row(gradient.scale, &gradient.row);
         if sight.rest != 0.0 {
-            kernel::axpy(sight.rest, &self.direction, &mut self.sum);
+            self.sum.add_row(sight.rest, &Row::Dense(&self.direction));
         }
-        self.played += sight.played;
+        self.played.add(sight.played);
+        self.error += sight.error;
+        self.size += sight.size;
         self.rounds += 1;
+    }
+
+    /// A bound of a decision's norm, from its computed square.
+    fn length(&self, square: f64) -> f64 {
+        (square + 1e-9 * self.reach * self.reach).sqrt()
+    }
+
+    /// A bound of a decision's norm.
+    pub(crate) fn length_of(&self, x: &dyn Point) -> f64 {
+        self.length(x.norm_squared())
+    }
+
+    /// Allows for losses whose values and gradients are known to this accuracy only: every
+    /// certificate is raised by so much.
+    pub fn allow(&mut self, error: f64) {
+        self.error += error;
+    }
+
+    /// A bound of what rounding made of [`Meter::note`]'s sums: of `played`, and of c times a
+    /// comparator.
+    fn sums_error(&self) -> f64 {
+        let rounds = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
+        // sums of T positive numbers are off by T roundings, here as everywhere
+        let grown = 1.0 + 2.0 * self.rounds as f64 * UNIT;
+        let wide = rounding::of_wide_dot(rounds) * self.size * self.reach;
+        grown * (self.error + 2.0 * wide) + 4.0 * UNIT * self.played.value().abs()
     }
 
     /// The certificate after the rounds seen. Up to `steps` oracle calls look for a better point
     /// to certify at, which only matters for λ > 0; one call is always made.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
         let beta = self.lambda * self.rounds as f64;
-        let mut best = f64::INFINITY;
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = self.set.geometry();
+        let dim = self.x.len();
+        let mut atom = vec![0.0; dim];
+        let mut best = (f64::INFINITY, 0.0);
         for _ in 0..steps.max(1) {
-            for ((d, c), x) in self.direction.iter_mut().zip(&self.sum).zip(&self.x) {
-                *d = c + beta * x;
+            // ∇F(x) = c + βx, in wide numbers; `direction` is that, rounded
+            let (mut lost, mut slope) = (0.0, Wide::default());
+            for ((d, c), x) in self.direction.iter_mut().zip(self.sum.iter()).zip(&self.x) {
+                let mut wide = c;
+                wide.add_product(beta, *x);
+                slope.add_scaled(*x, c);
+                let (high, low) = wide.parts();
+                *d = high;
+                lost += low * low;
             }
-            let low = self.oracle.minimise(&self.direction, &mut self.atom)?;
+            if let Some((index, value)) = kernel::find_not_finite(&self.direction) {
+                return Err(Error::NotFinite {
+                    what: "sum of gradients",
+                    index,
+                    value,
+                });
+            }
+            self.oracle.minimise(&self.direction, &mut self.atom)?;
             self.calls += 1;
             self.answered = true;
-            let slope = kernel::dot(&self.direction, &self.x);
-            let square = kernel::dot(&self.x, &self.x);
-            let gap = (slope - low).max(0.0);
-            let value = slope - 0.5 * beta * square;
-            // F has the curvature β, so that its minimum is no lower than this either.
+            self.atom.write(&mut atom);
             let steepness = kernel::norm(&self.direction);
-            let excess = (0.5 * steepness * (steepness / beta)).min(gap);
-            best = best.min(self.played - value + excess);
-            if beta == 0.0 || gap == 0.0 {
+            let square = rounding::dot(&self.x, &self.x);
+            let mut gap = rounding::dot(&self.direction, &self.x);
+            gap.add_scaled(-1.0, rounding::dot(&self.direction, &atom));
+            let gap = gap.value();
+            // F(x) = ⟨c, x⟩ + (β/2)‖x‖²
+            let mut value = slope;
+            value.add_scaled(0.5 * beta, square);
+            // F has the curvature β, so that its minimum is no lower than this either.
+            let curved = 0.5 * steepness * (steepness / beta);
+            let excess = curved.min(gap);
+            let mut regret = self.played;
+            regret.add_scaled(-1.0, value);
+            regret.add(excess);
+            // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². What is off by
+            // rounding: the sums; β, a product; the direction, by what was lost; the oracle's
+            // minimum; and the last additions.
+            let exact = beta == 0.0 || gap <= curved;
+            let last = if exact {
+                rounding::of_oracle(dim, steepness, diameter, norm_bound) + lost.sqrt() * diameter
+            } else {
+                (4.0 * rounding::of_dot(dim) * steepness + 2.0 * lost.sqrt()) * (steepness / beta)
+            };
+            let error = self.sums_error()
+                + last
+                + UNIT * (beta * norm_bound * norm_bound + 4.0 * (value.value().abs() + excess));
+            if -gap > last {
+                return Err(Error::Oracle {
+                    set: self.set.name().into(),
+                    why: format!(
+                        "it returned a point v with ⟨direction, v⟩ above that of another point of the set by {:e}; it must minimise ⟨direction, v⟩ over the set",
+                        -gap
+                    ),
+                });
+            }
+            if regret.value() + error < best.0 + best.1 {
+                best = (regret.value(), error);
+            }
+            if beta == 0.0 || gap <= 0.0 {
                 break;
             }
-            let distance = self.atom.norm_squared() - 2.0 * self.atom.dot(&self.x) + square;
+            let distance = self.atom.norm_squared() - 2.0 * self.atom.dot(&self.x) + square.value();
             if distance <= 0.0 {
                 break;
             }
@@ -170,6 +281,8 @@ impl Meter {
             }
             self.atom.add_to(sigma, &mut self.x);
         }
+        let (regret, rounding) = best;
+        let best = regret + 1.001 * rounding;
         if !best.is_finite() {
             return Err(Error::Numerical {
                 round: self.rounds,
@@ -185,6 +298,7 @@ impl Meter {
             level,
             regret: best,
             strong_convexity: self.lambda,
+            rounding: 1.001 * rounding,
         })
     }
 
@@ -213,16 +327,19 @@ impl Meter {
         let mut oracle = set.oracle();
         oracle.load(&self.oracle.save())?;
         (self.set, self.oracle) = (set, oracle);
-        for vector in [&mut self.sum, &mut self.x, &mut self.direction] {
+        self.sum.grow(dim);
+        for vector in [&mut self.x, &mut self.direction] {
             vector.resize(dim, 0.0);
         }
+        self.reach = self.set.geometry().norm_bound;
         self.answered = false;
         Ok(())
     }
 
     /// Memory for [`Meter::grow`] to that dimension, which no longer fails for want of it.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
-        for vector in [&mut self.sum, &mut self.x, &mut self.direction] {
+        self.sum.reserve(dim)?;
+        for vector in [&mut self.x, &mut self.direction] {
             room(vector, dim, dim)?;
         }
         Ok(())
@@ -260,8 +377,10 @@ impl Meter {
             set: Identity::of(&*self.set),
             lambda: self.lambda,
             linear: self.linear,
-            sum: Saved::of(&self.sum),
+            sum: self.sum.split().map(|part| Saved::of(&part)),
+            size: self.size,
             played: self.played,
+            error: self.error,
             rounds: self.rounds,
         };
         postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
@@ -282,12 +401,16 @@ impl Meter {
             )));
         }
         let dim = self.sum.len();
-        let sum = saved.sum.restore(dim)?;
-        if !saved.played.is_finite() {
-            return Err(Error::State("its sum of losses is no number".into()));
+        let [high, low] = &saved.sum;
+        let sum = WideVector::join([high.restore(dim)?, low.restore(dim)?]);
+        let positive = saved.size >= 0.0 && saved.error >= 0.0;
+        if !(positive && (saved.played.value() + saved.size + saved.error).is_finite()) {
+            return Err(Error::State(
+                "the meter's sums are damaged: one is negative or not a number".into(),
+            ));
         }
         self.sum = sum;
-        self.played = saved.played;
+        (self.played, self.size, self.error) = (saved.played, saved.size, saved.error);
         (self.rounds, self.calls) = (saved.rounds, 0);
         self.oracle = self.set.oracle();
         self.set.centre(&mut self.x);

@@ -15,6 +15,7 @@
 //! interval as narrow as one likes ([`Best::regret`]). [`Dynamic`] and [`Intervals`] measure
 //! against comparators that move.
 
+mod best;
 mod frank_wolfe;
 mod meter;
 mod moving;
@@ -26,9 +27,10 @@ mod sparse;
 mod sum;
 mod total;
 
+pub use best::{Best, Interval};
 pub use meter::Meter;
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;
-pub use solve::{Best, Interval, Method, Options, Step, solve, solve_while};
+pub use solve::{Method, Options, Step, solve, solve_while};
 pub use sum::Sum;
-pub use total::{Place, Reading, Total};
+pub use total::{Minorant, Place, Reading, Total};

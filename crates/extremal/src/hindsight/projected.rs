@@ -127,7 +127,6 @@ pub(super) fn accelerated(search: &mut Search<'_>, x: &mut Vec<f64>) -> Result<S
     let mut way = vec![0.0; x.len()];
     let mut next_x_image = image.clone();
     let mut way_image = image.clone();
-    search.recount = true;
     let mut curvature = 1.0 / first_step(search);
     let mut theta = 1.0;
     let mut x_value = reading.value;

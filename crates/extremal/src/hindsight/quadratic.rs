@@ -1,12 +1,18 @@
 //! The sum of squared losses, as its sufficient statistics.
 
-use super::total::{Place, Reading, Total};
+use super::total::{Minorant, Place, Reading, Total};
 use crate::pair::Row;
+use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Atom, AtomView};
 use crate::{Error, Result, kernel};
 
 /// ½xᵀGx − ⟨b, x⟩ + ½c. Built round by round it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖² with
 /// G = Σwaaᵀ + λT·I, b = Σwya, c = Σwy²; no row is kept, memory and passes are O(d²).
+///
+/// The terms of xᵀGx − 2⟨b, x⟩ + c can be far larger than their sum: columns of 1e8 that nearly
+/// cancel lose every digit. G, b and c are therefore kept in twice the digits, and every floor
+/// allows for the rest. The search itself works with single digits: where the columns cancel,
+/// [`Best::gap`](super::Best::gap) stays wide, and a [`Sum`](super::Sum) finds more.
 ///
 /// ```
 /// use extremal::hindsight::{Options, QuadraticSum, solve};
@@ -24,10 +30,14 @@ pub struct QuadraticSum {
     dim: usize,
     ridge: f64,
     rounds: u64,
-    /// Without the ridge term, by rows.
+    /// Without the ridge term, by rows; and what its sums leave out.
     gram: Vec<f64>,
+    gram_rest: Vec<f64>,
     cross: Vec<f64>,
-    square: f64,
+    cross_rest: Vec<f64>,
+    square: Wide,
+    /// Whether all weights were 1, so that no product was rounded.
+    unweighted: bool,
 }
 
 impl QuadraticSum {
@@ -42,8 +52,11 @@ impl QuadraticSum {
             ridge,
             rounds: 0,
             gram: vec![0.0; dim * dim],
+            gram_rest: vec![0.0; dim * dim],
             cross: vec![0.0; dim],
-            square: 0.0,
+            cross_rest: vec![0.0; dim],
+            square: Wide::default(),
+            unweighted: true,
         })
     }
 
@@ -68,7 +81,7 @@ impl QuadraticSum {
         }
         sum.gram = gram;
         sum.cross = q.iter().map(|v| -v).collect();
-        sum.square = 2.0 * r;
+        sum.square.add(2.0 * r);
         Ok(sum)
     }
 
@@ -86,16 +99,22 @@ impl QuadraticSum {
                 ));
             }
         }
-        self.square += weight * label * label;
-        row.add_to(weight * label, &mut self.cross);
+        let target = weight * label;
+        self.square.add_product(target, label);
+        self.unweighted = self.unweighted && weight == 1.0;
         if let Row::Dense(a) = row {
-            for (v, gram) in a.iter().zip(self.gram.chunks_exact_mut(self.dim)) {
-                kernel::axpy(weight * v, a, gram);
+            add_exactly(target, a, &mut self.cross, &mut self.cross_rest);
+            let lines = self.gram.chunks_exact_mut(self.dim);
+            let rests = self.gram_rest.chunks_exact_mut(self.dim);
+            for (v, (gram, rest)) in a.iter().zip(lines.zip(rests)) {
+                add_exactly(weight * v, a, gram, rest);
             }
         } else {
             for (i, v) in row.entries() {
+                add_one(target, v, &mut self.cross[i], &mut self.cross_rest[i]);
                 for (j, u) in row.entries() {
-                    self.gram[i * self.dim + j] += weight * v * u;
+                    let at = i * self.dim + j;
+                    add_one(weight * v, u, &mut self.gram[at], &mut self.gram_rest[at]);
                 }
             }
         }
@@ -113,7 +132,7 @@ impl QuadraticSum {
     }
 
     fn value_from(&self, x: &[f64], image: &[f64]) -> f64 {
-        0.5 * (kernel::dot(x, image) + self.square) - kernel::dot(&self.cross, x)
+        0.5 * (kernel::dot(x, image) + self.square.value()) - kernel::dot(&self.cross, x)
     }
 
     fn map_dense(&self, x: &[f64], image: &mut [f64]) {
@@ -126,6 +145,26 @@ impl QuadraticSum {
             *z = kernel::dot(gram, x) + sigma * x_i;
         }
     }
+}
+
+/// sum + rest += k·a, both together exactly but for the last digits of `rest`.
+fn add_exactly(k: f64, a: &[f64], sum: &mut [f64], rest: &mut [f64]) {
+    kernel::widest(
+        #[inline(always)]
+        || {
+            for ((sum, rest), a) in sum.iter_mut().zip(rest).zip(a) {
+                add_one(k, *a, sum, rest);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn add_one(k: f64, v: f64, sum: &mut f64, rest: &mut f64) {
+    let product = k * v;
+    let (new, error) = rounding::two_sum(*sum, product);
+    *sum = new;
+    *rest += error + k.mul_add(v, -product);
 }
 
 impl Total for QuadraticSum {
@@ -150,13 +189,63 @@ impl Total for QuadraticSum {
         let value = self.value_from(x, image);
         // The terms are as large as the labels' squares, and mostly cancel.
         let terms = kernel::dot(x, image).abs()
-            + self.square.abs()
+            + self.square.value().abs()
             + 2.0 * kernel::dot(&self.cross, x).abs();
         Reading {
             value,
             truth: value,
             lift: 0.0,
             rounding: 4.0 * f64::EPSILON * (self.rounds as f64).sqrt().max(1.0) * terms,
+        }
+    }
+
+    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². With |Σwa_i·a_j| ≤ Σw|a_i·a_j| ≤ √(G_ii·G_jj)
+    /// all terms of f at a point u are at most (Σ|u_i|√G_ii + √c)² together, and so are those of
+    /// the gradient times u − x: `size`. Products with a weight of 1 are exact, others are off by
+    /// two roundings; the sums' own errors are of order T²·UNIT².
+    fn minorant(&self, _mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
+        let (dim, length) = (self.dim, kernel::norm(x));
+        let (mut bend, mut slope) = (Wide::default(), Wide::default());
+        let mut rest = vec![0.0; dim];
+        for i in 0..dim {
+            let line = i * dim..(i + 1) * dim;
+            let mut image = rounding::dot(&self.gram[line.clone()], x);
+            image.add(kernel::dot(&self.gram_rest[line], x));
+            bend.add_scaled(x[i], image);
+            slope.add_product(self.cross[i], x[i]);
+            slope.add(self.cross_rest[i] * x[i]);
+            image.add(-self.cross[i]);
+            image.add(-self.cross_rest[i]);
+            image.add_product(self.strong_convexity(), x[i]);
+            (gradient[i], rest[i]) = image.parts();
+        }
+        let square = self.square.value();
+        let sides = self.gram.iter().step_by(dim + 1).map(|g| g.abs().sqrt());
+        let along: f64 = sides.clone().zip(x).map(|(s, x)| s * x.abs()).sum();
+        let trace: f64 = sides.map(|s| s * s).sum();
+        let root = 1.001 * (along + reach * trace.sqrt() + square.abs().sqrt());
+        let products = if self.unweighted { 0.0 } else { 4.0 * UNIT };
+        let count = self.rounds as usize + 2 * dim;
+        let data = (products + 4.0 * rounding::of_wide_dot(count)) * root * root;
+        let (sigma, far) = (self.strong_convexity(), length + reach);
+        let ridge = 0.5 * sigma * rounding::dot(x, x).value();
+        let data = data + 8.0 * UNIT * sigma * far * far;
+        // f(x) = ½xᵀGx − ⟨b, x⟩ + ½c + ridge, and the constant is f(x) − ⟨gradient, x⟩
+        let mut value = Wide::default();
+        value.add_scaled(0.5, bend);
+        value.add_scaled(-1.0, slope);
+        value.add_scaled(0.5, self.square);
+        value.add(ridge);
+        let mut constant = Wide::default();
+        constant.add_scaled(-0.5, bend);
+        constant.add_scaled(0.5, self.square);
+        constant.add(-ridge);
+        constant.add(kernel::dot(&rest, x));
+        let (constant, value) = (constant.value(), value.value());
+        let below = data + kernel::norm(&rest) * (1.001 * reach + 8.0 * UNIT * length);
+        Minorant {
+            constant: constant - below - 8.0 * UNIT * constant.abs(),
+            value: value + data + 8.0 * UNIT * value.abs(),
         }
     }
 
@@ -199,7 +288,7 @@ impl Total for QuadraticSum {
     }
 
     fn check(&self) -> Result<()> {
-        let sums = [&self.gram[..], &self.cross, &[self.square]];
+        let sums = [&self.gram[..], &self.cross, &[self.square.value()]];
         if sums.iter().any(|v| kernel::find_not_finite(v).is_some()) {
             return Err(Error::Numerical {
                 round: self.rounds,

@@ -12,6 +12,11 @@ pub(super) struct Touch {
     pub truth: f64,
     /// The loss is nowhere less than this much above the tangent of the smoothed one.
     pub lift: f64,
+    /// The line with this slope through (`at`, `height`) is nowhere above the loss by more than
+    /// `error`.
+    pub at: f64,
+    pub height: f64,
+    pub error: f64,
 }
 
 /// min over u of ℓ(u) + (u − z)²/(2μ), by bisection for the u where the slopes cancel. With
@@ -25,6 +30,9 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
             slope,
             truth,
             lift: 0.0,
+            at: z,
+            height: truth,
+            error: 0.0,
         };
     }
     // Between z, where ℓ'(u) − (z − u)/μ has the sign of the slope, and where ℓ' would lead.
@@ -66,6 +74,11 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
         slope,
         truth,
         lift,
+        at: far,
+        height: least,
+        // The slope is one of the loss at a point between the two, and its tangent there passes
+        // `far` at most this much below the loss.
+        error: (far - near).abs() * (near_slope - far_slope).abs(),
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::total::{Place, Reading, Total};
-use super::{frank_wolfe, projected};
-use crate::learner::{Certificate, Level};
+use super::{Best, frank_wolfe, projected};
+use crate::rounding::{self, UNIT};
 use crate::set::{Atom, Geometry, Oracle, Set};
 use crate::{Error, Result, kernel};
 
@@ -92,71 +92,15 @@ impl Default for Options {
     }
 }
 
-/// The best fixed decision that was found, with the proof of how good it is: the smallest total
-/// lies between `floor` and `value`, up to the rounding of sums.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Best {
-    /// The decision.
-    pub x: Vec<f64>,
-    /// Its total loss.
-    pub value: f64,
-    /// No decision of the set has a smaller total.
-    pub floor: f64,
-    /// How it was found.
-    pub method: Method,
-    /// Steps made.
-    pub steps: u64,
-    /// Oracle calls made, those of certificates included.
-    pub oracle_calls: u64,
-}
-
-impl Best {
-    /// value − floor.
-    pub fn gap(&self) -> f64 {
-        self.value - self.floor
-    }
-
-    /// The same relative to |value|.
-    pub fn relative_gap(&self) -> f64 {
-        self.gap() / self.value.abs().max(f64::MIN_POSITIVE)
-    }
-
-    /// The regret of a learner with this total loss on the same rounds lies between these two.
-    pub fn regret(&self, total_loss: f64) -> Interval {
-        Interval {
-            lower: total_loss - self.value,
-            upper: total_loss - self.floor,
-        }
-    }
-
-    /// The same as an upper bound.
-    pub fn certificate(&self, total_loss: f64) -> Certificate {
-        Certificate {
-            level: if self.method == Method::Linear {
-                Level::Exact
-            } else {
-                Level::Interval
-            },
-            regret: self.regret(total_loss).upper,
-            strong_convexity: 0.0,
-        }
-    }
-}
-
-/// A regret lies between these two.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// At least this.
-    pub lower: f64,
-    /// At most this.
-    pub upper: f64,
-}
-
 /// The best fixed decision of a set for a total of losses.
 ///
 /// Every step costs one pass over the data or two, and one oracle call that certifies: with the
 /// gradient g at x, no v of the set has f(v) < f(x) − max_v ⟨g, x − v⟩. Totals with kinks are
 /// smoothed, less and less; the floors of smoothed functions hold for the function itself.
+///
+/// The search computes in ordinary digits. The value and the floor that are returned are computed
+/// once more at its end, in twice the digits and with an allowance for every rounding error
+/// ([`Total::minorant`]): they are proven, not estimated.
 ///
 /// It returns what it has once a gap is small enough, the steps are used up, or steps change
 /// nothing any more but digits that are rounding (a relative gap can't be reached where the
@@ -255,12 +199,13 @@ pub(super) struct Search<'a> {
     limit: u64,
     steps: u64,
     calls: u64,
+    /// The best point, and the one whose gradient gave the highest floor, with its smoothing.
     best: Vec<f64>,
+    lifted: (Vec<f64>, f64),
+    /// Value and floor so far, to the accuracy of the search.
     value: f64,
     floor: f64,
     method: Method,
-    /// Whether values came from images that were updated rather than computed.
-    pub recount: bool,
     /// The curvature that backtracking reckons with.
     curvature: f64,
 }
@@ -287,10 +232,10 @@ impl<'a> Search<'a> {
             steps: 0,
             calls: 0,
             best: x.to_vec(),
+            lifted: (x.to_vec(), 0.0),
             value: f64::INFINITY,
             floor: f64::NEG_INFINITY,
             method: options.method,
-            recount: false,
             curvature: 0.0,
         }
     }
@@ -374,11 +319,8 @@ impl<'a> Search<'a> {
         self.calls += 1;
         self.steps += 1;
         self.atom.write(&mut self.best);
-        let reading = self
-            .total
-            .evaluate(0.0, &self.best, &mut image, &mut gradient);
-        self.value = reading.truth;
-        self.floor = reading.truth;
+        self.lifted.0.copy_from_slice(&self.best);
+        self.value = 0.0;
         Ok(())
     }
 
@@ -427,7 +369,11 @@ impl<'a> Search<'a> {
             let steep = kernel::norm(gradient);
             floor = floor.max(reading.value - 0.5 * steep * (steep / sigma) - rounding);
         }
-        self.floor = self.floor.max(floor);
+        if floor > self.floor {
+            self.floor = floor;
+            self.lifted.0.copy_from_slice(x);
+            self.lifted.1 = self.mu;
+        }
         Ok(gap)
     }
 
@@ -542,23 +488,63 @@ impl<'a> Search<'a> {
         s
     }
 
-    fn finish(mut self) -> Result<Best> {
-        if self.recount {
-            let (mut image, mut gradient) = self.room();
-            let best = &self.best;
-            let reading = self.total.evaluate(0.0, best, &mut image, &mut gradient);
-            self.value = reading.truth + reading.rounding;
-        }
-        if !self.value.is_finite() {
+    /// What x proves: a value that its total does not exceed, and a floor that no total of the set
+    /// is below.
+    ///
+    /// Every u of the set has f(u) ≥ constant + ⟨g, u⟩, and the oracle's atom v is a minimiser of
+    /// ⟨g, ·⟩ to its accuracy. As f bends with σ, f(u) ≥ constant + ⟨g, x⟩ − ‖g‖²/(2σ) as well.
+    fn prove(&mut self, x: &[f64], mu: f64) -> Result<(f64, f64)> {
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = self.set.geometry();
+        let mut gradient = vec![0.0; x.len()];
+        // Points of the search lie in the set, or beyond its last step by as much again.
+        let proof = self.total.minorant(mu, x, 2.0 * diameter, &mut gradient);
+        if !(proof.value.is_finite() && kernel::find_not_finite(&gradient).is_none()) {
             return Err(Error::Numerical {
                 round: self.steps,
                 what: "the total loss overflowed".into(),
             });
         }
+        self.oracle.minimise(&gradient, &mut self.atom)?;
+        self.calls += 1;
+        let mut atom = vec![0.0; x.len()];
+        self.atom.write(&mut atom);
+        let steep = kernel::norm(&gradient) * (1.0 + rounding::of_dot(x.len()));
+        let allowance = rounding::of_oracle(x.len(), steep, diameter, norm_bound);
+        let mut floor = proof.constant + rounding::dot(&gradient, &atom).value() - allowance;
+        let sigma = self.total.strong_convexity() * (1.0 - 1e-9);
+        if sigma > 0.0 {
+            let here = proof.constant + rounding::dot(&gradient, x).value();
+            let rest = 8.0 * UNIT * (proof.constant.abs() + steep * kernel::norm(x));
+            floor = floor.max(here - (0.5 + 1e-12) * steep * (steep / sigma) - rest);
+        }
+        // x lies in the set but for its last digits.
+        Ok((proof.value + allowance, floor))
+    }
+
+    fn finish(mut self) -> Result<Best> {
+        let best = std::mem::take(&mut self.best);
+        let (lifted, mu) = std::mem::take(&mut self.lifted);
+        let (value, mut floor) = self.prove(&best, 0.0)?;
+        if mu > 0.0 || lifted != best {
+            floor = floor.max(self.prove(&lifted, mu)?.1);
+        }
+        if !(floor <= value) {
+            return Err(Error::Numerical {
+                round: self.steps,
+                what: format!(
+                    "the floor {floor:e} of the totals over set {} lies above the total {value:e} of one of its points; the set's oracle, its constants or the losses are not what they claim to be",
+                    self.set.name()
+                ),
+            });
+        }
         Ok(Best {
-            floor: self.floor.min(self.value),
-            value: self.value,
-            x: self.best,
+            floor,
+            value,
+            x: best,
             method: self.method,
             steps: self.steps,
             oracle_calls: self.calls,

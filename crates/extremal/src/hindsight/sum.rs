@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::smooth::{Touch, touch};
-use super::total::{Place, Reading, Total};
+use super::total::{Minorant, Place, Reading, Total};
 use crate::loss::{Form, Loss, Objective};
 use crate::pair::Row;
+use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{Atom, AtomView};
 use crate::{Error, Result, kernel};
 
@@ -292,6 +293,82 @@ impl Total for Sum {
         let mut reading = self.pass(mu, x, gradient, |i, _| image[i]);
         self.add_form(x, image, &mut reading, gradient);
         reading
+    }
+
+    /// Each round gives a line below its loss, and the lines add up. The sums are kept in twice
+    /// the digits, so that what is left to allow for is
+    ///
+    /// - what a loss's value and slope are off by, 8 units in the last place each. A slope's error
+    ///   counts as often as the round's prediction can move, ‖a‖·reach;
+    /// - for the value at x, that the prediction is known to `off`: by convexity the loss changes
+    ///   over that distance by no more than its steepest slope at either end;
+    /// - the wide sums' own errors, of order T²·UNIT².
+    fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
+        const LAST: f64 = 8.0 * UNIT;
+        let (rounds, length) = (self.rounds(), kernel::norm(x) * (1.0 + LAST));
+        let (mut constant, mut value) = (Wide::default(), Wide::default());
+        let mut sum = WideVector::zeros(self.dim);
+        // what the constant and the value are off by, at most, and the sizes of their terms
+        let (mut below, mut above, mut size) = (0.0, 0.0, 0.0);
+        for i in 0..rounds {
+            let (row, label, weight) =
+                (self.rows.get(i, self.dim), self.labels[i], self.weights[i]);
+            let norm = kernel::norm(row.values());
+            let (z, rest) = rounding::dot_row(&row, x).parts();
+            let off = rest.abs() + rounding::of_wide_dot(row.stored()) * norm * length;
+            let truth = self.loss.at(z, label).0;
+            let slope_at = |z: f64| self.loss.at(z, label).1.abs();
+            let steepest = slope_at(z - off).max(slope_at(z + off));
+            value.add_product(weight, truth);
+            above += weight * (steepest * off + LAST * truth.abs());
+            let line = touch(&*self.loss, mu, z, label);
+            let slope = weight * line.slope;
+            constant.add_product(weight, line.height);
+            constant.add_product(-slope, line.at);
+            sum.add_row(slope, &row);
+            let moved = norm * reach + (z - line.at).abs() + off;
+            below += weight * (line.error + LAST * line.height.abs()) + LAST * slope.abs() * moved;
+            size += weight * line.height.abs()
+                + slope.abs() * (line.at.abs() + norm * (length + reach));
+        }
+        // (λT/2)‖u‖² ≥ λT(⟨x, u⟩ − ‖x‖²/2) + (λT/2)‖u − x‖²; λT itself is rounded
+        let (pull, far) = (self.pull(), length + reach);
+        let half = 0.5 * pull * rounding::dot(x, x).value();
+        constant.add(-half);
+        value.add(half);
+        sum.add_row(pull, &Row::Dense(x));
+        below += LAST * pull * far * far;
+        above += LAST * half;
+        if let Some(form) = &self.form {
+            // the same with the form's Ax, whose entries are off by of_dot·(|A||x|)_i
+            let count = rounds as f64;
+            let mut image = vec![0.0; self.dim];
+            form.apply(x, &mut image);
+            let error = rounding::of_dot(self.dim)
+                * (self.dim as f64).sqrt()
+                * 1.01
+                * form.largest()
+                * length;
+            let half = 0.5 * count * rounding::dot(x, &image).value();
+            constant.add(-half);
+            value.add(half);
+            sum.add_row(count, &Row::Dense(&image));
+            below += count * error * 2.0 * far + LAST * half.abs();
+            above += count * error * length + LAST * half.abs();
+        }
+        size += pull * far * far;
+        let wide = rounding::of_wide_dot(4 * (rounds + 2)) * size;
+        let mut rest = vec![0.0; self.dim];
+        for ((c, g), rest) in sum.iter().zip(gradient.iter_mut()).zip(&mut rest) {
+            (*g, *rest) = c.parts();
+        }
+        constant.add(kernel::dot(&rest, x));
+        below += kernel::norm(&rest) * (reach + LAST * length) + wide;
+        let (constant, value) = (constant.value(), value.value());
+        Minorant {
+            constant: constant - 1.001 * below - LAST * constant.abs(),
+            value: value + 1.001 * above + wide + LAST * value.abs(),
+        }
     }
 
     fn map(&self, atom: &Atom, image: &mut [f64]) {

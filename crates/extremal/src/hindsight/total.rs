@@ -1,7 +1,8 @@
 //! What is minimised in hindsight: a convex function that is reached through linear images.
 
-use crate::Result;
+use crate::rounding::{self, UNIT};
 use crate::set::Atom;
+use crate::{Result, kernel};
 
 /// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the linear *image* Bx of a point is
 /// worth keeping: along a segment it changes linearly, so that values there cost no pass over
@@ -28,6 +29,24 @@ pub trait Total {
 
     /// Value and derivative by s at x + s·d, from the images of x and d.
     fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64);
+
+    /// What f proves at x, with every rounding error accounted for; writes its gradient g. The
+    /// search itself uses [`Total::evaluate`], which is faster. `reach` bounds ‖u − x‖ over the
+    /// points u that the proof is used for.
+    ///
+    /// The default takes [`Reading::rounding`] for a bound of all that rounding does to the
+    /// values, and to ⟨gradient, u − x⟩.
+    fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
+        let mut image = vec![0.0; self.images()];
+        let reading = self.evaluate(mu, x, &mut image, gradient);
+        let slope = rounding::dot(gradient, x).value();
+        let size =
+            reading.value.abs() + reading.lift + kernel::norm(gradient) * (kernel::norm(x) + reach);
+        Minorant {
+            constant: reading.value + reading.lift - slope - reading.rounding - 8.0 * UNIT * size,
+            value: reading.truth + reading.rounding,
+        }
+    }
 
     /// A guess of the gradient's Lipschitz constant, for the first step; ∞ where f has kinks that
     /// need smoothing.
@@ -68,6 +87,15 @@ pub struct Place<'a> {
     pub image: &'a [f64],
 }
 
+/// What a total proves at a point x, together with the gradient g that comes with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Minorant {
+    /// f(u) ≥ constant + ⟨g, u⟩ + (σ/2)‖u − x‖² for all u within reach, σ the strong convexity.
+    pub constant: f64,
+    /// f(x) ≤ value.
+    pub value: f64,
+}
+
 /// What a total says at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
@@ -78,6 +106,7 @@ pub struct Reading {
     /// By how much truth lies above the plane that touches the smoothed function, everywhere;
     /// 0 without smoothing.
     pub lift: f64,
-    /// How far the two values may be off by rounding.
+    /// How far the two values may be off by rounding: an estimate for the search, which no proof
+    /// rests on where a total has a [`Total::minorant`] of its own.
     pub rounding: f64,
 }

@@ -48,7 +48,8 @@ use super::{
     Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_between, check_name,
     check_turn, decode, encode, keys, not_stored, take_turn,
 };
-use crate::pair::{Gradient, Point, Row};
+use crate::pair::{Accuracy, Gradient, Point, Row};
+use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Identity, SharedSet, Structure, grown};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
@@ -112,7 +113,9 @@ impl MakeLearner for CoinFtrl {
             beta: 0.0,
             length: Bettor::default(),
             share: Bettor::default(),
-            played: 0.0,
+            played: Wide::default(),
+            gradients: 0.0,
+            sizes: 0.0,
             seen: Seen::default(),
             decided: false,
         };
@@ -150,7 +153,10 @@ struct State {
     /// The bet for w.
     share: Bettor,
     /// Σ⟨g_t, x_t⟩
-    played: f64,
+    played: Wide,
+    /// Σ‖g_t‖, and a bound of Σ‖c_t‖, for what rounding may have done to the certificate.
+    gradients: f64,
+    sizes: f64,
     seen: Seen,
     decided: bool,
 }
@@ -243,6 +249,15 @@ impl Point for Coin {
             along_y, along_c, ..
         } = self.mix;
         self.state.sums.for_each_nonzero(along_y, along_c, each);
+    }
+
+    /// Both parts lie in the ball. Their products are summed up anew where they may be off by
+    /// 1e-11, which is 2¹⁷ units in the last place.
+    fn accuracy(&self) -> Accuracy {
+        Accuracy {
+            dot: 4.0,
+            norm: 131_072.0,
+        }
     }
 }
 
@@ -442,7 +457,11 @@ impl Learner for Coin {
         state.length = length;
         state.share = share;
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
-        state.played += record.gradient_dot;
+        state.played.add(record.gradient_dot);
+        state.gradients += record.gradient_norm;
+        // The norm of c is known to a 1e-5th of the spread: see `CoordinateSums::absorb`, with
+        // β/r ≤ √5 times the spread as its floor.
+        state.sizes += 1.00001 * state.sums.sum_norm() + 1e-5 * state.spread;
         state.seen.note(&record);
         state.decided = false;
         self.mix = state.mix(self.radius);
@@ -474,10 +493,30 @@ impl Learner for Coin {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        (self.state.seen.rounds > 0).then(|| Certificate {
+        let State {
+            sums,
+            played,
+            gradients,
+            sizes,
+            seen,
+            ..
+        } = &self.state;
+        if seen.rounds == 0 {
+            return None;
+        }
+        // ‖c‖ from the entries: the products that are kept along lose what cancels. An entry of c
+        // is off by a rounding of itself and of g in every round; a product ⟨g, x⟩ by those of its terms,
+        // two for each entry, as both parts of x lie in the ball; the norm by those of its square.
+        let norm = sums.sum_norm_from_entries();
+        let products = 2.0 * rounding::of_dot(sums.dim());
+        let rounding = self.radius
+            * (UNIT * (sizes + gradients) + products * (gradients + norm))
+            * (1.0 + 2.0 * seen.rounds as f64 * UNIT);
+        Some(Certificate {
             level: Level::Linear,
             strong_convexity: 0.0,
-            regret: self.state.played + self.radius * self.state.sums.sum_norm(),
+            regret: played.value() + self.radius * norm + rounding,
+            rounding,
         })
     }
 
@@ -518,6 +557,7 @@ impl Learner for Coin {
         let sound = sizes.iter().all(|v| (0.0..=LARGEST).contains(v))
             && state.stake == self.state.stake
             && state.played.is_finite()
+            && (state.gradients + state.sizes).is_finite()
             && state.length.is_sound()
             && state.share.is_sound();
         if !sound {

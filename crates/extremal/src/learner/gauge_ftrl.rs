@@ -31,7 +31,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
-use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::pair::{Accuracy, Gradient, Motion, Pair, Update};
+use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
@@ -138,6 +139,7 @@ impl MakeLearner for GaugeFtrl {
                 }
             }
         };
+        let geometry = set.geometry();
         let rule = GaugeRule {
             curvature,
             balance: self.balance,
@@ -146,8 +148,13 @@ impl MakeLearner for GaugeFtrl {
             beta,
             h: 0.0,
             root: bound,
-            played: 0.0,
-            certificate: 0.0,
+            diameter: geometry.diameter,
+            norm_bound: geometry.norm_bound,
+            played: Wide::default(),
+            low: 0.0,
+            gradients: 0.0,
+            sums: 0.0,
+            sum: 0.0,
             t: 0,
         };
         player(NAME, rule, set, None, storage)
@@ -168,9 +175,16 @@ struct GaugeRule {
     h: f64,
     /// √(G² + ΣN(g)²), for `adagrad`.
     root: f64,
-    /// Σ⟨g_t, x_t⟩.
-    played: f64,
-    certificate: f64,
+    /// The set's.
+    diameter: f64,
+    norm_bound: f64,
+    /// Σ⟨g_t, x_t⟩, and min ⟨S, x⟩.
+    played: Wide,
+    low: f64,
+    /// Σ‖g_t‖, a bound of Σ‖S_t‖, and its last term.
+    gradients: f64,
+    sums: f64,
+    sum: f64,
     t: u64,
 }
 
@@ -241,13 +255,19 @@ impl Rule for GaugeRule {
         pair.commit(&update, Motion::Place(s));
 
         self.t += 1;
-        self.played += probe.gradient_dot;
-        self.certificate = self.played - (probe.slope - probe.gap);
+        self.played.add(probe.gradient_dot);
+        self.low = probe.slope - probe.gap;
+        self.gradients += probe.gradient_norm;
+        // the direction is S itself
+        self.sum = probe.steepness.min(self.gradients);
+        self.sums += self.sum;
         Ok(Played::new(s, &probe))
     }
 
     fn grow(&mut self, set: &dyn Set) -> Result<()> {
         if set.curvature() == Some(self.curvature) {
+            let geometry = set.geometry();
+            (self.diameter, self.norm_bound) = (geometry.diameter, geometry.norm_bound);
             return Ok(());
         }
         Err(Error::Unsupported(format!(
@@ -286,11 +306,23 @@ impl Rule for GaugeRule {
         })
     }
 
-    fn certificate(&self) -> Option<Certificate> {
-        (self.t > 0).then_some(Certificate {
+    fn certificate(&self, dim: usize, accuracy: Accuracy) -> Option<Certificate> {
+        if self.t == 0 {
+            return None;
+        }
+        // What rounding may have done: S is off by two roundings of ‖S_t‖ and ‖g_t‖ in every round,
+        // ⟨g_t, x_t⟩ and min ⟨S, x⟩ by those of their terms.
+        let reach = self.norm_bound;
+        let products = rounding::of_dot(dim) * accuracy.dot;
+        let rounding = (1.0 + 4.0 * self.t as f64 * UNIT)
+            * (2.0 * UNIT * (self.sums + self.gradients) * reach
+                + products * (self.gradients + 2.0 * self.sum) * reach
+                + rounding::of_oracle(dim, self.sum, self.diameter, reach));
+        Some(Certificate {
             level: Level::Linear,
             strong_convexity: 0.0,
-            regret: self.certificate,
+            regret: self.played.value() - self.low + rounding,
+            rounding,
         })
     }
 }

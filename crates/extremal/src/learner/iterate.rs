@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Storage, not_stored, plain::Plain};
-use crate::pair::{DensePair, Point, Row, SavedScaled, Scaled, nonzeros};
+use crate::pair::{Accuracy, DensePair, Point, Row, SavedScaled, Scaled, nonzeros};
 use crate::room::room;
 use crate::set::{Identity, Projection, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
@@ -181,6 +181,10 @@ impl Point for Lazy {
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
         let entries = self.x.entries().filter(|(_, v)| *v != 0.0);
         entries.for_each(|(i, v)| each(i, v));
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        Scaled::ACCURACY
     }
 }
 

@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::iterate::{Dense, Iterate, radius_of};
-use crate::pair::{Gradient, Point, Row, SavedScaled, Scaled};
+use crate::pair::{Accuracy, Gradient, Point, Row, SavedScaled, Scaled};
 use crate::room::room;
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::{Error, Result, kernel};
@@ -193,6 +193,10 @@ impl Point for LazyLeader {
         entries
             .filter(|(_, v)| *v != 0.0)
             .for_each(|(i, v)| each(i, v));
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        Scaled::ACCURACY
     }
 }
 

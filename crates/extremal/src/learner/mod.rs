@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::pair::{Gradient, Pair, Point, Probe};
+use crate::pair::{Accuracy, Gradient, Pair, Point, Probe};
 use crate::set::{Set, SharedSet};
 use crate::spec::registry;
 use crate::theory::Guarantee;
@@ -243,7 +243,7 @@ impl Seen {
     }
 }
 
-/// An upper bound on the regret, and how it was come by.
+/// An upper bound on the regret, and how it was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// Which kind.
@@ -253,6 +253,9 @@ pub struct Certificate {
     /// The λ that it rests on; 0 where the losses need only be convex. For losses that are less
     /// strongly convex it proves nothing.
     pub strong_convexity: f64,
+    /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the
+    /// regret is no less than `regret` − 2·`rounding`.
+    pub rounding: f64,
 }
 
 /// Kinds of certificate.
@@ -298,8 +301,9 @@ pub trait Rule: Serialize + DeserializeOwned + Send {
     /// What is proven, given what was seen.
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
 
-    /// What the learner knows about its own regret.
-    fn certificate(&self) -> Option<Certificate> {
+    /// What the learner knows about its own regret, with an allowance for rounding: `dim` and
+    /// `accuracy` are the pair's.
+    fn certificate(&self, _dim: usize, _accuracy: Accuracy) -> Option<Certificate> {
         None
     }
 }

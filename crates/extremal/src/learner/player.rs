@@ -183,7 +183,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        self.rule.certificate()
+        self.rule.certificate(self.pair.dim(), self.pair.accuracy())
     }
 
     fn save(&self) -> Result<Vec<u8>> {

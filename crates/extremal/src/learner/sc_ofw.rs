@@ -25,7 +25,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
-use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::pair::{Accuracy, Gradient, Motion, Pair, Update};
+use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
@@ -112,8 +113,13 @@ impl ScOfw {
             gradient,
             t: 0,
             theorem,
-            played: 0.0,
-            certificate: None,
+            diameter: geometry.diameter,
+            norm_bound: geometry.norm_bound,
+            played: Wide::default(),
+            regret: 0.0,
+            gradients: 0.0,
+            slopes: 0.0,
+            slope: 0.0,
         })
     }
 }
@@ -133,9 +139,17 @@ struct ScOfwRule {
     gradient: Option<f64>,
     t: u64,
     theorem: Option<theory::ScOfw>,
+    /// The set's.
+    diameter: f64,
+    norm_bound: f64,
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
-    played: f64,
-    certificate: Option<f64>,
+    played: Wide,
+    /// The regret is at most this, but for rounding.
+    regret: f64,
+    /// Σ‖g_t‖, a bound of Σ‖∇F_t(x_t)‖, and its last term.
+    gradients: f64,
+    slopes: f64,
+    slope: f64,
 }
 
 impl Rule for ScOfwRule {
@@ -157,10 +171,15 @@ impl Rule for ScOfwRule {
         pair.commit(&update, Motion::Step(sigma));
 
         self.t += 1;
-        self.played += probe.gradient_dot - 0.5 * lambda * probe.norm_squared;
-        // min F_t ≥ F_t(x_t) − excess; with T₀ the surrogate is not the sum of the losses' minorants.
-        self.certificate =
-            (self.warm == 0.0).then_some(self.played - probe.surrogate() + probe.excess());
+        self.played.add(probe.gradient_dot);
+        self.played.add(-0.5 * lambda * probe.norm_squared);
+        // min F_t ≥ F_t(x_t) − excess
+        self.regret = (self.played.value() - probe.surrogate()) + probe.excess();
+        self.gradients += probe.gradient_norm;
+        // ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)), where the storage does not know its norm
+        let most = self.gradients + lambda * t * self.diameter;
+        self.slope = probe.steepness.min(most);
+        self.slopes += self.slope;
         Ok(Played::new(sigma, &probe))
     }
 
@@ -168,6 +187,8 @@ impl Rule for ScOfwRule {
         if let Some(theorem) = &mut self.theorem {
             theorem.alpha = set.geometry().strong_convexity;
         }
+        let geometry = set.geometry();
+        (self.diameter, self.norm_bound) = (geometry.diameter, geometry.norm_bound);
         Ok(())
     }
 
@@ -182,11 +203,28 @@ impl Rule for ScOfwRule {
         })
     }
 
-    fn certificate(&self) -> Option<Certificate> {
-        self.certificate.map(|regret| Certificate {
+    fn certificate(&self, dim: usize, accuracy: Accuracy) -> Option<Certificate> {
+        // with T₀ the surrogate is not the sum of the losses' minorants
+        if self.t == 0 || self.warm != 0.0 {
+            return None;
+        }
+        let (t, reach) = (self.t as f64, self.norm_bound);
+        let beta = self.lambda * t;
+        // What rounding may have done. c is off by three roundings of ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖ in
+        // every round, with ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖, and that counts times a comparator. The inner
+        // products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
+        let sizes = self.slopes + 0.5 * beta * (t + 1.0) * reach + self.gradients + beta * reach;
+        let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
+        let terms = self.gradients + 4.0 * beta * reach + 4.0 * self.slope;
+        let rounding = (1.0 + 4.0 * t * UNIT)
+            * (3.0 * UNIT * sizes * reach
+                + products * (terms * reach + 4.0 * self.slope * (self.slope / beta))
+                + rounding::of_oracle(dim, self.slope, self.diameter, reach));
+        Some(Certificate {
             level: Level::Quadratic,
             strong_convexity: self.lambda,
-            regret,
+            regret: self.regret + rounding,
+            rounding,
         })
     }
 }

@@ -2,7 +2,7 @@
 //! together or not at all need them apart.
 
 use crate::Result;
-use crate::pair::{Gradient, Motion, Pair, Point, Probe, Row, Update};
+use crate::pair::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update};
 
 /// A pair that answers probes and puts off the move.
 pub(super) struct Stage<'a> {
@@ -54,6 +54,10 @@ impl Point for Stage<'_> {
 
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
         self.pair.for_each_nonzero(each);
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        self.pair.accuracy()
     }
 }
 

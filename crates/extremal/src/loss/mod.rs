@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::pair::{Gradient, Point, Row};
+use crate::rounding::{self, UNIT};
 use crate::spec::registry;
 use crate::{Error, Result, kernel};
 
@@ -312,6 +313,36 @@ impl<L: Loss + ?Sized> Objective<L> {
                 ridge: pull,
             },
         })
+    }
+
+    /// A bound of what rounding makes of an evaluation's value, and of the line that its gradient
+    /// gives, at a decision x of norm at most `length`.
+    ///
+    /// The prediction is off by at most `off`. Over that distance a smooth loss changes by no more
+    /// than its slope and half its curvature allow, and any convex loss by no more than its
+    /// steepest slope at either end. The loss itself is computed to 8 units in the last place.
+    pub fn rounding(
+        &self,
+        example: (&Row<'_>, f64, f64),
+        evaluation: &Evaluation<'_>,
+        x: &(impl Point + ?Sized),
+        length: f64,
+    ) -> f64 {
+        let ((row, label, weight), accuracy) = (example, x.accuracy());
+        let off = rounding::of_row(row) * accuracy.dot * kernel::norm(row.values()) * length;
+        let (z, bend) = (evaluation.prediction, self.loss.smoothness());
+        let data = if bend.is_finite() {
+            let slope = self.loss.at(z, label).1.abs();
+            weight * (slope + 0.5 * bend * off) * off
+        } else {
+            let slope_at = |z: f64| self.loss.at(z, label).1.abs();
+            weight * slope_at(z - off).max(slope_at(z + off)) * off
+        };
+        let squares = self.ridge + self.form.as_ref().map_or(0.0, |form| form.largest());
+        // the terms of ⟨x, Ax⟩ are at most √d·‖A‖·‖x‖² together
+        let dim = x.dim();
+        let norm = accuracy.norm * rounding::of_dot(dim) * (dim as f64).sqrt();
+        data + norm * squares * length * length + 8.0 * UNIT * evaluation.value.abs()
     }
 
     /// λ of the ridge terms that come with every gradient: the objective's, and the loss's own

@@ -26,7 +26,7 @@
 use super::basis::{LARGEST_SUM, Passes, State, times};
 use super::cells::{Cells, Gram, SavedCells};
 use super::origin::Origin;
-use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
+use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Structure, grown};
 use crate::{Error, Result};
@@ -123,6 +123,15 @@ impl Point for LazyPair {
         entries
             .filter(|(_, v)| *v != 0.0)
             .for_each(|(i, v)| each(i, v));
+    }
+
+    /// The combination of two vectors is kept where its parts are no more than 100 times as long;
+    /// their products are summed up anew before they are off by more.
+    fn accuracy(&self) -> Accuracy {
+        Accuracy {
+            dot: 128.0,
+            norm: 4096.0,
+        }
     }
 }
 

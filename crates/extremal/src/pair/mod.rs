@@ -65,6 +65,25 @@ pub trait Point {
         self.write(&mut x);
         nonzeros(&x, each);
     }
+
+    /// The accuracy of [`Point::dot`] and [`Point::norm_squared`]; that of sums over the entries by
+    /// default.
+    fn accuracy(&self) -> Accuracy {
+        Accuracy {
+            dot: 1.0,
+            norm: 1.0,
+        }
+    }
+}
+
+/// How accurate a [`Point`]'s inner products are: how many times the rounding error of the same
+/// product, computed from the entries, they may be off. Certificates allow for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Accuracy {
+    /// Of [`Point::dot`].
+    pub dot: f64,
+    /// Of [`Point::norm_squared`].
+    pub norm: f64,
 }
 
 /// Calls `each` with the index and value of every entry that is not 0.

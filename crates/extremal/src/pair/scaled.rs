@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Row;
 use super::marks::Marks;
+use super::{Accuracy, Row};
 use crate::room::room;
 use crate::{Error, Result, kernel};
 
@@ -66,6 +66,12 @@ pub(crate) struct SavedScaled {
 }
 
 impl Scaled {
+    /// Of a decision that is a multiple of it. The norm is summed up anew before it is off by more.
+    pub const ACCURACY: Accuracy = Accuracy {
+        dot: 4.0,
+        norm: 4096.0,
+    };
+
     /// 0.
     pub fn new(dim: usize) -> Self {
         let blocks = dim.div_ceil(LANES);

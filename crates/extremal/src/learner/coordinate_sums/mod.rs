@@ -194,6 +194,11 @@ impl CoordinateSums {
         self.sums.unit * self.sums.products.cc.max(0.0).sqrt()
     }
 
+    /// The same, through all entries, and free of what rounding has done to the products.
+    pub(super) fn sum_norm_from_entries(&self) -> f64 {
+        self.sums.unit * self.summed_up().cc.sqrt()
+    }
+
     /// |⟨a, y⟩| is at most this many times ‖a‖, for an a with so many entries.
     pub(super) fn most_along_y(&self, entries: usize) -> f64 {
         LONGEST * (entries as f64).sqrt()

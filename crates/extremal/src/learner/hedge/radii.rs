@@ -6,7 +6,7 @@ use super::super::{
 };
 use super::weights::Weights;
 use super::{NAME, guarantee};
-use crate::pair::{Gradient, Point, Row};
+use crate::pair::{Accuracy, Gradient, Point, Row};
 use crate::set::SharedSet;
 use crate::theory::Guarantee;
 use crate::{Error, Result};
@@ -109,6 +109,10 @@ impl Point for Radii {
                 each(i, v);
             }
         });
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        self.base.decision().accuracy()
     }
 }
 

@@ -1,0 +1,340 @@
+//! Bounds of rounding errors, for every number that is claimed to be proven.
+//!
+//! A certificate is a difference of large sums. Computed as it is written it can end up below the
+//! truth, so each certificate is raised (and each floor lowered) by a bound of what rounding can
+//! have done. The bounds here are the textbook ones (Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They always use
+//! the sizes of the terms that were added, never the size of the sum.
+//!
+//! Underflow is left out: it adds less than 1e-300 per operation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel;
+use crate::pair::Row;
+
+/// The unit roundoff: a single operation is off by at most this, relative to its result.
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// A computed ⟨a, b⟩ over n entries is off by at most this many times Σ|a_i·b_i|.
+///
+/// The kernels add in at least four lanes, and a lane's error is one rounding for each product and
+/// one for each sum. The 8 covers the products, the sums of the lanes, and what is done with the
+/// result (a scaling, a square root, a few additions).
+pub(crate) fn of_dot(n: usize) -> f64 {
+    UNIT * (0.25 * n as f64 + 8.0)
+}
+
+/// The same for a row, which is read one entry after the other if it is a matrix's.
+pub(crate) fn of_row(row: &Row<'_>) -> f64 {
+    match row {
+        Row::Entries { values, .. } => UNIT * (values.len() as f64 + 8.0),
+        _ => of_dot(row.stored()),
+    }
+}
+
+/// An oracle's atom v has ⟨direction, v⟩ at most this far above the true minimum, for a direction
+/// of this norm, and lies no further outside the set.
+///
+/// Oracles compute norms, powers and roots, to a few hundred units in the last place at worst, of
+/// numbers as large as the set is wide; and v itself is rounded, as are the inner products by
+/// which a set of given points chooses, relative to how far the set lies from the origin.
+/// `tests/exact` holds the sets to it.
+pub(crate) fn of_oracle(dim: usize, direction: f64, diameter: f64, norm_bound: f64) -> f64 {
+    let dim = dim as f64;
+    UNIT * direction * ((512.0 + dim) * diameter + (16.0 + 0.5 * dim) * norm_bound)
+}
+
+/// a + b = sum + error, exactly (Knuth).
+#[inline(always)]
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+/// a·b = product + error, exactly.
+#[inline(always)]
+fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    (product, a.mul_add(b, -product))
+}
+
+/// A number as the unevaluated sum of two: about 106 bits. Adding n terms to it leaves an error of
+/// at most 2n²·UNIT² times the sum of their sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Wide {
+    high: f64,
+    low: f64,
+}
+
+impl Wide {
+    /// Adds a number.
+    #[inline(always)]
+    pub fn add(&mut self, v: f64) {
+        let (high, error) = two_sum(self.high, v);
+        self.high = high;
+        self.low += error;
+    }
+
+    /// Adds a product.
+    #[inline(always)]
+    pub fn add_product(&mut self, a: f64, b: f64) {
+        let (product, error) = two_product(a, b);
+        self.add(product);
+        self.low += error;
+    }
+
+    /// Adds k times another one. The product of k and the low part is rounded, at UNIT² of k·v.
+    pub fn add_scaled(&mut self, k: f64, v: Wide) {
+        self.add_product(k, v.high);
+        self.low += k * v.low;
+    }
+
+    /// The nearest number.
+    pub fn value(self) -> f64 {
+        self.high + self.low
+    }
+
+    /// The nearest number and what it leaves out.
+    pub fn parts(self) -> (f64, f64) {
+        two_sum(self.high, self.low)
+    }
+
+    pub fn is_finite(self) -> bool {
+        self.value().is_finite()
+    }
+}
+
+/// A [`Wide`] dot product of n terms is off by at most this many times Σ|a_i·b_i|.
+pub(crate) fn of_wide_dot(n: usize) -> f64 {
+    let n = n as f64 + 4.0;
+    2.0 * n * n * UNIT * UNIT
+}
+
+/// ⟨a, b⟩.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> Wide {
+    kernel::widest(
+        #[inline(always)]
+        || {
+            let mut lanes = [Wide::default(); LANES];
+            let (a8, a) = a.as_chunks::<LANES>();
+            let (b8, b) = b.as_chunks::<LANES>();
+            for (a, b) in a8.iter().zip(b8) {
+                for j in 0..LANES {
+                    lanes[j].add_product(a[j], b[j]);
+                }
+            }
+            for (j, (a, b)) in a.iter().zip(b).enumerate() {
+                lanes[j].add_product(*a, *b);
+            }
+            let mut sum = Wide::default();
+            for lane in lanes {
+                sum.add(lane.high);
+                sum.low += lane.low;
+            }
+            sum
+        },
+    )
+}
+
+/// ⟨a, x⟩ of a row.
+pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
+    match *row {
+        Row::Dense(a) => dot(a, x),
+        _ => kernel::widest(
+            #[inline(always)]
+            || {
+                let mut sum = Wide::default();
+                row.entries().for_each(
+                    #[inline(always)]
+                    |(i, v)| sum.add_product(v, x[i]),
+                );
+                sum
+            },
+        ),
+    }
+}
+
+/// Entries that lie together: their high parts in one cache line, their low parts in the next.
+const LANES: usize = 8;
+
+type Block = [[f64; LANES]; 2];
+
+/// A vector of [`Wide`] entries.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WideVector {
+    dim: usize,
+    blocks: Vec<Block>,
+}
+
+impl WideVector {
+    pub fn zeros(dim: usize) -> Self {
+        Self {
+            dim,
+            blocks: vec![Block::default(); dim.div_ceil(LANES)],
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.dim
+    }
+
+    /// More entries, all 0.
+    pub fn grow(&mut self, dim: usize) {
+        self.dim = dim;
+        self.blocks.resize(dim.div_ceil(LANES), Block::default());
+    }
+
+    /// Memory for so many entries.
+    pub fn reserve(&mut self, dim: usize) -> crate::Result<()> {
+        crate::room::room(&mut self.blocks, dim.div_ceil(LANES), dim)
+    }
+
+    #[inline(always)]
+    fn add_at(&mut self, i: usize, k: f64, v: f64) {
+        let [high, low] = &mut self.blocks[i / LANES];
+        let (product, lost) = two_product(k, v);
+        let (sum, error) = two_sum(high[i % LANES], product);
+        high[i % LANES] = sum;
+        low[i % LANES] += error + lost;
+    }
+
+    /// Adds k·row. After T rows the vector is off by at most
+    /// [`of_wide_dot`](of_wide_dot)(T)·Σ‖k·row‖ in norm.
+    pub fn add_row(&mut self, k: f64, row: &Row<'_>) {
+        kernel::widest(
+            #[inline(always)]
+            || match *row {
+                Row::Dense(a) => {
+                    let (whole, rest) = a.as_chunks::<LANES>();
+                    for ([high, low], a) in self.blocks.iter_mut().zip(whole) {
+                        for j in 0..LANES {
+                            let (product, lost) = two_product(k, a[j]);
+                            let (sum, error) = two_sum(high[j], product);
+                            high[j] = sum;
+                            low[j] += error + lost;
+                        }
+                    }
+                    let done = LANES * whole.len();
+                    for (j, v) in rest.iter().enumerate() {
+                        self.add_at(done + j, k, *v);
+                    }
+                }
+                Row::Sparse { indices, values } => {
+                    for (&i, &v) in indices.iter().zip(values) {
+                        self.add_at(i as usize, k, v);
+                    }
+                }
+                Row::Entries { .. } => {
+                    for (i, v) in row.entries() {
+                        self.add_at(i, k, v);
+                    }
+                }
+            },
+        );
+    }
+
+    /// Entry i.
+    pub fn get(&self, i: usize) -> Wide {
+        let [high, low] = &self.blocks[i / LANES];
+        Wide {
+            high: high[i % LANES],
+            low: low[i % LANES],
+        }
+    }
+
+    /// All entries, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Wide> + '_ {
+        (0..self.dim).map(|i| self.get(i))
+    }
+
+    /// The high parts and the low parts, as they are saved.
+    pub fn split(&self) -> [Vec<f64>; 2] {
+        let part = |k: usize| {
+            let all = self.blocks.iter().flat_map(|block| block[k]);
+            all.take(self.dim).collect()
+        };
+        [part(0), part(1)]
+    }
+
+    /// From what [`WideVector::split`] gave; both have the same length.
+    pub fn join([high, low]: [Vec<f64>; 2]) -> Self {
+        let mut vector = Self::zeros(high.len());
+        for (i, (high, low)) in high.iter().zip(&low).enumerate() {
+            let block = &mut vector.blocks[i / LANES];
+            (block[0][i % LANES], block[1][i % LANES]) = (*high, *low);
+        }
+        vector
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Terms of a sum that cancel to 1 but for rounding.
+    fn cancelling(n: usize) -> (Vec<f64>, Vec<f64>) {
+        let (mut a, mut b) = (vec![1.0], vec![1.0]);
+        for k in 0..n {
+            let size = 10f64.powi((k % 17) as i32);
+            let v = size * (1.0 + (k as f64).sin());
+            a.extend([v, -v]);
+            b.extend([1.0 / 3.0, 1.0 / 3.0]);
+        }
+        (a, b)
+    }
+
+    #[test]
+    fn a_wide_dot_keeps_what_a_plain_one_loses() {
+        for n in [0, 1, 3, 4, 100, 1000] {
+            let (a, b) = cancelling(n);
+            assert_eq!(dot(&a, &b).value(), 1.0, "n = {n}");
+            let indices: Vec<u32> = (0..a.len() as u32).collect();
+            let row = Row::Sparse {
+                indices: &indices,
+                values: &a,
+            };
+            assert_eq!(dot_row(&row, &b).value(), 1.0, "n = {n}");
+        }
+        let (a, b) = cancelling(1000);
+        assert_ne!(kernel::dot(&a, &b), 1.0);
+    }
+
+    #[test]
+    fn a_wide_vector_adds_rows_of_any_structure_alike_and_comes_back_bit_for_bit() {
+        let dim = 19;
+        let row: Vec<f64> = (0..dim).map(|i| (i as f64 * 0.7).sin()).collect();
+        let indices: Vec<u32> = (0..dim as u32).collect();
+        let (mut one, mut other) = (WideVector::zeros(dim), WideVector::zeros(dim));
+        for t in 0..200 {
+            let k = 10f64.powi(t % 30) * if t < 100 { 0.1 } else { -0.1 };
+            one.add_row(k, &Row::Dense(&row));
+            let sparse = Row::Sparse {
+                indices: &indices,
+                values: &row,
+            };
+            other.add_row(k, &sparse);
+        }
+        let bits = |v: &WideVector| {
+            v.split()
+                .map(|part| part.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+        };
+        assert_eq!(bits(&one), bits(&other));
+        assert_eq!(bits(&WideVector::join(one.split())), bits(&one));
+        one.grow(40);
+        assert_eq!((one.len(), one.get(39).value()), (40, 0.0));
+    }
+
+    #[test]
+    fn a_sum_that_cancels_has_its_digits() {
+        let mut sum = Wide::default();
+        for _ in 0..10 {
+            sum.add(1.0);
+        }
+        sum.add(1e20);
+        sum.add_product(-1e10, 1e10);
+        assert_eq!(sum.value(), 10.0);
+        assert!(sum.is_finite());
+    }
+}

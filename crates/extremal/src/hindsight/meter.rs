@@ -8,7 +8,7 @@ use crate::learner::{Certificate, Level};
 use crate::loss::{Loss, Objective};
 use crate::pair::{Gradient, Point};
 use crate::room::room;
-use crate::set::{Atom, Identity, Oracle, SharedSet, grown};
+use crate::set::{Atom, Identity, Oracle, SharedSet, grown, oracle_of};
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
@@ -62,7 +62,7 @@ impl Meter {
         let mut x = vec![0.0; dim];
         set.centre(&mut x);
         Self {
-            oracle: set.oracle(),
+            oracle: oracle_of(&**set),
             set: set.clone(),
             lambda,
             linear: linear && lambda == 0.0,
@@ -210,7 +210,7 @@ impl Meter {
         }
         let set = grown(&self.set, dim)?;
         self.reserve(dim)?;
-        let mut oracle = set.oracle();
+        let mut oracle = oracle_of(&*set);
         oracle.load(&self.oracle.save())?;
         (self.set, self.oracle) = (set, oracle);
         for vector in [&mut self.sum, &mut self.x, &mut self.direction] {
@@ -289,7 +289,7 @@ impl Meter {
         self.sum = sum;
         self.played = saved.played;
         (self.rounds, self.calls) = (saved.rounds, 0);
-        self.oracle = self.set.oracle();
+        self.oracle = oracle_of(&*self.set);
         self.set.centre(&mut self.x);
         self.answered = false;
         Ok(())

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::total::{Place, Reading, Total};
 use super::{frank_wolfe, projected};
 use crate::learner::{Certificate, Level};
-use crate::set::{Atom, Geometry, Oracle, Set};
+use crate::set::{Atom, Geometry, Oracle, Set, oracle_of};
 use crate::{Error, Result, kernel};
 
 /// How the best decision is searched for. All are certified in the same way.
@@ -279,7 +279,7 @@ impl<'a> Search<'a> {
             options,
             go_on,
             halted: false,
-            oracle: set.oracle(),
+            oracle: oracle_of(set),
             atom: Atom::new(),
             mu: 0.0,
             enough: 0.0,

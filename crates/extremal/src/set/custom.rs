@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Atom, Geometry, Oracle, Set, SmoothConstraint, check_direction, settle_dim};
+use super::{Atom, CheckedOracle, Geometry, Oracle, Set, SmoothConstraint, settle_dim};
 use crate::{Error, Result, kernel};
 
 type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync;
@@ -153,8 +153,12 @@ impl Set for CustomSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
-        Box::new(self.clone())
+        Box::new(CheckedOracle::around(self, Box::new(self.clone())))
     }
 
     fn centre(&self, out: &mut [f64]) {
@@ -187,19 +191,11 @@ impl SmoothConstraint for Constraint {
 
 impl Oracle for CustomSet {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
-        check_direction(self.dim(), direction)?;
         let v = atom.dense_mut(direction.len());
         (self.oracle)(direction, v).map_err(|why| Error::Oracle {
             set: self.name.to_string(),
             why,
         })?;
-        if let Some((index, value)) = kernel::find_not_finite(v) {
-            return Err(Error::NotFinite {
-                what: "atom of a user's oracle",
-                index,
-                value,
-            });
-        }
         Ok(kernel::dot(direction, v))
     }
 }

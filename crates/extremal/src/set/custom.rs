@@ -11,6 +11,10 @@ type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
 /// A set known through a function that minimises ⟨direction, v⟩ over it.
 ///
+/// Every answer of the function is checked. A point with NaN, one longer than the set's
+/// `norm_bound`, and one that is worse than the centre or a learner's decision, as of a function
+/// that maximises, is an [`Error::Oracle`] with the set's name.
+///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
 /// let geometry = Geometry { diameter: 2.0, norm_bound: 1.0, inner_radius: None, strong_convexity: None };
@@ -41,7 +45,8 @@ struct Constraint {
 }
 
 impl CustomSet {
-    /// A set from its oracle, which writes a minimiser into its second argument.
+    /// A set from its oracle, which writes a minimiser into its second argument. Its centre is 0
+    /// unless [`CustomSet::with_centre`] gives another.
     pub fn new(
         name: &str,
         dim: usize,

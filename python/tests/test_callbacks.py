@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import extremal as ex
+from extremal import _core
 
 from support import DIM, INF, NAN, Odd, a_turn, ball_with, fresh
 
@@ -108,6 +109,47 @@ def test_an_oracle_may_return_any_array(kind):
         one.observe(g)
         other.observe(g)
     np.testing.assert_allclose(one.decide(), other.decide(), rtol=0, atol=1e-12)
+
+
+def unit(direction):
+    return direction / np.linalg.norm(direction)
+
+
+# Nothing is known of a Python set but its oracle; these need a projection, a gauge, a smooth constraint, vertices, or a
+# registered ball.
+NOT_ON_CUSTOM_SETS = {"coin-ftrl", "dual-averaging", "eg", "fast-ogd", "gauge-wrapper", "lloo", "ogd", "pairwise", "so-ogd"}
+
+
+@pytest.mark.parametrize("wrong,why", [(lambda d: unit(d), "must minimise .* not maximise"),
+                                       (lambda d: -173 * unit(d), "norm 173.* beyond the set's norm_bound 1")])
+@pytest.mark.parametrize("place", ["alone", "scale", "product"])
+def test_every_learner_refuses_a_wrong_oracle(wrong, why, place, rng):
+    keys = dict(dim=DIM, diameter=2.0, norm_bound=1.0, inner_radius=1.0, strong_convexity=1.0, name="mine")
+    right, ball = (ex.sets.custom(f, **keys) for f in (lambda d: -unit(d), wrong))
+    if place == "scale":
+        right, ball = (ex.sets.scale(by=3, set=s) for s in (right, ball))
+    if place == "product":
+        right, ball = (ex.sets.product(sets=["simplex:dim=3", s]) for s in (right, ball))
+    rows = rng.normal(size=(150, ball.dim)) + 1
+    refused = set()
+    for entry in _core.entries("learners"):
+        for spec in entry["examples"]:
+            try:
+                learner = ex.learners.from_spec(spec, ball)
+            except ex.Error as error:
+                assert "oracle of" not in str(error)
+                continue
+            with pytest.raises(ex.Error, match=f"oracle of mine: .*{why}"):
+                ex.play(learner, rows)
+            ex.play(ex.learners.from_spec(spec, right), rows)
+            refused.add(entry["name"])
+    missing = {entry["name"] for entry in _core.entries("learners")} - refused
+    # a product is not strongly convex
+    assert missing == NOT_ON_CUSTOM_SETS | ({"gauge-ftrl"} if place == "product" else set())
+    with pytest.raises(ex.Error, match=f"oracle of mine: .*{why}"):
+        ex.best_in_hindsight(ball, rows)
+    with pytest.raises(ex.Error, match=f"oracle of mine: .*{why}"):
+        ball.minimise(rows[0])
 
 
 def test_an_oracle_can_keep_and_change_its_direction():

@@ -1,7 +1,7 @@
 //! Regret against comparators that move: dynamic regret, and the worst interval.
 
 use crate::pair::{Gradient, Point};
-use crate::set::{Atom, Oracle, Set};
+use crate::set::{Atom, Oracle, Set, oracle_of};
 use crate::{Error, Result, kernel};
 
 /// ⟨g, x⟩ at the decision, after checking both; g is written out.
@@ -74,7 +74,7 @@ impl Dynamic {
     pub fn new(set: &dyn Set) -> Self {
         let zeros = vec![0.0; set.dim()];
         Self {
-            oracle: set.oracle(),
+            oracle: oracle_of(set),
             atom: Atom::new(),
             regret: 0.0,
             path: 0.0,
@@ -184,7 +184,7 @@ impl Intervals {
         }
         let zeros = vec![0.0; set.dim()];
         Ok(Self {
-            oracle: set.oracle(),
+            oracle: oracle_of(set),
             atom: Atom::new(),
             spacing,
             rounds: 0,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::total::{Place, Reading, Total};
 use super::{Best, frank_wolfe, projected};
 use crate::rounding::{self, UNIT};
-use crate::set::{Atom, Geometry, Oracle, Set};
+use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Set};
 use crate::{Error, Result, kernel};
 
 /// How the best decision is searched for. All are certified in the same way.
@@ -188,7 +188,7 @@ pub(super) struct Search<'a> {
     go_on: &'a dyn Fn() -> bool,
     /// Whether that has said no.
     halted: bool,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     /// The last answer of the oracle.
     pub atom: Atom,
     /// The width of smoothing.
@@ -224,7 +224,7 @@ impl<'a> Search<'a> {
             options,
             go_on,
             halted: false,
-            oracle: set.oracle(),
+            oracle: CheckedOracle::of(set),
             atom: Atom::new(),
             mu: 0.0,
             enough: 0.0,
@@ -380,7 +380,9 @@ impl<'a> Search<'a> {
     /// Both, for a feasible point.
     pub fn certify(&mut self, x: &[f64], gradient: &[f64], reading: Reading) -> Result<f64> {
         self.offer(x, reading.truth + reading.rounding);
-        self.bound(x, gradient, reading)
+        let gap = self.bound(x, gradient, reading)?;
+        self.oracle.check_gap(gap, gradient)?;
+        Ok(gap)
     }
 
     pub fn is_done(&self) -> bool {

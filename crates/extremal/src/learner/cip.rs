@@ -10,12 +10,12 @@
 //! Garber & Kretzu go back by a small share and look again. The gap allows for the best share at
 //! once, 1 − ε/‖x − y‖², after which ‖x − y‖² ≤ ε/3: one search, and at most ⌈27R²/ε − 2⌉ calls.
 
-use crate::set::{Atom, Oracle, Set};
+use crate::set::{Atom, CheckedOracle, Oracle, Set};
 use crate::{Error, Result, kernel};
 
 /// See the [module](self).
 pub struct Cip {
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
     radius: f64,
@@ -41,7 +41,7 @@ impl Cip {
     pub fn new(set: &dyn Set) -> Self {
         let (centre, radius) = ball_around(set);
         Self {
-            oracle: set.oracle(),
+            oracle: CheckedOracle::of(set),
             atom: Atom::new(),
             way: vec![0.0; centre.len()],
             back: vec![0.0; centre.len()],
@@ -111,6 +111,7 @@ impl Cip {
                     what: "the way to the set overflowed".into(),
                 });
             }
+            self.oracle.check_gap(gap, &self.way)?;
             if !near && gap / radius / radius <= tolerance {
                 // y = x + (ε/‖x − y‖²)(y − x)
                 let share = tolerance / ratio / ratio;

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use super::late::{Count, LARGEST_PRODUCT, Steps, Weight};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::SharedSet;
+use crate::set::{Oracle, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};

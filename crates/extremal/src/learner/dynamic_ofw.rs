@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Atom, Oracle, SharedSet};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
@@ -80,7 +80,7 @@ impl MakeLearner for DynamicOfw {
         };
         let smoothness = keys::positive(NAME, "smoothness", self.smoothness.ok_or(missing)?)?;
         let method = Tracker {
-            oracle: set.oracle(),
+            oracle: CheckedOracle::of(&**set),
             atom: Atom::new(),
             back: vec![0.0; set.dim()],
             smoothness,
@@ -90,7 +90,7 @@ impl MakeLearner for DynamicOfw {
 }
 
 struct Tracker {
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     atom: Atom,
     /// x − v.
     back: Vec<f64>,
@@ -123,6 +123,7 @@ impl Method for Tracker {
                 what: "a gradient overflowed".into(),
             });
         }
+        self.oracle.check_gap(step.gap, revealed.g)?;
         let length = kernel::norm(&self.back);
         let sigma = (step.gap / length / length / self.smoothness).min(1.0);
         if sigma > 0.0 {

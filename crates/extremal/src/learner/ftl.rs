@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Atom, Geometry, Oracle, Projection, SharedSet};
+use crate::set::{Atom, Geometry, Oracle, Projection, SharedSet, oracle_of};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
@@ -71,7 +71,7 @@ impl Described for Ftl {
 impl MakeLearner for Ftl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let leader = match self.lambda {
-            None => Leader::Vertex(set.oracle(), Atom::new()),
+            None => Leader::Vertex(oracle_of(&**set), Atom::new()),
             Some(lambda) => {
                 let lambda = keys::positive(NAME, "lambda", lambda)?;
                 let projection = set.projection().ok_or_else(|| {

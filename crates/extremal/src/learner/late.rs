@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::delayed::Delayed;
 use super::method::first_decision;
 use crate::pair::Gradient;
-use crate::set::{Atom, Oracle, SharedSet, check_point};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, check_point};
 use crate::{Error, Result, kernel};
 
 /// A gradient whose product with points of the set, or with ω's factor, may be larger is refused.
@@ -36,7 +36,7 @@ pub(super) struct Count {
 /// What has been absorbed, and how the next gradient is. Steps taken are undone until
 /// [`Steps::commit`].
 pub(super) struct Steps {
-    pub(super) oracle: Box<dyn Oracle>,
+    pub(super) oracle: CheckedOracle,
     atom: Atom,
     weight: Weight,
     /// The largest ‖g‖ that is accepted.
@@ -64,7 +64,7 @@ impl Steps {
         let zeros = vec![0.0; x1.len()];
         let reach = set.geometry().norm_bound.max(1.0);
         Ok(Self {
-            oracle: set.oracle(),
+            oracle: CheckedOracle::of(&**set),
             atom: Atom::new(),
             weight,
             room: LARGEST_PRODUCT / reach / slope.max(1.0),
@@ -139,6 +139,7 @@ impl Steps {
                 what: "the sum of gradients overflowed".into(),
             });
         }
+        self.oracle.check_gap(gap, &self.direction)?;
         // argmin over [0, 1] of −σ·gap + σ²(β/2)‖x − v‖²
         let sigma = (gap / length / length / beta).min(1.0);
         if !(sigma > 0.0) {

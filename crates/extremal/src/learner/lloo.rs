@@ -328,15 +328,19 @@ impl Method for Locally {
             Local::Simplex(mass) => mass.lowest(c),
             Local::Active(active) => active.find(c)?,
         };
+        let above = surrogate.above(next, value);
+        if let Local::Active(active) = local {
+            active.check_gap(above, c)?;
+        }
         // r/δ
-        let share = self.rho * reach.min(surrogate.distance(next, value));
+        let share = self.rho * reach.min(surrogate.distance(above));
         match local {
             Local::Simplex(mass) => {
                 mass.seek(next, c, share, way);
             }
             Local::Active(active) => active.take(c, share, way),
         }
-        step.gap = surrogate.gap(next, value);
+        step.gap = surrogate.gap(above);
         step.sigma = surrogate.line_search(way, 1.0);
         if step.sigma > 0.0 {
             match local {

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Atom, Oracle, SharedSet};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result};
@@ -146,7 +146,7 @@ impl MakeLearner for Pairwise {
             lower,
             upper,
             diameter,
-            oracle: set.oracle(),
+            oracle: CheckedOracle::of(&**set),
             to: Atom::new(),
             from: Atom::new(),
             away: zeros.clone(),
@@ -178,7 +178,7 @@ struct Pairs {
     lower: f64,
     upper: f64,
     diameter: f64,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     /// v⁺ and v⁻.
     to: Atom,
     from: Atom,
@@ -211,7 +211,9 @@ impl Pairs {
         } = self;
         let direction = surrogate.direction();
         let value = self.oracle.minimise(direction, &mut self.to)?;
-        let gap = surrogate.gap(x, value);
+        let above = surrogate.above(x, value);
+        self.oracle.check_gap(above, direction)?;
+        let gap = surrogate.gap(above);
         // Entries at a bound stay there: no sum of other entries, each 1 at most, is worth it.
         let never = 2.0 * x.len() as f64 + 2.0;
         for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, Seen, Storage, keys};
-use crate::set::{Atom, Oracle, SharedSet};
+use crate::set::{Atom, Oracle, SharedSet, oracle_of};
 use crate::spec::Parameter;
 use crate::theory::{self, Guarantee, Losses};
 use crate::{Error, Result, kernel};
@@ -128,7 +128,7 @@ pub(super) fn make<K: Kind>(
         memory: Vec::new(),
     };
     let method = Perturbed {
-        oracle: set.oracle(),
+        oracle: oracle_of(&**set),
         atom: Atom::new(),
         next: state.clone(),
         state,

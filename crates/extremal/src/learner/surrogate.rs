@@ -76,16 +76,20 @@ impl Surrogate {
         &self.direction
     }
 
-    /// ⟨∇F, x − v⟩ given ⟨direction, v⟩.
-    pub(super) fn gap(&self, x: &[f64], value: f64) -> f64 {
-        self.top * (kernel::dot(&self.direction, x) - value).max(0.0)
+    /// ⟨direction, x − v⟩ given ⟨direction, v⟩, below 0 where rounding makes it so.
+    pub(super) fn above(&self, x: &[f64], value: f64) -> f64 {
+        kernel::dot(&self.direction, x) - value
     }
 
-    /// A bound of the distance from x to where F is least, over D, given ⟨direction, v⟩: F is at
-    /// most the gap above its least value, and at least K/(2D) times the distance's square.
-    pub(super) fn distance(&self, x: &[f64], value: f64) -> f64 {
-        let above = (kernel::dot(&self.direction, x) - value).max(0.0);
-        (2.0 * (self.top / self.stiffness) * (above / self.diameter)).sqrt()
+    /// ⟨∇F, x − v⟩ given ⟨direction, x − v⟩.
+    pub(super) fn gap(&self, above: f64) -> f64 {
+        self.top * above.max(0.0)
+    }
+
+    /// A bound of the distance from x to where F is least, over D, given ⟨direction, x − v⟩: F is
+    /// at most the gap above its least value, and at least K/(2D) times the distance's square.
+    pub(super) fn distance(&self, above: f64) -> f64 {
+        (2.0 * (self.top / self.stiffness) * (above.max(0.0) / self.diameter)).sqrt()
     }
 
     /// The α in [0, most] where F is least along `way`.

@@ -215,6 +215,10 @@ impl Set for BoxSet {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

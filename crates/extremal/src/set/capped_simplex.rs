@@ -127,6 +127,10 @@ impl Set for CappedSimplexSet {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         let (ones, rest) = self.parts();
         let entries = ones + usize::from(rest > 0.0);

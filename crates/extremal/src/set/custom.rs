@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Atom, Geometry, Oracle, Set, SmoothConstraint, check_direction, settle_dim};
+use super::{Atom, CheckedOracle, Geometry, Oracle, Set, SmoothConstraint, settle_dim};
 use crate::{Error, Result, kernel};
 
 type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync;
@@ -10,6 +10,10 @@ type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
 type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
 /// A set known through a function that minimises ⟨direction, v⟩ over it.
+///
+/// Every answer of the function is checked. A point with NaN, one longer than the set's
+/// `norm_bound`, and one that is worse than the centre or a learner's decision, as of a function
+/// that maximises, is an [`Error::Oracle`] with the set's name.
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
@@ -41,7 +45,8 @@ struct Constraint {
 }
 
 impl CustomSet {
-    /// A set from its oracle, which writes a minimiser into its second argument.
+    /// A set from its oracle, which writes a minimiser into its second argument. Its centre is 0
+    /// unless [`CustomSet::with_centre`] gives another.
     pub fn new(
         name: &str,
         dim: usize,
@@ -153,8 +158,12 @@ impl Set for CustomSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
-        Box::new(self.clone())
+        Box::new(CheckedOracle::around(self, Box::new(self.clone())))
     }
 
     fn centre(&self, out: &mut [f64]) {
@@ -187,19 +196,11 @@ impl SmoothConstraint for Constraint {
 
 impl Oracle for CustomSet {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
-        check_direction(self.dim(), direction)?;
         let v = atom.dense_mut(direction.len());
         (self.oracle)(direction, v).map_err(|why| Error::Oracle {
             set: self.name.to_string(),
             why,
         })?;
-        if let Some((index, value)) = kernel::find_not_finite(v) {
-            return Err(Error::NotFinite {
-                what: "atom of a user's oracle",
-                index,
-                value,
-            });
-        }
         Ok(kernel::dot(direction, v))
     }
 }

@@ -156,6 +156,10 @@ impl Set for ElasticNetBall {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(ElasticNetOracle {
             ball: *self,

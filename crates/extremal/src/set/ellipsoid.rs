@@ -316,6 +316,10 @@ impl Set for EllipsoidSet {
         self.shape.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(Worker::new(&self.shape))
     }

@@ -315,6 +315,10 @@ impl Set for GroupBall {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         let (dim, count) = (self.dim(), self.layout.count());
         Box::new(GroupOracle {

@@ -158,6 +158,10 @@ impl Set for HullSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(HullOracle {
             points: self.points.clone(),

@@ -114,6 +114,10 @@ impl Set for HypercubeSet {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
     }

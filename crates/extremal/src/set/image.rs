@@ -19,7 +19,7 @@ use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Set, SetSpec, SharedSet,
-    check_direction, settle_dim,
+    check_direction, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::spec::{Described, Entry, Parameter};
@@ -164,9 +164,13 @@ impl Set for ImageSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(ImageOracle {
-            inner: self.inner.oracle(),
+            inner: oracle_of(&*self.inner),
             matrix: self.matrix.clone(),
             direction: vec![0.0; self.dim()],
             atom: Atom::new(),

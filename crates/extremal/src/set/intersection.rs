@@ -93,6 +93,10 @@ impl Set for Intersection {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(NoOracle)
     }

@@ -132,6 +132,10 @@ impl Set for KSparsePolytope {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(KSparseOracle {
             set: *self,

@@ -108,6 +108,10 @@ impl Set for KSupportBall {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         match self.ball {
             Some(ball) => ball.oracle(),

@@ -92,6 +92,10 @@ impl Set for L1Ball {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
     }

@@ -99,6 +99,10 @@ impl Set for L2Ball {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
     }

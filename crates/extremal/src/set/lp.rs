@@ -140,6 +140,10 @@ impl Set for LpBall {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
     }

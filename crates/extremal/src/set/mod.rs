@@ -11,6 +11,7 @@ use crate::{Error, Result, kernel};
 mod atom;
 pub mod boxes;
 pub mod capped_simplex;
+mod checked;
 mod custom;
 pub mod elastic_net;
 pub mod ellipsoid;
@@ -40,6 +41,7 @@ mod top;
 pub mod translate;
 
 pub use atom::{Atom, AtomView};
+pub(crate) use checked::{CheckedOracle, oracle_of};
 pub use custom::CustomSet;
 pub use intersection::Intersection;
 pub(crate) use lp::norm_p;
@@ -102,6 +104,12 @@ pub trait Set: Send + Sync {
 
     /// A fresh oracle that owns its scratch memory, so that learners may run in parallel.
     fn oracle(&self) -> Box<dyn Oracle>;
+
+    /// Whether the oracle's answers need no check at every call: true of the library's own sets.
+    #[doc(hidden)]
+    fn has_checked_oracle(&self) -> bool {
+        false
+    }
 
     /// The point that learners start from and regularisers pull to; 0 unless said otherwise.
     fn centre(&self, out: &mut [f64]) {

@@ -147,6 +147,10 @@ impl Set for PermutahedronSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(PermutahedronOracle {
             weights: self.weights.clone(),

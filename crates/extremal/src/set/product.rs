@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::{
     Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, Structure, check_direction, check_point, larger, polytope::joint_distance,
-    settle_dim,
+    SharedSet, Structure, check_direction, check_point, larger, oracle_of,
+    polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -169,13 +169,17 @@ impl Set for ProductSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         match self.only() {
-            Some(set) => set.oracle(),
+            Some(set) => oracle_of(&**set),
             None => Box::new(ProductOracle {
                 dim: self.dim(),
                 ranges: self.blocks.iter().map(|b| b.range.clone()).collect(),
-                oracles: self.blocks.iter().map(|b| b.set.oracle()).collect(),
+                oracles: self.blocks.iter().map(|b| oracle_of(&*b.set)).collect(),
                 atoms: vec![Atom::new(); self.blocks.len()],
             }),
         }

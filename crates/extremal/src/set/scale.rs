@@ -16,7 +16,7 @@ use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius,
+    SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius, oracle_of,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -99,9 +99,13 @@ impl Set for ScaledSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(ScaledOracle {
-            inner: self.inner.oracle(),
+            inner: oracle_of(&*self.inner),
             by: self.by,
         })
     }

@@ -112,6 +112,10 @@ impl Set for SimplexSet {
         }
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
     }

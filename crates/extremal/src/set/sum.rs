@@ -19,7 +19,7 @@ use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure, bring_near,
-    check_direction, check_point, larger,
+    check_direction, check_point, larger, oracle_of,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -134,10 +134,14 @@ impl Set for SumSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(SumOracle {
             dim: self.dim(),
-            oracles: self.sets.iter().map(|set| set.oracle()).collect(),
+            oracles: self.sets.iter().map(|set| oracle_of(&**set)).collect(),
             atom: Atom::new(),
         })
     }

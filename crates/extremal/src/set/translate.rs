@@ -18,7 +18,7 @@ use super::parts::{Fingerprint, SET, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec, SharedSet,
-    SmoothConstraint, check_point, settle_dim,
+    SmoothConstraint, check_point, oracle_of, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -123,7 +123,7 @@ fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
     }
     let back: Vec<f64> = shift.iter().map(|v| -v / length).collect();
     let mut atom = Atom::new();
-    inner.oracle().minimise(&back, &mut atom)?;
+    oracle_of(inner).minimise(&back, &mut atom)?;
     let along = -atom.dot(&back);
     let top = radius.max(length);
     let (r, s, a) = (radius / top, length / top, along / top);
@@ -143,9 +143,13 @@ impl Set for TranslatedSet {
         self.geometry
     }
 
+    fn has_checked_oracle(&self) -> bool {
+        true
+    }
+
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(TranslatedOracle {
-            inner: self.inner.oracle(),
+            inner: oracle_of(&*self.inner),
             shift: self.shift.clone(),
             atom: Atom::new(),
         })

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
-use crate::set::{Atom, AtomView, Oracle, SharedSet, check_saved_point};
+use crate::set::{Atom, AtomView, CheckedOracle, Oracle, SharedSet, check_saved_point};
 use crate::{Error, Result, kernel};
 
 /// A weight this small is none.
@@ -31,7 +31,7 @@ const RESERVED: usize = 1 << 20;
 /// ```
 pub struct ActiveSet {
     set: SharedSet,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     diameter: f64,
     vertices: Vec<Vertex>,
     /// How many of them count; the others are memory to use again.
@@ -103,7 +103,7 @@ impl ActiveSet {
     /// centre can't be mixed with little effort, another point.
     pub fn new(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let oracle = set.oracle();
+        let oracle = CheckedOracle::of(&**set);
         let mut found = Vertex::default();
         // memory for as many vertices as there can be, if that is not too much
         let most = 2 * (dim + 1);
@@ -284,6 +284,11 @@ impl ActiveSet {
             }
         }
         Ok(value)
+    }
+
+    /// Errors where ⟨c, x − v⟩ is below 0, v being the vertex found for c.
+    pub(crate) fn check_gap(&self, gap: f64, c: &[f64]) -> Result<()> {
+        self.oracle.check_gap(gap, c)
     }
 
     /// What was found becomes active.

@@ -6,7 +6,7 @@
 use super::factor::Factor;
 use super::mixture::Mixture;
 use crate::kernel::{axpy, dot, norm};
-use crate::set::{Atom, Oracle, Projection, Set, SharedSet};
+use crate::set::{Atom, CheckedOracle, Oracle, Projection, Set, SharedSet};
 use crate::{Error, Result};
 
 /// What a projection asks for.
@@ -31,7 +31,7 @@ pub(super) struct Found {
 pub(super) struct Nearest {
     set: SharedSet,
     diameter: f64,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     atom: Atom,
     steps: Steps,
     gradient: Vec<f64>,
@@ -71,7 +71,7 @@ impl Nearest {
         };
         // The first atom and the first projection may be needed late: asked for now, they bring
         // their memory along. Should one fail, it will say so again when it matters.
-        let (mut oracle, mut atom) = (set.oracle(), Atom::new());
+        let (mut oracle, mut atom) = (CheckedOracle::of(&**set), Atom::new());
         let _ = oracle.minimise(&vec![1.0; dim], &mut atom);
         if let Steps::Projected { projection, .. } = &mut steps {
             let _ = projection.project(&mut vec![2.0 * set.geometry().norm_bound; dim]);
@@ -173,6 +173,7 @@ impl Nearest {
         difference(x, &self.v, self.diameter, &mut self.way);
         let gap = dot(&self.gradient, &self.way);
         if gap.is_finite() {
+            self.oracle.check_gap(gap * self.diameter, &self.gradient)?;
             return Ok(gap);
         }
         Err(Error::Numerical {

@@ -12,7 +12,7 @@ use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_s
 use crate::Result;
 use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
 use crate::room::room;
-use crate::set::{Atom, Oracle, SharedSet, Structure, grown};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure, grown, oracle_of};
 
 /// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
 /// one scale can serve gets too narrow to guess it.
@@ -25,7 +25,7 @@ const LARGEST_PRODUCT: f64 = 1e304;
 /// (x, c), every entry of both.
 pub struct DensePair {
     set: SharedSet,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     way: Way,
     x: Buffer,
     /// c and, from a probe to its commit, c': which is which changes with every commit.
@@ -142,7 +142,7 @@ impl DensePair {
             Way::General { .. } => true,
         };
         Ok(Self {
-            oracle: set.oracle(),
+            oracle: CheckedOracle::of(&*set),
             way,
             sums: [Buffer::zeros(dim), Buffer::zeros(dim)],
             now: false,
@@ -345,6 +345,7 @@ impl DensePair {
                 (probe.gap, probe.distance_squared) =
                     residual_atom(scratch, x, atom, &mut self.away);
             }
+            self.oracle.check_gap(probe.gap, scratch)?;
             probe.support = -value;
         }
         self.end_probe(update, probe, scan, vx, vv)
@@ -520,7 +521,7 @@ impl Pair for DensePair {
     fn grown(&self, dim: usize) -> Result<SharedSet> {
         let set = grown(&self.set, dim)?;
         // what the oracle remembers must make sense to the new one
-        set.oracle().load(&self.oracle.save())?;
+        oracle_of(&*set).load(&self.oracle.save())?;
         Ok(set)
     }
 
@@ -548,7 +549,7 @@ impl Pair for DensePair {
 
     fn grow(&mut self, set: SharedSet) {
         let (dim, remembered) = (set.dim(), self.oracle.save());
-        self.oracle = set.oracle();
+        self.oracle = CheckedOracle::of(&*set);
         let loaded = self.oracle.load(&remembered);
         debug_assert!(loaded.is_ok(), "grown() has seen to it");
         let Self {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DensePair, Found};
 use crate::kernel;
-use crate::set::{Identity, check_saved_point};
+use crate::set::{Identity, Oracle, check_saved_point};
 use crate::{Error, Result};
 
 #[derive(Serialize, Deserialize)]

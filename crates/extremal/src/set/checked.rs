@@ -1,0 +1,219 @@
+//! Checks of what oracles answer. The library's own oracles are covered by its tests. A user's
+//! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
+//! make every certificate false.
+
+use super::parts::value_of;
+use super::{Atom, AtomView, Geometry, Oracle, Set, check_direction};
+use crate::{Error, Result, kernel};
+
+/// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
+/// the norm bound, as a share of it. An oracle in single precision passes.
+const TOLERANCE: f64 = 1e-6;
+
+/// How much an inner product may lose to rounding, as a share of the factors' norms.
+const ROUNDING: f64 = 1e-9;
+
+/// A fresh oracle of the set, whose answers are checked unless the set vouches for them.
+pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
+    if set.has_checked_oracle() {
+        set.oracle()
+    } else {
+        Box::new(CheckedOracle::of(set))
+    }
+}
+
+/// A set's oracle and the checks of its answers.
+pub(crate) struct CheckedOracle {
+    inner: Box<dyn Oracle>,
+    set: Box<str>,
+    dim: usize,
+    geometry: Geometry,
+    /// The set's centre, empty where it is 0; only where every answer is checked.
+    centre: Option<Box<[f64]>>,
+}
+
+impl CheckedOracle {
+    /// As [`oracle_of`], for those who also check gaps.
+    pub(crate) fn of(set: &dyn Set) -> Self {
+        let vouched = set.has_checked_oracle();
+        Self {
+            centre: (!vouched).then(|| centre_of(set)),
+            ..Self::around(set, set.oracle())
+        }
+    }
+
+    /// The oracle `inner` of the set, with every answer checked.
+    pub(crate) fn around(set: &dyn Set, inner: Box<dyn Oracle>) -> Self {
+        Self {
+            inner,
+            set: set.name().into(),
+            dim: set.dim(),
+            geometry: set.geometry(),
+            centre: Some(centre_of(set)),
+        }
+    }
+
+    /// Errors where `gap`, which is ⟨direction, x − v⟩ with a decision x and the oracle's last
+    /// answer v, is below 0 by more than rounding: the decision would be better than the minimum.
+    #[inline(always)]
+    pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
+        if gap < 0.0 {
+            self.check_negative_gap(gap, direction)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[cold]
+    fn check_negative_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
+        if !(gap < -self.allowance(direction)) {
+            return Ok(());
+        }
+        Err(self.refuse(format!(
+            "it returned a point v with ⟨direction, v⟩ above that of the decision by {:e}. {MUST}, \
+             and every decision must be a point of the set",
+            -gap
+        )))
+    }
+
+    /// How far above the minimum ⟨direction, v⟩ may be.
+    fn allowance(&self, direction: &[f64]) -> f64 {
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = self.geometry;
+        let room = TOLERANCE * diameter + ROUNDING * norm_bound;
+        // sums of products that underflow are off by less than the smallest normal number
+        kernel::norm(direction) * room + f64::MIN_POSITIVE
+    }
+
+    fn refuse(&self, why: String) -> Error {
+        Error::Oracle {
+            set: self.set.to_string(),
+            why,
+        }
+    }
+
+    /// Errors where `atom` can't be a minimiser over a set of that size around `centre`, or `said`
+    /// is not ⟨direction, atom⟩.
+    fn check_answer(
+        &self,
+        direction: &[f64],
+        atom: &Atom,
+        said: f64,
+        centre: &[f64],
+    ) -> Result<()> {
+        self.check_shape(atom)?;
+        let norm = norm_of(atom);
+        if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
+            return Err(self.too_long(atom, norm));
+        }
+        let here = value_of(direction, atom);
+        if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
+            self.check_value(direction, said, here)?;
+        }
+        let there = if centre.is_empty() {
+            0.0
+        } else {
+            kernel::dot(direction, centre)
+        };
+        if here > there && here - there > self.allowance(direction) {
+            return Err(self.refuse(format!(
+                "it returned a point v with ⟨direction, v⟩ = {here}, above the centre's {there}. \
+                 {MUST}, and the centre (0 if none was given) must be a point of the set"
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_shape(&self, atom: &Atom) -> Result<()> {
+        let dim = self.dim;
+        let fits = match atom.view() {
+            AtomView::Zero => true,
+            AtomView::Coordinate { index, .. } => index < dim,
+            AtomView::Sparse { indices, values } => {
+                indices.len() == values.len() && indices.iter().all(|i| (*i as usize) < dim)
+            }
+            AtomView::Dense(values) => values.len() == dim,
+            AtomView::RankOne { left, right, .. } => left.len() * right.len() == dim,
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(self.refuse(format!(
+            "it returned a point that does not have the set's dimension {dim}"
+        )))
+    }
+
+    #[cold]
+    fn too_long(&self, atom: &Atom, norm: f64) -> Error {
+        let mut v = vec![0.0; self.dim];
+        atom.write(&mut v);
+        self.refuse(match kernel::find_not_finite(&v) {
+            Some((index, value)) => format!(
+                "entry {index} of the point that it returned is {value}; every entry must be a \
+                 finite number"
+            ),
+            None => format!(
+                "it returned a point of norm {norm}, beyond the set's norm_bound {}. Every answer \
+                 must be a point of the set, and norm_bound the largest norm of its points",
+                self.geometry.norm_bound
+            ),
+        })
+    }
+
+    #[cold]
+    fn check_value(&self, direction: &[f64], said: f64, here: f64) -> Result<()> {
+        if !here.is_finite() || (said - here).abs() <= self.allowance(direction) {
+            return Ok(());
+        }
+        Err(self.refuse(format!(
+            "it returned {said} for ⟨direction, v⟩, which is {here}"
+        )))
+    }
+}
+
+const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
+
+/// ‖atom‖, without over- or underflow.
+fn norm_of(atom: &Atom) -> f64 {
+    match atom.view() {
+        AtomView::Zero => 0.0,
+        AtomView::Coordinate { value, .. } => value.abs(),
+        AtomView::Sparse { values, .. } | AtomView::Dense(values) => kernel::norm(values),
+        AtomView::RankOne { scale, left, right } => {
+            (scale.abs() * kernel::norm(left)) * kernel::norm(right)
+        }
+    }
+}
+
+/// The set's centre; empty where it is 0.
+fn centre_of(set: &dyn Set) -> Box<[f64]> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    if centre.iter().all(|v| *v == 0.0) {
+        centre.clear();
+    }
+    centre.into()
+}
+
+impl Oracle for CheckedOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+        let Some(centre) = &self.centre else {
+            return self.inner.minimise(direction, atom);
+        };
+        check_direction(self.dim, direction)?;
+        let value = self.inner.minimise(direction, atom)?;
+        self.check_answer(direction, atom, value, centre)?;
+        Ok(value)
+    }
+
+    fn save(&self) -> Vec<f64> {
+        self.inner.save()
+    }
+
+    fn load(&mut self, saved: &[f64]) -> Result<()> {
+        self.inner.load(saved)
+    }
+}

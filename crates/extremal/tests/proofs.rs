@@ -224,3 +224,65 @@ fn a_tiny_first_loss_makes_the_bettors_bound_several_times_as_large() {
         assert!((found / expected - 1.0).abs() < 1e-3, "{first:e}: {found}");
     }
 }
+
+/// proofs/ofw-weibel.md: with c_t = ⟨g_t, x_t⟩ + m_{t−1} − m_t and e_t = F_t(x_{t+1}) − m_t,
+/// c_t ≤ GD√σ_t − (e_t − e_{t−1})/3, from round 4 on where T is unknown.
+#[test]
+fn in_each_round_of_ofw_weibel_the_minimum_falls_as_its_theorems_need() {
+    const DIM: usize = 4;
+    let rounds = rounds(1000, 30_000);
+    for known in [true, false] {
+        let mut closest = f64::NEG_INFINITY;
+        for body in bodies() {
+            // those with a projection by plain means
+            if matches!(body, Body::Lp { p, .. } if p != 2.0)
+                || matches!(body, Body::Ellipsoid { .. } | Body::Group { .. })
+            {
+                continue;
+            }
+            let set = set(&body.spec(), DIM);
+            let d = set.geometry().diameter;
+            for name in STREAMS {
+                let text = if known {
+                    format!("ofw-weibel:gradient-bound=1,horizon={rounds}")
+                } else {
+                    "ofw-weibel:gradient-bound=1".to_string()
+                };
+                let mut learner = learner(&text, &set);
+                let mut stream = stream(name, DIM, 8);
+                let start = decision(learner.decision());
+                let (mut s, mut low, mut left) = (vec![0.0; DIM], 0.0, 0.0);
+                for t in 1..=rounds {
+                    let x = learner.decide().unwrap();
+                    let row = stream.next(x).unwrap().unwrap().row;
+                    let mut g = vec![0.0; DIM];
+                    row.add_to(1.0, &mut g);
+                    g = scaled(1.0 / norm(&g).max(1.0), &g);
+                    let x = decision(x);
+                    learner.observe(&Gradient::dense(&g)).unwrap();
+                    s = plus(&s, 1.0, &g);
+                    let span = if known { rounds } else { t } as f64;
+                    let omega = 2.0 / d * (span / 3.0).powf(0.75);
+                    let sigma = (3.0 / span).sqrt().min(1.0);
+                    let f = |x: &[f64]| {
+                        let away = minus(x, &start);
+                        dot(&s, x) + 0.5 * omega * dot(&away, &away)
+                    };
+                    let next = f(&body.project(&plus(&start, -1.0 / omega, &s)));
+                    let c = dot(&g, &x) + low - next;
+                    let e = f(&decision(learner.decision())) - next;
+                    let most = d * sigma.sqrt() - (e - left) / 3.0;
+                    let slack = 1e-9 * (d * omega * d + norm(&s) * (d + norm(&x)));
+                    if known || t >= 4 {
+                        let place = format!("{body:?}, {text}, {name}, round {t}");
+                        assert!(c <= most + slack, "{place}: {c} > {most}");
+                        closest = closest.max(c / most);
+                    }
+                    (low, left) = (next, e);
+                }
+            }
+        }
+        println!("T known: {known}: {closest:.3} of what the proof allows");
+        assert!(closest > 0.1, "{closest}");
+    }
+}

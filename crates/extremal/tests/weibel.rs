@@ -244,3 +244,103 @@ fn the_regulariser_is_half_the_square() {
     assert!(difference(1.0) < 1e-10, "{}", difference(1.0));
     assert!(difference(2.0) > 1e-2, "{}", difference(2.0));
 }
+
+const STREAMS: [&str; 6] = [
+    "noise",
+    "drift",
+    "alternating",
+    "adversary:kind=along",
+    "adversary:kind=sign",
+    "adversary:kind=orthogonal",
+];
+
+#[test]
+fn without_t_the_regret_keeps_to_its_bound_in_every_round() {
+    let rounds = rounds(3000, 300_000);
+    let mut closest = 0.0_f64;
+    for body in bodies() {
+        for dim in [2, 7] {
+            let set = set(&body.spec(), dim);
+            for (seed, name) in STREAMS.iter().enumerate() {
+                let mut learner = learner("ofw-weibel:gradient-bound=1.000000000001", &set);
+                let mut stream = stream(name, dim, seed as u64);
+                let (mut played, mut sums) = (Sum::default(), vec![Sum::default(); dim]);
+                for t in 1..=rounds {
+                    let x = learner.decide().unwrap();
+                    let round = stream.next(x).unwrap().unwrap();
+                    played.add(x.dot(&round.row).unwrap());
+                    round.row.entries().for_each(|(i, v)| sums[i].add(v));
+                    learner
+                        .observe(&Gradient {
+                            row: round.row,
+                            scale: 1.0,
+                            ridge: 0.0,
+                        })
+                        .unwrap();
+                    let s: Vec<f64> = sums.iter().map(Sum::value).collect();
+                    let low = if norm(&s) == 0.0 {
+                        0.0
+                    } else {
+                        dot(&s, &body.oracle(&s))
+                    };
+                    let regret = played.value() - low;
+                    let guarantee = learner.guarantee().unwrap();
+                    let bound = guarantee.bound(t as f64);
+                    // 5/3^(3/4) = 2.19345668…
+                    let by_hand = 2.193_456_689 * body.diameter(dim) * (t as f64).powf(0.75);
+                    assert!((bound / by_hand - 1.0).abs() < 1e-9, "{bound}");
+                    assert!(regret <= bound, "{body:?}, {name}, round {t}: {regret}");
+                    closest = closest.max(regret / bound);
+                    let checks = guarantee.check(learner.seen(), 0.0);
+                    assert!(checks.iter().all(|check| check.holds));
+                }
+            }
+        }
+    }
+    println!("regret ≤ {closest:.3}·bound");
+    assert!(closest > 0.1, "{closest}");
+}
+
+/// The numbers are those of ten lines of another language:
+/// η_k = (D/2G)(3/k)^(3/4), σ_k = min(1, √(3/k)), x ← (1 − σ_k)x + σ_k·LMO((x − x₁) + η_k·S_k).
+#[test]
+fn without_t_it_plays_the_recursion_of_the_theorem() {
+    let set = set("l2:radius=0.5", 2);
+    let text = "ofw-weibel:gradient-bound=2,start=[0.1,-0.2]";
+    let mut learner = learner(text, &set);
+    let after = [
+        (1, [-0.382421093642244, -0.322108843618846]),
+        (3, [-0.000795504263754, -0.499999367172566]),
+        (4, [0.110573661478020, -0.485615789428190]),
+        (5, [0.305856094301676, -0.376062068062179]),
+        (8, [0.065992569984891, -0.264309339740395]),
+        (12, [0.051512225278619, -0.415209821796420]),
+    ];
+    let mut met = 0;
+    for k in 1..=12 {
+        learner.decide().unwrap();
+        let size = if k % 2 == 1 { 2.0 } else { 1.0 };
+        let g = scaled(size, &at(0.7 * f64::from(k)));
+        learner.observe(&Gradient::dense(&g)).unwrap();
+        if let Some((_, expected)) = after.iter().find(|(round, _)| *round == k) {
+            let off = distance(&decision(learner.decision()), expected);
+            assert!(off < 1e-13, "after round {k}: {off:e}");
+            met += 1;
+        }
+    }
+    assert_eq!(met, after.len());
+}
+
+#[test]
+fn without_t_there_is_a_theorem_only_for_the_step_sizes_it_is_about() {
+    let set = set("l1", 3);
+    let bound = |text: &str| learner(text, &set).guarantee().map(|g| g.bound(1e4));
+    // G = 3, D = 2: 5/3^(3/4)·6·1000
+    let found = bound("ofw-weibel:gradient-bound=3").unwrap();
+    assert!((found / 13_160.740_129_524_925 - 1.0).abs() < 1e-14);
+    assert_eq!(bound("ofw-weibel:gradient-bound=3,eta-scale=2"), None);
+    assert_eq!(bound("ofw-weibel"), None);
+    assert_eq!(bound("ofw-weibel:horizon=100"), None);
+    assert_eq!(bound("ofw:gradient-bound=3"), None);
+    assert_eq!(bound("ofw-ls:gradient-bound=3"), None);
+}

@@ -10,10 +10,16 @@
 //!
 //! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²): G√(2LT) with β fixed at
 //! G√(LT/2), 2√(L(G² + Σ‖g‖²)) for the second, 2β_{T+1} for the third, which is logarithmic
-//! when the losses drift. For p > 2, T^(1−1/p).
+//! when the losses drift. For p > 2, T^(1−1/p). The guide has the proofs.
 //!
-//! **Reference.** This project; it is follow-the-regularised-leader with −β√(1 − γ(x)²), γ the
-//! set's gauge. The related result with two oracle calls is Mhammedi, COLT 2022.
+//! **Reference.** Gauge-FTRL extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after
+//! Abernethy et al., COLT 2008) from Euclidean balls to sets whose squared support function is
+//! smooth, which include the strongly convex ones (compare Molinaro 2020), and adds a
+//! self-balancing shrinkage that certifies the regret of the run. A related smoothing for
+//! operator-norm balls is by Jiang, Mhammedi, Mohri & Mokhtari (arXiv:2602.08232); Mhammedi
+//! (arXiv:2205.11470) has Õ(√T) with two oracle calls. As far as we know, new are the general
+//! strongly convex sets, the self-balancing β with its certificate, and the lift for p > 2. It is
+//! follow-the-regularised-leader with −β√(1 − γ(x)²), γ the set's gauge.
 //!
 //! ```
 //! use extremal::{learner::{Learner, LearnerSpec}, pair::Gradient, set::SetSpec};
@@ -94,8 +100,15 @@ impl Described for GaugeFtrl {
         ],
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
-        reference: "this project; related: Mhammedi, COLT 2022",
-        citations: &["Extremal", "Mhammedi2022"],
+        reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017) from ℓ2 balls to curved sets; related: Mhammedi, arXiv:2205.11470",
+        citations: &[
+            "Extremal",
+            "HuangEtAl2017",
+            "AbernethyEtAl2008",
+            "Molinaro2020",
+            "JiangEtAl2026",
+            "Mhammedi2022Curvature",
+        ],
         examples: &[
             "gauge-ftrl",
             "gauge-ftrl:balance=fixed,horizon=1000,gradient-bound=1",

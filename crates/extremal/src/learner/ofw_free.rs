@@ -14,10 +14,9 @@
 //! Σ_t p_t + (F_T(x_{T+1}) − m_T). A fixed decision u pays at most D² in each μ_t-part, so
 //! regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T): a number known in every round. With `own`
 //! the first sum is 1/s times the second but for its last term, which balances the two.
-//! Take G = D = s = 1, B = Σλ_τ, and h for the last term. Then h grows by at most √(2h/B) + 1/(2B) per round and
-//! falls by p ≥ min(h/2, h²/(2B)), so it settles at O(B^(1/3)), and Σp = B/2 grows by
-//! O(B^(−1/3)) per round: regret O(GDT^(3/4)). On strongly convex sets p is of the order h^(3/2)/√B, h
-//! stays bounded and regret is O(T^(2/3)). `steady` can be held to nothing by itself: it is a
+//! In units of G and D, with B = Σλ_τ: F_t(x_t) − m_t stays below 6·max(1, B)^(1/3), and on
+//! strongly convex sets below a constant, so that regret is O(GDT^(3/4)) and O(T^(2/3)). The guide
+//! has the proof, with constants. `steady` can be held to nothing by itself: it is a
 //! base for [`hedge`](super::hedge), and often by far the best of them.
 //!
 //! **Reference.** This project; the step is Wan & Zhang's, AAAI 2021, the balance in the manner

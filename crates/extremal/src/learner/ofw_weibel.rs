@@ -7,15 +7,16 @@
 //! x_{t+1} = x_t + σ(v_t − x_t).
 //!
 //! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4) and
-//! σ_t = min(1, √(3/t)); without G, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). Or, with `doubling`, the
+//! σ_t = min(1, √(3/t)): η and σ as above with t for T. Without G, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). Or, with `doubling`, the
 //! first F starts anew when the rounds have doubled, or a gradient has outgrown a guess of G,
 //! which is doubled.
 //!
-//! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G; with restarts, what
-//! [`theory::Doubled`] says; none is proven for a regulariser that grows.
+//! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G, (5/3^(3/4))GDT^(3/4) for every T at
+//! once with G alone; the guide has a proof of both. With restarts, what [`theory::Doubled`] says;
+//! none is proven without G.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
-//! online learning*, 2025.
+//! online learning: construction and worst-case analysis*, AISTATS 2026.
 //!
 //! ```
 //! use extremal::{learner::LearnerSpec, set::SetSpec};
@@ -46,9 +47,9 @@ impl Described for OfwWeibel {
         summary: "online Frank-Wolfe with tuned constants and a constant step",
         parameters: Known::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
-        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
-        reference: "Weibel, Gaillard, Koolen & Taylor, 2025",
-        citations: &["WeibelEtAl2025"],
+        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; the first one's sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser adapts (G unknown)",
+        reference: "Weibel, Gaillard, Koolen & Taylor, AISTATS 2026",
+        citations: &["WeibelEtAl2026"],
         examples: &[
             "ofw-weibel:horizon=1000,gradient-bound=1",
             "ofw-weibel:gradient-bound=1",

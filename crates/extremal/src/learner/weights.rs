@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{Known, Played, keys};
 use crate::pair::{Gradient, Pair, Update};
 use crate::set::Geometry;
-use crate::theory::{Doubled, Guarantee, Restarted};
+use crate::theory::{Doubled, Guarantee, OfwWeibelAnytime, Restarted};
 use crate::{Error, Result};
 
 /// What the three learners differ in.
@@ -357,11 +357,18 @@ impl Weights {
     }
 
     /// What is proven with these weights: the learner's theorem, with restarts where there are
-    /// any; nothing of a regulariser that grows.
+    /// any. With a regulariser that grows, one learner has a theorem, if it is told G.
     pub fn guarantee(&self) -> Option<Guarantee> {
         let theorem = self.theorem?;
         match self.mode {
             Mode::Fixed { .. } => Some(theorem.into()),
+            Mode::Growing { bound, .. } if self.family == Family::OfwWeibel => Some(
+                OfwWeibelAnytime {
+                    gradient: bound,
+                    diameter: self.diameter,
+                }
+                .into(),
+            ),
             Mode::Growing { .. } | Mode::Adaptive { .. } => None,
             Mode::Doubling(Doubling {
                 horizon,

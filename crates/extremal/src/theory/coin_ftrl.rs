@@ -2,7 +2,9 @@
 
 /// A number in [0, 1] played by betting against linear losses loses at most this more than 1 does:
 /// (1 + ε)L + √(S ln(1 + S/K²)) with S = L(A + L) and K = εL₁√(L₁/(A + L)), where L is the largest
-/// |q_t|, L₁ the first, A = Σ|q_t| and ε the stake. As A ≤ LT, that is of order L√(T ln T).
+/// |q_t|, L₁ the first that is not 0, A = Σ|q_t| and ε the stake. As A ≤ LT, that is of order
+/// L√(T ln(T·L/L₁)). The ratio L/L₁ may be large: after a first loss of 1e-90 the bound is several
+/// times what it is without.
 ///
 /// Proof. It owns at least K·exp(θ²/(2S)), θ = −Σq_t (see `learner/bettor.rs`, after Orabona &
 /// Tommasi, NeurIPS 2017), and was given εL: its regret is at most εL + θ − K·exp(θ²/(2S)). Up to

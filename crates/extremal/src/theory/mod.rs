@@ -78,7 +78,7 @@ pub use gauge_wrapper::{GaugeWrapper, gauge_wrapper};
 pub(crate) use lloo::{AHEAD, kappa, kappa_anytime};
 pub use lloo::{Lloo, LlooStronglyConvex, lloo, lloo_anytime, lloo_lemma, lloo_strongly_convex};
 pub use loo_bogd::{LooBogd, LooBogdPlayed, LooOgdPlayed, loo_bogd, loo_ogd};
-pub use ofw::{Ofw, OfwWeibel, ofw, ofw_lemma, ofw_weibel};
+pub use ofw::{Ofw, OfwWeibel, OfwWeibelAnytime, ofw, ofw_lemma, ofw_weibel, ofw_weibel_anytime};
 pub use ofw_free::OfwFree;
 pub use ofw_ls::{OfwLs, ofw_ls, ofw_ls_constant, ofw_ls_lemma};
 pub use ogd::{OgdAdagrad, OgdConvex, OgdStronglyConvex, ogd_convex, ogd_strongly_convex};
@@ -166,6 +166,7 @@ theorems!(
     GaugeWrapper,
     SoOgd,
     SoOgdPlayed,
+    OfwWeibelAnytime,
 );
 
 /// What a learner has seen, to hold against the assumptions of a theorem.

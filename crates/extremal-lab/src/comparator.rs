@@ -1,7 +1,7 @@
 //! The best fixed decision in hindsight, with a certificate, on streams that can be replayed.
 
 use extremal::hindsight::{Options, QuadraticSum, Sum, Total, solve};
-use extremal::stream::Round;
+use extremal::stream::{Round, Stream};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
@@ -54,6 +54,57 @@ pub(crate) struct Best {
     pub floor: f64,
 }
 
+/// A stream that is played to nobody, and the losses of its rounds so far.
+struct Replay {
+    stream: Box<dyn Stream>,
+    kept: Kept,
+    played: u64,
+}
+
+impl Replay {
+    fn new(problem: &Built, seed: u64, kept: Kept) -> extremal::Result<Self> {
+        Ok(Self {
+            stream: problem.stream(seed)?,
+            kept,
+            played: 0,
+        })
+    }
+
+    /// Keeps rounds up to this one. False if asked to stop.
+    fn play_to(
+        &mut self,
+        round: u64,
+        problem: &Built,
+        seed: u64,
+        stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<bool> {
+        let here = || place(problem, seed);
+        let nowhere = Fixed::zero(problem.set.dim());
+        while self.played < round {
+            if stopped() {
+                return Ok(false);
+            }
+            let Some(next) = self.stream.next(&nowhere).context(here)? else {
+                return Err(Error::Unsupported(format!(
+                    "{}: the stream ends before round {round}",
+                    problem.name
+                )));
+            };
+            self.kept.push(&next).context(here)?;
+            self.played += 1;
+        }
+        Ok(true)
+    }
+}
+
+fn place(problem: &Built, seed: u64) -> String {
+    format!("{}, comparator, seed {seed}", problem.name)
+}
+
+/// An interval from statistics that is wider than this, relative to the value, has lost its digits
+/// to columns that cancel: the rounds are then kept.
+const LOST: f64 = 1e-6;
+
 /// The best fixed decision after each of the (growing) numbers of rounds. Nothing if asked to
 /// stop.
 pub(crate) fn best_fixed(
@@ -62,33 +113,38 @@ pub(crate) fn best_fixed(
     rounds: &[u64],
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Vec<Best>>> {
-    let here = || format!("{}, comparator, seed {seed}", problem.name);
-    let mut stream = problem.stream(seed).context(here)?;
-    let nowhere = Fixed::zero(problem.set.dim());
-    let mut kept = Kept::new(problem).context(here)?;
+    let here = || place(problem, seed);
+    let kept = Kept::new(problem).context(here)?;
+    let mut replay = Replay::new(problem, seed, kept).context(here)?;
     // Each search begins where the last one ended.
     let mut options = Options {
         relative_gap: 1e-12,
         absolute_gap: 1e-6,
         ..Options::default()
     };
-    let mut played = 0;
     let mut all = Vec::with_capacity(rounds.len());
     for &t in rounds {
-        while played < t {
-            if stopped() {
+        if !replay.play_to(t, problem, seed, stopped)? {
+            return Ok(None);
+        }
+        let mut best = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
+        let wide = best.gap() > options.absolute_gap.max(LOST * best.value.abs());
+        if wide && matches!(replay.kept, Kept::Squares(_)) {
+            let sum = Sum::new(problem.set.dim(), &problem.objective).context(here)?;
+            replay = Replay::new(problem, seed, Kept::Rounds(sum)).context(here)?;
+            if !replay.play_to(t, problem, seed, stopped)? {
                 return Ok(None);
             }
-            let Some(round) = stream.next(&nowhere).context(here)? else {
-                return Err(Error::Unsupported(format!(
-                    "{}: the stream ends before round {t}",
-                    problem.name
-                )));
+            let other = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
+            // both are true
+            let floor = best.floor.max(other.floor);
+            best = if other.value <= best.value {
+                other
+            } else {
+                best
             };
-            kept.push(&round).context(here)?;
-            played += 1;
+            best.floor = floor;
         }
-        let best = solve(kept.total(), &*problem.set, &options).context(here)?;
         all.push(Best {
             value: best.value,
             floor: best.floor,
@@ -153,6 +209,44 @@ mod tests {
         let other = solve(&sum, &*problem.set, &Options::default()).unwrap();
         assert!(other.floor <= best.value && best.floor <= other.value);
         assert!((other.value - best.value).abs() <= 1e-6 * best.value);
+    }
+
+    #[test]
+    fn rounds_are_kept_where_statistics_lose_their_digits() {
+        // two columns that nearly cancel, as a file would have them
+        let mut table = "a,b,y\n".to_string();
+        for t in 0..300 {
+            let noise = |k: f64| (k * f64::from(t + 1)).sin();
+            let common = 1e7 * (1.25 + 0.25 * noise(0.7));
+            let (a, b) = (common + noise(1.3), common + noise(2.9));
+            table += &format!("{a:?},{b:?},{:?}\n", 3.0 * (a - b) + 0.3 * noise(5.1));
+        }
+        let name = format!("extremal-collinear-{}.csv", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        std::fs::write(&file, table).unwrap();
+        let stream = format!("file = '{}'", file.display());
+        let text = format!(
+            "rounds = 300\n[problem.p]\nset = 'hull:points=[[10,-10],[-10,10]]'\nloss = 'squared'\nstream = {{ {stream}, label = 'y' }}\n[learner.ogd]\nname = 'ofw-free'\n"
+        );
+        let experiment = crate::experiment::Experiment::parse(&text, "test.toml".as_ref()).unwrap();
+        let mut prepared = crate::experiment::Prepared::new(experiment).unwrap();
+        let problem = prepared.problems.remove(0);
+        // the statistics alone know nothing
+        let kept = Kept::new(&problem).unwrap();
+        assert!(matches!(kept, Kept::Squares(_)));
+        let mut replay = Replay::new(&problem, 0, kept).unwrap();
+        assert!(replay.play_to(300, &problem, 0, &|| false).unwrap());
+        let wide = solve(replay.kept.total(), &*problem.set, &Options::default()).unwrap();
+        assert!(wide.gap() > 1.0, "{wide:?}");
+        let best = found(&problem, 0, &[100, 300]);
+        std::fs::remove_file(&file).unwrap();
+        for best in &best {
+            assert!(
+                best.floor > 0.0 && best.value - best.floor < 1e-3 * best.value,
+                "{best:?}"
+            );
+        }
+        assert!(wide.floor <= best[1].value && best[1].floor <= wide.value);
     }
 
     #[test]

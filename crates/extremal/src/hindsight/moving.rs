@@ -1,11 +1,18 @@
 //! Regret against comparators that move: dynamic regret, and the worst interval.
 
-use crate::pair::{Gradient, Point};
-use crate::set::{Atom, Oracle, Set, oracle_of};
+use crate::pair::{Gradient, Point, Row};
+use crate::rounding::{self, UNIT, Wide, WideVector};
+use crate::set::{Atom, Geometry, Oracle, Set, oracle_of};
 use crate::{Error, Result, kernel};
 
-/// ⟨g, x⟩ at the decision, after checking both; g is written out.
-fn linearise(x: &dyn Point, gradient: &Gradient<'_>, out: &mut [f64]) -> Result<f64> {
+/// ⟨g, x⟩ at the decision, after checking both, and a bound of what rounding made of it; g is written
+/// out. With ridge·x in it, an entry of g is off by two roundings of its terms.
+fn linearise(
+    x: &dyn Point,
+    gradient: &Gradient<'_>,
+    out: &mut [f64],
+    reach: f64,
+) -> Result<(f64, f64)> {
     if x.dim() != out.len() {
         return Err(Error::Size {
             what: "decision",
@@ -38,7 +45,22 @@ fn linearise(x: &dyn Point, gradient: &Gradient<'_>, out: &mut [f64]) -> Result<
             value: dot,
         });
     }
-    Ok(dot)
+    let accuracy = x.accuracy();
+    let products = rounding::of_dot(out.len()) * accuracy.dot.max(accuracy.norm);
+    let row = kernel::norm(gradient.row.values());
+    let size = gradient.scale.abs() * row + gradient.ridge.abs() * reach;
+    Ok((dot, (2.0 * products + 4.0 * UNIT) * size * reach))
+}
+
+/// How far an oracle's minimum of ⟨direction, ·⟩ may be off.
+fn lowest_error(direction: &[f64], geometry: &Geometry) -> f64 {
+    let (dim, norm) = (direction.len(), kernel::norm(direction));
+    let Geometry {
+        diameter,
+        norm_bound,
+        ..
+    } = *geometry;
+    rounding::of_oracle(dim, norm, diameter, norm_bound) + rounding::of_dot(dim) * norm * norm_bound
 }
 
 /// Dynamic regret: against a comparator that may change every round. Fed by either method, and
@@ -61,7 +83,10 @@ fn linearise(x: &dyn Point, gradient: &Gradient<'_>, out: &mut [f64]) -> Result<
 pub struct Dynamic {
     oracle: Box<dyn Oracle>,
     atom: Atom,
-    regret: f64,
+    geometry: Geometry,
+    regret: Wide,
+    /// A bound of what rounding made of the regret.
+    error: f64,
     path: f64,
     rounds: u64,
     direction: Vec<f64>,
@@ -76,7 +101,9 @@ impl Dynamic {
         Self {
             oracle: oracle_of(set),
             atom: Atom::new(),
-            regret: 0.0,
+            geometry: set.geometry(),
+            regret: Wide::default(),
+            error: 0.0,
             path: 0.0,
             rounds: 0,
             direction: zeros.clone(),
@@ -89,10 +116,13 @@ impl Dynamic {
     /// O(d). The regret against *any* sequence of decisions is at most this for convex losses,
     /// and it is attained for linear ones.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
-        let played = linearise(x, gradient, &mut self.direction)?;
+        let reach = self.geometry.norm_bound;
+        let (played, error) = linearise(x, gradient, &mut self.direction, reach)?;
         let low = self.oracle.minimise(&self.direction, &mut self.atom)?;
         self.atom.write(&mut self.here);
-        self.note(played - low);
+        self.error += error + lowest_error(&self.direction, &self.geometry);
+        self.regret.add(played);
+        self.note(-low);
         Ok(())
     }
 
@@ -108,12 +138,13 @@ impl Dynamic {
             });
         }
         self.here.copy_from_slice(comparator);
-        self.note(difference);
+        self.regret.add(loss);
+        self.note(-other_loss);
         Ok(())
     }
 
-    fn note(&mut self, difference: f64) {
-        self.regret += difference;
+    fn note(&mut self, more: f64) {
+        self.regret.add(more);
         if self.rounds > 0 {
             for (last, here) in self.last.iter_mut().zip(&self.here) {
                 *last -= here;
@@ -124,9 +155,10 @@ impl Dynamic {
         self.rounds += 1;
     }
 
-    /// Σ f_t(x_t) − f_t(u_t), or for [`Dynamic::see`] its linearised upper bound.
+    /// Σ f_t(x_t) − f_t(u_t), or for [`Dynamic::see`] its linearised upper bound, raised by a bound
+    /// of the rounding errors.
     pub fn regret(&self) -> f64 {
-        self.regret
+        self.regret.value() + 1.001 * self.error
     }
 
     /// Σ ‖u_t − u_{t−1}‖, the comparator's path.
@@ -151,11 +183,14 @@ pub struct Intervals {
     atom: Atom,
     spacing: u64,
     rounds: u64,
-    played: f64,
-    sum: Vec<f64>,
+    geometry: Geometry,
+    played: Wide,
+    /// A bound of what rounding made of the sums, times a point of the set.
+    error: f64,
+    sum: WideVector,
     direction: Vec<f64>,
     /// Σ⟨g, x⟩ up to each checkpoint, the first before any round.
-    played_then: Vec<f64>,
+    played_then: Vec<Wide>,
     /// Σg up to each checkpoint, one after the other.
     sums_then: Vec<f64>,
 }
@@ -188,22 +223,31 @@ impl Intervals {
             atom: Atom::new(),
             spacing,
             rounds: 0,
-            played: 0.0,
-            sum: zeros.clone(),
+            geometry: set.geometry(),
+            played: Wide::default(),
+            error: 0.0,
+            sum: WideVector::zeros(set.dim()),
             direction: zeros.clone(),
-            played_then: vec![0.0],
+            played_then: vec![Wide::default()],
             sums_then: zeros,
         })
     }
 
     /// Notes a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
-        self.played += linearise(x, gradient, &mut self.direction)?;
-        kernel::axpy(1.0, &self.direction, &mut self.sum);
+        let reach = self.geometry.norm_bound;
+        let (played, error) = linearise(x, gradient, &mut self.direction, reach)?;
+        self.played.add(played);
+        self.error += error;
+        self.sum.add_row(1.0, &Row::Dense(&self.direction));
         self.rounds += 1;
         if self.rounds.is_multiple_of(self.spacing) {
             self.played_then.push(self.played);
-            self.sums_then.extend_from_slice(&self.sum);
+            // rounded once more, by a unit in the last place of each entry
+            let start = self.sums_then.len();
+            self.sums_then.extend(self.sum.iter().map(Wide::value));
+            let norm = kernel::norm(&self.sums_then[start..]);
+            self.error += 4.0 * UNIT * norm * reach;
         }
         Ok(())
     }
@@ -219,7 +263,11 @@ impl Intervals {
                     *d = a - b;
                 }
                 let low = self.oracle.minimise(&self.direction, &mut self.atom)?;
-                let regret = self.played_then[end] - self.played_then[start] - low;
+                let mut regret = self.played_then[end];
+                regret.add_scaled(-1.0, self.played_then[start]);
+                regret.add(-low);
+                let error = self.error + lowest_error(&self.direction, &self.geometry);
+                let regret = regret.value() + 1.001 * error;
                 if worst.is_none_or(|w| regret > w.regret) {
                     worst = Some(Worst {
                         first: start as u64 * self.spacing + 1,

@@ -100,7 +100,7 @@ impl Described for GaugeFtrl {
         ],
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
-        reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017) from ℓ2 balls to curved sets; related: Mhammedi, arXiv:2205.11470",
+        reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after Abernethy et al., COLT 2008) from ℓ2 balls to sets with a smooth squared support function (compare Molinaro 2020); related: Jiang et al., arXiv:2602.08232, and Mhammedi, arXiv:2205.11470",
         citations: &[
             "Extremal",
             "HuangEtAl2017",

@@ -5,7 +5,8 @@
 vw is Vowpal Wabbit's own parser and learner, in this process; vw-cache reads a cache made
 before the clock starts. scikit-learn loads the file and makes one pass of SGD, which has no
 progressive loss (nan). river sees the first rows only. With CLASSES, vw learns so many, one
-against the others, and the loss is the share of wrong ones.
+against the others, and the loss is the share of wrong ones; it then has 2^24 weights, as its
+default of 2^18 is less than features times classes. All other settings are defaults.
 """
 
 import math
@@ -17,7 +18,7 @@ def vw(path, cached, classes):
     import vowpalwabbit
 
     flags = ["--oaa", str(classes)] if classes else []
-    flags += ["--loss_function", "logistic", "--no_stdin", "-b", "18", "-d", path, "--quiet"]
+    flags += ["--loss_function", "logistic", "--no_stdin", "-b", "24" if classes else "18", "-d", path, "--quiet"]
     if cached:
         flags += ["--cache_file", f"{path}.cache"]
         vowpalwabbit.Workspace(arg_list=flags).finish()

@@ -3,10 +3,15 @@
     bash bench/run quality [--streams 5] [--rounds 20000] [--dims 10 100] [--ours PATH] [--learner SPEC ...]
 
 A stream: rows ~ N(0, I/d), a hidden w with |w|_2 = 2 sqrt(d) on the boundary of the set, and
-logistic labels, or <a, w> + N(0, 1/4) under the squared loss with ridge 0.01. OGD has the step
-c D/(G sqrt t), its c chosen on one stream out of 4^-3 .. 4^7; all are then played on fresh
-streams. Regret is against the best fixed decision, solved to a Frank-Wolfe gap of 1e-8 of the
-loss. The default is given the set and the loss, no other number.
+logistic labels, or <a, w> + N(0, 1/4) under the squared loss with ridge 0.01.
+
+OGD tunes two families of step sizes: c D/(G sqrt t) with 14 values of c, 4^-6 .. 4^7, and a/(t + b)
+with 15 values of a, 2^-2 .. 2^12, times 8 of b, 0 and 4^0 .. 4^6. One stream of the same kind
+chooses the step size with the least loss; every learner is then played on fresh streams. Untuned
+OGD has the step D/sqrt(2 sum |g|^2), or 1/(lambda t) where there is a ridge.
+
+Regret is against the best fixed decision, solved to a Frank-Wolfe gap of 1e-8 of the loss. The
+default is given the set and the loss with its ridge, no other number; sc-ofw is given the ridge.
 """
 
 import argparse
@@ -16,21 +21,28 @@ import tempfile
 
 import numpy as np
 
-GRID = [4.0**k for k in range(-3, 8)]
+FACTORS = [4.0**k for k in range(-6, 8)]
+LEADS = [2.0**k for k in range(-2, 13)]
+OFFSETS = [0.0, *(4.0**k for k in range(7))]
 RIDGE = 1e-2
 
 
 class Ball:
-    """The ball of radius r in the norm l2 or l1.5: its atom, and its projection."""
+    """The ball of radius r in the norm l2, l1.5 or l1: its atom, and its projection."""
 
     def __init__(self, p, radius):
         self.p, self.radius = p, radius
-        self.spec = f"l2:{radius!r}" if p == 2 else f"lp:{p}:{radius!r}"
+        self.spec = f"l{p}:{radius!r}" if p in (1, 2) else f"lp:{p}:{radius!r}"
 
     def norm(self, x):
         return np.sum(np.abs(x) ** self.p) ** (1 / self.p)
 
     def atom(self, c):
+        if self.p == 1:
+            v = np.zeros_like(c)
+            k = np.argmax(np.abs(c))
+            v[k] = -np.copysign(self.radius, c[k])
+            return v
         v = -np.copysign(np.abs(c) ** (1 / (self.p - 1)), c)
         return v * (self.radius / self.norm(v))
 
@@ -39,6 +51,11 @@ class Ball:
             return x
         if self.p == 2:
             return x * (self.radius / self.norm(x))
+        if self.p == 1:
+            size = np.sort(np.abs(x))[::-1]
+            cuts = (np.cumsum(size) - self.radius) / np.arange(1, len(x) + 1)
+            cut = cuts[np.nonzero(size > cuts)[0][-1]]
+            return np.copysign(np.maximum(np.abs(x) - cut, 0.0), x)
         # |z_i| + m sqrt|z_i| = |x_i| with the m that puts z on the sphere: in s = sqrt|z_i| a
         # quadratic equation
         size = np.abs(x)
@@ -98,8 +115,9 @@ def main():
     parser.add_argument("--learner", action="append", default=[], help="one more to be played, LAMBDA for the ridge")
     options = parser.parse_args()
 
-    print("| loss | d | set | tuned OGD, regret/T | " + " | ".join(["default", "gauge-ftrl", "sc-ofw", *options.learner]) + " |")
-    print("|---" * (7 + len(options.learner)) + "|")
+    titles = ["OGD, c/√t", "OGD, untuned", "default", "gauge-ftrl", "sc-ofw", *options.learner]
+    print("| loss | d | set | OGD, a/(t+b) | its regret/T | " + " | ".join(titles) + " |")
+    print("|---" * (5 + len(titles)) + "|")
     with tempfile.TemporaryDirectory() as folder:
         for loss in ("logistic", "ridge"):
             ridge = RIDGE if loss == "ridge" else 0.0
@@ -122,7 +140,7 @@ def main():
                     streams.append((rows, labels, file))
                 tuning = streams.pop()
                 bound = 1.5 if loss == "logistic" else float(3 * np.abs(tuning[1]).mean())
-                for p in (2, 1.5):
+                for p in (2, 1.5, 1):
                     ball = Ball(p, float(np.sum(np.abs(hidden) ** p) ** (1 / p)))
 
                     def play(stream, learners):
@@ -131,16 +149,23 @@ def main():
                         lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
                         return np.array([float(line.split()[0]) for line in lines])
 
-                    steps = [f"ogd:gradient-bound={bound!r},eta-scale={c!r}" for c in GRID]
-                    tuned = steps[int(np.argmin(play(tuning, steps)))]
-                    learners = [tuned, "default", "gauge-ftrl", f"sc-ofw:lambda={ridge}" if ridge else "gauge-ftrl"]
+                    # a/(t + b) is the step a/(lambda (t + b)) for lambda = 1
+                    leads = {(a, b): f"ogd:lambda=1.0,eta-scale={a!r},offset={b!r}" for a in LEADS for b in OFFSETS}
+                    (a, b), lead = list(leads.items())[int(np.argmin(play(tuning, leads.values())))]
+                    roots = [f"ogd:gradient-bound={bound!r},eta-scale={c!r}" for c in FACTORS]
+                    root = roots[int(np.argmin(play(tuning, roots)))]
+                    learners = [lead, root, f"ogd:lambda={ridge}" if ridge else "ogd", "default"]
+                    learners += ["gauge-ftrl"] * (p > 1) + [f"sc-ofw:lambda={ridge}"] * (ridge > 0)
                     learners += [text.replace("LAMBDA", repr(ridge)) for text in options.learner]
                     regrets = [play(s, learners) - best_fixed(s[0], s[1], ball, loss, ridge) for s in streams]
                     ogd, *others = np.median(regrets, axis=0)
                     ratios = [f"{r / ogd:.2f}" for r in others]
+                    if p == 1:
+                        ratios.insert(3, "—")
                     if not ridge:
-                        ratios[2] = "—"
-                    print(f"| {loss} | {dim} | l{p} | {ogd:.5f} | " + " | ".join(ratios) + " |", flush=True)
+                        ratios.insert(4, "—")
+                    row = [loss, str(dim), f"l{p}", f"{a:g}/(t+{b:g})", f"{ogd:.5f}", *ratios]
+                    print("| " + " | ".join(row) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ def ogd(
     *,
     schedule: Literal["convex", "strongly-convex", "adagrad"] | None = None,
     lambda_: float | None = None,
+    offset: float | None = None,
     gradient_bound: float | None = None,
     eta_scale: float | None = None,
     start: ArrayLike | None = None,

@@ -14,7 +14,15 @@ use extremal::stream::{Round, Stream, StreamSpec};
 use crate::Failure;
 
 /// Factors on the theoretical step size, the same for everyone.
-const GRID: [f64; 6] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+const GRID: [f64; 11] = [
+    0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0,
+];
+
+/// Offsets b of the step c/(λ(t+b)), for a learner that has such a key.
+const OFFSETS: [f64; 7] = [0.0, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0];
+
+/// The theoretical step size: its factor and its offset.
+const THEORY: (f64, f64) = (1.0, 0.0);
 
 /// What the library takes when only the set and the loss are known.
 const DEFAULT: &str = "default";
@@ -156,12 +164,12 @@ impl Field {
         })
     }
 
-    /// A learner's spec with all that it may be told, and its step size times `factor`; `None`
-    /// where that has no such factor.
-    fn spec(&self, name: &str, factor: f64) -> Option<String> {
+    /// A learner's spec with all that it may be told, its step size times `factor` and `offset`
+    /// added to t; `None` where it has no such factor or no such offset.
+    fn spec(&self, name: &str, (factor, offset): (f64, f64)) -> Option<String> {
         if name == DEFAULT {
             let default = default_for(&*self.set, &self.objective, Storage::Dense);
-            return (factor == 1.0).then(|| default.to_string());
+            return ((factor, offset) == THEORY).then(|| default.to_string());
         }
         let entry = LearnerSpec::ENTRIES.iter().find(|e| e.name == name)?;
         let rounds = self.looks[self.looks.len() - 1];
@@ -179,12 +187,15 @@ impl Field {
                 "exp-concavity" => {
                     keys.extend(self.exp_concavity().map(|a| format!("exp-concavity={a:?}")));
                 }
+                "offset" if offset != 0.0 && ridge > 0.0 => keys.push(format!("offset={offset:?}")),
                 "eta-scale" if factor != 1.0 => keys.push(format!("eta-scale={factor:?}")),
                 _ => {}
             }
         }
-        let tunable = entry.parameters.iter().any(|p| p.name == "eta-scale");
-        (factor == 1.0 || tunable).then(|| format!("{name}:{}", keys.join(",")))
+        let has = |key: &str| entry.parameters.iter().any(|p| p.name == key);
+        let tunable =
+            (factor == 1.0 || has("eta-scale")) && (offset == 0.0 || has("offset") && ridge > 0.0);
+        tunable.then(|| format!("{name}:{}", keys.join(",")))
     }
 
     /// α of the losses over the set: the least f''/f'² of the prediction.
@@ -260,18 +271,21 @@ impl Field {
         Ok((0..self.looks.len()).map(mean).collect())
     }
 
-    /// The factor with the lowest regret on the stream for choosing.
-    fn tuned(&self, name: &str) -> Option<f64> {
-        let regret = |factor: f64| {
-            let spec = self.spec(name, factor)?;
+    /// The factor and the offset with the lowest regret on the stream for choosing.
+    fn tuned(&self, name: &str) -> Option<(f64, f64)> {
+        let regret = |step: (f64, f64)| {
+            let spec = self.spec(name, step)?;
             let last = *self.play(&spec, 0).ok()?.last()?;
-            Some((factor, last.regret)).filter(|(_, regret)| regret.is_finite())
+            Some((step, last.regret)).filter(|(_, regret)| regret.is_finite())
         };
         // a factor other than 1 tells whether there is one to choose
-        self.spec(name, GRID[0])?;
-        let all: Vec<(f64, f64)> = GRID.into_iter().filter_map(regret).collect();
-        let best = all.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(best.0)
+        self.spec(name, (GRID[0], 0.0))?;
+        OFFSETS
+            .into_iter()
+            .flat_map(|offset| GRID.map(|factor| (factor, offset)))
+            .filter_map(regret)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|best| best.0)
     }
 }
 
@@ -335,7 +349,7 @@ pub fn report(dim: usize, rounds: usize) -> Result<(), Failure> {
         );
         // A quarter of the stream's rounds in oracle calls, and in the time that ofw-ls takes.
         let calls = rounds as f64 / 4.0;
-        let plain = field.spec("ofw-ls", 1.0).ok_or("no ofw-ls")?;
+        let plain = field.spec("ofw-ls", THEORY).ok_or("no ofw-ls")?;
         let seconds = within(&field.mean(&plain)?, |s| s.rounds <= calls)
             .map_or(f64::INFINITY, |s| s.seconds);
         println!(
@@ -345,7 +359,7 @@ pub fn report(dim: usize, rounds: usize) -> Result<(), Failure> {
         println!("|---|---|---|---|---|---|---|---|");
         let names = LearnerSpec::ENTRIES.iter().map(|entry| entry.name);
         for name in std::iter::once(DEFAULT).chain(names) {
-            let Some(spec) = field.spec(name, 1.0) else {
+            let Some(spec) = field.spec(name, THEORY) else {
                 continue;
             };
             let plain = match field.mean(&spec) {
@@ -355,8 +369,8 @@ pub fn report(dim: usize, rounds: usize) -> Result<(), Failure> {
                     continue;
                 }
             };
-            let factor = field.tuned(name);
-            let tuned = match factor.and_then(|factor| field.spec(name, factor)) {
+            let step = field.tuned(name);
+            let tuned = match step.and_then(|step| field.spec(name, step)) {
                 Some(spec) => field.mean(&spec)?,
                 None => plain.clone(),
             };
@@ -371,8 +385,11 @@ pub fn report(dim: usize, rounds: usize) -> Result<(), Failure> {
                 last.calls / last.rounds,
                 last.rounds / last.seconds / 1e3,
                 last.regret,
-                factor.map_or("—".into(), |f| f.to_string()),
-                factor.map_or("—".into(), |_| format!("{:.1}", best.regret)),
+                step.map_or("—".into(), |(factor, offset)| match offset {
+                    0.0 => factor.to_string(),
+                    _ => format!("{factor}, b = {offset}"),
+                }),
+                step.map_or("—".into(), |_| format!("{:.1}", best.regret)),
                 if last.calls > 0.0 {
                     per_round(within(&tuned, |s| s.calls <= calls))
                 } else {

@@ -3,6 +3,7 @@
 
 mod support;
 
+use extremal::learner::LearnerSpec;
 use extremal::pair::Gradient;
 use extremal::theory::{self, Assumption, Guarantee};
 use support::*;
@@ -178,4 +179,36 @@ fn broken_assumptions_are_told() {
         assert_eq!(broken(text, set, 1.001, 20, 0.0), [Gradient(1.0)]);
     }
     assert_eq!(broken("gauge-ftrl", "lp:p=3", 1e9, 20, 0.0), []);
+}
+
+#[test]
+fn gradient_descent_with_an_offset_claims_no_theorem() {
+    let set = set("l2", 2);
+    assert!(learner("ogd:lambda=0.5", &set).guarantee().is_some());
+    let text = "ogd:lambda=0.5,offset=0";
+    assert!(
+        learner(text, &set).guarantee().is_some(),
+        "b = 0 is theory's"
+    );
+    assert!(
+        learner("ogd:lambda=0.5,offset=3", &set)
+            .guarantee()
+            .is_none()
+    );
+    for (text, reason) in [
+        ("ogd:lambda=0.5,offset=-1", "≥ 0"),
+        ("ogd:offset=3", "strongly-convex"),
+        ("ogd:gradient-bound=1,offset=3", "strongly-convex"),
+        (
+            "ogd:schedule=adagrad,lambda=0.5,offset=3",
+            "strongly-convex",
+        ),
+    ] {
+        let spec: LearnerSpec = text.parse().unwrap();
+        let error = spec.build(&set).err().unwrap().to_string();
+        assert!(
+            error.contains("offset") && error.contains(reason),
+            "{error}"
+        );
+    }
 }

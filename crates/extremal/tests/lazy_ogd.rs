@@ -18,6 +18,7 @@ const RULES: &[(&str, f64)] = &[
     ("ogd:gradient-bound=2,start=START", 0.1),
     ("ogd:lambda=0.1", 0.1),
     ("ogd:lambda=0.1", 0.0),
+    ("ogd:lambda=0.1,offset=30", 0.1),
     ("ogd:lambda=1e-6", 1e-6),
     ("dual-averaging", 0.0),
     ("dual-averaging", 0.2),

@@ -439,6 +439,10 @@ fn ogd_has_its_three_schedules() {
         agree("ogd:lambda=0.3", set, start, gradients, &mut |h| {
             descend(h, 1.0 / (0.3 * h.g.len() as f64))
         });
+        let text = "ogd:lambda=0.3,offset=7.5,eta-scale=1.7";
+        agree(text, set, start, gradients, &mut |h| {
+            descend(h, 1.7 / (0.3 * (h.g.len() as f64 + 7.5)))
+        });
         agree("ogd", set, start, gradients, &mut |h| {
             let squares: f64 = h.g.iter().map(|g| dot(g, g)).sum();
             descend(h, diameter / (2.0 * squares).sqrt())

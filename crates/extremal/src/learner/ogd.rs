@@ -3,9 +3,10 @@
 //!
 //! **Problem.** Convex, or λ-strongly convex losses.
 //!
-//! **Update.** x_{t+1} = Π(x_t − η_t g_t), with η_t = D/(G√t), 1/(λt), or D/√(2Σ‖g‖²).
+//! **Update.** x_{t+1} = Π(x_t − η_t g_t), with η_t = D/(G√t), 1/(λ(t + b)), or D/√(2Σ‖g‖²).
 //!
-//! **Guarantee.** Regret ≤ (3/2)GD√T, G²(1 + ln T)/(2λ), √2·D·√(Σ‖g‖²).
+//! **Guarantee.** Regret ≤ (3/2)GD√T, G²(1 + ln T)/(2λ) with b = 0, √2·D·√(Σ‖g‖²). With another b
+//! (`offset`) or a factor on the step size (`eta-scale`) none is shown.
 //!
 //! **Reference.** Zinkevich, ICML 2003; Hazan, Agarwal & Kale, Machine Learning 2007;
 //! Streeter & McMahan, 2010 (AdaGrad-norm).
@@ -40,7 +41,7 @@ const NAME: &str = "ogd";
 pub enum Schedule {
     /// D/(G√t).
     Convex,
-    /// 1/(λt).
+    /// 1/(λ(t + b)).
     StronglyConvex,
     /// D/√(2Σ‖g‖²).
     Adagrad,
@@ -56,6 +57,9 @@ pub struct Ogd {
     /// λ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lambda: Option<f64>,
+    /// b, in rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<f64>,
     /// G.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gradient_bound: Option<f64>,
@@ -79,6 +83,12 @@ impl Described for Ogd {
                 allowed: "convex (needs G), strongly-convex (needs λ), adagrad; what the other keys allow if left out",
             },
             keys::LAMBDA,
+            Parameter {
+                name: "offset",
+                about: "number b of rounds in the step 1/(λ(t+b)): a larger b makes the first steps smaller",
+                default: Some("0"),
+                allowed: "a number ≥ 0, with schedule=strongly-convex alone",
+            },
             keys::GRADIENT_BOUND,
             keys::ETA_SCALE,
             keys::START,
@@ -91,7 +101,12 @@ impl Described for Ogd {
             "HazanAgarwalKale2007",
             "StreeterMcMahan2010",
         ],
-        examples: &["ogd", "ogd:gradient-bound=1", "ogd:lambda=0.1"],
+        examples: &[
+            "ogd",
+            "ogd:gradient-bound=1",
+            "ogd:lambda=0.1",
+            "ogd:lambda=0.1,eta-scale=2,offset=100",
+        ],
     };
 }
 
@@ -130,10 +145,20 @@ impl Ogd {
         let lambda_missing = Error::Missing {
             owner: NAME,
             name: "lambda",
-            why: "schedule=strongly-convex has the step 1/(λt)",
+            why: "schedule=strongly-convex has the step 1/(λ(t+b))",
         };
+        let offset = self.offset.unwrap_or(0.0);
+        if !(offset >= 0.0 && offset.is_finite()) {
+            let allowed = "a finite number ≥ 0";
+            return Err(Error::parameter(NAME, "offset", offset, allowed));
+        }
+        if self.offset.is_some() && schedule != Schedule::StronglyConvex {
+            let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
+            return Err(Error::parameter(NAME, "offset", offset, allowed));
+        }
         Ok(State {
             schedule,
+            offset,
             lambda: match schedule {
                 Schedule::StronglyConvex => lambda.ok_or(lambda_missing)?,
                 _ => 0.0,
@@ -154,6 +179,7 @@ impl Ogd {
 #[derive(Serialize, Deserialize)]
 struct State {
     schedule: Schedule,
+    offset: f64,
     lambda: f64,
     gradient: f64,
     diameter: f64,
@@ -170,7 +196,7 @@ impl State {
         let t = (self.seen.rounds + 1) as f64;
         let eta = match self.schedule {
             Schedule::Convex => self.diameter / (self.gradient * t.sqrt()),
-            Schedule::StronglyConvex => 1.0 / (self.lambda * t),
+            Schedule::StronglyConvex => 1.0 / (self.lambda * (t + self.offset)),
             Schedule::Adagrad => self.diameter / (std::f64::consts::SQRT_2 * root),
         };
         if eta.is_finite() {
@@ -251,6 +277,7 @@ impl<X: Iterate> Learner for OgdLearner<X> {
     fn guarantee(&self) -> Option<Guarantee> {
         let State {
             schedule,
+            offset,
             lambda,
             gradient,
             diameter,
@@ -259,7 +286,7 @@ impl<X: Iterate> Learner for OgdLearner<X> {
             seen,
             ..
         } = &self.state;
-        (*scale == 1.0).then_some(match schedule {
+        (*scale == 1.0 && *offset == 0.0).then_some(match schedule {
             Schedule::Convex => Guarantee::from(theory::OgdConvex {
                 gradient: *gradient,
                 diameter: *diameter,

@@ -71,6 +71,13 @@ impl Look {
         self.level != Level::Exact && theory::is_vacuous(self.upper, self.trivial)
     }
 
+    /// Whether the upper end of the regret is above the bound on the way, where there is one that
+    /// says something.
+    pub fn is_open(&self) -> bool {
+        let above = |bound: &f64| self.upper > *bound && !theory::is_vacuous(*bound, self.trivial);
+        self.bound.as_ref().is_some_and(above)
+    }
+
     /// The names of the columns whose numbers say nothing.
     pub fn vacuous(&self) -> String {
         let says_nothing =

@@ -173,6 +173,11 @@ fn summary_row(
         theorem_exponent: (verdict != Verdict::NoneProven).then_some(learner.4),
         bound: (verdict != Verdict::NoneProven).then_some(bound),
         verdict,
+        vacuous: if verdict == Verdict::Vacuous {
+            "bound".into()
+        } else {
+            String::new()
+        },
         violation: Some(2.2e-16),
         oracle_calls: if learner.0 == "ogd" { 0 } else { horizon },
     }

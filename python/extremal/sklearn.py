@@ -70,7 +70,8 @@ _ATTRIBUTES = """
         None without ``regret=True``, and after `partial_fit`, which keeps no rows.
     certificate_ : {certificate}
         What the learner itself knows of its regret, from the gradients alone: ``level``, ``regret``
-        (an upper bound), ``strong_convexity``. None where it knows nothing.
+        (an upper bound), ``vacuous`` (whether it is so large that it says nothing), ``strong_convexity``. None
+        where it knows nothing.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -180,8 +181,10 @@ class _Online(BaseEstimator):
     def _play(self, X, y, weights, order=None, undo=False):
         """Each learner plays all rows. Returns the total loss."""
         try:
-            return fit(self._learners, X, y, self._chosen, loss=self.loss, l2=self.l2, weights=weights,
-                       order=order, intercept=self._has_intercept(), undo=undo)
+            total = fit(self._learners, X, y, self._chosen, loss=self.loss, l2=self.l2, weights=weights,
+                        order=order, intercept=self._has_intercept(), undo=undo)
+            self._total_loss += total
+            return total
         except ValueError:
             for array, name in ((X.data if sparse.issparse(X) else X, "X"), (y, "y")):
                 assert_all_finite(array, input_name=name)  # says what scikit-learn says
@@ -195,7 +198,7 @@ class _Online(BaseEstimator):
             raise ValueError(f"passes must be a whole number above 0, not {self.passes!r}")
         if weights is not None and not weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number")
-        self._learners = self._make_learners(sparse.issparse(X))
+        self._learners, self._total_loss = self._make_learners(sparse.issparse(X)), 0.0
         random, total = check_random_state(self.random_state), 0.0
         for _ in range(self.passes):
             order = random.permutation(X.shape[0]).astype(np.int64, copy=False) if self.shuffle else None
@@ -218,8 +221,13 @@ class _Online(BaseEstimator):
             most += self.passes * best.value
         return total - most, total - least
 
+    def _certificates(self):
+        check_is_fitted(self, "_learners")
+        total = self._total_loss if as_loss(self.loss).is_nonnegative else None
+        return [learner.certificate(total) for learner in self._learners]
+
     def _first_rows(self, X, y, weights):
-        self._learners = self._make_learners(sparse.issparse(X))
+        self._learners, self._total_loss = self._make_learners(sparse.issparse(X)), 0.0
         self._more_rows(X, y, weights)
 
     def _more_rows(self, X, y, weights):
@@ -347,8 +355,7 @@ class OnlineRegressor(RegressorMixin, _Online):
     @property
     def certificate_(self):
         """What the learners know of their regret."""
-        check_is_fitted(self, "_learners")
-        return self._learners[0].certificate()
+        return self._certificates()[0]
 
 
 def _is_logistic(estimator):
@@ -525,6 +532,5 @@ class OnlineClassifier(ClassifierMixin, _Online):
     @property
     def certificate_(self):
         """What the learners know of their regret."""
-        check_is_fitted(self, "_learners")
-        certificates = [learner.certificate() for learner in self._learners]
+        certificates = self._certificates()
         return certificates if len(certificates) > 1 else certificates[0]

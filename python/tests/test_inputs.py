@@ -52,6 +52,7 @@ def test_labels_are_asked_for(loss):
         ex.best_in_hindsight(ball, ROWS, loss=loss)
     assert learner.save() == before
     assert ex.losses.from_spec(loss).needs_label and not ex.losses.linear().needs_label
+    assert ex.losses.from_spec(loss).is_nonnegative and not ex.losses.linear().is_nonnegative
 
 
 @pytest.mark.parametrize("spec", [spec for entry in _core.entries("streams") for spec in entry["examples"]])

@@ -344,6 +344,14 @@ def test_regret_is_of_fit_alone():
     assert OnlineRegressor("l1", learner="ofw-free").fit(X, y).certificate_ is None
 
 
+def test_a_certificate_above_the_total_loss_is_vacuous():
+    X, y = data("dense", 0)
+    # on the default ball, of radius 1024, the linear certificate is far above the loss
+    assert OnlineRegressor().fit(X, y).certificate_["vacuous"] is True
+    small = OnlineRegressor("l2:radius=1e-3").fit(X, 10 + y)
+    assert small.certificate_["vacuous"] is False
+
+
 # Copies.
 
 @pytest.mark.parametrize("copy", [deepcopy, lambda m: pickle.loads(pickle.dumps(m))])

@@ -316,3 +316,77 @@ fn files_are_found_from_the_experiment_and_again_from_its_config() {
         );
     }
 }
+
+const OUTSIDE: &str = r#"
+rounds = 3000
+seeds = 6
+pictures = false
+
+[problem.absolute]
+set = "box:lower=-1,upper=1,dim=2"
+loss = "absolute"
+stream = "regression:norm=0.5"
+learners = ["fpl"]
+
+[problem.squared]
+set = "box:lower=-1,upper=1,dim=2"
+loss = "squared"
+stream = "regression:norm=0.5"
+told = false
+learners = ["fpl", "linear"]
+
+[problem.logistic]
+set = "box:lower=-5,upper=5,dim=2"
+loss = "logistic"
+stream = "classification"
+told = false
+learners = ["fpl", "linear"]
+
+[problem.adaptive]
+set = "box:lower=-1,upper=1,dim=2"
+loss = "linear"
+stream = "adversary"
+learners = ["fpl", "linear", "ospf"]
+
+[learner.fpl]
+name = "fpl"
+
+[learner.linear]
+name = "ospf"
+smoothness = 0
+
+[learner.ospf]
+name = "ospf"
+"#;
+
+#[test]
+fn outside_their_theorems_the_perturbed_leaders_do_not_exceed_them() {
+    let folder = Folder::new("outside");
+    fs::write(folder.0.join("small.toml"), OUTSIDE).unwrap();
+    let output = done(&mut folder.compare("out", &[]));
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("EXCEEDED"), "{text}");
+    assert_eq!(text.matches("  not met  ").count(), 8, "{text}");
+    assert!(
+        text.contains("an assumption of the theorem is not met: 8."),
+        "{text}"
+    );
+    let summary = folder.read("out/summary.csv");
+    assert_eq!(summary.matches(",not-met,").count(), 8, "{summary}");
+    let checks = folder.read("out/checks.csv");
+    let broken: Vec<&str> = checks.lines().filter(|l| l.contains(",false,")).collect();
+    let about = |problem: &str, words: &str| {
+        let mut lines = broken.iter().filter(|l| l.starts_with(problem));
+        lines.clone().count() > 0 && lines.all(|l| l.contains(words))
+    };
+    for problem in ["absolute", "squared", "logistic"] {
+        assert!(about(problem, "needs linear ones"), "{broken:#?}");
+    }
+    assert!(
+        about("adaptive", "needs losses fixed beforehand"),
+        "{broken:#?}"
+    );
+    let page = folder.read("out/report.html");
+    assert_eq!(page.matches(">assumption not met<").count(), 8);
+}

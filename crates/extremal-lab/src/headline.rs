@@ -98,6 +98,8 @@ pub struct Facts {
     pub kept: usize,
     /// Cases whose bound no feasible learner could exceed.
     pub vacuous: usize,
+    /// Cases whose bound lies between the ends of the regret.
+    pub undecided: usize,
     /// Cases whose regret exceeds a bound whose assumptions hold.
     pub exceeded: usize,
     /// Cases that broke an assumption.
@@ -117,6 +119,7 @@ impl Facts {
             violation: rows().filter_map(|r| r.violation).reduce(worse),
             kept: count(Verdict::Kept),
             vacuous: count(Verdict::Vacuous),
+            undecided: count(Verdict::Undecided),
             exceeded: count(Verdict::Exceeded),
             not_met: count(Verdict::NotMet),
             few_seeds: count(Verdict::FewSeeds),

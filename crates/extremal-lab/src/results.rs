@@ -91,6 +91,8 @@ pub struct TraceRow {
     pub round: u64,
     /// Σ f_τ(x_τ) so far.
     pub loss: f64,
+    /// max ‖g‖ so far.
+    pub largest_gradient: f64,
     /// The regret so far is at least this.
     pub regret_lower: f64,
     /// And at most this.
@@ -101,6 +103,12 @@ pub struct TraceRow {
     pub bound: Option<f64>,
     /// What the learner certifies by itself.
     pub certificate: Option<f64>,
+    /// What no regret exceeds, whatever the learner does: the smaller of G·D·t, G the largest
+    /// gradient so far, and the loss less the least that the losses allow.
+    pub trivial: f64,
+    /// The columns among `regret_upper`, `bound` and `certificate` whose numbers are no less than
+    /// that, and say nothing; with blanks between them.
+    pub vacuous: String,
     /// h_t, how far the decision is from the surrogate's least value, where that can be computed.
     pub surrogate: Option<f64>,
     /// What the theorem's lemma allows for it.
@@ -150,6 +158,9 @@ pub struct SummaryRow {
     pub bound: Option<f64>,
     /// What became of it.
     pub verdict: Verdict,
+    /// Which of `regret_upper` and `bound` say nothing in one run at least, with a blank between
+    /// them; see [`TraceRow::vacuous`].
+    pub vacuous: String,
     /// The largest violation of the set by a decision; nothing where the set can't tell.
     pub violation: Option<f64>,
     /// Oracle calls of one run.
@@ -157,6 +168,11 @@ pub struct SummaryRow {
 }
 
 impl SummaryRow {
+    /// Whether the upper end of the regret says nothing.
+    pub fn is_upper_vacuous(&self) -> bool {
+        self.vacuous.contains("regret_upper")
+    }
+
     /// Whether the measured exponent is above the theorem's, even at the low end of its interval:
     /// then the note says why that may be.
     pub fn is_above_theorem(&self) -> bool {
@@ -168,10 +184,12 @@ impl SummaryRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The regret kept below it.
+    /// Even the upper end of the regret is below it.
     Kept,
-    /// So it did, but G·D·T is smaller still.
+    /// It says nothing: see [`extremal::theory::is_vacuous`].
     Vacuous,
+    /// It lies between the ends of the regret.
+    Undecided,
     /// The runs did not keep to the assumptions.
     NotMet,
     /// The regret exceeds it, although the assumptions hold: a defect.
@@ -180,6 +198,13 @@ pub enum Verdict {
     FewSeeds,
     /// No theorem for this learner on this set.
     NoneProven,
+}
+
+impl Verdict {
+    /// Whether the theorem's assumptions are met and its bound says something of these runs.
+    pub fn is_telling(self) -> bool {
+        matches!(self, Self::Kept | Self::Undecided | Self::Exceeded)
+    }
 }
 
 /// An assumption of a theorem, held against the runs.
@@ -358,8 +383,8 @@ pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
     Ok(())
 }
 
-const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,regret_lower,regret_upper,level,bound,certificate,surrogate,surrogate_bound,oracle_calls";
-const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,violation,oracle_calls";
+const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,largest_gradient,regret_lower,regret_upper,level,bound,certificate,trivial,vacuous,surrogate,surrogate_bound,oracle_calls";
+const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,vacuous,violation,oracle_calls";
 const CHECKS: &str = "problem,learner,scale,horizon,holds,detail";
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";
 

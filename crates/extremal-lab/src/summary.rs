@@ -30,11 +30,14 @@ pub(crate) fn gather(
             seed: cell.seed,
             round: look.round,
             loss: look.loss,
+            largest_gradient: look.gradient,
             regret_lower: look.lower,
             regret_upper: look.upper,
             level: look.level.to_string(),
             bound: look.bound,
             certificate: look.certificate,
+            trivial: look.trivial,
+            vacuous: look.vacuous(),
             surrogate: look.surrogate,
             surrogate_bound: look.surrogate_bound,
             oracle_calls: look.oracle_calls,
@@ -106,14 +109,29 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
             .then(|| mean(&proofs.iter().map(|p| p.bound).collect::<Vec<_>>()))
             .filter(|b| b.is_finite()),
         verdict: verdict(&runs.iter().map(|(_, o)| *o).collect::<Vec<_>>()),
+        vacuous: vacuous(&runs.iter().map(|(_, o)| *o).collect::<Vec<_>>()),
         violation: violations.reduce(worse),
         oracle_calls: of(&|o| o.oracle_calls as f64) as u64,
     }
 }
 
+/// The names of the columns whose numbers say nothing, of one run at least.
+fn vacuous(outcomes: &[&Outcome]) -> String {
+    let mut proofs = outcomes.iter().filter_map(|o| o.verdict.as_ref());
+    let upper = outcomes.iter().any(|o| o.last().is_upper_vacuous());
+    let bound = proofs.any(|p| p.vacuous);
+    let names = [("regret_upper", upper), ("bound", bound)];
+    let names: Vec<&str> = names
+        .iter()
+        .filter(|(_, is)| *is)
+        .map(|(n, _)| *n)
+        .collect();
+    names.join(" ")
+}
+
 /// What became of a theorem. One about the mean over seeds is held against their mean, with room
 /// for chance; any other against every run whose assumptions hold, and at every look where it
-/// speaks of any round.
+/// speaks of any round. The lower end of the regret exceeds a bound, the upper end keeps it.
 fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let proven = || {
         outcomes
@@ -135,21 +153,29 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     if proven().count() < outcomes.len() || !proven().all(|(_, p)| p.applies()) {
         return Verdict::NotMet;
     }
+    let over = |of: &dyn Fn(&Outcome, &Proof) -> f64| -> Vec<f64> {
+        proven()
+            .map(|(outcome, proof)| of(outcome, proof))
+            .collect()
+    };
+    let bound = mean(&over(&|_, p| p.bound));
     if of_mean {
-        let regrets: Vec<f64> = proven().map(|(o, _)| o.last().lower).collect();
-        let bounds: Vec<f64> = proven().map(|(_, p)| p.bound).collect();
+        let regrets = over(&|o, _| o.last().lower);
         let room = ERRORS * standard_error(&regrets).unwrap_or(f64::INFINITY);
-        if mean(&regrets) - room > mean(&bounds) {
+        if mean(&regrets) - room > bound {
             return Verdict::Exceeded;
-        }
-        if regrets.len() < ENOUGH {
-            return Verdict::FewSeeds;
         }
     }
     if proven().any(|(_, p)| p.vacuous) {
-        Verdict::Vacuous
-    } else {
-        Verdict::Kept
+        return Verdict::Vacuous;
+    }
+    let open =
+        |(o, p): (&Outcome, &Proof)| o.last().upper > p.bound || o.looks.iter().any(Look::is_open);
+    match of_mean {
+        true if outcomes.len() < ENOUGH => Verdict::FewSeeds,
+        true if mean(&over(&|o, _| o.last().upper)) > bound => Verdict::Undecided,
+        false if proven().any(open) => Verdict::Undecided,
+        _ => Verdict::Kept,
     }
 }
 
@@ -236,6 +262,8 @@ mod tests {
         let look = Look {
             round: 1,
             loss: 0.0,
+            gradient: 1.0,
+            trivial: f64::INFINITY,
             lower,
             upper: lower,
             level: Level::Exact,
@@ -271,6 +299,18 @@ mod tests {
             Verdict::Vacuous
         );
         assert_eq!(verdict(&[&outcome(1.0, None)]), Verdict::NoneProven);
+        // only an upper end below the bound keeps it
+        let between = |upper: f64, early: Option<f64>| {
+            let mut run = outcome(9.0, Some(kept.clone()));
+            run.looks[0].upper = upper;
+            run.looks.insert(0, run.looks[0].clone());
+            run.looks[0].bound = early;
+            verdict(&[&run])
+        };
+        assert_eq!(between(10.0, None), Verdict::Kept);
+        assert_eq!(between(10.1, None), Verdict::Undecided);
+        assert_eq!(between(10.0, Some(9.5)), Verdict::Undecided);
+        assert_eq!(between(10.0, Some(8.5)), Verdict::Exceeded);
         // on the way too, where the bound speaks of any round
         let mut early = outcome(1.0, Some(kept));
         early.looks.insert(0, early.looks[0].clone());
@@ -285,8 +325,13 @@ mod tests {
         assert_eq!(of(&[9.0, 10.0, 11.0, 12.0], &of_mean), Verdict::FewSeeds);
         assert_eq!(of(&[13.0, 13.1, 13.2, 13.0], &of_mean), Verdict::Exceeded);
         assert_eq!(of(&[5.0], &of_mean), Verdict::FewSeeds);
+        // a bound that says nothing is so whatever the seeds
+        let empty = proof(10.0, true, true, false);
+        assert_eq!(of(&[5.0], &empty), Verdict::Vacuous);
         let thirty: Vec<f64> = (0..30).map(|i| 8.0 + 0.1 * f64::from(i)).collect();
         assert_eq!(of(&thirty, &of_mean), Verdict::Kept);
+        let above: Vec<f64> = thirty.iter().map(|r| r + 0.6).collect();
+        assert_eq!(of(&above, &of_mean), Verdict::Undecided);
     }
 
     #[test]
@@ -301,6 +346,23 @@ mod tests {
         assert_eq!(verdict(&[&both[0], &both[1]]), Verdict::Exceeded);
         let one = [outcome(1.0, Some(kept)), outcome(1.0, None)];
         assert_eq!(verdict(&[&one[0], &one[1]]), Verdict::NotMet);
+    }
+
+    #[test]
+    fn numbers_that_say_nothing_are_named() {
+        let mut run = outcome(1.0, Some(proof(10.0, false, false, true)));
+        assert_eq!(vacuous(&[&run]), "");
+        let look = &mut run.looks[0];
+        (look.upper, look.trivial, look.level) = (5.0, 5.0, Level::Certificate);
+        (look.bound, look.certificate) = (Some(4.9), Some(5.1));
+        assert_eq!(look.vacuous(), "regret_upper certificate");
+        assert_eq!(vacuous(&[&run]), "regret_upper");
+        // the regret itself is what it is
+        run.looks[0].level = Level::Exact;
+        run.looks[0].bound = Some(f64::NAN);
+        assert_eq!(run.looks[0].vacuous(), "bound certificate");
+        let empty = outcome(1.0, Some(proof(10.0, true, false, true)));
+        assert_eq!(vacuous(&[&run, &empty]), "bound");
     }
 
     #[test]

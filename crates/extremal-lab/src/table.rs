@@ -62,7 +62,14 @@ fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [Str
         format::significant(shown.regret, 4),
         match shown.level.as_str() {
             "exact" => format!("{} exact", format::significant(shown.regret, 6)),
-            _ => format::interval(shown.regret, shown.regret_upper),
+            _ => {
+                let mark = if shown.is_upper_vacuous() {
+                    " vacuous"
+                } else {
+                    ""
+                };
+                format::interval(shown.regret, shown.regret_upper) + mark
+            }
         },
         format::fitted(shown.exponent, shown.exponent_low, shown.exponent_high),
         shown.theorem_exponent.map_or("—".into(), format::exponent),
@@ -70,6 +77,7 @@ fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [Str
             (Verdict::Kept | Verdict::FewSeeds, Some(bound)) => format::significant(bound, 3),
             (Verdict::Exceeded, _) => "EXCEEDED".into(),
             (Verdict::Vacuous | Verdict::Kept | Verdict::FewSeeds, _) => "vacuous".into(),
+            (Verdict::Undecided, _) => "undecided".into(),
             (Verdict::NotMet, _) => "not met".into(),
             (Verdict::NoneProven, _) => "none proven".into(),
         },
@@ -126,9 +134,15 @@ pub(crate) fn verdicts(results: &Results) -> Vec<String> {
         ),
         n => format!("Bounds: {n} EXCEEDED, although proven; this is a defect."),
     });
+    if facts.undecided > 0 {
+        lines.push(format!(
+            "Bounds neither kept nor exceeded for certain, as they lie inside the interval of the regret: {}.",
+            count(facts.undecided)
+        ));
+    }
     if facts.not_met > 0 {
         lines.push(format!(
-            "Bounds that do not count, as a run did not keep to an assumption: {}.",
+            "Bounds that do not apply, as an assumption of the theorem is not met: {}.",
             count(facts.not_met)
         ));
     }
@@ -170,7 +184,7 @@ pub(crate) fn reading(results: &Results) -> Vec<String> {
     if results.summary.iter().any(|r| r.exponent.is_some()) {
         all.push("Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds; log T has none, and is held against the slope of its bound there. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".into());
     }
-    all.push("A bound is vacuous where it exceeds G·D·T, which no feasible learner can. A dash marks what was not measured, has no exponent to fit (fewer than three horizons, or a regret ≤ 0), or no theorem on this set.".to_string());
+    all.push("A bound or an upper end of a regret is vacuous if it is at least G·D·T, G the largest gradient met, or at least the total loss where no loss is below 0: no feasible learner's regret is larger. A dash marks what was not measured, has no exponent to fit (fewer than three horizons, or a regret ≤ 0), or no theorem on this set.".to_string());
     let learners = || results.experiment.learners.values();
     if learners().any(|l| l.scales.len() > 1) {
         all.push("×: the factor on the step size. The second row of a learner has the factor that did best, chosen in hindsight on these very runs; everyone tried as many. †: it is the smallest or the largest that was tried.".into());

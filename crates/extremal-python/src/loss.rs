@@ -72,6 +72,12 @@ impl Loss {
         self.loss.needs_label()
     }
 
+    /// Whether no value of it is below 0.
+    #[getter]
+    fn is_nonnegative(&self) -> bool {
+        self.loss.is_nonnegative()
+    }
+
     /// Its value at a prediction and a label, or at each of several.
     fn value<'py>(
         &self,

@@ -78,9 +78,7 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
             kind,
             points,
         };
-        let telling = rows
-            .iter()
-            .filter(|r| matches!(r.verdict, Verdict::Kept | Verdict::Exceeded));
+        let telling = rows.iter().filter(|r| r.verdict.is_telling());
         let bound: Vec<Point> = telling
             .filter_map(|r| {
                 Some(Point {
@@ -126,8 +124,11 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
 struct Glance {
     round: u64,
     regret: Point,
+    /// Where it says something.
     bound: Option<f64>,
     certificate: Option<f64>,
+    /// Whether it says nothing.
+    empty_certificate: bool,
     surrogate: Option<f64>,
     surrogate_bound: Option<f64>,
     calls: f64,
@@ -195,6 +196,7 @@ impl Glances {
                     .filter(move |r| r.horizon == horizon && r.round == round)
             };
             let mean_of = |f: fn(&TraceRow) -> Option<f64>| mean(at().filter_map(|r| f(r)));
+            let empty = |column: &str| at().any(|r| r.vacuous.split(' ').any(|v| v == column));
             let regrets = || at().map(|r| r.regret_lower);
             let band = (
                 regrets().fold(f64::INFINITY, f64::min),
@@ -207,8 +209,9 @@ impl Glances {
                     y: mean(regrets()).unwrap_or(f64::NAN),
                     band: (at().count() > 1).then_some(band),
                 },
-                bound: mean_of(|r| r.bound),
-                certificate: mean_of(|r| r.certificate),
+                bound: mean_of(|r| r.bound).filter(|_| !empty("bound")),
+                certificate: mean_of(|r| r.certificate).filter(|_| !empty("certificate")),
+                empty_certificate: empty("certificate"),
                 surrogate: mean_of(|r| r.surrogate),
                 surrogate_bound: mean_of(|r| r.surrogate_bound),
                 calls: mean_of(|r| Some(r.oracle_calls as f64)).unwrap_or(0.0),
@@ -265,9 +268,7 @@ fn along(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
     for series in figure.series.iter_mut().filter(|s| s.kind == Kind::Theorem) {
         let name = names[series.learner];
         let rows = view.rows(name, view.scale(name));
-        let telling = rows
-            .iter()
-            .find(|r| matches!(r.verdict, Verdict::Kept | Verdict::Exceeded));
+        let telling = rows.iter().find(|r| r.verdict.is_telling());
         let from = telling.map_or(f64::INFINITY, |r| r.horizon as f64);
         series.points.retain(|p| p.x >= from);
     }
@@ -376,6 +377,15 @@ fn certificate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
         ],
     );
     figure.notes.push("Dotted: an upper bound on its regret that the learner knows while it runs, from the gradients alone. Solid: the regret, which needs all the data.".into());
+    let empty = |looks: &Vec<Glance>| looks.iter().any(|l| l.empty_certificate);
+    let names = view.learners().zip(&looks.0);
+    let names: Vec<&str> = names.filter(|(_, l)| empty(l)).map(|(n, _)| n.1).collect();
+    if !names.is_empty() {
+        let names = listed(&names);
+        figure
+            .notes
+            .push(format!("Left out where it is vacuous: that of {names}."));
+    }
     figure
 }
 

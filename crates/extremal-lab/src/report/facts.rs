@@ -43,6 +43,9 @@ pub(super) fn facts(all: &[Results]) -> String {
     );
     let count = |n: usize| format::count(n as u64);
     let mut below = format!("{} more vacuous", count(facts.vacuous));
+    if facts.undecided > 0 {
+        let _ = write!(below, ", {} undecided", count(facts.undecided));
+    }
     if facts.not_met > 0 {
         let _ = write!(below, ", {} assumptions not met", count(facts.not_met));
     }
@@ -59,7 +62,7 @@ pub(super) fn facts(all: &[Results]) -> String {
         &format!(
             "{} of {}",
             count(facts.kept),
-            count(facts.kept + facts.exceeded)
+            count(facts.kept + facts.undecided + facts.exceeded)
         ),
         &below,
     );

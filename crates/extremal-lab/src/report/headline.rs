@@ -15,7 +15,7 @@ pub(super) const READING: [&str; 5] = [
     "Regret is what a learner lost beyond the best fixed decision in hindsight, at the longest T: the mean over seeds ± its standard error. It is not estimated. The level says how it is known: exact where one oracle call or a closed form gives it; otherwise it lies in the interval shown, of a comparator solved offline, or below what the gradients certify.",
     "Every horizon T is a run of its own, from scratch. The measured exponent is the slope of log regret on log T, with its 95 % interval over seeds; a dash marks what can’t be fitted, such as a regret ≤ 0. Theory’s step sizes are careful, so with a drift an exponent shows how the step size depends on T rather than how hard the problem is.",
     "A measured exponent above the theorem’s, marked ▲, is no contradiction as long as the bound is kept: the theorem’s constant leaves room for it at these T.",
-    "A bound is shown only if the runs kept to the theorem’s assumptions, and is vacuous where it exceeds G·D·T, which no feasible learner can.",
+    "A bound is shown only if the theorem’s assumptions are met, and counts as kept if the upper end of the regret is below it. A bound or an upper end is vacuous if it is at least G·D·T, G the largest gradient met, or at least the total loss where no loss is below 0: no feasible learner’s regret is larger.",
     "Oracle calls are those made to play in one run; Time is spent inside the learner, in runs that had the machine to themselves.",
 ];
 
@@ -67,8 +67,13 @@ fn level(row: &SummaryRow) -> String {
     if row.level == "exact" {
         return "exact".into();
     }
+    let mark = if row.is_upper_vacuous() {
+        " <i>vacuous</i>"
+    } else {
+        ""
+    };
     format!(
-        "{} <span class=\"soft\">{}</span>",
+        "{} <span class=\"soft\">{}</span>{mark}",
         escape(&row.level),
         format::interval(row.regret, row.regret_upper)
     )
@@ -78,7 +83,10 @@ fn bound(row: &SummaryRow) -> String {
     let value = row.bound.map_or("—".into(), |b| format::significant(b, 3));
     match row.verdict {
         Verdict::Kept => value,
-        Verdict::Vacuous => format!("<i title=\"{value} exceeds G·D·T\">vacuous</i>"),
+        Verdict::Vacuous => format!("<i title=\"{value} says nothing\">vacuous</i>"),
+        Verdict::Undecided => format!(
+            "<span title=\"inside the interval of the regret\">{value} <i>undecided</i></span>"
+        ),
         Verdict::NotMet => "<i class=\"warn\">assumption not met</i>".into(),
         Verdict::FewSeeds => {
             format!("<span title=\"a bound of the mean, with few seeds to tell\">{value}</span>")
@@ -291,6 +299,7 @@ mod tests {
         let mut row = sample::results().summary[5].clone();
         for (verdict, text) in [
             (Verdict::Vacuous, ">vacuous<"),
+            (Verdict::Undecided, ">undecided<"),
             (Verdict::NotMet, ">assumption not met<"),
             (Verdict::Exceeded, " exceeded<"),
             (Verdict::NoneProven, ">none proven<"),

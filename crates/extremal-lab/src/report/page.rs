@@ -167,7 +167,7 @@ fn results_section(all: &[Results], palette: &Palette, out: &mut String) {
 }
 
 fn curves_section(all: &[Results], palette: &Palette, out: &mut String) {
-    out.push_str("<section id=\"curves\"><h2>How regret grows</h2>\n<p class=\"lead\">Both axes are logarithmic, so that a slope is an exponent. A line is the mean over seeds, its band reaches from the least to the largest. Dashed: the theorem’s bound, only where it is below the trivial G·D·T. <span class=\"js-only\">Point at a line for its values, press a name to hide or show it.</span></p>\n");
+    out.push_str("<section id=\"curves\"><h2>How regret grows</h2>\n<p class=\"lead\">Both axes are logarithmic, so that a slope is an exponent. A line is the mean over seeds, its band reaches from the least to the largest. Dashed: the theorem’s bound, only where its assumptions are met and it is not vacuous. <span class=\"js-only\">Point at a line for its values, press a name to hide or show it.</span></p>\n");
     let mut group = 0;
     for results in all {
         heading(all, results, out);

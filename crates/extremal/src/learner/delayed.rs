@@ -13,8 +13,11 @@
 //! `random` for 0 to `delay` of them. 0 means that it counts for the next decision. Whoever has
 //! feedback that is late in truth uses [`Late`].
 //!
-//! **Guarantee.** None is proven here with its constants. Wan et al. show O(T^(3/4) + d·T^(1/4))
-//! for delays of d rounds, and O(T^(2/3) + d·log T) with λ.
+//! **Guarantee.** None is proven here with its constants. Orders, for delays of d rounds: with the
+//! step size 1/ω, which falls like T^(−2/3), O(T^(2/3) + d·T^(1/3)) on strongly convex sets, and
+//! O(T^(7/9)) on general sets where no gradient is late; with λ, O(T^(2/3) + d·log T). The
+//! O(T^(3/4) + d·T^(1/4)) that Wan et al. show on general sets is for a step size that falls like
+//! T^(−3/4), and is not that of this learner.
 //!
 //! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
 //!
@@ -123,7 +126,7 @@ impl Described for Delayed {
             keys::START,
         ],
         cost: "1 oracle call and O(d) per gradient that arrives; delay·d numbers held",
-        guarantee: "none proven here with its constants; O(T^(3/4) + delay·T^(1/4)) by the paper, with λ O(T^(2/3) + delay·log T)",
+        guarantee: "none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) on strongly convex sets, with λ O(T^(2/3) + delay·log T) on any; O(T^(7/9)) on general sets without λ and without a delay",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
         citations: &["WanTuZhang2022"],
         examples: &[

@@ -8,7 +8,7 @@ use crate::learner::{Certificate, Level};
 use crate::loss::{Loss, Objective};
 use crate::pair::{Gradient, Point};
 use crate::room::room;
-use crate::set::{Atom, Identity, Oracle, SharedSet, grown};
+use crate::set::{Atom, Identity, Oracle, SharedSet, Structure, grown, norm_p};
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
@@ -140,7 +140,7 @@ impl Meter {
     /// The certificate after the rounds seen. Up to `steps` oracle calls look for a better point
     /// to certify at, which only matters for λ > 0; one call is always made.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
-        let beta = self.lambda * self.rounds as f64;
+        let beta = self.beta();
         let mut best = f64::INFINITY;
         for _ in 0..steps.max(1) {
             for ((d, c), x) in self.direction.iter_mut().zip(&self.sum).zip(&self.x) {
@@ -196,6 +196,29 @@ impl Meter {
         } else {
             self.atom.write(out)
         }
+    }
+
+    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², from above.
+    pub(super) fn played_upper(&self) -> f64 {
+        self.played
+    }
+
+    /// ‖c‖_q, from above.
+    pub(super) fn norm_upper(&self, q: f64) -> f64 {
+        match q {
+            2.0 => kernel::norm(&self.sum),
+            f64::INFINITY => kernel::max_abs(&self.sum),
+            q => norm_p(&self.sum, q),
+        }
+    }
+
+    /// β = λT.
+    pub(super) fn beta(&self) -> f64 {
+        self.lambda * self.rounds as f64
+    }
+
+    pub(super) fn structure(&self) -> Structure {
+        self.set.structure()
     }
 
     /// Oracle calls made to report; those made to play are counted by the learner.

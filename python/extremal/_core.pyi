@@ -39,11 +39,13 @@ class _Guarantee(TypedDict):
     theorem: str
     exponent: float
     bound: float
+    vacuous: bool
     assumptions: list[tuple[bool, str]]
 
 class _Certificate(TypedDict):
     level: str
     regret: float
+    vacuous: bool
     strong_convexity: float
 
 class _Parameter(TypedDict):
@@ -168,9 +170,14 @@ class Learner:
     @property
     def has_callback(self) -> bool: ...
     def guarantee(
-        self, rounds: float | None = None, strong_convexity: float = 0.0
+        self,
+        rounds: float | None = None,
+        strong_convexity: float = 0.0,
+        smoothness: float | None = None,
+        oblivious: bool = False,
+        total_loss: float | None = None,
     ) -> _Guarantee | None: ...
-    def certificate(self) -> _Certificate | None: ...
+    def certificate(self, total_loss: float | None = None) -> _Certificate | None: ...
     def save(self) -> bytes: ...
     def load(self, state: bytes) -> None: ...
     def __reduce__(self) -> tuple[Any, ...]: ...

@@ -70,7 +70,8 @@ _ATTRIBUTES = """
         None without ``regret=True``, and after `partial_fit`, which keeps no rows.
     certificate_ : {certificate}
         What the learner itself knows of its regret, from the gradients alone: ``level``, ``regret``
-        (an upper bound), ``strong_convexity``. None where it knows nothing.
+        (an upper bound), ``vacuous`` (it is at least what no regret exceeds, G·D·T), ``strong_convexity``.
+        None where it knows nothing.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)

@@ -398,6 +398,8 @@ def test_regret(rng):
     assert 0 < exact < 100
     certificate = learner.certificate()
     assert certificate is not None and certificate["regret"] >= exact - 1e-9
+    assert certificate["vacuous"] is False
+    assert learner.certificate(total_loss=certificate["regret"])["vacuous"] is True
 
 
 def test_guarantee_holds(rng):
@@ -408,8 +410,22 @@ def test_guarantee_holds(rng):
     history = ex.play(learner, rows)
     guarantee = learner.guarantee()
     assert all(holds for holds, _ in guarantee["assumptions"])
+    # at T = 1000 Theorem 1 is still above G·D·T
+    assert guarantee["vacuous"] is True
+    assert learner.guarantee(rounds=1e7)["vacuous"] is False
+    assert learner.guarantee(rounds=1e7, total_loss=1.0)["vacuous"] is True
     assert guarantee["bound"] == pytest.approx(ex.theory.ofw_ls(1, 2, 1, 1000))
     assert ex.regret(history, ex.best_in_hindsight(ball, rows))[1] <= guarantee["bound"]
+
+
+def test_assumptions_about_losses_are_checked(rng):
+    rows = rng.normal(size=(50, 5))
+    learner = ex.learners.fpl(ex.sets.l2(dim=5))
+    ex.play(learner, rows)
+    broken = lambda **known: [text for holds, text in learner.guarantee(**known)["assumptions"] if not holds]
+    assert len(broken(smoothness=0.0, oblivious=True)) == 1  # no single run keeps to a mean
+    assert any("not linear" in text for text in broken(smoothness=1.0, oblivious=True))
+    assert any("depend on decisions" in text for text in broken(smoothness=0.0))
 
 
 # Theory ---------------------------------------------------------------------------------------

@@ -57,6 +57,14 @@ pub enum Error {
         /// Which number.
         what: String,
     },
+    /// Numbers that can't all be true: a defect of the program.
+    #[error("internal error: {place}: {what}. This is a defect of the program: please report it")]
+    Contradiction {
+        /// Which run.
+        place: String,
+        /// Which numbers.
+        what: String,
+    },
     /// Something went wrong, and then something else on the way out.
     #[error("{first}\nerror: {then}")]
     Both {
@@ -92,7 +100,7 @@ impl Error {
     pub fn is_numerical(&self) -> bool {
         match self {
             Self::Library { why, .. } => matches!(why, extremal::Error::Numerical { .. }),
-            Self::NotFinite { .. } => true,
+            Self::NotFinite { .. } | Self::Contradiction { .. } => true,
             Self::Both { first, .. } => first.is_numerical(),
             _ => false,
         }

@@ -91,6 +91,8 @@ pub struct TraceRow {
     pub round: u64,
     /// Σ f_τ(x_τ) so far.
     pub loss: f64,
+    /// max ‖g‖ so far.
+    pub largest_gradient: f64,
     /// The regret so far is at least this.
     pub regret_lower: f64,
     /// And at most this.
@@ -101,6 +103,12 @@ pub struct TraceRow {
     pub bound: Option<f64>,
     /// What the learner certifies by itself.
     pub certificate: Option<f64>,
+    /// What no regret exceeds, whatever the learner does: the smaller of G·D·t, G the largest
+    /// gradient so far, and the loss less the least that the losses allow.
+    pub trivial: f64,
+    /// The columns among `regret_upper`, `bound` and `certificate` whose numbers are no less than
+    /// that, and say nothing; with blanks between them.
+    pub vacuous: String,
     /// h_t, how far the decision is from the surrogate's least value, where that can be computed.
     pub surrogate: Option<f64>,
     /// What the theorem's lemma allows for it.
@@ -358,7 +366,7 @@ pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
     Ok(())
 }
 
-const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,regret_lower,regret_upper,level,bound,certificate,surrogate,surrogate_bound,oracle_calls";
+const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,largest_gradient,regret_lower,regret_upper,level,bound,certificate,trivial,vacuous,surrogate,surrogate_bound,oracle_calls";
 const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,violation,oracle_calls";
 const CHECKS: &str = "problem,learner,scale,horizon,holds,detail";
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";

@@ -2,6 +2,7 @@
 
 use extremal::learner::{LearnerSpec, Record, Storage, default_for};
 use extremal::pair::Gradient;
+use extremal::theory::{LossFacts, Trivial, is_vacuous};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -51,6 +52,17 @@ impl Learner {
     /// Lets those have it who wait.
     pub fn give_way(&self, py: Python<'_>) {
         self.learner.give_way(py);
+    }
+
+    /// What no regret exceeds, whatever the learner does.
+    fn trivial(&self, gradient: f64, rounds: f64, total_loss: Option<f64>) -> f64 {
+        let run = Trivial {
+            gradient,
+            diameter: self.set.get().set.geometry().diameter,
+            rounds,
+            above_least: total_loss.unwrap_or(f64::INFINITY),
+        };
+        run.regret()
     }
 
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
@@ -228,14 +240,23 @@ impl Learner {
 
     /// What is proven about the regret after the rounds played (or as many as said), with its
     /// assumptions as far as they can be checked; None where nothing is. A dict: theorem, exponent
-    /// of T, bound, and assumptions as pairs (holds, text). A learner that knows its bound only from
-    /// what it has seen gives that of the rounds played, whatever `rounds` says.
-    #[pyo3(signature = (rounds=None, strong_convexity=0.0))]
+    /// of T, bound, vacuous, and assumptions as pairs (holds, text). A learner that knows its bound
+    /// only from what it has seen gives that of the rounds played, whatever `rounds` says.
+    ///
+    /// Assumptions are checked against what is said of the losses: their `strong_convexity`, their
+    /// `smoothness` (0 for linear losses, None where it is not known), and whether they are
+    /// `oblivious`, that is, fixed beforehand. A bound is vacuous if it is at least the largest
+    /// gradient seen times the set's diameter times the rounds, or at least `total_loss`, the total of
+    /// the losses, where that is given and no loss is below 0.
+    #[pyo3(signature = (rounds=None, strong_convexity=0.0, smoothness=None, oblivious=false, total_loss=None))]
     fn guarantee<'py>(
         &self,
         py: Python<'py>,
         rounds: Option<f64>,
         strong_convexity: f64,
+        smoothness: Option<f64>,
+        oblivious: bool,
+        total_loss: Option<f64>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let held = self.hold(py)?;
         let Some(guarantee) = held.guarantee() else {
@@ -251,16 +272,31 @@ impl Learner {
         let table = PyDict::new(py);
         table.set_item("theorem", guarantee.theorem())?;
         table.set_item("exponent", guarantee.exponent())?;
-        table.set_item("bound", guarantee.bound(rounds))?;
-        let checks = guarantee.check(&seen, strong_convexity);
+        let bound = guarantee.bound(rounds);
+        table.set_item("bound", bound)?;
+        let trivial = self.trivial(seen.largest_gradient, rounds, total_loss);
+        table.set_item("vacuous", is_vacuous(bound, trivial))?;
+        let losses = LossFacts {
+            strong_convexity,
+            smoothness: smoothness.unwrap_or(f64::INFINITY),
+            oblivious,
+        };
+        let checks = guarantee.check(&seen, &losses);
         let checks: Vec<(bool, String)> = checks.into_iter().map(|c| (c.holds, c.detail)).collect();
         table.set_item("assumptions", checks)?;
         Ok(Some(table))
     }
 
     /// An upper bound of the regret that the learner knows by itself; None where it knows none. A
-    /// dict: level, regret, strong_convexity.
-    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    /// dict: level, regret, vacuous, strong_convexity. It is vacuous if it is at least the largest
+    /// gradient seen times the set's diameter times the rounds, or at least `total_loss`, the total of
+    /// the losses, where that is given and no loss is below 0.
+    #[pyo3(signature = (total_loss=None))]
+    fn certificate<'py>(
+        &self,
+        py: Python<'py>,
+        total_loss: Option<f64>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let held = self.hold(py)?;
         let Some(certificate) = held.certificate() else {
             return Ok(None);
@@ -268,6 +304,9 @@ impl Learner {
         let table = PyDict::new(py);
         table.set_item("level", certificate.level.to_string())?;
         table.set_item("regret", certificate.regret)?;
+        let seen = held.seen();
+        let trivial = self.trivial(seen.largest_gradient, seen.rounds as f64, total_loss);
+        table.set_item("vacuous", is_vacuous(certificate.regret, trivial))?;
         table.set_item("strong_convexity", certificate.strong_convexity)?;
         Ok(Some(table))
     }

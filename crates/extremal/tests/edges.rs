@@ -7,6 +7,7 @@ use extremal::loss::{LossSpec, Objective};
 use extremal::pair::{Gradient, Point, Row};
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 use extremal::stream::{Round, Stream, StreamSpec};
+use extremal::theory::LossFacts;
 use extremal::{Error, Result};
 
 fn set(text: &str, dim: usize) -> SharedSet {
@@ -72,7 +73,8 @@ fn a_gradient_above_g_is_told_of_gauge_ftrl_with_adagrad() {
     );
     player.decide().unwrap();
     player.observe(&Gradient::dense(&[1.0, 0.0])).unwrap();
-    let checks = player.guarantee().unwrap().check(player.seen(), 0.0);
+    let guarantee = player.guarantee().unwrap();
+    let checks = guarantee.check(player.seen(), &LossFacts::default());
     assert!(checks.iter().any(|c| !c.holds), "{checks:?}");
 }
 

@@ -10,7 +10,7 @@ use extremal::loss::{LossSpec, Objective};
 use extremal::pair::{Gradient, Row};
 use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
-use extremal::theory::{Assumption, Check};
+use extremal::theory::{Assumption, Check, LossFacts};
 
 const DIM: usize = 6;
 
@@ -83,7 +83,13 @@ fn checks(team: &Team, learner: &dyn Learner) -> Option<Vec<Check>> {
     if let Some(certificate) = learner.certificate() {
         assert!(certificate.regret.is_finite(), "{}", team.name);
     }
-    Some(guarantee.check(learner.seen(), f64::INFINITY))
+    // gradients that are given beforehand are those of linear losses
+    let losses = LossFacts {
+        strong_convexity: f64::INFINITY,
+        smoothness: 0.0,
+        oblivious: true,
+    };
+    Some(guarantee.check(learner.seen(), &losses))
 }
 
 /// Whether the check of G = 1, the horizon T = 1000 holds; none where it is not assumed.
@@ -279,7 +285,10 @@ fn losses_less_convex_than_promised_are_told() {
         ] {
             let loss = text.parse::<LossSpec>().unwrap().build().unwrap();
             let objective = Objective::new(loss, ridge).unwrap();
-            let checks = guarantee.check(learner.seen(), objective.strong_convexity());
+            let checks = guarantee.check(
+                learner.seen(),
+                &LossFacts::strongly_convex(objective.strong_convexity()),
+            );
             let mut curved = checks
                 .iter()
                 .filter(|c| matches!(c.assumption, Assumption::StronglyConvexLosses(_)));

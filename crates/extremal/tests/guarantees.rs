@@ -4,7 +4,7 @@
 mod support;
 
 use extremal::pair::Gradient;
-use extremal::theory::{self, Assumption, Guarantee};
+use extremal::theory::{self, Assumption, Guarantee, LossFacts, Seen, Trivial, Watched};
 use support::*;
 
 #[test]
@@ -80,9 +80,99 @@ fn a_guarantee_takes_the_better_theorem() {
 fn a_bound_above_gdt_is_vacuous() {
     // unit ℓ2 ball: Theorem 1 says less than GDT until T = 1.3·10⁵
     let bound = |t: f64| theory::ofw_ls(1.0, 2.0, 1.0, t);
-    assert!(theory::is_vacuous(bound(130_000.0), 1.0, 2.0, 130_000.0));
-    assert!(!theory::is_vacuous(bound(132_000.0), 1.0, 2.0, 132_000.0));
-    assert!(theory::is_vacuous(f64::NAN, 1.0, 2.0, 10.0));
+    let trivial = |rounds: f64| Trivial {
+        gradient: 1.0,
+        diameter: 2.0,
+        rounds,
+        above_least: f64::INFINITY,
+    };
+    assert!(theory::is_vacuous(bound(1.3e5), trivial(1.3e5).regret()));
+    assert!(!theory::is_vacuous(bound(1.32e5), trivial(1.32e5).regret()));
+    assert!(theory::is_vacuous(f64::NAN, trivial(10.0).regret()));
+}
+
+#[test]
+fn a_bound_is_vacuous_above_the_gradients_met_and_above_the_total_loss() {
+    let theorem = Guarantee::from(theory::OgdConvex {
+        gradient: 10.0,
+        diameter: 2.0,
+    });
+    let run = |largest_gradient: f64, above_least: f64| Watched {
+        seen: Seen {
+            rounds: 100,
+            largest_gradient,
+            oracle_calls: 0,
+        },
+        losses: LossFacts::default(),
+        violation: None,
+        diameter: 2.0,
+        above_least,
+    };
+    // 1.5·G·D·√T = 300 against G·D·T = 2000 for the G of the theorem, 200 for gradients of 1
+    for (gradient, total, vacuous) in [
+        (10.0, f64::INFINITY, false),
+        (1.0, f64::INFINITY, true),
+        (1.5, f64::INFINITY, true),
+        (1.6, f64::INFINITY, false),
+        (10.0, 300.0, true),
+        (10.0, 301.0, false),
+        (0.0, f64::INFINITY, true),
+    ] {
+        let report = theorem.report(&run(gradient, total));
+        assert_eq!(report.bound, 300.0);
+        assert_eq!(report.vacuous, vacuous, "G = {gradient}, loss {total}");
+    }
+    // a set without a diameter leaves the total loss
+    let boundless = Watched {
+        diameter: f64::INFINITY,
+        ..run(0.0, 301.0)
+    };
+    assert!(!theorem.report(&boundless).vacuous);
+}
+
+#[test]
+fn theorems_of_the_perturbed_leader_need_losses_fixed_beforehand_of_their_kind() {
+    use Assumption::{InExpectation, Linear, Oblivious, Smooth};
+    let set = support::set("l2", 3);
+    for (text, smoothness, oblivious, expected) in [
+        ("fpl", 0.0, true, vec![]),
+        ("fpl", 1.0, true, vec![Linear]),
+        ("fpl", f64::INFINITY, true, vec![Linear]),
+        ("fpl", 0.0, false, vec![Oblivious]),
+        ("fpl", 1.0, false, vec![Linear, Oblivious]),
+        ("fpl:smoothness=2", 2.0, true, vec![]),
+        ("fpl:smoothness=2", 2.1, true, vec![Smooth(2.0)]),
+        ("ospf:smoothness=2", f64::INFINITY, true, vec![Smooth(2.0)]),
+        ("ospf:smoothness=0", 1.0, true, vec![Linear]),
+        (
+            "ospf:horizon=9,gradient-bound=1",
+            f64::INFINITY,
+            true,
+            vec![],
+        ),
+        (
+            "ospf:horizon=9,gradient-bound=1",
+            0.0,
+            false,
+            vec![Oblivious],
+        ),
+        ("fpl:horizon=9,gradient-bound=1", 1.0, true, vec![Linear]),
+    ] {
+        let mut learner = learner(text, &set);
+        for _ in 0..9 {
+            learner.decide().unwrap();
+            learner.observe(&Gradient::dense(&[0.5, 0.0, 0.1])).unwrap();
+        }
+        let losses = LossFacts {
+            smoothness,
+            oblivious,
+            ..LossFacts::default()
+        };
+        let checks = learner.guarantee().unwrap().check(learner.seen(), &losses);
+        let failed = checks.iter().filter(|c| !c.holds).map(|c| c.assumption);
+        let failed: Vec<_> = failed.filter(|a| *a != InExpectation).collect();
+        assert_eq!(failed, expected, "{text}, β = {smoothness}, {oblivious}");
+    }
 }
 
 /// Plays gradients of the given norm; what the guarantee then says of its assumptions.
@@ -95,7 +185,7 @@ fn broken(text: &str, set: &str, norm: f64, rounds: u64, lambda: f64) -> Vec<Ass
         learner.observe(&Gradient::dense(&[v; 4])).unwrap();
     }
     let guarantee = learner.guarantee().unwrap();
-    let checks = guarantee.check(learner.seen(), lambda);
+    let checks = guarantee.check(learner.seen(), &LossFacts::strongly_convex(lambda));
     let assumptions: Vec<_> = checks.iter().map(|c| c.assumption).collect();
     assert_eq!(assumptions, guarantee.assumptions());
     let broken = checks.into_iter().filter(|c| !c.holds);
@@ -110,21 +200,22 @@ fn a_report_says_what_failed_and_what_says_nothing() {
         diameter: 2.0,
         alpha: 1.0,
     });
-    let run = theory::Watched {
-        seen: extremal::learner::Seen {
+    let run = Watched {
+        seen: Seen {
             rounds: 20,
             largest_gradient: 1.0,
             oracle_calls: 20,
         },
-        strong_convexity: 0.0,
+        losses: LossFacts::default(),
         violation: Some(1e-10),
         diameter: 2.0,
+        above_least: f64::INFINITY,
     };
     let report = theorem.report(&run);
     assert_eq!(report.failed().count(), 0);
     assert_eq!(report.checks.len(), 3);
     assert!(report.vacuous && report.bound == theorem.bound(20.0));
-    let infeasible = theory::Watched {
+    let infeasible = Watched {
         violation: Some(1e-8),
         ..run
     };

@@ -8,7 +8,7 @@ use extremal::kernel::{axpy, dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::pair::{Gradient, Row};
 use extremal::set::{SetSpec, SharedSet};
-use extremal::theory::Assumption;
+use extremal::theory::{Assumption, LossFacts};
 
 fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
@@ -420,7 +420,10 @@ fn a_theorem_that_holds_is_shown_before_one_that_was_broken() {
     for (row, _) in gradients(11, 2, 50) {
         play(&mut *hedge, &(row, 1.0));
     }
-    let checks = hedge.guarantee().unwrap().check(hedge.seen(), 1.0);
+    let checks = hedge
+        .guarantee()
+        .unwrap()
+        .check(hedge.seen(), &LossFacts::strongly_convex(1.0));
     assert!(checks.iter().all(|c| c.holds), "{checks:?}");
 }
 

@@ -74,6 +74,32 @@ fn derivatives_agree_with_finite_differences() {
 }
 
 #[test]
+fn no_value_is_below_the_least_that_a_loss_allows() {
+    let mut without = Vec::new();
+    for (name, loss) in all_losses() {
+        let objective = Objective::new(loss.clone(), 0.5).unwrap();
+        let least = objective.least_total();
+        let mut lowest = f64::INFINITY;
+        for label in labels(&*loss) {
+            for z in predictions(&*loss) {
+                lowest = lowest.min(loss.at(z, label).0);
+            }
+        }
+        if loss.is_nonnegative() {
+            assert_eq!(least, 0.0, "{name}");
+            assert!(lowest >= 0.0, "{name}: {lowest}");
+            assert_eq!(objective.above_least(3.0), 3.0, "{name}");
+        } else {
+            assert_eq!(least, f64::NEG_INFINITY, "{name}");
+            assert!(lowest < -5.0, "{name}: never below {lowest}");
+            without.push(loss.name());
+        }
+    }
+    without.dedup();
+    assert_eq!(without, ["linear", "log-wealth", "quadratic"]);
+}
+
+#[test]
 fn losses_are_convex_and_as_smooth_as_they_say() {
     for (name, loss) in all_losses() {
         for label in labels(&*loss) {

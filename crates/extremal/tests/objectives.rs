@@ -13,6 +13,7 @@ use extremal::loss::{LossSpec, Objective, Scratch};
 use extremal::pair::{Point, Row};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream};
+use extremal::theory::LossFacts;
 
 const DIM: usize = 4;
 const ROUNDS: u64 = 1000;
@@ -158,7 +159,9 @@ fn games_with_a_quadratic_form_keep_to_the_theorems_with_the_objectives_constant
                         "{name}: {certificate:?}, {regret}"
                     );
                     let guarantee = learner.guarantee().unwrap();
-                    for check in guarantee.check(learner.seen(), lambda) {
+                    for check in
+                        guarantee.check(learner.seen(), &LossFacts::strongly_convex(lambda))
+                    {
                         assert!(check.holds, "{name}: {check:?}");
                     }
                     assert!(regret <= guarantee.bound(ROUNDS as f64), "{name}: {regret}");
@@ -264,7 +267,10 @@ fn portfolios_are_played_within_their_domain_and_under_the_theorem() {
         let regret = summary.total_loss - best;
         let guarantee = learner.guarantee().unwrap();
         assert!(
-            guarantee.check(learner.seen(), 0.0).iter().all(|c| c.holds),
+            guarantee
+                .check(learner.seen(), &LossFacts::default())
+                .iter()
+                .all(|c| c.holds),
             "{spec}"
         );
         assert!(regret <= guarantee.bound(ROUNDS as f64), "{spec}: {regret}");

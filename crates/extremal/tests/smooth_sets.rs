@@ -13,7 +13,7 @@ use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::pair::Gradient;
 use extremal::set::{CustomSet, FastProjection, Geometry, SetSpec, SharedSet};
-use extremal::theory;
+use extremal::theory::{self, LossFacts};
 use rand_chacha::ChaCha8Rng;
 
 fn set(text: &str, dim: usize) -> SharedSet {
@@ -464,7 +464,7 @@ fn regret_keeps_to_the_bounds_of_all_schedules() {
                 let guarantee = player.guarantee().unwrap();
                 assert!(
                     guarantee
-                        .check(player.seen(), lambda)
+                        .check(player.seen(), &LossFacts::strongly_convex(lambda))
                         .iter()
                         .all(|c| c.holds)
                 );

@@ -7,7 +7,7 @@ use extremal::learner::Learner;
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Gradient;
 use extremal::set::SharedSet;
-use extremal::theory;
+use extremal::theory::{self, LossFacts};
 use support::*;
 
 const STREAMS: [&str; 6] = [
@@ -85,7 +85,7 @@ fn keeps_to(
                 "{} says {said}, the theorem {bound}, the regret is {regret}",
                 spec(rounds)
             );
-            let checks = own.check(learner.seen(), 0.0);
+            let checks = own.check(learner.seen(), &LossFacts::default());
             assert!(checks.iter().all(|c| c.holds), "{checks:?}");
             closest = closest.max(regret / bound);
         }
@@ -405,7 +405,7 @@ fn sc_ofw_keeps_to_theorems_2_and_3_against_every_stream() {
                 );
                 let own = learner.guarantee().unwrap();
                 assert!(own.bound(t) <= bound * (1.0 + 1e-12) && regret <= own.bound(t));
-                let checks = own.check(learner.seen(), lambda);
+                let checks = own.check(learner.seen(), &LossFacts::strongly_convex(lambda));
                 assert!(checks.iter().all(|c| c.holds), "{checks:?}");
                 closest = closest.max(regret / bound);
             }

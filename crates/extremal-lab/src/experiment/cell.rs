@@ -4,7 +4,7 @@ use extremal::game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Record, Seen};
 use extremal::pair::{Gradient, Point};
-use extremal::theory::{self, Assumption, Guarantee};
+use extremal::theory::{self, Assumption, Guarantee, LossFacts, Trivial};
 use serde::{Deserialize, Serialize};
 
 use super::LearnerConfig;
@@ -51,6 +51,10 @@ impl Outcome {
 pub(crate) struct Look {
     pub round: u64,
     pub loss: f64,
+    /// max ‖g‖ so far.
+    pub gradient: f64,
+    /// What no regret exceeds, whatever the learner does: [`theory::Trivial::regret`].
+    pub trivial: f64,
     pub lower: f64,
     pub upper: f64,
     pub level: Level,
@@ -59,6 +63,26 @@ pub(crate) struct Look {
     pub surrogate: Option<f64>,
     pub surrogate_bound: Option<f64>,
     pub oracle_calls: u64,
+}
+
+impl Look {
+    /// The upper end of the regret, where it is not the regret itself.
+    pub fn is_upper_vacuous(&self) -> bool {
+        self.level != Level::Exact && theory::is_vacuous(self.upper, self.trivial)
+    }
+
+    /// The names of the columns whose numbers say nothing.
+    pub fn vacuous(&self) -> String {
+        let says_nothing =
+            |bound: Option<f64>| bound.is_some_and(|bound| theory::is_vacuous(bound, self.trivial));
+        let all = [
+            ("regret_upper", self.is_upper_vacuous()),
+            ("bound", says_nothing(self.bound)),
+            ("certificate", says_nothing(self.certificate)),
+        ];
+        let names: Vec<&str> = all.iter().filter(|(_, is)| *is).map(|(n, _)| *n).collect();
+        names.join(" ")
+    }
 }
 
 /// How an interval of regret was come by, the tightest first.
@@ -89,7 +113,7 @@ pub(crate) struct Proof {
     pub theorem: String,
     pub exponent: f64,
     pub bound: f64,
-    /// Whether the bound exceeds G·D·T, which every feasible learner keeps.
+    /// Whether the bound says nothing: [`theory::is_vacuous`].
     pub vacuous: bool,
     pub checks: Vec<Checked>,
 }
@@ -105,20 +129,14 @@ pub(crate) struct Checked {
 
 impl Proof {
     /// Nothing where the bound is none.
-    fn new(guarantee: Guarantee, problem: &Built, seen: &Seen, rounds: f64) -> Option<Self> {
-        let bound = guarantee.bound(rounds);
-        let diameter = problem.set.geometry().diameter;
-        let gradient = match problem.gradient {
-            g if g.is_finite() => g,
-            // where nobody knows G, the largest gradient seen stands for it
-            _ => seen.largest_gradient,
-        };
-        let checks = guarantee.check(seen, problem.objective.strong_convexity());
+    fn new(guarantee: Guarantee, seen: &Seen, losses: &LossFacts, end: &Look) -> Option<Self> {
+        let bound = guarantee.bound(end.round as f64);
+        let checks = guarantee.check(seen, losses);
         bound.is_finite().then(|| Self {
             theorem: guarantee.theorem().into(),
             exponent: guarantee.exponent(),
             bound,
-            vacuous: theory::is_vacuous(bound, gradient, diameter, rounds),
+            vacuous: theory::is_vacuous(bound, end.trivial),
             checks: checks
                 .into_iter()
                 .map(|c| Checked {
@@ -253,9 +271,11 @@ impl Cell<'_> {
         let here = || self.here();
         let mut learner = self.learner(None, looks.len() > 1)?;
         let mut stream = problem.stream(self.seed).context(here)?;
+        let losses = problem.losses(&*stream);
         let mut meter = Meter::of(&problem.set, &problem.objective);
         let mut violation: Option<f64> = None;
-        let (mut played, mut total) = (0, 0.0);
+        let (mut played, mut gradient) = (0, 0.0_f64);
+        let mut total = Total::default();
         let mut seen = Vec::with_capacity(looks.len());
         for (i, &round) in looks.iter().enumerate() {
             let mut stop = false;
@@ -267,7 +287,8 @@ impl Cell<'_> {
                 &mut || 0.0,
                 Some(&mut meter),
                 Some(&*problem.set),
-                |_| {
+                |turn| {
+                    gradient = gradient.max(turn.record.gradient_norm);
                     stop = stop || stopped();
                     if stop { Err(enough()) } else { Ok(()) }
                 },
@@ -283,7 +304,8 @@ impl Cell<'_> {
                 )));
             }
             played = round;
-            total += summary.total_loss;
+            total.add(summary.total_loss);
+            let loss = total.value();
             violation = summary.largest_violation.map_or(violation, |new| {
                 // NaN is no feasible point either
                 let worse = !(new <= violation.unwrap_or(0.0));
@@ -296,7 +318,17 @@ impl Cell<'_> {
             let certified = meter.certificate(CERTIFICATE_STEPS).context(here)?.regret;
             let (lower, upper, level) = match best {
                 None => (certified, certified, Level::Exact),
-                Some(best) => interval(total, best[i], certified),
+                Some(best) => interval(loss, best[i], certified, problem.objective.least_total())
+                    .map_err(|what| Error::Contradiction {
+                    place: self.here(),
+                    what,
+                })?,
+            };
+            let trivial = Trivial {
+                gradient,
+                diameter: problem.set.geometry().diameter,
+                rounds: round as f64,
+                above_least: problem.objective.above_least(loss),
             };
             let bound = learner.guarantee().and_then(|g| {
                 let later =
@@ -312,7 +344,9 @@ impl Cell<'_> {
             let gap = follower.as_mut().and_then(|f| f.gap(inner.decision()));
             seen.push(Look {
                 round,
-                loss: total,
+                loss,
+                gradient,
+                trivial: trivial.regret(),
                 lower,
                 upper,
                 level,
@@ -323,11 +357,11 @@ impl Cell<'_> {
                 oracle_calls: learner.seen().oracle_calls,
             });
         }
-        let rounds = played as f64;
-        let proof = |g| Proof::new(g, problem, learner.seen(), rounds);
+        let end = seen.last().expect("a run is looked at when it ends");
+        let proof = |g| Proof::new(g, learner.seen(), &losses, end);
         Ok(Some(Outcome {
-            looks: seen,
             verdict: learner.guarantee().and_then(proof),
+            looks: seen,
             violation,
             oracle_calls: learner.seen().oracle_calls,
         }))
@@ -379,15 +413,56 @@ fn enough() -> extremal::Error {
     extremal::Error::Unsupported("asked to stop".into())
 }
 
-/// The regret of a total loss, from the comparator and from the gradients' certificate.
-fn interval(total: f64, best: Best, certificate: f64) -> (f64, f64, Level) {
-    let (lower, upper) = (total - best.value, total - best.floor);
+/// A sum that keeps what rounding would lose (Neumaier 1974).
+#[derive(Default)]
+struct Total {
+    sum: f64,
+    lost: f64,
+}
+
+impl Total {
+    fn add(&mut self, value: f64) {
+        let sum = self.sum + value;
+        self.lost += if self.sum.abs() >= value.abs() {
+            (self.sum - sum) + value
+        } else {
+            (value - sum) + self.sum
+        };
+        self.sum = sum;
+    }
+
+    fn value(&self) -> f64 {
+        self.sum + self.lost
+    }
+}
+
+/// The regret of a total loss, from the comparator and from the gradients' certificate; `least` is
+/// the least total that the losses allow. Numbers that contradict each other are an error.
+fn interval(
+    total: f64,
+    best: Best,
+    certificate: f64,
+    least: f64,
+) -> Result<(f64, f64, Level), String> {
+    let (lower, upper) = (total - best.value, total - best.floor.max(least));
     let (upper, level) = if certificate < upper {
         (certificate, Level::Certificate)
     } else {
         (upper, Level::Interval)
     };
-    (lower, upper.max(lower), level)
+    let wrong = if best.value < least {
+        format!("the best total is below {least}, the least that the losses allow")
+    } else if lower > total - least {
+        format!("the regret {lower} is above the total loss")
+    } else if lower <= upper {
+        return Ok((lower, upper, level));
+    } else {
+        format!("the regret is at least {lower} and at most {upper}")
+    };
+    let Best { value, floor } = best;
+    Err(format!(
+        "{wrong} (total loss {total}, best total between {floor} and {value}, certificate {certificate})"
+    ))
 }
 
 #[cfg(test)]
@@ -395,14 +470,53 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_one_even_where_rounding_crosses_it() {
-        let best = Best {
-            value: 3.0,
-            floor: 2.5,
-        };
-        assert_eq!(interval(10.0, best, 100.0), (7.0, 7.5, Level::Interval));
-        assert_eq!(interval(10.0, best, 7.2), (7.0, 7.2, Level::Certificate));
-        let (lower, upper, _) = interval(10.0, best, 7.0 - 1e-12);
-        assert_eq!((lower, upper), (7.0, 7.0));
+    fn numbers_that_contradict_each_other_are_an_error() {
+        let best = |value, floor| Best { value, floor };
+        let ok = |total, best, certificate, least| interval(total, best, certificate, least);
+        assert_eq!(
+            ok(10.0, best(3.0, 2.5), 100.0, 0.0),
+            Ok((7.0, 7.5, Level::Interval))
+        );
+        assert_eq!(
+            ok(10.0, best(3.0, 2.5), 7.2, 0.0),
+            Ok((7.0, 7.2, Level::Certificate))
+        );
+        // no total is below the least that the losses allow, whatever the search found
+        assert_eq!(
+            ok(10.0, best(3.0, -1.0), 100.0, 0.0),
+            Ok((7.0, 10.0, Level::Interval))
+        );
+        assert_eq!(
+            ok(-3.0, best(-5.0, -5.5), 100.0, f64::NEG_INFINITY),
+            Ok((2.0, 2.5, Level::Interval))
+        );
+        for (total, best, certificate, words) in [
+            (
+                10.0,
+                best(3.0, 2.5),
+                7.0 - 1e-12,
+                "at least 7 and at most 6.99",
+            ),
+            (10.0, best(3.0, 4.0), 100.0, "at least 7 and at most 6 "),
+            // a regret of 12 for a learner that lost 10 in all
+            (10.0, best(-2.0, -3.0), 100.0, "below 0"),
+            (10.0, best(f64::NAN, 2.0), 100.0, "at least NaN"),
+        ] {
+            let error = interval(total, best, certificate, 0.0).unwrap_err();
+            assert!(error.contains(words), "{error}");
+            assert!(
+                error.contains("total loss 10, best total between"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_total_keeps_what_rounding_would_lose() {
+        let mut total = Total::default();
+        for value in [1.0, 1e16, 1.0, -1e16, 1.0] {
+            total.add(value);
+        }
+        assert_eq!(total.value(), 3.0);
     }
 }

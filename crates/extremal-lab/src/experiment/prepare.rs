@@ -7,6 +7,7 @@ use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
+use extremal::theory::LossFacts;
 use serde_json::Value;
 
 use super::{Experiment, LearnerConfig, ProblemConfig, ProblemLines, RowsFrom, Source};
@@ -199,7 +200,8 @@ impl Built {
         let objective = &built.objective;
         let weight = built.rows.as_ref().map_or(1.0, Rows::weight_bound);
         built.gradient = weight * objective.gradient_bound(row, label, reach);
-        built.smoothness = weight * objective.smoothness(row);
+        // weights do not shrink the ridge term
+        built.smoothness = weight.max(1.0) * objective.smoothness(row);
         if let (Some(rows), SetSpec::Simplex(_)) = (&built.rows, &config.set) {
             // ⟨a, x⟩ lies between a's entries, which says more than |a||x| does: for log-wealth,
             // that it stays away from 0
@@ -284,6 +286,15 @@ impl Built {
             (Source::Rows(_), None) => Err(extremal::Error::Unsupported(
                 "the examples were not read".into(),
             )),
+        }
+    }
+
+    /// What theorems may take for granted of the losses of a stream of this problem.
+    pub fn losses(&self, stream: &dyn Stream) -> LossFacts {
+        LossFacts {
+            // that of the longest row and the largest weight
+            smoothness: self.smoothness,
+            ..self.objective.facts(f64::INFINITY, !stream.is_adaptive())
         }
     }
 

@@ -417,11 +417,7 @@ impl Session {
                     ..own
                 },
             });
-            let own = proven(
-                track,
-                self.objective.strong_convexity(),
-                self.counters.violation,
-            );
+            let own = proven(track, &self.objective, &self.counters);
             bound = match (bound, own) {
                 (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),
                 (Some(Proven::Bound(_)), other) => other,
@@ -445,13 +441,15 @@ fn spare(dim: usize) -> extremal::Result<()> {
         .map_err(|_| extremal::Error::Memory { features: dim })
 }
 
-fn proven(track: &Track, strong_convexity: f64, violation: f64) -> Option<Proven> {
+fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<Proven> {
     let guarantee = track.learner.guarantee()?;
     let report = guarantee.report(&Watched {
         seen: *track.learner.seen(),
         diameter: track.set.geometry().diameter,
-        strong_convexity,
-        violation: Some(violation),
+        // examples are fixed beforehand, and nobody knows how long the longest will be
+        losses: objective.facts(f64::INFINITY, true),
+        violation: Some(counters.violation),
+        above_least: objective.above_least(counters.whole_loss),
     });
     let broken: Vec<String> = report.failed().map(|check| check.detail.clone()).collect();
     Some(if !broken.is_empty() {

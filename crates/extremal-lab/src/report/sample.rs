@@ -200,11 +200,18 @@ fn rows(
                 seed,
                 round: round.min(horizon),
                 loss: -t,
+                largest_gradient: 1.0,
                 regret_lower: value,
                 regret_upper: value,
                 level: "exact".into(),
                 bound: Some(2.0 * learner.5 * t.powf(learner.4)),
                 certificate: (learner.0 == "gauge-ftrl").then_some(1.4 * value),
+                trivial: 2.0 * t,
+                vacuous: if 2.0 * learner.5 * t.powf(learner.4) < 2.0 * t {
+                    String::new()
+                } else {
+                    "bound".into()
+                },
                 surrogate: follows.then(|| 3.0 * t.powf(-learner.2)),
                 surrogate_bound: follows.then(|| 8.0 * t.powf(-0.6)),
                 oracle_calls: if learner.0 == "ogd" {

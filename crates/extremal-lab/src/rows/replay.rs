@@ -80,4 +80,8 @@ impl Stream for Replay {
     fn label_bound(&self) -> f64 {
         self.rows.label_bound()
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }

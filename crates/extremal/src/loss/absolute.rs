@@ -40,4 +40,8 @@ impl Loss for Absolute {
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
+
+    fn is_nonnegative(&self) -> bool {
+        true
+    }
 }

@@ -46,6 +46,10 @@ impl Loss for Hinge {
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
+
+    fn is_nonnegative(&self) -> bool {
+        true
+    }
 }
 
 /// ½max(0, 1 − yz)².
@@ -87,5 +91,9 @@ impl Loss for SquaredHinge {
 
     fn smoothness(&self) -> f64 {
         1.0
+    }
+
+    fn is_nonnegative(&self) -> bool {
+        true
     }
 }

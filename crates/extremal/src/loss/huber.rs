@@ -85,4 +85,8 @@ impl Loss for HuberLoss {
     fn smoothness(&self) -> f64 {
         1.0
     }
+
+    fn is_nonnegative(&self) -> bool {
+        true
+    }
 }

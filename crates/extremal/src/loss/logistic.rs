@@ -53,6 +53,10 @@ impl Loss for Logistic {
     fn smoothness(&self) -> f64 {
         0.25
     }
+
+    fn is_nonnegative(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::pair::{Gradient, Point, Row};
 use crate::spec::registry;
+use crate::theory::LossFacts;
 use crate::{Error, Result, kernel};
 
 pub mod absolute;
@@ -102,6 +103,12 @@ pub trait Loss: Send + Sync {
 
     /// Whether the loss is linear in z, so that regret is exact after one oracle call.
     fn is_linear(&self) -> bool {
+        false
+    }
+
+    /// Whether no value is below 0, whatever z and the label: then no fixed decision has a total
+    /// loss below 0. False where that is not known.
+    fn is_nonnegative(&self) -> bool {
         false
     }
 
@@ -360,9 +367,34 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
+    /// What theorems may take for granted of these losses, for rows of norm at most `row` (∞ where
+    /// no bound is known) and weights of at most 1; `oblivious` where no loss depends on a decision.
+    pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
+        LossFacts {
+            strong_convexity: self.strong_convexity(),
+            smoothness: self.smoothness(row),
+            oblivious,
+        }
+    }
+
     /// Whether the whole loss is linear in x, so that regret is exact after one oracle call.
     pub fn is_linear(&self) -> bool {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
+    }
+
+    /// The least total that the losses of any rounds allow: 0 where no loss is below 0, −∞ where
+    /// no least value is known. A ridge term and a form are never below 0.
+    pub fn least_total(&self) -> f64 {
+        if self.loss.is_nonnegative() {
+            0.0
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+
+    /// How far a total of losses is above [`Objective::least_total`]; no regret is larger.
+    pub fn above_least(&self, total: f64) -> f64 {
+        total - self.least_total()
     }
 
     fn largest(&self) -> f64 {

@@ -91,4 +91,8 @@ impl Loss for QuantileLoss {
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
+
+    fn is_nonnegative(&self) -> bool {
+        true
+    }
 }

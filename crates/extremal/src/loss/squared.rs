@@ -40,4 +40,8 @@ impl Loss for Squared {
     fn smoothness(&self) -> f64 {
         1.0
     }
+
+    fn is_nonnegative(&self) -> bool {
+        true
+    }
 }

@@ -130,8 +130,4 @@ impl Stream for AdversaryStream {
     fn row_bound(&self) -> f64 {
         1.0 + 1e-12
     }
-
-    fn is_adaptive(&self) -> bool {
-        true
-    }
 }

@@ -127,4 +127,8 @@ impl Stream for DuplicatedStream {
     fn label_bound(&self) -> f64 {
         self.norm * (1.0 + 1e-12) + 3.0 * self.noise
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }

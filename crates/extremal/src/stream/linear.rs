@@ -104,6 +104,10 @@ impl Stream for DriftStream {
     fn row_bound(&self) -> f64 {
         1.0 + 1e-12
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }
 
 /// Spec of `noise`: zero-mean gradients on the unit sphere.
@@ -147,6 +151,10 @@ impl Stream for NoiseStream {
     fn row_bound(&self) -> f64 {
         1.0 + 1e-12
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }
 
 /// Spec of `alternating`: u, −u, u, −u, …
@@ -187,5 +195,9 @@ impl Stream for AlternatingStream {
 
     fn row_bound(&self) -> f64 {
         1.0 + 1e-12
+    }
+
+    fn is_adaptive(&self) -> bool {
+        false
     }
 }

@@ -74,9 +74,11 @@ pub trait Stream: Send {
         0.0
     }
 
-    /// Whether rounds depend on decisions, so that they can't be replayed without them.
+    /// Whether rounds may depend on decisions. A stream that ignores the decisions answers
+    /// `false`: its rounds can be replayed without a learner, and theorems about losses that were
+    /// fixed beforehand apply to it.
     fn is_adaptive(&self) -> bool {
-        false
+        true
     }
 }
 

@@ -187,6 +187,10 @@ impl Stream for RotatingStream {
             Kind::Linear => 0.0,
         }
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }
 
 /// Gaussian, cut at three standard deviations.
@@ -286,5 +290,9 @@ impl Stream for SwitchingStream {
 
     fn label_bound(&self) -> f64 {
         self.spec.norm * (1.0 + 1e-12) + 3.0 * self.spec.noise
+    }
+
+    fn is_adaptive(&self) -> bool {
+        false
     }
 }

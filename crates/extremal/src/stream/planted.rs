@@ -186,4 +186,8 @@ impl Stream for Planted {
             Label::Sign => 1.0,
         }
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }

@@ -129,6 +129,10 @@ impl Stream for HeavyTailedStream {
     fn row_bound(&self) -> f64 {
         f64::INFINITY
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }
 
 /// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, … for so many rounds each.
@@ -229,5 +233,9 @@ impl Stream for ScaleJumpStream {
 
     fn row_bound(&self) -> f64 {
         self.scales[1] * (1.0 + 1e-12)
+    }
+
+    fn is_adaptive(&self) -> bool {
+        false
     }
 }

@@ -173,4 +173,8 @@ impl Stream for ZipfStream {
     fn label_bound(&self) -> f64 {
         1.0
     }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
 }

@@ -1,6 +1,6 @@
 //! Every theorem's bound as a function, with its assumptions, and a check of a run against them.
 //! A curve is only worth drawing where the assumptions were verified, and says nothing where it
-//! exceeds the trivial G·D·T.
+//! is [vacuous](is_vacuous).
 //!
 //! A theorem is one [`Theorem`] in one file of this module, and its name in the list below, which
 //! makes it a [`Guarantee`].
@@ -58,6 +58,7 @@ mod ons;
 mod perturbed;
 mod sc_ofw;
 mod so_ogd;
+mod vacuous;
 
 pub use adahedge::{AdaHedge, adahedge};
 pub use coin_ftrl::{CoinFtrl, coin_betting};
@@ -92,6 +93,7 @@ pub use sc_ofw::{
     sc_ofw_general_lemma,
 };
 pub use so_ogd::{SoOgd, SoOgdPlayed, so_ogd, so_ogd_separations};
+pub use vacuous::{Trivial, is_vacuous};
 
 /// A theorem about a learner's regret, with its constants filled in.
 pub trait Theorem {
@@ -190,9 +192,14 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, but for this violation.
     Feasible(f64),
-    /// The bound is one of the mean over seeds, against losses that were fixed beforehand: no
-    /// single run can be held against it.
+    /// The bound is one of the mean over seeds: no single run can be held against it.
     InExpectation,
+    /// The losses are fixed beforehand: none depends on a decision.
+    Oblivious,
+    /// The losses are linear.
+    Linear,
+    /// The losses are β-smooth.
+    Smooth(f64),
     /// No entry of a gradient is larger than this in size.
     Entries {
         /// G.
@@ -215,6 +222,38 @@ pub struct Check {
     pub detail: String,
 }
 
+/// What is known of the losses of a run, to hold against the assumptions of a theorem. By default
+/// only that they are convex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LossFacts {
+    /// The λ that they have, 0 where none is known.
+    pub strong_convexity: f64,
+    /// A bound β of their second derivatives: 0 for linear losses, ∞ where no bound is known.
+    pub smoothness: f64,
+    /// Whether they were fixed beforehand, so that none depends on a decision.
+    pub oblivious: bool,
+}
+
+impl Default for LossFacts {
+    fn default() -> Self {
+        Self {
+            strong_convexity: 0.0,
+            smoothness: f64::INFINITY,
+            oblivious: false,
+        }
+    }
+}
+
+impl LossFacts {
+    /// Losses of which only their λ is known.
+    pub fn strongly_convex(lambda: f64) -> Self {
+        Self {
+            strong_convexity: lambda,
+            ..Self::default()
+        }
+    }
+}
+
 /// The largest violation of a set's constraints that counts as none.
 const FEASIBLE: f64 = 1e-9;
 
@@ -223,12 +262,15 @@ const FEASIBLE: f64 = 1e-9;
 pub struct Watched {
     /// What the learner saw.
     pub seen: Seen,
-    /// The λ that the losses have.
-    pub strong_convexity: f64,
+    /// What is known of the losses.
+    pub losses: LossFacts,
     /// The largest violation of any decision; `None` where the set can't tell.
     pub violation: Option<f64>,
     /// The set's ℓ2 diameter.
     pub diameter: f64,
+    /// How far the total loss is above the least total that the losses allow:
+    /// [`Objective::above_least`](crate::loss::Objective::above_least).
+    pub above_least: f64,
 }
 
 /// What a theorem is worth for a run.
@@ -236,7 +278,7 @@ pub struct Watched {
 pub struct Report {
     /// The bound for the rounds played.
     pub bound: f64,
-    /// Whether it says no more than G·D·T, G the largest gradient seen.
+    /// Whether it says nothing that does not hold for every run: [`is_vacuous`].
     pub vacuous: bool,
     /// Each assumption, and that decisions were feasible where that is known.
     pub checks: Vec<Check>,
@@ -271,13 +313,14 @@ impl Guarantee {
         self.inner().assumptions()
     }
 
-    /// Holds a run against the assumptions. `strong_convexity` is what the losses have.
-    pub fn check(&self, seen: &Seen, strong_convexity: f64) -> Vec<Check> {
+    /// Holds a run against the assumptions.
+    pub fn check(&self, seen: &Seen, losses: &LossFacts) -> Vec<Check> {
         let watched = Watched {
             seen: *seen,
-            strong_convexity,
+            losses: *losses,
             violation: None,
-            diameter: f64::NAN,
+            diameter: f64::INFINITY,
+            above_least: f64::INFINITY,
         };
         let assumptions = self.assumptions().into_iter();
         assumptions.map(|a| watched.check(a)).collect()
@@ -286,13 +329,14 @@ impl Guarantee {
     /// What the theorem is worth for a run.
     ///
     /// ```
-    /// use extremal::theory::{OgdConvex, Guarantee, Seen, Watched};
+    /// use extremal::theory::{OgdConvex, Guarantee, LossFacts, Seen, Watched};
     /// let theorem = Guarantee::from(OgdConvex { gradient: 1.0, diameter: 2.0 });
     /// let mut run = Watched {
     ///     seen: Seen { rounds: 100, largest_gradient: 1.0, oracle_calls: 0 },
-    ///     strong_convexity: 0.0,
+    ///     losses: LossFacts::default(),
     ///     violation: Some(0.0),
     ///     diameter: 2.0,
+    ///     above_least: 80.0,
     /// };
     /// let report = theorem.report(&run);
     /// assert_eq!((report.bound, report.vacuous, report.failed().count()), (30.0, false, 0));
@@ -306,13 +350,23 @@ impl Guarantee {
         let assumptions = self.assumptions().into_iter().chain(feasible);
         Report {
             bound,
-            vacuous: is_vacuous(bound, run.seen.largest_gradient, run.diameter, rounds),
+            vacuous: is_vacuous(bound, run.trivial().regret()),
             checks: assumptions.map(|a| run.check(a)).collect(),
         }
     }
 }
 
 impl Watched {
+    /// What holds for this run whatever the learner does.
+    pub fn trivial(&self) -> Trivial {
+        Trivial {
+            gradient: self.seen.largest_gradient,
+            diameter: self.diameter,
+            rounds: self.seen.rounds as f64,
+            above_least: self.above_least,
+        }
+    }
+
     fn check(&self, assumption: Assumption) -> Check {
         let Seen {
             rounds,
@@ -331,7 +385,7 @@ impl Watched {
                 format!("{rounds} rounds played, T = {t}"),
             ),
             Assumption::StronglyConvexLosses(l) => {
-                let lambda = self.strong_convexity;
+                let lambda = self.losses.strong_convexity;
                 let holds = lambda >= l * (1.0 - 1e-12);
                 let sign = if holds { "≥" } else { "<" };
                 (
@@ -352,6 +406,35 @@ impl Watched {
                 false,
                 "the bound is for the mean over seeds, not for one run".into(),
             ),
+            Assumption::Oblivious => {
+                let holds = self.losses.oblivious;
+                let detail = if holds {
+                    "losses fixed beforehand"
+                } else {
+                    "losses may depend on decisions, and the theorem needs losses fixed beforehand"
+                };
+                (holds, detail.into())
+            }
+            Assumption::Linear => {
+                let holds = self.losses.smoothness == 0.0;
+                let detail = if holds {
+                    "linear losses"
+                } else {
+                    "losses not linear, and the theorem needs linear ones"
+                };
+                (holds, detail.into())
+            }
+            Assumption::Smooth(beta) => {
+                let known = self.losses.smoothness;
+                let holds = known <= beta * (1.0 + 1e-12);
+                let detail = if known.is_finite() {
+                    let sign = if holds { "≤" } else { ">" };
+                    format!("losses smooth with {known} {sign} β = {beta}")
+                } else {
+                    format!("losses not known to be smooth, and the theorem needs β = {beta}")
+                };
+                (holds, detail)
+            }
             Assumption::Entries { bound, largest } => {
                 let holds = largest <= bound * (1.0 + 1e-12);
                 let sign = if holds { "≤" } else { ">" };
@@ -359,7 +442,7 @@ impl Watched {
                 (holds, detail)
             }
             Assumption::ExpConcaveLosses(alpha) => {
-                let lambda = self.strong_convexity;
+                let lambda = self.losses.strong_convexity;
                 let known = lambda / largest_gradient / largest_gradient;
                 let holds = known >= alpha * (1.0 - 1e-12);
                 let sign = if holds { "≥" } else { "<" };
@@ -375,9 +458,4 @@ impl Watched {
             detail,
         }
     }
-}
-
-/// Whether a bound says less than G·D·T, which every feasible learner keeps.
-pub fn is_vacuous(bound: f64, gradient: f64, diameter: f64, rounds: f64) -> bool {
-    !(bound < gradient * diameter * rounds)
 }

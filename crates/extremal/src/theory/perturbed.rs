@@ -68,12 +68,12 @@ pub fn sampling_noise(
 }
 
 /// What is taken for granted of the losses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Losses {
     /// Linear ones.
     Linear,
-    /// Smooth ones.
-    Smooth,
+    /// Those of smoothness β.
+    Smooth(f64),
     /// Any convex ones.
     Convex,
 }
@@ -83,7 +83,7 @@ impl Losses {
     pub fn of(smoothness: Option<f64>) -> Self {
         match smoothness {
             Some(0.0) => Self::Linear,
-            Some(_) => Self::Smooth,
+            Some(beta) => Self::Smooth(beta),
             None => Self::Convex,
         }
     }
@@ -91,9 +91,22 @@ impl Losses {
     fn theorem(self) -> &'static str {
         match self {
             Self::Linear => "Perturbed leader, mean over seeds, linear losses",
-            Self::Smooth => "Perturbed leader, mean over seeds, smooth losses",
+            Self::Smooth(_) => "Perturbed leader, mean over seeds, smooth losses",
             Self::Convex => "Perturbed leader, mean over seeds",
         }
+    }
+
+    fn assumptions(self, gradient: Option<f64>) -> Vec<Assumption> {
+        let kind = match self {
+            Self::Linear => Some(Assumption::Linear),
+            Self::Smooth(beta) => Some(Assumption::Smooth(beta)),
+            Self::Convex => None,
+        };
+        let gradient = gradient.map(Assumption::Gradient).into_iter();
+        gradient
+            .chain(kind)
+            .chain([Assumption::Oblivious, Assumption::InExpectation])
+            .collect()
     }
 }
 
@@ -134,10 +147,7 @@ impl Theorem for PerturbedFixed {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        vec![
-            Assumption::Gradient(self.gradient),
-            Assumption::InExpectation,
-        ]
+        self.losses.assumptions(Some(self.gradient))
     }
 }
 
@@ -168,10 +178,6 @@ impl Theorem for PerturbedAdaptive {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        let gradient = self.gradient.map(Assumption::Gradient);
-        gradient
-            .into_iter()
-            .chain([Assumption::InExpectation])
-            .collect()
+        self.losses.assumptions(self.gradient)
     }
 }

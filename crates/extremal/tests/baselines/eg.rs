@@ -3,7 +3,7 @@
 
 use extremal::learner::Learner;
 use extremal::pair::Gradient;
-use extremal::theory::{self, Assumption};
+use extremal::theory::{self, Assumption, LossFacts};
 
 use crate::support::*;
 
@@ -262,7 +262,10 @@ fn entries_beyond_the_bound_are_told_and_large_norms_are_not() {
     let mut learner = learner("eg:entry-bound=1", &set);
     play(&mut *learner, &[1.0; 100]); // norm 10
     let holds = |learner: &dyn Learner| {
-        let checks = learner.guarantee().unwrap().check(learner.seen(), 0.0);
+        let checks = learner
+            .guarantee()
+            .unwrap()
+            .check(learner.seen(), &LossFacts::default());
         assert_eq!(checks.len(), 1);
         assert!(matches!(
             checks[0].assumption,

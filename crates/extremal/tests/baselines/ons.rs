@@ -10,7 +10,7 @@ use extremal::Error;
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::pair::Gradient;
 use extremal::set::{Set, SetSpec, SharedSet};
-use extremal::theory::{self, Assumption};
+use extremal::theory::{self, Assumption, LossFacts};
 
 use crate::support::*;
 
@@ -410,7 +410,7 @@ fn portfolios_stay_below_the_bound() {
             );
             let by_hand = 5.0 * (1.0 + bound * 2f64.sqrt()) * d as f64 * (t as f64).ln();
             assert!((book / by_hand - 1.0).abs() < 1e-12);
-            let checks = guarantee.check(learner.seen(), 0.0);
+            let checks = guarantee.check(learner.seen(), &LossFacts::default());
             let failed: Vec<_> = checks.iter().filter(|c| !c.holds).collect();
             // nothing but a strongly convex loss is known to be exp-concave from outside
             assert_eq!(failed.len(), 1, "{checks:?}");
@@ -497,11 +497,11 @@ fn strongly_convex_losses_are_exp_concave_and_keep_the_bound() {
     let u = scaled(1.0 / norm(&mean).max(1.0), &mean);
     let best = 0.5 * lambda * (squares - 2.0 * dot(&sum, &u) + t as f64 * dot(&u, &u));
     let guarantee = learner.guarantee().unwrap();
-    let checks = guarantee.check(learner.seen(), lambda);
+    let checks = guarantee.check(learner.seen(), &LossFacts::strongly_convex(lambda));
     assert!(checks.iter().all(|c| c.holds), "{checks:?}");
     assert!(
         !guarantee
-            .check(learner.seen(), 0.9 * lambda)
+            .check(learner.seen(), &LossFacts::strongly_convex(0.9 * lambda))
             .iter()
             .all(|c| c.holds)
     );

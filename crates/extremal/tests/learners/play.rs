@@ -8,7 +8,7 @@ use extremal::loss::{Loss, Objective};
 use extremal::pair::{Point, Row};
 use extremal::set::Set;
 use extremal::stream::{Round, Stream, StreamSpec};
-use extremal::theory::Assumption;
+use extremal::theory::{Assumption, LossFacts};
 use extremal::{Error, game};
 use std::sync::Arc;
 
@@ -126,7 +126,12 @@ fn check_run(
     );
 
     let guarantee = learner.guarantee();
-    let checks = guarantee.map(|g| g.check(seen, objective.strong_convexity()));
+    let checks = guarantee.map(|g| {
+        g.check(
+            seen,
+            &LossFacts::strongly_convex(objective.strong_convexity()),
+        )
+    });
     if let Some(own) = learner.certificate() {
         let curved = checks
             .iter()

@@ -4,7 +4,7 @@
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
 use extremal::set::SharedSet;
-use extremal::theory;
+use extremal::theory::{self, LossFacts};
 
 use crate::common::{
     atom, centre, distance, minus, normals, plus, rng, scaled, soak, spike, unit, written,
@@ -353,7 +353,7 @@ fn the_regret_of_strongly_convex_losses_keeps_to_the_bound() {
                 let guarantee = learner.guarantee().unwrap();
                 assert!(
                     guarantee
-                        .check(learner.seen(), lambda)
+                        .check(learner.seen(), &LossFacts::strongly_convex(lambda))
                         .iter()
                         .all(|c| c.holds)
                 );

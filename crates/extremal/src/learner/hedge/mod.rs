@@ -49,7 +49,7 @@ use serde_json::Value;
 use super::{Learner, LearnerSpec, MakeLearner, Storage};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
-use crate::theory::{AdaHedge, Assumption};
+use crate::theory::{AdaHedge, Assumption, LossFacts};
 use crate::{Error, Result};
 
 const NAME: &str = "hedge";
@@ -195,13 +195,14 @@ impl MakeLearner for Hedge {
 fn guarantee(learner: &dyn Learner, regret: f64) -> Option<AdaHedge> {
     let own = learner.guarantee()?;
     let (mut lambda, mut gradient, mut horizon) = (0.0, None, None);
-    for check in own.check(learner.seen(), f64::INFINITY) {
+    for check in own.check(learner.seen(), &LossFacts::strongly_convex(f64::INFINITY)) {
         match check.assumption {
             Assumption::Gradient(g) if !check.holds => gradient = Some(g),
             // feasible as it is: the mixture is, if its bases are
             Assumption::Gradient(_) | Assumption::Feasible(_) => {}
             // the mixture reacts to what a base has drawn
-            Assumption::InExpectation => return None,
+            Assumption::InExpectation | Assumption::Oblivious => return None,
+            Assumption::Linear | Assumption::Smooth(_) => return None,
             Assumption::Horizon(t) => horizon = Some(t),
             Assumption::StronglyConvexLosses(l) => lambda = l,
             // known of the losses that bases are shown only as far as the ridge term goes

@@ -272,8 +272,8 @@ fn hindsight_refuses_what_it_has_no_answer_for() {
     done(&[&learn[..], &[text(&model)]].concat());
     let made = ["learn", text(&data), "--classes=-1,1", "--hindsight"];
     let resumed = ["learn", text(&data), "-i", text(&model), "--hindsight"];
-    for words in [made, resumed] {
-        let output = run(&words);
+    for words in [&made[..], &resumed] {
+        let output = run(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(errors(&output).contains("one per class: leave it out"));
     }

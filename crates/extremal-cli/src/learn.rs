@@ -196,6 +196,13 @@ pub struct Learn {
     /// Score the final model on this file
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     test: Option<PathBuf>,
+    /// Look for the best fixed weights at the end, with a proof: one more pass over a file;
+    /// examples from a pipe are kept in memory
+    #[arg(long, help_heading = "Reports")]
+    hindsight: bool,
+    /// Write the certified regret against weights of any norm, as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    certificate: Option<PathBuf>,
     /// Write a CSV row per report point
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     trace: Option<PathBuf>,
@@ -327,6 +334,8 @@ impl Learn {
             drop_resume_state: self.drop_resume_state,
             checkpoint_every: self.checkpoint_every,
             predictions: self.predictions.clone(),
+            hindsight: self.hindsight,
+            certificate: self.certificate.clone(),
             test: self.test.clone(),
             trace: self.trace.clone(),
             trace_every: self.trace_every,

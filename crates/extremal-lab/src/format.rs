@@ -18,6 +18,16 @@ pub fn significant(x: f64, digits: i32) -> String {
     decimals(x, (digits - 1 - magnitude).clamp(0, digits) as usize)
 }
 
+/// The same for x > 0, rounded down, so that "up to this" stays true.
+pub fn at_most(x: f64, digits: i32) -> String {
+    let nearest = significant(x, digits);
+    if (nearest.replace(',', "").parse()).is_ok_and(|shown: f64| shown <= x) {
+        return nearest;
+    }
+    let unit = 10f64.powi(x.log10().floor() as i32 + 1 - digits);
+    significant(x - 0.5 * unit.min(1.0), digits)
+}
+
 /// With so many decimals, thousands apart.
 fn decimals(x: f64, places: usize) -> String {
     let text = format!("{:.places$}", x.abs());
@@ -135,6 +145,15 @@ mod tests {
             assert_eq!(significant(x, 4), text);
         }
         assert_eq!(count(256_000), "256,000");
+        for (x, text) in [
+            (24.0999, "24.0"),
+            (24.0, "24.0"),
+            (12345.6, "12,345"),
+            (0.09996, "0.0999"),
+            (9.999, "9.99"),
+        ] {
+            assert_eq!(at_most(x, 3), text);
+        }
         assert_eq!(count(42), "42");
     }
 

@@ -1,5 +1,6 @@
 //! `learn`, `predict` and `inspect` as a user runs them.
 
+mod certified;
 mod classes;
 mod columns;
 mod interrupted;

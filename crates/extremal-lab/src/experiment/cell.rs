@@ -282,7 +282,7 @@ impl Cell<'_> {
         let mut meter = Meter::of(&problem.set, &problem.objective);
         let mut violation: Option<f64> = None;
         let (mut played, mut gradient) = (0, 0.0_f64);
-        let mut total = Total::default();
+        let (mut total, mut rounding) = (Total::default(), 0.0);
         let mut seen = Vec::with_capacity(looks.len());
         for (i, &round) in looks.iter().enumerate() {
             let mut stop = false;
@@ -312,6 +312,7 @@ impl Cell<'_> {
             }
             played = round;
             total.add(summary.total_loss);
+            rounding += summary.rounding + f64::EPSILON * summary.total_loss.abs();
             let loss = total.value();
             violation = summary.largest_violation.map_or(violation, |new| {
                 // NaN is no feasible point either
@@ -322,14 +323,21 @@ impl Cell<'_> {
                     violation.or(Some(new))
                 }
             });
-            let certified = meter.certificate(CERTIFICATE_STEPS).context(here)?.regret;
+            let certified = meter.certificate(CERTIFICATE_STEPS).context(here)?;
             let (lower, upper, level) = match best {
-                None => (certified, certified, Level::Exact),
-                Some(best) => interval(loss, best[i], certified, problem.objective.least_total())
-                    .map_err(|what| Error::Contradiction {
-                    place: self.here(),
-                    what,
-                })?,
+                None => {
+                    let lower = certified.regret - 2.0 * certified.rounding;
+                    (lower, certified.regret, Level::Exact)
+                }
+                Some(best) => {
+                    let (least, certified) = (problem.objective.least_total(), certified.regret);
+                    interval((loss, rounding), best[i], certified, least).map_err(|what| {
+                        Error::Contradiction {
+                            place: self.here(),
+                            what,
+                        }
+                    })?
+                }
             };
             let trivial = Trivial {
                 gradient,
@@ -443,15 +451,17 @@ impl Total {
     }
 }
 
-/// The regret of a total loss, from the comparator and from the gradients' certificate; `least` is
-/// the least total that the losses allow. Numbers that contradict each other are an error.
+/// The regret of a total loss, which is known up to `rounding`, from the comparator and from the
+/// gradients' certificate; `least` is the least total that the losses allow. Numbers that contradict
+/// each other are an error.
 fn interval(
-    total: f64,
+    (total, rounding): (f64, f64),
     best: Best,
     certificate: f64,
     least: f64,
 ) -> Result<(f64, f64, Level), String> {
-    let (lower, upper) = (total - best.value, total - best.floor.max(least));
+    let upper = total + rounding - best.floor.max(least);
+    let lower = total - rounding - best.value;
     let (upper, level) = if certificate < upper {
         (certificate, Level::Certificate)
     } else {
@@ -479,7 +489,7 @@ mod tests {
     #[test]
     fn numbers_that_contradict_each_other_are_an_error() {
         let best = |value, floor| Best { value, floor };
-        let ok = |total, best, certificate, least| interval(total, best, certificate, least);
+        let ok = |total, best, certificate, least| interval((total, 0.0), best, certificate, least);
         assert_eq!(
             ok(10.0, best(3.0, 2.5), 100.0, 0.0),
             Ok((7.0, 7.5, Level::Interval))

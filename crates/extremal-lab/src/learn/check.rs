@@ -23,11 +23,14 @@ pub(super) fn options(options: &LearnOptions) -> Result<()> {
         return refuse("--passes must be at least 1");
     }
     let data = options.data.as_deref().filter(|path| !is_dash(path));
+    if options.hindsight && options.skip_consumed && options.passes > 1 {
+        return refuse("--hindsight with --continue needs --passes 1");
+    }
     if options.passes > 1 {
         let Some(path) = data else {
             return refuse("standard input can be read once: --passes needs a file");
         };
-        if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        if !can_be_read_again(data) {
             return Err(Error::Usage(format!(
                 "{} is no regular file and can be read once: --passes needs one",
                 path.display()
@@ -52,11 +55,19 @@ pub(super) fn options(options: &LearnOptions) -> Result<()> {
         ("-f", options.model.as_deref(), Use::Write),
         ("-p", options.predictions.as_deref(), Use::Write),
         ("--trace", options.trace.as_deref(), Use::Write),
+        ("--certificate", options.certificate.as_deref(), Use::Write),
     ])?;
     match &options.test {
         Some(path) => test(path, data),
         None => Ok(()),
     }
+}
+
+/// Whether the stream is a file that can be opened once more; one that is not there is an error
+/// later on.
+pub(super) fn can_be_read_again(data: Option<&Path>) -> bool {
+    let data = data.filter(|path| !is_dash(path));
+    data.is_some_and(|path| fs::metadata(path).map_or(true, |about| about.is_file()))
 }
 
 /// A test file must be there before the first round, and not be the stream itself.

@@ -64,23 +64,16 @@ pub fn inspect(path: &Path) -> Result<String> {
             lines.push(("oracle calls".into(), format::count(session.oracle_calls())));
             if session.rounds() > 0 {
                 let certified = session.certify()?;
-                lines.push((
-                    "regret".into(),
-                    format!(
-                        "≤ {} ({} certificate)",
-                        format::significant(certified.certificate.regret, 5),
-                        certified.certificate.level
-                    ),
-                ));
-                let bound = match certified.bound {
-                    None => "none proven".into(),
-                    Some(Proven::Bound(bound)) => {
-                        format!("regret ≤ {}", format::significant(bound, 5))
-                    }
-                    Some(Proven::Vacuous) => "vacuous".into(),
-                    Some(Proven::Broken(why)) => format!("does not apply: {why}"),
+                lines.push(("regret".into(), certified.regret(session.rounds())));
+                if let Some(comparators) = certified.comparators() {
+                    lines.push(("comparators".into(), comparators));
+                }
+                let regret = match certified.bound {
+                    Some(Proven::Bound(_)) => "regret ≤ ",
+                    _ => "",
                 };
-                lines.push(("guarantee".into(), bound));
+                let guarantee = format!("{regret}{}", certified.bound());
+                lines.push(("guarantee".into(), guarantee));
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Learning from a stream of examples: one pass, resumable, with its regret certified.
 
+mod certified;
 mod check;
 mod classes;
+mod hindsight;
 mod inspect;
 mod plan;
 mod predict;

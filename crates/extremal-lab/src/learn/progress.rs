@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use extremal::learner::Certificate;
-
-use super::session::{Round, Session};
+use super::session::{Certified, Round, Session};
 use crate::format;
 
 /// When a line is due.
@@ -93,8 +91,8 @@ pub struct Point {
     pub average: f64,
     /// The same since the last line.
     pub since: f64,
-    /// The certified regret, if it can be had.
-    pub certificate: Option<Certificate>,
+    /// The certified regret.
+    pub certified: Certified,
     /// The last round.
     pub last: Round,
     /// Oracle calls made to play.
@@ -149,9 +147,11 @@ pub fn line(point: &Point, names: &[String]) -> String {
     } else {
         (name(point.last.label), name(point.last.prediction))
     };
-    let regret = match &point.certificate {
-        Some(certificate) => format!("{:.6}", certificate.regret / point.round as f64),
-        None => "—".into(),
+    let regret = if point.certified.is_vacuous() {
+        "vacuous".into()
+    } else {
+        let certificate = &point.certified.certificate;
+        format!("{:.6}", certificate.regret / point.round as f64)
     };
     format!(
         "{:>10} {:>10} {:>12} {:>12} {:>12} {:>8} {:>12} {:>10}\n",
@@ -176,8 +176,7 @@ fn number(v: f64) -> String {
 
 /// One line of JSON.
 pub fn json(point: &Point) -> String {
-    let regret = point.certificate.as_ref().map(|c| c.regret);
-    let level = point.certificate.as_ref().map(|c| c.level.to_string());
+    let certificate = &point.certified.certificate;
     let object = serde_json::json!({
         "round": point.round,
         "average_loss": point.average,
@@ -185,8 +184,10 @@ pub fn json(point: &Point) -> String {
         "label": point.last.label,
         "prediction": point.last.prediction,
         "features": point.last.features,
-        "regret_upper": regret,
-        "level": level,
+        "regret_upper": certificate.regret,
+        "level": certificate.level.to_string(),
+        "vacuous": point.certified.is_vacuous(),
+        "halving_radius": point.certified.halving,
         "oracle_calls": point.calls,
         "seconds": point.seconds,
     });
@@ -194,12 +195,12 @@ pub fn json(point: &Point) -> String {
 }
 
 /// The trace's head.
-pub const TRACE: &str = "round,loss,average_loss,since_last,regret_upper,average_regret_upper,sigma,gap,oracle_calls,seconds";
+pub const TRACE: &str = "round,loss,average_loss,since_last,regret_upper,average_regret_upper,sigma,gap,oracle_calls,seconds,vacuous,halving_radius";
 
 /// One row of the trace; a number that can't be had is left out.
 pub fn trace(point: &Point) -> String {
     let mut row = String::new();
-    let regret = point.certificate.as_ref().map_or(f64::NAN, |c| c.regret);
+    let regret = point.certified.certificate.regret;
     let numbers = [
         point.loss,
         point.average,
@@ -217,7 +218,11 @@ pub fn trace(point: &Point) -> String {
             let _ = write!(row, "{v:?}");
         }
     }
-    let _ = write!(row, ",{},{:.6}", point.calls, point.seconds);
+    let vacuous = point.certified.is_vacuous();
+    let _ = write!(row, ",{},{:.6},{vacuous},", point.calls, point.seconds);
+    if let Some(radius) = point.certified.halving {
+        let _ = write!(row, "{radius:?}");
+    }
     row
 }
 

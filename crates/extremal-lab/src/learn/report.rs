@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::hindsight::Found;
 use super::progress::{self, Every, Point, Schedule, Window};
 use super::run::{End, Progress, Run};
 use super::score::Tested;
@@ -35,7 +36,7 @@ impl Trace {
 }
 
 impl Run<'_> {
-    fn say(&mut self, text: &str) {
+    pub fn say(&mut self, text: &str) {
         if self.options.progress == Progress::Table {
             self.host.say(text);
         }
@@ -102,7 +103,7 @@ impl Run<'_> {
             loss: counters.loss,
             average: counters.loss / counters.weight,
             since: 0.0,
-            certificate: Some(certified.certificate),
+            certified,
             last: self.last,
             calls: self.session.oracle_calls(),
             seconds: self.host.seconds() - self.started,
@@ -149,20 +150,17 @@ impl Run<'_> {
         if self.session.rounds() > 0 {
             let certified = self.session.certify()?;
             let counters = self.session.counters();
-            let rounds = self.session.rounds() as f64;
-            let regret = certified.certificate.regret;
             text += &format!(
-                "average loss     {}\nregret           ≤ {} ({} certificate), {} per round\nbound            {}\nviolation        {:.1e} at most, where looked\n",
+                "average loss     {}\nregret           {}\n",
                 format::fixed(counters.loss / counters.weight),
-                format::significant(regret, 5),
-                certified.certificate.level,
-                format::significant(regret / rounds, 4),
-                match certified.bound {
-                    None => "none proven".into(),
-                    Some(Proven::Bound(bound)) => format::significant(bound, 5),
-                    Some(Proven::Vacuous) => "vacuous".into(),
-                    Some(Proven::Broken(why)) => format!("does not apply: {why}"),
-                },
+                certified.regret(self.session.rounds()),
+            );
+            if let Some(comparators) = certified.comparators() {
+                text += &format!("comparators      {comparators}\n");
+            }
+            text += &format!(
+                "bound            {}\nviolation        {:.1e} at most, where looked\n",
+                certified.bound(),
                 counters.violation,
             );
         }
@@ -195,8 +193,17 @@ impl Run<'_> {
         }
     }
 
+    /// The best weights in hindsight.
+    pub fn show_found(&mut self, found: Option<&Found>) {
+        let text = match found {
+            None => "in hindsight     interrupted before anything was found\n".into(),
+            Some(found) => found.describe(),
+        };
+        self.say(&text);
+    }
+
     /// The score, where there is one; for programs, the last line, whatever the end.
-    pub fn show(&mut self, tested: Option<Tested>, end: &Result<End>) {
+    pub fn show(&mut self, found: Option<Found>, tested: Option<Tested>, end: &Result<End>) {
         let mut tested = tested;
         if let Some(tested) = &mut tested {
             for note in std::mem::take(&mut tested.notes) {
@@ -204,7 +211,10 @@ impl Run<'_> {
             }
         }
         if self.options.progress == Progress::Json {
-            let line = self.last_line(tested.map(|mut tested| tested.json()), end);
+            let mut line = self.last_line(tested.map(|mut tested| tested.json()), end);
+            if let Some(found) = found {
+                line["hindsight"] = found.json();
+            }
             self.host.say(&format!("{line}\n"));
         } else if let Some(mut tested) = tested {
             let text = tested.describe();
@@ -229,6 +239,8 @@ impl Run<'_> {
             "average_loss": counters.loss / counters.weight,
             "regret_upper": certified.as_ref().map(|c| c.certificate.regret),
             "level": certified.as_ref().map(|c| c.certificate.level.to_string()),
+            "vacuous": certified.as_ref().map(|c| c.is_vacuous()),
+            "halving_radius": certified.as_ref().and_then(|c| c.halving),
             "bound": match certified.and_then(|c| c.bound) {
                 Some(Proven::Bound(bound)) => Some(bound),
                 _ => None,

@@ -6,6 +6,7 @@ use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Example, Format, Next, OnError, ReadOptions};
 
+use super::hindsight::Kept;
 use super::plan::{Asked, Plan};
 use super::progress::{Every, Schedule, Window};
 use super::report::Trace;
@@ -14,7 +15,7 @@ use super::score;
 use super::session::{Round, Session};
 use super::sink::Sink;
 use super::source::Source;
-use super::{at_line, check, name_of};
+use super::{at_line, certified, check, name_of};
 use crate::error::{Error, Result};
 use crate::format;
 
@@ -47,6 +48,10 @@ pub struct LearnOptions {
     pub checkpoint_every: Option<u64>,
     /// Where predictions go, made before each label was used.
     pub predictions: Option<PathBuf>,
+    /// Whether to look for the best fixed weights at the end.
+    pub hindsight: bool,
+    /// Where the certificate by the comparators' norm goes.
+    pub certificate: Option<PathBuf>,
     /// What the final model is scored on.
     pub test: Option<PathBuf>,
     /// Where the trace goes.
@@ -115,6 +120,11 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Some(session) => session.plan().clone(),
         None => Plan::choose(&options.asked, 1.0)?,
     };
+    if options.hindsight && !plan.classes.is_empty() {
+        return Err(Error::Usage(
+            "--hindsight looks for the best weights of one model, and there is one per class: leave it out".into(),
+        ));
+    }
     let read = ReadOptions {
         format: options.format,
         on_error: options.on_error,
@@ -145,6 +155,17 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Ok(_) => run.conclude()?,
         Err(_) => run.conclude_early(),
     }
+    let mut found = None;
+    let played = played.and_then(|end| {
+        let rounds = run.session.rounds() - run.rounds_before;
+        if !options.hindsight || end != End::Done || rounds == 0 {
+            return Ok(end);
+        }
+        found = run.hindsight(&read)?;
+        run.show_found(found.as_ref());
+        let whole = found.as_ref().is_some_and(|found| !found.stopped);
+        Ok(if whole { end } else { End::Interrupted })
+    });
     let mut tested = None;
     let end = played.and_then(|end| match &options.test {
         Some(path) if end == End::Done => {
@@ -163,7 +184,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         }
         _ => Ok(end),
     });
-    run.show(tested, &end);
+    run.show(found, tested, &end);
     end
 }
 
@@ -198,6 +219,14 @@ pub(super) struct Run<'a> {
     pub session: Session,
     pub started: f64,
     pub rounds_before: u64,
+    /// The whole loss of earlier runs.
+    pub loss_before: f64,
+    /// Examples that the model had consumed, and were skipped.
+    pub skipped_first: u64,
+    /// Non-zeros of the examples played.
+    pub nonzeros: usize,
+    /// The examples, where `--hindsight` needs them and they can't be read again.
+    pub kept: Option<Kept>,
     pub skipped: u64,
     pub notes: Vec<String>,
     lines: Schedule,
@@ -206,6 +235,7 @@ pub(super) struct Run<'a> {
     pub reported: u64,
     pub trace: Option<Trace>,
     predictions: Option<Sink>,
+    certificate: Option<Sink>,
     pub last: Round,
     /// Memory for those of several models.
     rounds: Vec<Round>,
@@ -219,6 +249,16 @@ impl<'a> Run<'a> {
             extremal_data::check_writable(path)?;
         }
         let predictions = options.predictions.as_deref().map(Sink::create);
+        let certificate = match &options.certificate {
+            None => None,
+            Some(_) if session.tracks[0].meter.by_norm().is_none() => {
+                return Err(Error::Usage(format!(
+                    "--certificate is about weights by their norm, and {} is not the ball of one around 0: leave it out, or use l2, lp or l1",
+                    session.plan().set
+                )));
+            }
+            Some(path) => Some(Sink::create(path)?),
+        };
         let trace = match &options.trace {
             None => None,
             Some(path) => {
@@ -229,6 +269,14 @@ impl<'a> Run<'a> {
         Ok(Self {
             started: host.seconds(),
             rounds_before: rounds,
+            loss_before: session.counters().whole_loss,
+            skipped_first: match options.skip_consumed {
+                true => session.counters().records,
+                false => 0,
+            },
+            nonzeros: 0,
+            kept: (options.hindsight && !check::can_be_read_again(options.data.as_deref()))
+                .then(Kept::default),
             skipped: 0,
             notes: Vec::new(),
             lines: Schedule::new(options.every, rounds),
@@ -236,6 +284,7 @@ impl<'a> Run<'a> {
             reported: rounds,
             trace,
             predictions: predictions.transpose()?,
+            certificate,
             last: Round::default(),
             rounds: Vec::new(),
             options,
@@ -245,11 +294,7 @@ impl<'a> Run<'a> {
     }
 
     fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
-        let mut to_skip = if self.options.skip_consumed {
-            self.session.counters().records
-        } else {
-            0
-        };
+        let mut to_skip = self.skipped_first;
         let path = self.options.data.as_deref();
         let mut first = Some(first);
         for _ in 0..self.options.passes {
@@ -294,6 +339,9 @@ impl<'a> Run<'a> {
             }
             let skipped = (*to_skip).min(batch.len() as u64);
             *to_skip -= skipped;
+            if let Some(kept) = &mut self.kept {
+                kept.push(batch, skipped as usize);
+            }
             let rest: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();
             let mut rest = &rest[..];
             while !rest.is_empty() {
@@ -378,6 +426,7 @@ impl<'a> Run<'a> {
     /// What a round that was played leaves to do.
     fn after(&mut self, last: Round, round: u64) -> Result<()> {
         self.last = last;
+        self.nonzeros += last.features;
         if let Some(out) = &mut self.predictions {
             let plan = self.session.plan();
             let written = match plan.classes.get(last.prediction as usize) {
@@ -442,6 +491,7 @@ impl<'a> Run<'a> {
         } else {
             // The round before an error is the last one: what it left is worth keeping.
             let played = also(played, self.report_last());
+            let played = also(played, self.write_certificate());
             also(played, self.save())
         };
         match self.flush() {
@@ -449,6 +499,20 @@ impl<'a> Run<'a> {
             Err(error) if error.is_closed_pipe() => played,
             flushed => also(played, flushed),
         }
+    }
+
+    fn write_certificate(&mut self) -> Result<()> {
+        let Some(mut out) = self.certificate.take() else {
+            return Ok(());
+        };
+        out.line(certified::CURVE)?;
+        if self.session.rounds() > 0 {
+            let certified = self.session.certify()?;
+            for row in certified.curve(self.session.set().geometry().norm_bound) {
+                out.line(row)?;
+            }
+        }
+        out.flush()
     }
 
     fn save(&mut self) -> Result<()> {

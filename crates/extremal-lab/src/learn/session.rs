@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use extremal::hindsight::Meter;
+use extremal::hindsight::{ByNorm, Meter};
 use extremal::kernel;
 use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
 use extremal::set::{SharedSet, Structure};
-use extremal::theory::Watched;
+use extremal::theory::{Trivial, Watched, is_vacuous};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,26 @@ pub struct Certified {
     pub certificate: Certificate,
     /// What is proven for this learner, if anything is.
     pub bound: Option<Proven>,
+    /// No regret on these rounds is larger: the smaller one of G·D·T, with G the largest gradient
+    /// met, and the total loss beyond the least that the losses allow.
+    pub most: f64,
+    /// The total loss beyond the least that the losses allow.
+    pub above_least: f64,
+    /// The regret against comparators of any norm, where the set is a ball of one; that of every
+    /// class's model against a comparator of its own.
+    pub by_norm: Option<ByNorm>,
+    /// No comparator up to this norm has half the total loss, where the losses are never below 0.
+    /// `None` if that can't be said of any norm.
+    pub halving: Option<f64>,
+    /// How many models the numbers are sums over.
+    pub models: usize,
+}
+
+impl Certified {
+    /// Whether the certificate says nothing.
+    pub fn is_vacuous(&self) -> bool {
+        is_vacuous(self.certificate.regret, self.most)
+    }
 }
 
 /// What a theorem says.
@@ -140,8 +160,8 @@ pub struct Certified {
 pub enum Proven {
     /// Regret is at most this.
     Bound(f64),
-    /// The bound exceeds what no feasible learner can reach.
-    Vacuous,
+    /// The bound, which is no less than what no learner can reach.
+    Vacuous(f64),
     /// An assumption did not hold: which.
     Broken(String),
 }
@@ -229,6 +249,11 @@ impl Session {
     /// Oracle calls made to report.
     pub fn report_calls(&self) -> u64 {
         self.tracks.iter().map(|t| t.meter.calls()).sum()
+    }
+
+    /// The set in the dimension so far.
+    pub fn set(&self) -> &SharedSet {
+        &self.tracks[0].set
     }
 
     /// The models, one or one per class.
@@ -408,15 +433,30 @@ impl Session {
         };
         let mut sum: Option<Certificate> = None;
         let mut bound = Some(Proven::Bound(0.0));
+        let mut by_norm: Option<ByNorm> = None;
+        let above_least = self.objective.above_least(self.counters.whole_loss);
+        let mut trivial = 0.0;
         for track in &mut self.tracks {
             let own = track.meter.certificate(CERTIFICATE_STEPS).map_err(failed)?;
             sum = Some(match sum {
                 None => own,
                 Some(sum) => Certificate {
                     regret: sum.regret + own.regret,
+                    rounding: sum.rounding + own.rounding,
                     ..own
                 },
             });
+            by_norm = match (by_norm, track.meter.by_norm()) {
+                (Some(mut sum), Some(own)) => sum.add(&own).then_some(sum),
+                (_, own) => own,
+            };
+            trivial += Trivial {
+                gradient: track.learner.seen().largest_gradient,
+                diameter: track.set.geometry().diameter,
+                rounds: track.learner.rounds() as f64,
+                above_least,
+            }
+            .regret();
             let own = proven(track, &self.objective, &self.counters);
             bound = match (bound, own) {
                 (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),
@@ -428,8 +468,41 @@ impl Session {
             level: Level::Linear,
             regret: 0.0,
             strong_convexity: 0.0,
+            rounding: 0.0,
         });
-        Ok(Certified { certificate, bound })
+        // what all models have lost is more than each of them can
+        let most = above_least.min(trivial);
+        Ok(Certified {
+            certificate,
+            bound: match bound {
+                Some(Proven::Bound(bound)) if is_vacuous(bound, most) => {
+                    Some(Proven::Vacuous(bound))
+                }
+                bound => bound,
+            },
+            most,
+            above_least,
+            halving: self.halving(by_norm.as_ref()),
+            by_norm,
+            models: self.tracks.len(),
+        })
+    }
+
+    /// The largest norm up to which no comparator has half the total loss: the regret against it is
+    /// at most half of what was lost.
+    fn halving(&self, by_norm: Option<&ByNorm>) -> Option<f64> {
+        let total = self.counters.whole_loss - self.rounding();
+        if self.objective.least_total() < 0.0 || !(total > 0.0) {
+            return None;
+        }
+        by_norm?.largest_radius(0.5 * total)
+    }
+
+    /// How far the total loss may be off: half an ulp of the total per addition, and a few of each
+    /// loss itself, twice as much to be safe. The losses are taken not to cancel.
+    pub fn rounding(&self) -> f64 {
+        let additions = self.rounds() as f64 * self.tracks.len() as f64;
+        (additions + 8.0) * f64::EPSILON * self.counters.whole_loss.abs()
     }
 }
 
@@ -454,8 +527,6 @@ fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<P
     let broken: Vec<String> = report.failed().map(|check| check.detail.clone()).collect();
     Some(if !broken.is_empty() {
         Proven::Broken(broken.join("; "))
-    } else if report.vacuous {
-        Proven::Vacuous
     } else {
         Proven::Bound(report.bound)
     })

@@ -9,7 +9,9 @@ use crate::loss::{Loss, Objective};
 use crate::pair::{Accuracy, Gradient, Point, Row};
 use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
-use crate::set::{Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, grown};
+use crate::set::{
+    Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, Structure, grown, norm_p,
+};
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
@@ -186,20 +188,28 @@ impl Meter {
         self.error += error;
     }
 
+    /// Sums of T positive numbers are off by T roundings.
+    fn grown(&self) -> f64 {
+        1.0 + 2.0 * self.rounds as f64 * UNIT
+    }
+
+    /// ‖c − Σ(g_t − λx_t)‖ is at most this.
+    fn wide_error(&self) -> f64 {
+        let rows = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
+        2.0 * self.grown() * rounding::of_wide_dot(rows) * self.size
+    }
+
     /// A bound of what rounding made of [`Meter::note`]'s sums: of `played`, and of c times a
     /// comparator.
     fn sums_error(&self) -> f64 {
-        let rounds = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
-        // sums of T positive numbers are off by T roundings, here as everywhere
-        let grown = 1.0 + 2.0 * self.rounds as f64 * UNIT;
-        let wide = rounding::of_wide_dot(rounds) * self.size * self.reach;
-        grown * (self.error + 2.0 * wide) + 4.0 * UNIT * self.played.value().abs()
+        let played = 4.0 * UNIT * self.played.value().abs();
+        self.grown() * self.error + self.wide_error() * self.reach + played
     }
 
     /// The certificate after the rounds seen. Up to `steps` oracle calls look for a better point
     /// to certify at, which only matters for λ > 0; one call is always made.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
-        let beta = self.lambda * self.rounds as f64;
+        let beta = self.beta();
         let Geometry {
             diameter,
             norm_bound,
@@ -304,6 +314,35 @@ impl Meter {
         } else {
             self.atom.write(out)
         }
+    }
+
+    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², from above.
+    pub(super) fn played_upper(&self) -> f64 {
+        let played = self.played.value();
+        played + self.grown() * self.error + 4.0 * UNIT * played.abs()
+    }
+
+    /// ‖c‖_q, from above: c is a wide sum, and a norm is computed to a few hundred units in the last
+    /// place. ‖·‖_q is at most d^(1/q − 1/2) times the ℓ2 norm that the sum's error is known in.
+    pub(super) fn norm_upper(&self, q: f64) -> f64 {
+        let sum: Vec<f64> = self.sum.iter().map(Wide::value).collect();
+        let norm = match q {
+            2.0 => kernel::norm(&sum),
+            f64::INFINITY => kernel::max_abs(&sum),
+            q => norm_p(&sum, q),
+        };
+        let dim = sum.len();
+        let stretch = (dim as f64).powf((1.0 / q - 0.5).max(0.0));
+        norm * (1.0 + 512.0 * UNIT + rounding::of_dot(dim)) + stretch * self.wide_error()
+    }
+
+    /// β = λT.
+    pub(super) fn beta(&self) -> f64 {
+        self.lambda * self.rounds as f64
+    }
+
+    pub(super) fn structure(&self) -> Structure {
+        self.set.structure()
     }
 
     /// Oracle calls made to report; those made to play are counted by the learner.

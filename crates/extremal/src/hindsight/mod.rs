@@ -8,7 +8,8 @@
 //! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call; ‖c + βx‖²/(2β) serves in its
 //! place where it is smaller. With λ = 0 it is
 //! Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ whatever x, and exact when the losses are linear. That is what a
-//! [`Meter`] reports, from gradients alone.
+//! [`Meter`] reports, from gradients alone. No set limits the comparators of a convex loss: the same
+//! sums bound the regret against all of norm at most ρ, whatever ρ ([`ByNorm`]).
 //!
 //! Where the rounds' data are kept ([`Sum`], [`QuadraticSum`]), [`solve`] finds the best fixed
 //! decision itself, with a floor that no decision's total is below: the regret then lies in an
@@ -21,6 +22,7 @@ mod meter;
 mod moving;
 mod projected;
 mod quadratic;
+mod radius;
 mod smooth;
 mod solve;
 mod sparse;
@@ -31,6 +33,7 @@ pub use best::{Best, Interval};
 pub use meter::Meter;
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;
+pub use radius::ByNorm;
 pub use solve::{Method, Options, Step, solve, solve_while};
 pub use sum::Sum;
 pub use total::{Minorant, Place, Reading, Total};

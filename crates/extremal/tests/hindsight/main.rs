@@ -9,6 +9,7 @@ mod cone;
 mod mat;
 mod methods;
 mod moving;
+mod norms;
 mod sums;
 mod zero;
 

@@ -519,7 +519,7 @@ mod tests {
             (10.0, best(-2.0, -3.0), 100.0, "below 0"),
             (10.0, best(f64::NAN, 2.0), 100.0, "at least NaN"),
         ] {
-            let error = interval(total, best, certificate, 0.0).unwrap_err();
+            let error = interval((total, 0.0), best, certificate, 0.0).unwrap_err();
             assert!(error.contains(words), "{error}");
             assert!(
                 error.contains("total loss 10, best total between"),

@@ -459,7 +459,7 @@ fn doubling_without_anything_to_find_is_refused() {
         let error = text.parse::<LearnerSpec>().unwrap().build(&ball);
         let message = error.err().unwrap().to_string();
         assert!(message.contains("doubling"), "{message}");
-        // and nothing is proven of what grows
+        // and nothing is proven without T and G
         assert_eq!(learner(paper.name(), &ball).guarantee(), None);
     }
 }

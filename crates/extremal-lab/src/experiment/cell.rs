@@ -529,6 +529,17 @@ mod tests {
     }
 
     #[test]
+    fn a_contradiction_names_the_run_and_ends_the_program_with_code_3() {
+        let error = Error::Contradiction {
+            place: "ball, ogd, T = 100, seed 1".into(),
+            what: "the regret is at least 5 and at most 4".into(),
+        };
+        assert!(error.is_numerical());
+        let text = error.to_string();
+        assert!(text.starts_with("internal error: ball, ogd, T = 100, seed 1: the regret is"));
+    }
+
+    #[test]
     fn a_total_keeps_what_rounding_would_lose() {
         let mut total = Total::default();
         for value in [1.0, 1e16, 1.0, -1e16, 1.0] {

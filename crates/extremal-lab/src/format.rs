@@ -28,7 +28,7 @@ pub fn at_most(x: f64, digits: i32) -> String {
         }
         // half a unit of the last digit, or more where fewer digits are shown
         let unit = 10f64.powi(x.log10().floor() as i32 + 1 - digits);
-        less = (2.0 * less).max(0.5 * unit.min(1.0));
+        less = (2.0 * less).max(0.5 * unit.min(1.0)).max(f64::MIN_POSITIVE);
     }
 }
 

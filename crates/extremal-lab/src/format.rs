@@ -20,12 +20,16 @@ pub fn significant(x: f64, digits: i32) -> String {
 
 /// The same for x > 0, rounded down, so that "up to this" stays true.
 pub fn at_most(x: f64, digits: i32) -> String {
-    let nearest = significant(x, digits);
-    if (nearest.replace(',', "").parse()).is_ok_and(|shown: f64| shown <= x) {
-        return nearest;
+    let mut less = 0.0;
+    loop {
+        let text = significant((x - less).max(0.0), digits);
+        if (text.replace(',', "").parse()).is_ok_and(|shown: f64| shown <= x) {
+            return text;
+        }
+        // half a unit of the last digit, or more where fewer digits are shown
+        let unit = 10f64.powi(x.log10().floor() as i32 + 1 - digits);
+        less = (2.0 * less).max(0.5 * unit.min(1.0)).max(f64::MIN_POSITIVE);
     }
-    let unit = 10f64.powi(x.log10().floor() as i32 + 1 - digits);
-    significant(x - 0.5 * unit.min(1.0), digits)
 }
 
 /// With so many decimals, thousands apart.
@@ -149,7 +153,8 @@ mod tests {
             (24.0999, "24.0"),
             (24.0, "24.0"),
             (12345.6, "12,345"),
-            (0.09996, "0.0999"),
+            (0.09996, "0.099"),
+            (1.2399e-7, "1.23e-7"),
             (9.999, "9.99"),
         ] {
             assert_eq!(at_most(x, 3), text);

@@ -291,7 +291,8 @@ fn without_t_the_regret_keeps_to_its_bound_in_every_round() {
                     assert!((bound / by_hand - 1.0).abs() < 1e-9, "{bound}");
                     assert!(regret <= bound, "{body:?}, {name}, round {t}: {regret}");
                     closest = closest.max(regret / bound);
-                    let checks = guarantee.check(learner.seen(), 0.0);
+                    let facts = extremal::theory::LossFacts::default();
+                    let checks = guarantee.check(learner.seen(), &facts);
                     assert!(checks.iter().all(|check| check.holds));
                 }
             }

@@ -272,7 +272,8 @@ impl Meter {
             if regret.value() + error < best.0 + best.1 {
                 best = (regret.value(), error);
             }
-            if beta == 0.0 || gap == 0.0 {
+            // what is left to gain drowns in rounding
+            if beta == 0.0 || gap <= last {
                 break;
             }
             let distance = self.atom.norm_squared() - 2.0 * self.atom.dot(&self.x) + square.value();

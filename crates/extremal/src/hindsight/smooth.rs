@@ -54,6 +54,7 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
         let (_, here) = loss.at(middle, label);
         let rest = here - (z - middle) / mu;
         if rest == 0.0 {
+            (near, near_slope) = (middle, here);
             (far, far_slope) = (middle, here);
             break;
         }

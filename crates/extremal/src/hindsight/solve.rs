@@ -202,6 +202,11 @@ pub(super) struct Search<'a> {
     /// The best point, and the one whose gradient gave the highest floor, with its smoothing.
     best: Vec<f64>,
     lifted: (Vec<f64>, f64),
+    /// The smallest gap of the method that runs, and how many steps did not halve it.
+    least_gap: f64,
+    idle: u32,
+    /// What the oracle was asked last, for linear losses: the answer is still there.
+    asked: Vec<f64>,
     /// Value and floor so far, to the accuracy of the search.
     value: f64,
     floor: f64,
@@ -233,6 +238,9 @@ impl<'a> Search<'a> {
             calls: 0,
             best: x.to_vec(),
             lifted: (x.to_vec(), 0.0),
+            least_gap: f64::INFINITY,
+            idle: 0,
+            asked: Vec::new(),
             value: f64::INFINITY,
             floor: f64::NEG_INFINITY,
             method: options.method,
@@ -296,6 +304,7 @@ impl<'a> Search<'a> {
             self.limit = self.limit.min(self.steps + TRIAL);
         }
         self.method = chosen;
+        (self.least_gap, self.idle) = (f64::INFINITY, 0);
         let stop = match chosen {
             Method::Spectral => projected::spectral(self, x)?,
             Method::Accelerated => projected::accelerated(self, x)?,
@@ -308,14 +317,16 @@ impl<'a> Search<'a> {
         }
         self.limit = self.options.steps;
         self.method = Method::Accelerated;
+        (self.least_gap, self.idle) = (f64::INFINITY, 0);
         projected::accelerated(self, x)
     }
 
     fn one_call(&mut self, x: &[f64]) -> Result<()> {
-        let (mut image, mut gradient) = self.room();
+        let mut gradient = vec![0.0; x.len()];
         self.method = Method::Linear;
-        self.total.evaluate(0.0, x, &mut image, &mut gradient);
+        self.total.minorant(0.0, x, 0.0, &mut gradient);
         self.oracle.minimise(&gradient, &mut self.atom)?;
+        self.asked = gradient;
         self.calls += 1;
         self.steps += 1;
         self.atom.write(&mut self.best);
@@ -415,9 +426,22 @@ impl<'a> Search<'a> {
 
     /// Whether a method should stop at a point with this gap; otherwise it makes a step.
     pub fn stop(&mut self, gap: f64) -> Option<Stop> {
-        if self.is_done() || gap <= self.enough.max(self.grain()) {
+        if self.is_done() || gap <= self.enough {
             return Some(Stop::Good);
         }
+        if gap <= self.grain() {
+            // The grain is a worst case: as long as the gap keeps falling, it is no rounding.
+            const TRIES: u32 = 3;
+            self.idle = if gap <= 0.5 * self.least_gap {
+                0
+            } else {
+                self.idle + 1
+            };
+            if self.idle > TRIES {
+                return Some(Stop::Good);
+            }
+        }
+        self.least_gap = self.least_gap.min(gap);
         self.halted = self.halted || !(self.go_on)();
         if self.halted || self.steps >= self.limit {
             return Some(Stop::Spent);
@@ -510,8 +534,10 @@ impl<'a> Search<'a> {
                 what: "the total loss overflowed".into(),
             });
         }
-        self.oracle.minimise(&gradient, &mut self.atom)?;
-        self.calls += 1;
+        if self.asked != gradient {
+            self.oracle.minimise(&gradient, &mut self.atom)?;
+            self.calls += 1;
+        }
         let mut atom = vec![0.0; x.len()];
         self.atom.write(&mut atom);
         let steep = kernel::norm(&gradient) * (1.0 + rounding::of_dot(x.len()));
@@ -523,8 +549,9 @@ impl<'a> Search<'a> {
             let rest = 8.0 * UNIT * (proof.constant.abs() + steep * kernel::norm(x));
             floor = floor.max(here - (0.5 + 1e-12) * steep * (steep / sigma) - rest);
         }
-        // x lies in the set but for its last digits.
-        Ok((proof.value + allowance, floor))
+        // x lies in the set but for its last digits, and an atom is no point of a search.
+        let outside = UNIT * (16.0 + 0.5 * x.len() as f64) * steep * norm_bound;
+        Ok((proof.value + outside, floor))
     }
 
     fn finish(mut self) -> Result<Best> {

@@ -216,9 +216,11 @@ impl Rule for ScOfwRule {
         let sizes = self.slopes + 0.5 * beta * (t + 1.0) * reach + self.gradients + beta * reach;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
         let terms = self.gradients + 4.0 * beta * reach + 4.0 * self.slope;
+        // ‖∇F‖²/(2β) counts where it is below the gap, which is at most ‖∇F‖·D
+        let bent = (self.slope / beta).min(2.0 * self.diameter);
         let rounding = (1.0 + 4.0 * t * UNIT)
             * (3.0 * UNIT * sizes * reach
-                + products * (terms * reach + 4.0 * self.slope * (self.slope / beta))
+                + products * (terms * reach + 4.0 * self.slope * bent)
                 + rounding::of_oracle(dim, self.slope, self.diameter, reach));
         Some(Certificate {
             level: Level::Quadratic,

@@ -272,8 +272,8 @@ impl Meter {
             if regret.value() + error < best.0 + best.1 {
                 best = (regret.value(), error);
             }
-            // what is left to gain drowns in rounding
-            if beta == 0.0 || gap <= last {
+            // what is left to gain drowns in rounding, or nobody would see it
+            if beta == 0.0 || excess <= last.max(1e-10 * regret.value().abs()) {
                 break;
             }
             let distance = self.atom.norm_squared() - 2.0 * self.atom.dot(&self.x) + square.value();

@@ -45,6 +45,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
         x_label: axes.0,
         y_label: axes.1,
         ticks_at_points: false,
+        y_tick: None,
         series: Vec::new(),
         notes: Vec::new(),
     }
@@ -398,6 +399,7 @@ fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
         "certified regret by the comparators’ norm",
         ("norm ρ of the weights", "certified regret over the loss"),
     );
+    figure.y_tick = Some(0.5);
     for (learner, name) in view.learners() {
         let scale = view.scale(name);
         let rows = view.results.comparators.iter();

@@ -58,12 +58,13 @@ impl Folder {
         fs::read_to_string(self.0.join(name)).unwrap()
     }
 
-    fn tables(&self, out: &str) -> [String; 5] {
+    fn tables(&self, out: &str) -> [String; 6] {
         let names = [
             "config.toml",
             "trace.csv",
             "summary.csv",
             "checks.csv",
+            "comparators.csv",
             "pictures.json",
         ];
         names.map(|name| self.read(&format!("{out}/{name}")))

@@ -11,6 +11,7 @@ pub mod format;
 pub mod headline;
 pub mod learn;
 pub mod list;
+mod norms;
 pub mod output;
 pub mod picture;
 pub mod report;

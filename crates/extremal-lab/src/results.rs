@@ -28,6 +28,8 @@ pub mod file {
     pub const SUMMARY: &str = "summary.csv";
     /// One row per assumption of a theorem.
     pub const CHECKS: &str = "checks.csv";
+    /// One row per radius, of the longest runs with the first seed.
+    pub const COMPARATORS: &str = "comparators.csv";
     /// Seconds, of runs that were alone on the machine.
     pub const TIMING: &str = "timing.csv";
     /// Learners in the plane, round by round.
@@ -67,7 +69,15 @@ pub mod file {
     /// The first file in a directory that results would be written over.
     pub fn taken(directory: &Path) -> Option<PathBuf> {
         let all = [
-            CONFIG, RUN, TRACE, SUMMARY, CHECKS, TIMING, PICTURES, REPORT,
+            CONFIG,
+            RUN,
+            TRACE,
+            SUMMARY,
+            CHECKS,
+            COMPARATORS,
+            TIMING,
+            PICTURES,
+            REPORT,
         ];
         let mut paths = all.iter().map(|name| directory.join(name));
         paths.find(|path| path.exists())
@@ -115,6 +125,9 @@ pub struct TraceRow {
     pub surrogate_bound: Option<f64>,
     /// Oracle calls so far.
     pub oracle_calls: u64,
+    /// No comparator up to this norm has half the loss so far; nothing where that can't be said of
+    /// any norm.
+    pub halving_radius: Option<f64>,
 }
 
 /// One learner with one step size on one problem at one horizon, over the seeds.
@@ -222,6 +235,27 @@ pub struct CheckRow {
     pub holds: bool,
     /// With the figures, of a run that broke it or else of the first.
     pub detail: String,
+}
+
+/// What the end of a run certifies against all comparators up to a norm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparatorRow {
+    /// The problem's name in the experiment.
+    pub problem: String,
+    /// The learner's name in the experiment.
+    pub learner: String,
+    /// The factor on its step size.
+    pub scale: f64,
+    /// T.
+    pub horizon: u64,
+    /// The stream's seed.
+    pub seed: u64,
+    /// ρ.
+    pub radius: f64,
+    /// The regret against them is at most this.
+    pub regret_upper: f64,
+    /// The same over the total loss.
+    pub share_of_loss: f64,
 }
 
 /// Seconds inside the learner up to a round, with nothing else running.
@@ -334,6 +368,8 @@ pub struct Results {
     pub summary: Vec<SummaryRow>,
     /// See [`file::CHECKS`].
     pub checks: Vec<CheckRow>,
+    /// See [`file::COMPARATORS`].
+    pub comparators: Vec<ComparatorRow>,
     /// See [`file::TIMING`].
     pub timing: Vec<TimingRow>,
     /// See [`file::PICTURES`].
@@ -359,6 +395,11 @@ impl Results {
             trace: table(directory, file::TRACE)?,
             summary: table(directory, file::SUMMARY)?,
             checks: table(directory, file::CHECKS)?,
+            // earlier versions have left none
+            comparators: match directory.join(file::COMPARATORS).exists() {
+                true => table(directory, file::COMPARATORS)?,
+                false => Vec::new(),
+            },
             timing: table(directory, file::TIMING)?,
             pictures: json(directory, file::PICTURES)?,
         })
@@ -370,6 +411,7 @@ impl Results {
         output.write(file::TRACE, &rows(&self.trace, TRACE))?;
         output.write(file::SUMMARY, &rows(&self.summary, SUMMARY))?;
         output.write(file::CHECKS, &rows(&self.checks, CHECKS))?;
+        output.write(file::COMPARATORS, &rows(&self.comparators, COMPARATORS))?;
         output.write(file::TIMING, &rows(&self.timing, TIMING))?;
         output.write(file::PICTURES, &to_json(&self.pictures, false))?;
         // Last: whoever finds it complete finds the rest.
@@ -383,9 +425,10 @@ pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
     Ok(())
 }
 
-const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,largest_gradient,regret_lower,regret_upper,level,bound,certificate,trivial,vacuous,surrogate,surrogate_bound,oracle_calls";
+const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,largest_gradient,regret_lower,regret_upper,level,bound,certificate,trivial,vacuous,surrogate,surrogate_bound,oracle_calls,halving_radius";
 const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,vacuous,violation,oracle_calls";
 const CHECKS: &str = "problem,learner,scale,horizon,holds,detail";
+const COMPARATORS: &str = "problem,learner,scale,horizon,seed,radius,regret_upper,share_of_loss";
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";
 
 fn read(path: &Path) -> Result<String> {

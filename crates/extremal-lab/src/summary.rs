@@ -2,7 +2,7 @@
 
 use crate::experiment::{Cell, Look, Outcome, Proof};
 use crate::fit::{self, mean, standard_error};
-use crate::results::{CheckRow, SummaryRow, TraceRow, Verdict};
+use crate::results::{CheckRow, ComparatorRow, SummaryRow, TraceRow, Verdict};
 
 /// Exponents are given to two digits.
 const TOLERANCE: f64 = 0.005;
@@ -41,6 +41,7 @@ pub(crate) fn gather(
             surrogate: look.surrogate,
             surrogate_bound: look.surrogate_bound,
             oracle_calls: look.oracle_calls,
+            halving_radius: look.halving,
         }));
     }
     let same = |a: &(&Cell<'_>, _), b: &(&Cell<'_>, _)| {
@@ -63,6 +64,30 @@ pub(crate) fn gather(
         }
     }
     (trace, summary, checks)
+}
+
+/// What the longest runs with the first seed certify against comparators of any norm. Each run has
+/// radii of its own, and no mean over seeds is certified of any.
+pub(crate) fn comparators(cells: &[Cell<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
+    let first = |cell: &Cell<'_>| {
+        let config = &cell.problem.config;
+        cell.horizon == config.horizon() && config.seeds.first() == Some(&cell.seed)
+    };
+    let all = cells.iter().zip(outcomes).filter(|(cell, _)| first(cell));
+    all.flat_map(|(cell, outcome)| {
+        let row = |&[radius, regret_upper, share_of_loss]: &[f64; 3]| ComparatorRow {
+            problem: cell.problem.name.clone(),
+            learner: cell.name.into(),
+            scale: cell.scale,
+            horizon: cell.horizon,
+            seed: cell.seed,
+            radius,
+            regret_upper,
+            share_of_loss,
+        };
+        outcome.comparators.iter().map(row)
+    })
+    .collect()
 }
 
 type Runs<'a> = [(&'a Cell<'a>, &'a Outcome)];
@@ -272,12 +297,14 @@ mod tests {
             surrogate: None,
             surrogate_bound: None,
             oracle_calls: 1,
+            halving: None,
         };
         Outcome {
             looks: vec![look],
             verdict: proof,
             violation: None,
             oracle_calls: 1,
+            comparators: Vec::new(),
         }
     }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
 use extremal_lab::output::Output;
-use extremal_lab::results::{Results, Verdict};
+use extremal_lab::report;
+use extremal_lab::results::{Results, TraceRow, Verdict};
 
 const SMALL: &str = r#"
 horizons = [200, 400, 800]
@@ -261,6 +262,7 @@ fn tables(directory: &Directory) -> Vec<String> {
         "trace.csv",
         "summary.csv",
         "checks.csv",
+        "comparators.csv",
         "pictures.json",
     ]
     .map(read)
@@ -441,4 +443,73 @@ fn a_trace_is_what_the_rounds_add_up_to() {
         // 16, 32, …, 512 and the end
         assert_eq!(looks, 7, "seed {seed}");
     }
+}
+
+#[test]
+fn comparators_by_norm_are_in_the_files_and_the_report_where_they_say_something() {
+    let logistic = r#"
+horizons = [200, 400]
+seeds = [7, 3]
+[problem.ball]
+set = "l2:radius=3,dim=4"
+loss = "logistic"
+stream = { name = "classification" }
+[problem.simplex]
+set = "simplex:dim=4"
+loss = "logistic"
+stream = { name = "classification" }
+learners = ["book"]
+[problem.linear]
+set = "l2:radius=3,dim=4"
+loss = "linear"
+stream = { name = "drift" }
+[learner.book]
+name = "ofw"
+[learner.lifted]
+name = "gauge-ftrl"
+"#;
+    let directory = Directory::new("comparators");
+    run(logistic, &directory, 1, u64::MAX).unwrap();
+    let mut results = Results::read(&directory.0).unwrap();
+    for row in &results.trace {
+        assert_eq!(
+            row.halving_radius.is_some(),
+            row.problem == "ball",
+            "{row:?}"
+        );
+    }
+    // the longest run with the first seed, of each learner on the ball
+    assert_eq!(results.comparators.len(), 2 * 46);
+    for row in &results.comparators {
+        assert_eq!((&*row.problem, row.horizon, row.seed), ("ball", 400, 7));
+        let same = |r: &&TraceRow| {
+            (&r.problem, &r.learner, r.seed, r.round) == (&row.problem, &row.learner, 7, 400)
+        };
+        let radius = results.trace.iter().find(same).unwrap().halving_radius;
+        assert_eq!(row.share_of_loss <= 0.5, row.radius <= radius.unwrap());
+    }
+    let tabs = |results: &Results| {
+        let plots = report::plots(std::slice::from_ref(results));
+        let names = plots.into_iter().map(|plot| plot.name);
+        names
+            .filter(|n| n.contains("comparators"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(tabs(&results), ["ball-comparators"]);
+    let page = report::page(std::slice::from_ref(&results));
+    assert_eq!(page.matches("would have halved the loss").count(), 1);
+    // a folder that an earlier version has left
+    fs::remove_file(directory.0.join("comparators.csv")).unwrap();
+    let trace = fs::read_to_string(directory.0.join("trace.csv")).unwrap();
+    let cut: Vec<&str> = trace
+        .lines()
+        .map(|l| l.rsplit_once(',').unwrap().0)
+        .collect();
+    fs::write(directory.0.join("trace.csv"), cut.join("\n")).unwrap();
+    let earlier = Results::read(&directory.0).unwrap();
+    assert_eq!(tabs(&earlier), [""; 0]);
+    for row in &mut results.trace {
+        row.halving_radius = None;
+    }
+    assert_eq!(earlier.trace, results.trace);
 }

@@ -11,6 +11,7 @@ use super::LearnerConfig;
 use super::prepare::Built;
 use crate::comparator::Best;
 use crate::error::{Context, Error, Result};
+use crate::norms;
 use crate::surrogate::Follower;
 
 /// Seconds since some moment. The lab hands it on to the game, which has none.
@@ -38,6 +39,8 @@ pub(crate) struct Outcome {
     /// The largest violation; nothing where the set can't tell.
     pub violation: Option<f64>,
     pub oracle_calls: u64,
+    /// [`norms::curve`] at the end; empty where the losses have no least, or the set is no ball.
+    pub comparators: Vec<[f64; 3]>,
 }
 
 impl Outcome {
@@ -63,6 +66,8 @@ pub(crate) struct Look {
     pub surrogate: Option<f64>,
     pub surrogate_bound: Option<f64>,
     pub oracle_calls: u64,
+    /// [`norms::halving`].
+    pub halving: Option<f64>,
 }
 
 impl Look {
@@ -284,6 +289,7 @@ impl Cell<'_> {
         let (mut played, mut gradient) = (0, 0.0_f64);
         let (mut total, mut rounding) = (Total::default(), 0.0);
         let mut seen = Vec::with_capacity(looks.len());
+        let mut comparators = Vec::new();
         for (i, &round) in looks.iter().enumerate() {
             let mut stop = false;
             let summary = game::play(
@@ -345,6 +351,12 @@ impl Cell<'_> {
                 rounds: round as f64,
                 above_least: problem.objective.above_least(loss),
             };
+            let lost = problem.objective.above_least(loss - rounding);
+            let by_norm = meter.by_norm().filter(|_| lost > 0.0 && lost.is_finite());
+            if let (true, Some(by_norm)) = (round == self.horizon, &by_norm) {
+                let reach = problem.set.geometry().norm_bound;
+                comparators = norms::curve(by_norm, lost, reach);
+            }
             let bound = learner.guarantee().and_then(|g| {
                 let later =
                     |a: &Assumption| matches!(a, Assumption::Horizon(t) if *t != round as f64);
@@ -370,6 +382,7 @@ impl Cell<'_> {
                 surrogate: gap.map(|g| g.0),
                 surrogate_bound: gap.and_then(|g| g.1),
                 oracle_calls: learner.seen().oracle_calls,
+                halving: by_norm.and_then(|b| norms::halving(&b, lost)),
             });
         }
         let end = seen.last().expect("a run is looked at when it ends");
@@ -379,6 +392,7 @@ impl Cell<'_> {
             looks: seen,
             violation,
             oracle_calls: learner.seen().oracle_calls,
+            comparators,
         }))
     }
 

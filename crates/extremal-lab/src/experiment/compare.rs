@@ -90,6 +90,7 @@ pub fn compare(
         trace,
         summary,
         checks,
+        comparators: summary::comparators(&cells, &outcomes),
         timing,
         pictures,
     }))

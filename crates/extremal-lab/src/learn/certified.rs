@@ -1,7 +1,7 @@
 //! What is certified, in words.
 
 use super::session::{Certified, Proven};
-use crate::format;
+use crate::{format, norms};
 
 /// The head of the table that [`Certified::curve`] has rows for.
 pub(super) const CURVE: &str = "radius,regret_upper,share_of_loss";
@@ -52,24 +52,14 @@ impl Certified {
         }
     }
 
-    /// The regret by the comparators' norm, as rows of a table: at 0, and at rising radii up to twice
-    /// the one at which the certificate has become as large as the loss, or `reach` if there is none.
+    /// The regret by the comparators' norm, as rows of a table; `reach` is the set's own radius.
     pub fn curve(&self, reach: f64) -> Vec<String> {
         let Some(by_norm) = &self.by_norm else {
             return Vec::new();
         };
-        let end = match by_norm.largest_radius(self.above_least) {
-            Some(end) if end > 0.0 && end < f64::MAX => end,
-            _ => reach,
-        };
-        let steps = (-40..=4).map(|k| end * 2f64.powf(f64::from(k) / 4.0));
-        std::iter::once(0.0)
-            .chain(steps)
-            .map(|radius| {
-                let regret = by_norm.at(radius);
-                let share = regret / self.above_least;
-                format!("{radius:?},{regret:?},{share:?}")
-            })
+        norms::curve(by_norm, self.lost, reach)
+            .iter()
+            .map(|[radius, regret, share]| format!("{radius:?},{regret:?},{share:?}"))
             .collect()
     }
 

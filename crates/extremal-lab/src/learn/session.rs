@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::classes::{self, Lane};
 use super::plan::Plan;
 use crate::error::{Error, Result};
+use crate::norms;
 
 /// How often a better point to certify at is looked for, where the losses are strongly convex.
 const CERTIFICATE_STEPS: usize = 20;
@@ -136,8 +137,8 @@ pub struct Certified {
     /// No regret on these rounds is larger: the smaller one of G·D·T, with G the largest gradient
     /// met, and the total loss beyond the least that the losses allow.
     pub most: f64,
-    /// The total loss beyond the least that the losses allow.
-    pub above_least: f64,
+    /// The total loss beyond the least that the losses allow, rounded down.
+    pub lost: f64,
     /// The regret against comparators of any norm, where the set is a ball of one; that of every
     /// class's model against a comparator of its own.
     pub by_norm: Option<ByNorm>,
@@ -472,6 +473,7 @@ impl Session {
         });
         // what all models have lost is more than each of them can
         let most = above_least.min(trivial);
+        let lost = above_least - self.rounding();
         Ok(Certified {
             certificate,
             bound: match bound {
@@ -481,21 +483,11 @@ impl Session {
                 bound => bound,
             },
             most,
-            above_least,
-            halving: self.halving(by_norm.as_ref()),
+            lost,
+            halving: by_norm.as_ref().and_then(|b| norms::halving(b, lost)),
             by_norm,
             models: self.tracks.len(),
         })
-    }
-
-    /// The largest norm up to which no comparator has half the total loss: the regret against it is
-    /// at most half of what was lost.
-    fn halving(&self, by_norm: Option<&ByNorm>) -> Option<f64> {
-        let total = self.counters.whole_loss - self.rounding();
-        if self.objective.least_total() < 0.0 || !(total > 0.0) {
-            return None;
-        }
-        by_norm?.largest_radius(0.5 * total)
     }
 
     /// How far the total loss may be off: half an ulp of the total per addition, and a few of each

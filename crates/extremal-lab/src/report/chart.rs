@@ -54,6 +54,8 @@ pub(super) struct Figure {
     pub y_label: &'static str,
     /// Whether the ticks of x are where the points are: they were chosen, and are few.
     pub ticks_at_points: bool,
+    /// A value of y that has a tick in any case.
+    pub y_tick: Option<f64>,
     pub series: Vec<Series>,
     /// What to know when reading it, in sentences.
     pub notes: Vec<String>,
@@ -208,10 +210,17 @@ impl Figure {
         ticks
     }
 
+    fn y_ticks(&self, axis: &Axis) -> Vec<f64> {
+        let mut ticks = axis.ticks();
+        let shown = |v: &f64| (axis.low..=axis.high).contains(&v.log10());
+        ticks.extend(self.y_tick.filter(|v| shown(v) && !ticks.contains(v)));
+        ticks
+    }
+
     fn draw_axes(&self, frame: &Frame, out: &mut String) {
         let (x, y, right) = (&frame.x, &frame.y, frame.right);
         let foot = HEIGHT - BOTTOM;
-        let ticks = self.x_ticks(x);
+        let (ticks, y_ticks) = (self.x_ticks(x), self.y_ticks(y));
         let _ = write!(
             out,
             r#"<g class="grid" color="{GRID}" stroke="currentColor">"#
@@ -220,7 +229,7 @@ impl Figure {
             let at = x.at(v);
             let _ = write!(out, r#"<path d="M{at:.1} {TOP}V{foot}"/>"#);
         }
-        for v in y.ticks() {
+        for &v in &y_ticks {
             let at = y.at(v);
             let _ = write!(out, r#"<path d="M{LEFT} {at:.1}H{right}"/>"#);
         }
@@ -237,7 +246,7 @@ impl Figure {
                 tick(v)
             );
         }
-        for v in y.ticks() {
+        for &v in &y_ticks {
             let _ = write!(
                 out,
                 r#"<text x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
@@ -432,6 +441,7 @@ mod tests {
                     .collect(),
             }],
             ticks_at_points: true,
+            y_tick: None,
             notes: Vec::new(),
         }
     }
@@ -468,6 +478,21 @@ mod tests {
         let figure = figure(&[(1000.0, 1.0), (1001.0, 1.0), (4000.0, 2.0)]);
         let frame = figure.frame().unwrap();
         assert_eq!(figure.x_ticks(&frame.x), [1000.0, 4000.0]);
+    }
+
+    #[test]
+    fn a_tick_that_is_asked_for_is_there_once() {
+        let mut figure = figure(&[(1.0, 1e-3), (10.0, 2.0)]);
+        figure.series[0]
+            .points
+            .iter_mut()
+            .for_each(|p| p.band = None);
+        let frame = figure.frame().unwrap();
+        let plain = figure.y_ticks(&frame.y);
+        for (asked, more) in [(0.5, 1), (0.1, 0), (50.0, 0)] {
+            figure.y_tick = Some(asked);
+            assert_eq!(figure.y_ticks(&frame.y).len(), plain.len() + more);
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
         ("seconds", seconds(view, palette, &looks)),
         ("surrogate", surrogate(view, palette, &looks)),
         ("certificate", certificate(view, palette, &looks)),
+        ("comparators", comparators(view, palette)),
         ("step size", scales(view, palette)),
     ];
     let drawn = all.into_iter().filter(|(_, figure)| {
@@ -44,6 +45,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
         x_label: axes.0,
         y_label: axes.1,
         ticks_at_points: false,
+        y_tick: None,
         series: Vec::new(),
         notes: Vec::new(),
     }
@@ -389,6 +391,40 @@ fn certificate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
     figure
 }
 
+/// What is certified against weights of any norm, at the end of the longest run.
+fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
+    let mut figure = figure(
+        view,
+        "comparators",
+        "certified regret by the comparators’ norm",
+        ("norm ρ of the weights", "certified regret over the loss"),
+    );
+    figure.y_tick = Some(0.5);
+    for (learner, name) in view.learners() {
+        let scale = view.scale(name);
+        let rows = view.results.comparators.iter();
+        let mine = rows.filter(|r| (&*r.problem, &*r.learner, r.scale) == (view.name, name, scale));
+        let points: Vec<Point> = mine
+            .map(|r| Point {
+                x: r.radius,
+                y: r.share_of_loss,
+                band: None,
+            })
+            .collect();
+        if !points.is_empty() {
+            figure.series.push(Series {
+                learner,
+                label: name.into(),
+                look: palette.look(name),
+                kind: Kind::Measured,
+                points,
+            });
+        }
+    }
+    figure.notes.push("Where a curve is below 1/2, no weights of that norm would have halved the loss. The longest run with the first seed; a certified regret ≤ 0 can’t be shown and is left out.".into());
+    figure
+}
+
 /// The regret at the longest horizon for each factor of a grid.
 fn scales(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
@@ -446,6 +482,7 @@ mod tests {
                 "seconds",
                 "surrogate",
                 "certificate",
+                "comparators",
                 "step size"
             ]
         );

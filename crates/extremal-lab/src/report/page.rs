@@ -430,6 +430,7 @@ mod tests {
         results.trace.clear();
         results.timing.clear();
         results.checks.clear();
+        results.comparators.clear();
         results.pictures.clear();
         let page = sample_page(&[results]);
         assert!(page.contains("no runs yet") && page.contains("nothing to draw"));

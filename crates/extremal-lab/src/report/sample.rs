@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 
 use crate::experiment::{Experiment, LearnerConfig, ProblemConfig, Source};
 use crate::results::{
-    CheckRow, Input, Picture, Results, RunInfo, Status, Step, SummaryRow, TimingRow, TraceRow,
-    Verdict,
+    CheckRow, ComparatorRow, Input, Picture, Results, RunInfo, Status, Step, SummaryRow, TimingRow,
+    TraceRow, Verdict,
 };
 
 /// Of ofw; projecting takes longer.
@@ -72,6 +72,7 @@ pub(super) fn results() -> Results {
     let experiment = experiment();
     let (mut trace, mut summary, mut checks, mut timing, mut pictures) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut comparators = Vec::new();
     for (p, problem) in experiment.problems.keys().enumerate() {
         for (l, learner) in LEARNERS.iter().enumerate() {
             for &scale in &experiment.learners[learner.0].scales {
@@ -79,6 +80,16 @@ pub(super) fn results() -> Results {
                     summary.push(summary_row(problem, p, learner, scale, h));
                     if h + 1 == HORIZONS.len() {
                         rows(problem, learner, scale, horizon, &mut trace, &mut timing);
+                        comparators.extend((0..12).map(|k| ComparatorRow {
+                            problem: problem.clone(),
+                            learner: learner.0.into(),
+                            scale,
+                            horizon,
+                            seed: SEEDS[0],
+                            radius: f64::from(k),
+                            regret_upper: f64::from(k - 1) * learner.3 * 100.0,
+                            share_of_loss: f64::from(k - 1) * learner.3 / 5.0,
+                        }));
                         checks.push(CheckRow {
                             problem: problem.clone(),
                             learner: learner.0.into(),
@@ -116,6 +127,7 @@ pub(super) fn results() -> Results {
         trace,
         summary,
         checks,
+        comparators,
         timing,
         pictures,
     }
@@ -224,6 +236,7 @@ fn rows(
                 } else {
                     round.min(horizon)
                 },
+                halving_radius: None,
             });
             timing.push(TimingRow {
                 problem: problem.into(),

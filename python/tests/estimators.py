@@ -38,7 +38,10 @@ def assert_same(one, other):
     assert learners == learners_
     assert attributes.keys() == attributes_.keys()
     for name, value in attributes.items():
-        assert np.array_equal(value, attributes_[name]), name
+        if name == "_total_loss":  # a sum, whose last digits depend on how the rows are batched
+            assert np.isclose(value, attributes_[name], rtol=1e-12, atol=0), name
+        else:
+            assert np.array_equal(value, attributes_[name]), name
 
 
 PARAMETERS = [

@@ -80,7 +80,7 @@ def test_no_hindsight_for_streams():
 def test_a_gap_that_is_not_reached_is_told():
     days = ex.datasets.djia().rows
     with pytest.warns(RuntimeWarning, match="was asked for"):
-        best = ex.best_in_hindsight(ex.sets.simplex(dim=30), days, loss="log-wealth", gap=1e-12)
+        best = ex.best_in_hindsight(ex.sets.simplex(dim=30), days, loss="log-wealth", gap=1e-18)
     assert 0 < best.gap < 1e-3
 
 

@@ -141,25 +141,24 @@ impl Quadratic {
         let mut m = vec![vec![big(0.0); n + 1]; n];
         for (r, &i) in free.iter().enumerate() {
             let mut right = &self.b[i] + &(mu * &p[i]);
-            for j in 0..x.len() {
+            for (j, x) in x.iter().enumerate() {
                 match free.iter().position(|k| *k == j) {
                     Some(c) => m[r][c] = self.g[i][j].clone(),
-                    None => right = right - &self.g[i][j] * &x[j],
+                    None => right = right - &self.g[i][j] * x,
                 }
             }
             m[r][r] = &m[r][r] + mu;
             m[r][n] = right;
         }
         for k in 0..n {
-            if m[k][k] <= big(0.0) {
+            let pivot = m[k].clone();
+            if pivot[k] <= big(0.0) {
                 return None;
             }
-            for r in 0..n {
-                if r != k {
-                    let factor = &m[r][k] / &m[k][k];
-                    for c in k..=n {
-                        m[r][c] = &m[r][c] - &(&factor * &m[k][c]);
-                    }
+            for (_, line) in m.iter_mut().enumerate().filter(|(r, _)| *r != k) {
+                let factor = &line[k] / &pivot[k];
+                for (v, p) in line.iter_mut().zip(&pivot).skip(k) {
+                    *v = &*v - &(&factor * p);
                 }
             }
         }

@@ -32,6 +32,20 @@ pub fn at_most(x: f64, digits: i32) -> String {
     }
 }
 
+/// The same for any x, rounded up, so that "at most this" stays true.
+pub fn at_least(x: f64, digits: i32) -> String {
+    let shown = |text: &str| text.replace(',', "").replace('−', "-").parse::<f64>();
+    let text = significant(x, digits);
+    if !x.is_finite() || shown(&text).is_ok_and(|shown| shown >= x) {
+        return text;
+    }
+    let unit = 10f64.powi(x.abs().log10().floor() as i32 + 1 - digits);
+    (1..60)
+        .map(|k| significant(x + 0.5 * f64::from(k) * unit, digits))
+        .find(|text| shown(text).is_ok_and(|shown| shown >= x))
+        .unwrap_or(text)
+}
+
 /// With so many decimals, thousands apart.
 fn decimals(x: f64, places: usize) -> String {
     let text = format!("{:.places$}", x.abs());
@@ -132,6 +146,28 @@ pub fn fitted(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_rounded_up_is_never_below() {
+        for x in [
+            12.3454,
+            12.3456,
+            -12.3456,
+            192_258.4,
+            9.99996,
+            0.000_012_34,
+            0.0,
+            1e-9,
+            99_999.6,
+        ] {
+            for digits in [3, 4, 5] {
+                let text = at_least(x, digits);
+                let shown: f64 = text.replace(',', "").replace('−', "-").parse().unwrap();
+                assert!(shown >= x, "{x}: {text}");
+                assert!(shown - x <= 2e-2 * x.abs().max(1e-300), "{x}: {text}");
+            }
+        }
+    }
 
     #[test]
     fn digits_are_significant_and_thousands_apart() {

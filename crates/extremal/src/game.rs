@@ -116,7 +116,7 @@ where
                 let error = objective.rounding(example, &evaluation, decision, length);
                 // The loss is off by this much, and so is the line through it.
                 summary.rounding += error;
-                Some((meter.look(decision, &evaluation.gradient)?, 2.0 * error))
+                Some((meter.look(decision, &evaluation.gradient)?, error))
             }
             None => None,
         };

@@ -12,13 +12,13 @@ impl Certified {
         let regret = self.certificate.regret;
         let proven = format!(
             "≤ {} ({} certificate)",
-            format::significant(regret, 5),
+            format::at_least(regret, 5),
             self.certificate.level
         );
         if self.is_vacuous() {
             return self.vacuous(&proven);
         }
-        let each = format::significant(regret / rounds as f64, 4);
+        let each = format::at_least(regret / rounds as f64, 4);
         format!("{proven}, {each} per round")
     }
 
@@ -59,7 +59,16 @@ impl Certified {
         };
         norms::curve(by_norm, self.lost, reach)
             .iter()
-            .map(|[radius, regret, share]| format!("{radius:?},{regret:?},{share:?}"))
+            .map(|[radius, regret, share]| {
+                // losses without a least total have no share
+                let known = self.lost > 0.0 && self.lost.is_finite();
+                let share = if known {
+                    format!("{share:?}")
+                } else {
+                    String::new()
+                };
+                format!("{radius:?},{regret:?},{share}")
+            })
             .collect()
     }
 

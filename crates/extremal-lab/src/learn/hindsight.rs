@@ -224,7 +224,8 @@ impl Run<'_> {
     /// The regret of this run. The rounding of the two totals is allowed for.
     fn regret(&self, best: &Best, loss: f64) -> Result<Interval> {
         let passes = f64::from(self.options.passes);
-        let rounding = self.session.rounding() + 4.0 * f64::EPSILON * passes * best.value.abs();
+        let size = best.value.abs().max(best.floor.abs());
+        let rounding = self.session.rounding() + 4.0 * f64::EPSILON * passes * size;
         let regret = Interval {
             lower: loss - passes * best.value - rounding,
             upper: loss - passes * best.floor + rounding,
@@ -232,10 +233,10 @@ impl Run<'_> {
         if regret.lower <= regret.upper {
             return Ok(regret);
         }
-        Err(Error::NotFinite {
+        Err(Error::Contradiction {
             place: "hindsight".into(),
             what: format!(
-                "the best total loss was found to be {} and proven to be at least {}, which is a contradiction",
+                "the best total loss was found to be {} and proven to be at least {}",
                 best.value, best.floor
             ),
         })
@@ -249,7 +250,7 @@ impl Run<'_> {
         read: &ReadOptions,
     ) -> Result<bool> {
         let mut admitted = Admitted {
-            signs: Signs::default(),
+            signs: self.signs_before,
             dim: self.session.dim(),
             count: 0,
         };

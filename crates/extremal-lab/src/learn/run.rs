@@ -7,7 +7,7 @@ use extremal::learner::default_radius;
 use extremal_data::{Example, Format, Next, OnError, ReadOptions};
 
 use super::hindsight::Kept;
-use super::plan::{Asked, Plan};
+use super::plan::{Asked, Plan, Signs};
 use super::progress::{Every, Schedule, Window};
 use super::report::Trace;
 use super::saved::{Saved, save};
@@ -219,6 +219,8 @@ pub(super) struct Run<'a> {
     pub session: Session,
     pub started: f64,
     pub rounds_before: u64,
+    /// Which labels of a binary loss earlier runs had.
+    pub signs_before: Signs,
     /// The whole loss of earlier runs.
     pub loss_before: f64,
     /// Examples that the model had consumed, and were skipped.
@@ -269,6 +271,7 @@ impl<'a> Run<'a> {
         Ok(Self {
             started: host.seconds(),
             rounds_before: rounds,
+            signs_before: session.plan().signs,
             loss_before: session.counters().whole_loss,
             skipped_first: match options.skip_consumed {
                 true => session.counters().records,

@@ -92,6 +92,9 @@ impl Track {
         } else {
             self.meter.look(decision, &evaluation.gradient)?
         };
+        let length = self.meter.length_of(decision);
+        let played = (&row, label, example.weight);
+        let error = objective.rounding(played, &evaluation, decision, length);
         match self.learner.decide() {
             // a turn that an error left open goes on
             Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
@@ -99,6 +102,7 @@ impl Track {
         }
         let record = self.learner.observe(&evaluation.gradient)?;
         self.meter.note(sight, &evaluation.gradient);
+        self.meter.allow(error);
         let round = Round {
             prediction: evaluation.prediction,
             loss: evaluation.data_value,
@@ -490,11 +494,12 @@ impl Session {
         })
     }
 
-    /// How far the total loss may be off: half an ulp of the total per addition, and a few of each
-    /// loss itself, twice as much to be safe. The losses are taken not to cancel.
+    /// How far the total loss may be off: by what each loss is, and half a unit in the last place of
+    /// the total for each addition, twice as much to be safe. The losses are taken not to cancel.
     pub fn rounding(&self) -> f64 {
         let additions = self.rounds() as f64 * self.tracks.len() as f64;
-        (additions + 8.0) * f64::EPSILON * self.counters.whole_loss.abs()
+        let losses: f64 = self.tracks.iter().map(|track| track.meter.allowed()).sum();
+        losses * (1.0 + 1e-6) + (additions + 8.0) * f64::EPSILON * self.counters.whole_loss.abs()
     }
 }
 

@@ -32,15 +32,17 @@ impl Best {
         self.gap() / self.value.abs().max(f64::MIN_POSITIVE)
     }
 
-    /// The regret of a learner with this total loss on the same rounds lies between these two.
+    /// The regret of a learner lies between these two, if its total loss on the same rounds is
+    /// exactly this.
     pub fn regret(&self, total_loss: f64) -> Interval {
+        let rounding = |end: f64| f64::EPSILON * (total_loss.abs() + end.abs());
         Interval {
-            lower: total_loss - self.value,
-            upper: total_loss - self.floor,
+            lower: total_loss - self.value - rounding(self.value),
+            upper: total_loss - self.floor + rounding(self.floor),
         }
     }
 
-    /// The same as an upper bound.
+    /// The upper end of that interval, as a certificate.
     pub fn certificate(&self, total_loss: f64) -> Certificate {
         Certificate {
             level: if self.method == Method::Linear {

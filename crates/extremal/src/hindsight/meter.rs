@@ -45,6 +45,8 @@ pub struct Meter {
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², and a bound of what rounding made of its terms.
     played: Wide,
     error: f64,
+    /// The part of `error`, halved, that comes from the losses.
+    allowed: f64,
     rounds: u64,
     calls: u64,
     x: Vec<f64>,
@@ -65,6 +67,7 @@ struct SavedMeter {
     size: f64,
     played: Wide,
     error: f64,
+    allowed: f64,
     rounds: u64,
 }
 
@@ -87,6 +90,7 @@ impl Meter {
             size: 0.0,
             played: Wide::default(),
             error: 0.0,
+            allowed: 0.0,
             rounds: 0,
             calls: 0,
             x,
@@ -144,7 +148,7 @@ impl Meter {
         let size = gradient.scale.abs() * row;
         let bend = gradient.ridge.abs() + self.lambda;
         let error = rounding::of_row(&gradient.row) * dots * size * length
-            + rounding::of_dot(x.dim()) * norm * bend * length * length;
+            + rounding::of_dot(x.dim()) * norm * bend * self.reach * self.reach;
         let size = size + rest.abs() * length;
         if !((played + error).is_finite() && size.is_finite()) {
             return Err(Error::Numerical {
@@ -178,14 +182,20 @@ impl Meter {
     }
 
     /// A bound of a decision's norm.
-    pub(crate) fn length_of(&self, x: &dyn Point) -> f64 {
+    pub fn length_of(&self, x: &dyn Point) -> f64 {
         self.length(x.norm_squared())
     }
 
-    /// Allows for losses whose values and gradients are known to this accuracy only: every
-    /// certificate is raised by so much.
+    /// Allows for a round's loss whose value, and the line that its gradient gives, are known to
+    /// this accuracy only ([`Objective::rounding`]): every certificate is raised by both.
     pub fn allow(&mut self, error: f64) {
-        self.error += error;
+        self.error += 2.0 * error;
+        self.allowed += error;
+    }
+
+    /// What [`Meter::allow`] was told, in all.
+    pub fn allowed(&self) -> f64 {
+        self.allowed
     }
 
     /// Sums of T positive numbers are off by T roundings.
@@ -415,6 +425,7 @@ impl Meter {
             size: self.size,
             played: self.played,
             error: self.error,
+            allowed: self.allowed,
             rounds: self.rounds,
         };
         postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
@@ -437,7 +448,7 @@ impl Meter {
         let dim = self.sum.len();
         let [high, low] = &saved.sum;
         let sum = WideVector::join([high.restore(dim)?, low.restore(dim)?]);
-        let positive = saved.size >= 0.0 && saved.error >= 0.0;
+        let positive = saved.size >= 0.0 && saved.error >= 0.0 && saved.allowed >= 0.0;
         if !(positive && (saved.played.value() + saved.size + saved.error).is_finite()) {
             return Err(Error::State(
                 "the meter's sums are damaged: one is negative or not a number".into(),
@@ -445,6 +456,7 @@ impl Meter {
         }
         self.sum = sum;
         (self.played, self.size, self.error) = (saved.played, saved.size, saved.error);
+        self.allowed = saved.allowed;
         (self.rounds, self.calls) = (saved.rounds, 0);
         self.oracle = CheckedOracle::of(&*self.set);
         self.set.centre(&mut self.x);

@@ -46,7 +46,8 @@ fn linearise(
         });
     }
     let accuracy = x.accuracy();
-    let products = rounding::of_dot(out.len()) * accuracy.dot.max(accuracy.norm);
+    let products = (rounding::of_dot(out.len()) + rounding::of_row(&gradient.row))
+        * accuracy.dot.max(accuracy.norm);
     let row = kernel::norm(gradient.row.values());
     let size = gradient.scale.abs() * row + gradient.ridge.abs() * reach;
     Ok((dot, (2.0 * products + 4.0 * UNIT) * size * reach))

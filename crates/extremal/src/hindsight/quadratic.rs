@@ -226,7 +226,9 @@ impl Total for QuadraticSum {
         let root = 1.001 * (along + reach * trace.sqrt() + square.abs().sqrt());
         let products = if self.unweighted { 0.0 } else { 4.0 * UNIT };
         let count = self.rounds as usize + 2 * dim;
-        let data = (products + 4.0 * rounding::of_wide_dot(count)) * root * root;
+        // b is as large as that where it comes from rounds; a given one may be larger
+        let given = kernel::norm(&self.cross) * (length + reach);
+        let data = (products + 4.0 * rounding::of_wide_dot(count)) * (root * root + given);
         let (sigma, far) = (self.strong_convexity(), length + reach);
         let ridge = 0.5 * sigma * rounding::dot(x, x).value();
         let data = data + 8.0 * UNIT * sigma * far * far;

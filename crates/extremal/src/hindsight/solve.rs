@@ -162,6 +162,10 @@ pub fn solve_while(
                 ));
             }
             x.copy_from_slice(start);
+            // a point that lies outside by rounding would be better than the best
+            if let Some(mut projection) = set.projection() {
+                projection.project(&mut x)?;
+            }
         }
     }
     let mut search = Search::new(total, set, options, go_on, &x);
@@ -331,7 +335,6 @@ impl<'a> Search<'a> {
         self.steps += 1;
         self.atom.write(&mut self.best);
         self.lifted.0.copy_from_slice(&self.best);
-        self.value = 0.0;
         Ok(())
     }
 
@@ -430,7 +433,7 @@ impl<'a> Search<'a> {
             return Some(Stop::Good);
         }
         if gap <= self.grain() {
-            // The grain is a worst case: as long as the gap keeps falling, it is no rounding.
+            // The grain is a worst case: a gap that halves within a few steps is no rounding.
             const TRIES: u32 = 3;
             self.idle = if gap <= 0.5 * self.least_gap {
                 0
@@ -549,8 +552,14 @@ impl<'a> Search<'a> {
             let rest = 8.0 * UNIT * (proof.constant.abs() + steep * kernel::norm(x));
             floor = floor.max(here - (0.5 + 1e-12) * steep * (steep / sigma) - rest);
         }
-        // x lies in the set but for its last digits, and an atom is no point of a search.
-        let outside = UNIT * (16.0 + 0.5 * x.len() as f64) * steep * norm_bound;
+        // x may lie outside the set: an atom by what its oracle is off, a point of the search by its
+        // last digits, and a start by the violation that it has.
+        let stray = self.set.violation(x).unwrap_or(0.0) * 4.0 * (x.len() as f64).sqrt();
+        let outside = if self.method == Method::Linear {
+            allowance
+        } else {
+            (UNIT * (16.0 + 0.5 * x.len() as f64) + stray) * steep * norm_bound
+        };
         Ok((proof.value + outside, floor))
     }
 

@@ -304,7 +304,7 @@ impl Total for Sum {
     ///   over that distance by no more than its steepest slope at either end;
     /// - the wide sums' own errors, of order T²·UNIT².
     fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
-        const LAST: f64 = 8.0 * UNIT;
+        const LAST: f64 = 16.0 * UNIT;
         let (rounds, length) = (self.rounds(), kernel::norm(x) * (1.0 + LAST));
         let (mut constant, mut value) = (Wide::default(), Wide::default());
         let mut sum = WideVector::zeros(self.dim);
@@ -318,7 +318,9 @@ impl Total for Sum {
             let off = rest.abs() + rounding::of_wide_dot(row.stored()) * norm * length;
             let truth = self.loss.at(z, label).0;
             let slope_at = |z: f64| self.loss.at(z, label).1.abs();
-            let steepest = slope_at(z - off).max(slope_at(z + off));
+            // to either side of z, which a smaller distance would round back to z
+            let aside = off.max(4.0 * UNIT * z.abs());
+            let steepest = slope_at(z - aside).max(slope_at(z + aside));
             value.add_product(weight, truth);
             above += weight * (steepest * off + LAST * truth.abs());
             let line = touch(&*self.loss, mu, z, label);

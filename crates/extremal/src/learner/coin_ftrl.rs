@@ -459,7 +459,8 @@ impl Learner for Coin {
         state.share = share;
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
         state.played.add(record.gradient_dot);
-        state.gradients += record.gradient_norm;
+        // the two parts of a gradient may cancel, their roundings do not
+        state.gradients += record.gradient_norm + 2.0 * gradient.ridge.abs() * self.radius;
         // The norm of c is known to a 1e-5th of the spread: see `CoordinateSums::absorb`, with
         // β/r ≤ √5 times the spread as its floor.
         state.sizes += 1.00001 * state.sums.sum_norm() + 1e-5 * state.spread;

@@ -270,7 +270,8 @@ impl Rule for GaugeRule {
         self.t += 1;
         self.played.add(probe.gradient_dot);
         self.low = probe.slope - probe.gap;
-        self.gradients += probe.gradient_norm;
+        // the two parts of a gradient may cancel, their roundings do not
+        self.gradients += probe.gradient_norm + 2.0 * gradient.ridge.abs() * self.norm_bound;
         // the direction is S itself
         self.sum = probe.steepness.min(self.gradients);
         self.sums += self.sum;

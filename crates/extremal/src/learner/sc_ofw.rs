@@ -175,7 +175,8 @@ impl Rule for ScOfwRule {
         self.played.add(-0.5 * lambda * probe.norm_squared);
         // min F_t ≥ F_t(x_t) − excess
         self.regret = (self.played.value() - probe.surrogate()) + probe.excess();
-        self.gradients += probe.gradient_norm;
+        // the two parts of a gradient may cancel, their roundings do not
+        self.gradients += probe.gradient_norm + 2.0 * gradient.ridge.abs() * self.norm_bound;
         // ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)), where the storage does not know its norm
         let most = self.gradients + lambda * t * self.diameter;
         self.slope = probe.steepness.min(most);
@@ -214,6 +215,8 @@ impl Rule for ScOfwRule {
         // every round, with ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖, and that counts times a comparator. The inner
         // products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
         let sizes = self.slopes + 0.5 * beta * (t + 1.0) * reach + self.gradients + beta * reach;
+        // storages that combine c of longer parts round those
+        let sizes = accuracy.dot * sizes;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
         let terms = self.gradients + 4.0 * beta * reach + 4.0 * self.slope;
         // ‖∇F‖²/(2β) counts where it is below the gap, which is at most ‖∇F‖·D

@@ -327,7 +327,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     ///
     /// The prediction is off by at most `off`. Over that distance a smooth loss changes by no more
     /// than its slope and half its curvature allow, and any convex loss by no more than its
-    /// steepest slope at either end. The loss itself is computed to 8 units in the last place.
+    /// steepest slope at either end. The loss itself is computed to 8 units in the last place, its slope likewise.
     pub fn rounding(
         &self,
         example: (&Row<'_>, f64, f64),
@@ -349,7 +349,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         // the terms of ⟨x, Ax⟩ are at most √d·‖A‖·‖x‖² together
         let dim = x.dim();
         let norm = accuracy.norm * rounding::of_dot(dim) * (dim as f64).sqrt();
-        data + norm * squares * length * length + 8.0 * UNIT * evaluation.value.abs()
+        data + norm * squares * length * length + 16.0 * UNIT * evaluation.value.abs()
     }
 
     /// λ of the ridge terms that come with every gradient: the objective's, and the loss's own

@@ -72,3 +72,36 @@ fn coin_ftrl_knows_the_sum_that_large_gradients_hid() {
         );
     }
 }
+
+#[test]
+fn a_start_that_lies_outside_by_rounding_is_not_better_than_the_best() {
+    // (x − 10)²/2 on [−1, 1]: no less than 40.5
+    let mut sum = Sum::new(1, &squared(0.0)).unwrap();
+    sum.push(Row::Dense(&[1.0]), 10.0, 1.0).unwrap();
+    for spec in ["l2:radius=1,dim=1", "hull:points=[[-1],[1]]"] {
+        let set = spec.parse::<SetSpec>().unwrap().build(None).unwrap();
+        for outside in [0.0, 1e-14, 1e-13, 1e-12, 9e-10] {
+            let options = Options {
+                start: Some(vec![1.0 + outside]),
+                ..Options::default()
+            };
+            let best = solve(&sum, &*set, &options).unwrap();
+            let what = format!("{spec}, {outside:e}");
+            assert_between(best.floor, &big(40.5), best.value, &what);
+        }
+    }
+}
+
+#[test]
+fn a_prediction_that_rounds_to_the_label_is_not_taken_for_it() {
+    // ⟨a, x⟩ = 1 + 2⁻²⁹ + 2⁻⁶⁰, the label all but the last term
+    let a = 1.0 + 2f64.powi(-30);
+    let label = 1.0 + 2f64.powi(-29);
+    for (loss, truth) in [("absolute", 2f64.powi(-60)), ("squared", 2f64.powi(-121))] {
+        let loss = loss.parse::<LossSpec>().unwrap().build().unwrap();
+        let mut sum = Sum::new(1, &Objective::new(loss, 0.0).unwrap()).unwrap();
+        sum.push(Row::Dense(&[a]), label, 1.0).unwrap();
+        let proof = extremal::hindsight::Total::minorant(&sum, 0.0, &[a], 1.0, &mut [0.0]);
+        assert!(proof.value >= truth, "{proof:?}");
+    }
+}

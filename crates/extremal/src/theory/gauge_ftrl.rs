@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Assumption, Theorem};
+use crate::rounding;
 
 /// Regret ≤ β + LG²T/(2β): Gauge-FTRL with a fixed β; G√(2LT) at the best β = G√(LT/2).
 pub fn gauge_ftrl(gradient: f64, l: f64, beta: f64, rounds: f64) -> f64 {
@@ -87,8 +88,8 @@ impl Theorem for GaugeOnline {
         "Gauge-FTRL, 2β"
     }
 
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
+    fn bound(&self, rounds: f64) -> f64 {
+        self.bound * rounding::of_run(rounds)
     }
 
     fn exponent(&self) -> f64 {

@@ -23,8 +23,8 @@ macro_rules! as_played {
                 $title
             }
 
-            fn bound(&self, _rounds: f64) -> f64 {
-                self.bound
+            fn bound(&self, rounds: f64) -> f64 {
+                self.bound * $crate::rounding::of_run(rounds)
             }
 
             fn exponent(&self) -> f64 {

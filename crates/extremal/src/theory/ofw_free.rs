@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Assumption, Theorem};
+use crate::rounding;
 
 /// Regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − min F_T), as the run has them; for the rounds
 /// played. See [`learner::ofw_free`](crate::learner::ofw_free).
@@ -21,8 +22,8 @@ impl Theorem for OfwFree {
         "OFW without constants, (D²/2)Σμ + Σp + h"
     }
 
-    fn bound(&self, _rounds: f64) -> f64 {
-        self.bound
+    fn bound(&self, rounds: f64) -> f64 {
+        self.bound * rounding::of_run(rounds)
     }
 
     fn exponent(&self) -> f64 {

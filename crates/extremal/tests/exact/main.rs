@@ -71,11 +71,17 @@ fn shape(rng: &mut ChaCha8Rng, dim: usize, size: f64, distance: f64) -> Shape {
         .zip(&centre)
         .map(|(a, c)| a + c)
         .collect();
-    let b: Vec<f64> = place(size)
-        .iter()
-        .zip(&centre)
-        .map(|(b, c)| b + c + size)
-        .collect();
+    // the library refuses points that lie 10⁴ diameters from the origin
+    let b = loop {
+        let b: Vec<f64> = place(size)
+            .iter()
+            .zip(&centre)
+            .map(|(b, c)| b + c + size)
+            .collect();
+        if support::distance(&a, &b) >= 0.2 * size {
+            break b;
+        }
+    };
     match rng.random_range(0..3) {
         0 => Shape::Ball {
             centre,
@@ -418,9 +424,13 @@ fn on_well_conditioned_problems_the_allowance_can_not_be_seen() {
             "{spec}: {certificate:?}"
         );
         let own = learner.certificate().unwrap();
+        // A learner keeps its sums in plain numbers, whose T roundings show beyond 10⁵ rounds (the
+        // meter's do not); and over a ball of radius 1,024 the certificate is many times the loss.
+        let longer = f64::max(1.0, rounds as f64 / 1e5);
+        let enough_own = longer * enough.max(1e-9 * own.regret.abs());
         assert!(
-            own.rounding > 0.0 && own.rounding < enough,
-            "{spec}: {own:?}, {enough:e}"
+            own.rounding > 0.0 && own.rounding < enough_own,
+            "{spec}: {own:?}, {enough_own:e}"
         );
         assert!(
             summary.rounding > 0.0 && summary.rounding < enough,

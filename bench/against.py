@@ -131,7 +131,8 @@ def race(ours, old, reps, only):
         if None in sides:
             print(f"{name}: skipped, {'the new' if sides[0] is None else 'the old'} build can't play it", flush=True)
             continue
-        result = run.duel(*((side, rounds) for side in sides), reps)
+        # Half as many starts as repetitions: loading the streams would take longer than playing them.
+        result = run.duel(*((side, rounds) for side in sides), reps, starts=(reps + 1) // 2)
         losses = result.first_loss, result.second_loss
         notes = result.notes()
         if abs(losses[0] - losses[1]) > run.CLOSE * max(map(abs, losses)):

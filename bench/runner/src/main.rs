@@ -10,7 +10,7 @@ use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::{self, Method, Options, Sum};
 use extremal::learner::ofw_ls::OfwLs;
 use extremal::learner::sc_ofw::ScOfw;
@@ -246,20 +246,10 @@ where
         let mut learner = learner()?;
         let learner = learner.learner();
         let start = Instant::now();
-        let mut clock = || start.elapsed().as_secs_f64();
-        let rounds = rounds as u64;
-        let summary = game::play(
-            learner,
-            &mut stream(),
-            objective,
-            rounds,
-            &mut clock,
-            None,
-            None,
-            |_| Ok(()),
-        )?;
+        let summary = Game::default().play(learner, &mut stream(), objective, rounds as u64)?;
+        let seconds = start.elapsed().as_secs_f64();
         let loss = summary.total_loss / summary.rounds as f64;
-        Ok([summary.seconds, loss, figure(learner.decision())])
+        Ok([seconds, loss, figure(learner.decision())])
     })
 }
 

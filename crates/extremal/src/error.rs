@@ -34,7 +34,7 @@ pub enum Error {
         /// The dimension.
         dim: usize,
     },
-    /// `decide` and `observe` must alternate.
+    /// `rehearse` and `conclude` must alternate.
     #[error("out of turn: {0}")]
     OutOfTurn(&'static str),
     /// A parameter is outside its range.

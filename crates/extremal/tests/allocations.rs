@@ -7,10 +7,11 @@ mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use common::{Team, losses, rng, teams};
-use extremal::game;
+use extremal::game::Game;
 use extremal::learner::Storage;
 use extremal::loss::{Loss, LossSpec, Objective};
 use extremal::pair::{Gradient, Motion, Pair, Point, Row, SparsePair, Update};
@@ -113,21 +114,16 @@ fn asked(team: &Team, loss: &Arc<dyn Loss>, ridge: f64, sparse: bool, least: f64
         values: [0.0; DIM],
     };
     let mut start = 0;
-    game::play(
-        &mut *learner,
-        &mut rows,
-        &objective,
-        ROUNDS,
-        &mut || 0.0,
-        None,
-        Some(&*team.set),
-        |turn| {
-            if turn.record.round == WARM {
-                start = calls();
-            }
-            Ok(())
-        },
-    )
+    Game {
+        meter: None,
+        watch: Some(&*team.set),
+    }
+    .play_while(&mut *learner, &mut rows, &objective, ROUNDS, |turn| {
+        if turn.record.round == WARM {
+            start = calls();
+        }
+        ControlFlow::Continue(())
+    })
     .unwrap();
     calls() - start
 }

@@ -1,6 +1,6 @@
 //! Where one piece meets another: states of other sets, turns left open, assumptions, far points.
 
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::loss::{LossSpec, Objective};
@@ -111,16 +111,11 @@ fn after_a_round_that_overflows_the_game_goes_on_as_if_it_had_not_been() {
         let mut errors = 0;
         for rows in streams {
             let mut stream = Rows(rows, 0);
-            let played = game::play(
-                &mut *player,
-                &mut stream,
-                &objective,
-                10,
-                &mut || 0.0,
-                Some(&mut meter),
-                None,
-                |_| Ok(()),
-            );
+            let played = Game {
+                meter: Some(&mut meter),
+                watch: None,
+            }
+            .play(&mut *player, &mut stream, &objective, 10);
             errors += usize::from(played.is_err());
         }
         let regret = meter.certificate(1).unwrap().regret;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{At, centre, minus, normals, plus, rng, scaled, uniform};
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Level};
@@ -124,16 +124,11 @@ fn games_with_a_quadratic_form_keep_to_the_theorems_with_the_objectives_constant
                     let mut learner = learner(&spec, &set);
                     let mut stream = Given::new(&rows, weight);
                     let mut meter = Meter::of(&set, &objective);
-                    let summary = game::play(
-                        &mut *learner,
-                        &mut stream,
-                        &objective,
-                        2 * ROUNDS,
-                        &mut || 0.0,
-                        Some(&mut meter),
-                        Some(&*set),
-                        |_| Ok(()),
-                    )
+                    let summary = Game {
+                        meter: Some(&mut meter),
+                        watch: Some(&*set),
+                    }
+                    .play(&mut *learner, &mut stream, &objective, 2 * ROUNDS)
                     .unwrap();
                     assert_eq!(summary.rounds, ROUNDS);
                     assert!(summary.largest_violation.unwrap() <= 1e-9, "{name}");
@@ -253,15 +248,15 @@ fn portfolios_are_played_within_their_domain_and_under_the_theorem() {
     ] {
         let mut learner = learner(&spec, &set);
         let mut meter = Meter::of(&set, &objective);
-        let summary = game::play(
+        let summary = Game {
+            meter: Some(&mut meter),
+            watch: Some(&*set),
+        }
+        .play(
             &mut *learner,
             &mut Given::new(&rows, 1.0),
             &objective,
             ROUNDS,
-            &mut || 0.0,
-            Some(&mut meter),
-            Some(&*set),
-            |_| Ok(()),
         )
         .unwrap();
         let regret = summary.total_loss - best;
@@ -295,18 +290,7 @@ fn a_round_outside_the_domain_ends_the_game_and_changes_nothing() {
     let rows = [vec![1.0; DIM], vec![-1.0; DIM]];
     let mut play = |rows: &[Vec<f64>]| {
         let mut stream = Given::new(rows, 1.0);
-        let clock = &mut || 0.0;
-        let none = |_: game::Turn<'_>| Ok(());
-        let played = game::play(
-            &mut *learner,
-            &mut stream,
-            &objective,
-            5,
-            clock,
-            None,
-            None,
-            none,
-        );
+        let played = Game::default().play(&mut *learner, &mut stream, &objective, 5);
         (
             played.map(|summary| summary.rounds),
             learner.save().unwrap(),

@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{At, losses, sets, soak};
-use extremal::game;
+use extremal::game::Game;
 use extremal::kernel::{axpy, dot};
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Loss, LossSpec, Objective};
@@ -96,16 +96,11 @@ impl Kept {
             next: 0,
         };
         let rounds = self.labels.len();
-        let summary = game::play(
-            &mut *learner,
-            &mut stream,
-            objective,
-            rounds as u64,
-            &mut || 0.0,
-            None,
-            Some(&**set),
-            |_| Ok(()),
-        )
+        let summary = Game {
+            meter: None,
+            watch: Some(&**set),
+        }
+        .play(&mut *learner, &mut stream, objective, rounds as u64)
         .unwrap();
         assert!(summary.largest_violation.unwrap() <= 1e-9);
         summary.total_loss / rounds as f64

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use extremal::game::{self, Turn};
 use extremal::hindsight::{ByNorm, Meter};
 use extremal::kernel;
 use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
 use extremal::set::{SharedSet, Structure};
+use extremal::stream;
 use extremal::theory::{Trivial, Watched, is_vacuous};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
@@ -83,26 +85,20 @@ impl Track {
             indices: example.indices,
             values: example.values,
         };
-        let decision = self.learner.decision();
-        let evaluation =
-            objective.evaluate_in(row, label, example.weight, decision, &mut self.scratch)?;
-        let sight = if matches!(evaluation.gradient.row, Row::Sparse { .. }) {
-            self.meter
-                .look_at(decision, &evaluation.gradient, evaluation.prediction)?
-        } else {
-            self.meter.look(decision, &evaluation.gradient)?
+        let given = stream::Round {
+            row,
+            label,
+            weight: example.weight,
         };
-        let length = self.meter.length_of(decision);
-        let played = (&row, label, example.weight);
-        let error = objective.rounding(played, &evaluation, decision, length);
-        match self.learner.decide() {
-            // a turn that an error left open goes on
-            Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
-            Err(error) => return Err(error),
-        }
-        let record = self.learner.observe(&evaluation.gradient)?;
-        self.meter.note(sight, &evaluation.gradient);
-        self.meter.allow(error);
+        let Turn {
+            record, evaluation, ..
+        } = game::round(
+            &mut *self.learner,
+            objective,
+            given,
+            Some(&mut self.meter),
+            &mut self.scratch,
+        )?;
         let round = Round {
             prediction: evaluation.prediction,
             loss: evaluation.data_value,

@@ -46,8 +46,8 @@ use serde::{Deserialize, Serialize};
 use super::bettor::Bettor;
 use super::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use super::{
-    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_between, check_name,
-    check_turn, decode, encode, keys, not_stored, take_turn,
+    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_name, decode, encode,
+    keys, not_stored,
 };
 use crate::pair::{Accuracy, Gradient, Point, Row};
 use crate::rounding::{self, UNIT, Wide};
@@ -118,7 +118,6 @@ impl MakeLearner for CoinFtrl {
             gradients: 0.0,
             sizes: 0.0,
             seen: Seen::default(),
-            decided: false,
         };
         let mix = state.mix(radius);
         Ok(Box::new(Coin {
@@ -159,7 +158,6 @@ struct State {
     gradients: f64,
     sizes: f64,
     seen: Seen,
-    decided: bool,
 }
 
 /// What follows from the state: x = along_y·y + along_c·c/unit.
@@ -416,13 +414,7 @@ impl Learner for Coin {
         self.state.sums.dim()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.state.decided)?;
-        Ok(self)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.state.decided)?;
         gradient.row.check_shape(self.state.sums.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
         // A number that is not finite shows in these, so that each is looked at only then.
@@ -465,13 +457,8 @@ impl Learner for Coin {
         // β/r ≤ √5 times the spread as its floor.
         state.sizes += 1.00001 * state.sums.sum_norm() + 1e-5 * state.spread;
         state.seen.note(&record);
-        state.decided = false;
         self.mix = state.mix(self.radius);
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.state.decided = false;
     }
 
     fn decision(&self) -> &dyn Point {
@@ -526,7 +513,6 @@ impl Learner for Coin {
         if dim == self.state.sums.dim() {
             return Ok(());
         }
-        check_between(self.state.decided)?;
         let set = grown(&self.set, dim)?;
         self.state.sums.reserve(dim)?;
         self.set = set;

@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 
 use super::leader::{DenseLeader, LazyLeader, Leader};
 use super::{
-    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, keys, not_stored, take_turn,
+    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_name, decode, encode,
+    keys, not_stored,
 };
 use crate::kernel;
 use crate::pair::{Gradient, Point};
@@ -103,7 +103,6 @@ impl MakeLearner for DualAveraging {
             scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
             seen: Seen::default(),
-            decided: false,
         };
         let start = self.start.as_deref();
         Ok(match storage {
@@ -139,7 +138,6 @@ struct State {
     /// √(Σ‖g‖²).
     root: f64,
     seen: Seen,
-    decided: bool,
 }
 
 struct DualAverager<X> {
@@ -152,14 +150,8 @@ impl<X: Leader> Learner for DualAverager<X> {
         self.leader.dim()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.state.decided)?;
-        Ok(&self.leader)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
         let Self { state, leader } = self;
-        check_turn(state.decided)?;
         let round = state.seen.rounds + 1;
         let ax = leader.dot(&gradient.row)?;
         let row_norm = kernel::norm(gradient.row.values());
@@ -204,12 +196,7 @@ impl<X: Leader> Learner for DualAverager<X> {
             norm_squared: xx,
         };
         state.seen.note(&record);
-        state.decided = false;
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.state.decided = false;
     }
 
     fn decision(&self) -> &dyn Point {
@@ -269,7 +256,6 @@ impl<X: Leader> Learner for DualAverager<X> {
         if dim == self.dim() {
             return Ok(());
         }
-        check_between(self.state.decided)?;
         self.leader.grow(dim)
     }
 

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    Certificate, Learner, Record, Seen, Storage, at_round, check_name, check_turn, decode, encode,
-    not_stored, plain::Plain, take_turn,
+    Certificate, Learner, Record, Seen, Storage, at_round, check_name, decode, encode, not_stored,
+    plain::Plain,
 };
 use crate::kernel;
 use crate::pair::{DensePair, Gradient, Point};
@@ -72,7 +72,6 @@ struct Acting<M> {
     next: Vec<f64>,
     g: Vec<f64>,
     seen: Seen,
-    decided: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,7 +81,6 @@ struct Saved<S> {
     set: Identity,
     x: Vec<f64>,
     seen: Seen,
-    decided: bool,
     state: S,
 }
 
@@ -104,7 +102,6 @@ pub(super) fn acting<M: Method + 'static>(
         g: vec![0.0; x.len()],
         x: Plain(x),
         seen: Seen::default(),
-        decided: false,
     }))
 }
 
@@ -118,13 +115,7 @@ impl<M: Method> Learner for Acting<M> {
         self.x.dim()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.decided)?;
-        Ok(&self.x)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.decided)?;
         gradient.check(self.x.dim())?;
         let round = self.seen.rounds + 1;
         let overflowed = |what: &str| Error::Numerical {
@@ -165,12 +156,7 @@ impl<M: Method> Learner for Acting<M> {
             norm_squared: xx,
         };
         self.seen.note(&record);
-        self.decided = false;
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.decided = false;
     }
 
     fn decision(&self) -> &dyn Point {
@@ -199,7 +185,6 @@ impl<M: Method> Learner for Acting<M> {
             set: Identity::of(&*self.set),
             x: self.x.0.clone(),
             seen: self.seen,
-            decided: self.decided,
             state: self.method.state(),
         })
     }
@@ -212,7 +197,6 @@ impl<M: Method> Learner for Acting<M> {
         self.method.restore(saved.state)?;
         self.x.0 = saved.x;
         self.seen = saved.seen;
-        self.decided = saved.decided;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-//! Learners. Each plays in two phases: [`Learner::decide`] shows the decision of the round,
-//! [`Learner::observe`] takes the gradient and ends it. A Frank-Wolfe learner's file holds a
-//! [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
+//! Learners. A round has two phases: [`Learner::decide`] shows the decision,
+//! [`Learner::observe`] takes the gradient at it and ends the round. A Frank-Wolfe learner's file
+//! holds a [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -116,21 +116,14 @@ pub enum Storage {
     Sparse,
 }
 
-/// Who plays.
+/// An online learner: it shows a decision, then receives the gradient there.
 pub trait Learner: Send {
     /// The dimension of the decisions.
     fn dim(&self) -> usize;
 
-    /// Shows this round's decision; then [`Learner::observe`] must follow.
-    fn decide(&mut self) -> Result<&dyn Point>;
-
-    /// Takes the gradient at the decision shown, and ends the round. A bad gradient is an error
-    /// that leaves everything as it was.
-    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
-
-    /// Takes [`Learner::decide`] back, where no gradient has come: all is as it was before. Without
-    /// a decision to take back it does nothing. Not between [`Learner::rehearse`] and
-    /// [`Learner::conclude`].
+    /// The decision of this round. Until [`Learner::observe`] ends the round, every call returns the
+    /// same decision and changes nothing more. A learner that draws its decision at random draws it
+    /// in the first call; the others do nothing here.
     ///
     /// ```
     /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
@@ -138,14 +131,21 @@ pub trait Learner: Send {
     /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
     /// let before = learner.save()?;
     /// learner.decide()?;
+    /// learner.decide()?;
     /// assert!(learner.observe(&Gradient::dense(&[f64::NAN, 0.0])).is_err());
-    /// learner.withdraw();
     /// assert_eq!(learner.save()?, before);
     /// # Ok::<(), extremal::Error>(())
     /// ```
-    fn withdraw(&mut self);
+    fn decide(&mut self) -> Result<&dyn Point> {
+        Ok(self.decision())
+    }
 
-    /// The present decision, out of any turn.
+    /// Takes the gradient at the decision, and ends the round. If nobody called
+    /// [`Learner::decide`], this decides first. A bad gradient is an error that leaves everything as
+    /// it was.
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
+
+    /// The decision as it stands, to read.
     fn decision(&self) -> &dyn Point;
 
     /// Rounds ended so far.
@@ -169,8 +169,8 @@ pub trait Learner: Send {
 
     /// Goes on in a higher dimension, where the set has one ([`Set::grown`]):
     /// as if it had been known from the start, and the new entries 0 in all decisions and
-    /// gradients so far. Between rounds only. To grow to the present dimension changes nothing,
-    /// and an error changes nothing either.
+    /// gradients so far. To grow to the present dimension changes nothing, and an error changes
+    /// nothing either.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, pair::Gradient, set::SetSpec};
@@ -345,34 +345,6 @@ impl Played {
             gradient_dot: self.gradient_dot,
             norm_squared: self.norm_squared,
         }
-    }
-}
-
-fn take_turn(decided: &mut bool) -> Result<()> {
-    if *decided {
-        return Err(Error::OutOfTurn(
-            "decide was called twice; observe must come first",
-        ));
-    }
-    *decided = true;
-    Ok(())
-}
-
-fn check_turn(decided: bool) -> Result<()> {
-    if decided {
-        Ok(())
-    } else {
-        Err(Error::OutOfTurn("observe was called before decide"))
-    }
-}
-
-fn check_between(decided: bool) -> Result<()> {
-    if decided {
-        Err(Error::OutOfTurn(
-            "grow was called between decide and observe",
-        ))
-    } else {
-        Ok(())
     }
 }
 

@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use super::iterate::{Dense, Iterate, Lazy};
 use super::{
-    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, keys, not_stored, take_turn,
+    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_name, decode, encode,
+    keys, not_stored,
 };
 use crate::kernel;
 use crate::pair::{Gradient, Point};
@@ -171,7 +171,6 @@ impl Ogd {
             scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
             root: 0.0,
             seen: Seen::default(),
-            decided: false,
         })
     }
 }
@@ -187,7 +186,6 @@ struct State {
     /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
     root: f64,
     seen: Seen,
-    decided: bool,
 }
 
 impl State {
@@ -217,14 +215,8 @@ impl<X: Iterate> Learner for OgdLearner<X> {
         self.x.dim()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.state.decided)?;
-        Ok(&self.x)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
         let Self { state, x } = self;
-        check_turn(state.decided)?;
         let round = state.seen.rounds + 1;
         let ax = x.dot(&gradient.row)?;
         let row_norm = kernel::norm(gradient.row.values());
@@ -258,12 +250,7 @@ impl<X: Iterate> Learner for OgdLearner<X> {
             norm_squared: xx,
         };
         state.seen.note(&record);
-        state.decided = false;
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.state.decided = false;
     }
 
     fn decision(&self) -> &dyn Point {
@@ -326,7 +313,6 @@ impl<X: Iterate> Learner for OgdLearner<X> {
         if dim == self.dim() {
             return Ok(());
         }
-        check_between(self.state.decided)?;
         self.x.grow(dim)
     }
 

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stage::{PutOff, Stage};
 use super::{
-    Certificate, Learner, Record, Rule, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, take_turn,
+    Certificate, Learner, Record, Rule, Seen, Storage, at_round, check_name, decode, encode,
 };
 use crate::pair::{DensePair, Gradient, LazyPair, Pair, Point, SparsePair};
 use crate::set::{SharedSet, Structure};
@@ -36,7 +35,6 @@ pub struct Player<R, P> {
     rule: R,
     pair: P,
     seen: Seen,
-    decided: bool,
     /// The rule's bytes before a rehearsal, and what is to come of it.
     before: Vec<u8>,
     rehearsed: Option<(PutOff, Record)>,
@@ -48,7 +46,6 @@ struct SavedPlayer<R> {
     rule: R,
     pair: Vec<u8>,
     seen: Seen,
-    decided: bool,
 }
 
 impl<R: Rule + 'static, P: Pair + 'static> Player<R, P> {
@@ -60,7 +57,6 @@ impl<R: Rule + 'static, P: Pair + 'static> Player<R, P> {
             rule,
             pair,
             seen: Seen::default(),
-            decided: false,
             before: Vec::new(),
             rehearsed: None,
         }
@@ -143,13 +139,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         self.pair.dim()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.decided)?;
-        Ok(&self.pair)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.decided)?;
         self.check_concluded()?;
         let round = self.seen.rounds + 1;
         let played = self
@@ -158,12 +148,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
             .map_err(|e| at_round(e, round))?;
         let record = played.record(round);
         self.seen.note(&record);
-        self.decided = false;
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.decided = false;
     }
 
     fn decision(&self) -> &dyn Point {
@@ -192,7 +177,6 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
             rule: &self.rule,
             pair: self.pair.save()?,
             seen: self.seen,
-            decided: self.decided,
         };
         encode(&saved)
     }
@@ -203,7 +187,6 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         self.pair.load(&saved.pair)?;
         self.rule = saved.rule;
         self.seen = saved.seen;
-        self.decided = saved.decided;
         self.rehearsed = None;
         Ok(())
     }
@@ -212,7 +195,7 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         if dim == self.dim() {
             return Ok(());
         }
-        check_between(self.decided)?;
+        self.check_concluded()?;
         let set = self.pair.grown(dim)?;
         self.pair.reserve(dim)?;
         self.rule.grow(&*set)?;
@@ -229,7 +212,6 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
     }
 
     fn rehearse(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.decided)?;
         self.check_concluded()?;
         if !self.pair.hold() {
             return Err(Error::Unsupported(format!(
@@ -262,7 +244,6 @@ impl<R: Rule, P: Pair> Learner for Player<R, P> {
         if keep {
             put_off.commit(&mut self.pair, gradient);
             self.seen.note(&record);
-            self.decided = false;
             return Ok(());
         }
         self.rule = decode(&self.before)?;

@@ -275,7 +275,7 @@ impl<L: Loss + ?Sized> Objective<L> {
 
     /// The form, where it does more than a ridge term does.
     #[inline]
-    fn written_form(&self) -> Option<&Form> {
+    pub(crate) fn written_form(&self) -> Option<&Form> {
         self.form
             .as_deref()
             .filter(|form| form.as_multiple().is_none())

@@ -1,6 +1,8 @@
 //! Learners × sets × streams × losses: decisions are feasible in every round, records say what
 //! happened, certificates hold against fixed decisions, and theorems against certificates.
 
+use extremal::Error;
+use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::dot;
 use extremal::learner::{Level, Record, Seen};
@@ -9,7 +11,7 @@ use extremal::pair::{Point, Row};
 use extremal::set::Set;
 use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::{Assumption, LossFacts};
-use extremal::{Error, game};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::common::{
@@ -257,19 +259,14 @@ fn a_game_played_twice_is_the_same_game() {
                 let mut stream = spec.build(5, 9).unwrap();
                 let objective = Objective::new(losses()[0].1.clone(), 0.0).unwrap();
                 let mut losses = Vec::new();
-                game::play(
-                    &mut *learner,
-                    &mut *stream,
-                    &objective,
-                    50,
-                    &mut || 0.0,
-                    None,
-                    Some(&*team.set),
-                    |turn| {
-                        losses.push(turn.total_loss.to_bits());
-                        Ok(())
-                    },
-                )
+                Game {
+                    meter: None,
+                    watch: Some(&*team.set),
+                }
+                .play_while(&mut *learner, &mut *stream, &objective, 50, |turn| {
+                    losses.push(turn.evaluation.value.to_bits());
+                    ControlFlow::Continue(())
+                })
                 .map(|summary| {
                     (
                         summary,
@@ -323,17 +320,7 @@ fn after_a_stream_has_ended_or_failed_the_game_goes_on_with_the_next() {
         let mut learner = team.build();
         let mut play = |label: f64| {
             let mut stream = Short { left: 7, label };
-            let mut clock = || 0.0;
-            game::play(
-                &mut *learner,
-                &mut stream,
-                &objective,
-                100,
-                &mut clock,
-                None,
-                None,
-                |_| Ok(()),
-            )
+            Game::default().play(&mut *learner, &mut stream, &objective, 100)
         };
         assert_eq!(play(1.0).unwrap().rounds, 7, "{}", team.name);
         assert!(

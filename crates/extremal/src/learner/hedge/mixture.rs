@@ -1,8 +1,8 @@
 //! Any bases: each plays for itself, the decision is their weighted mean.
 
 use super::super::{
-    Certificate, Learner, LearnerSpec, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, not_stored, take_turn,
+    Certificate, Learner, LearnerSpec, Record, Seen, Storage, at_round, check_name, decode, encode,
+    not_stored,
 };
 use super::weights::Weights;
 use super::{NAME, guarantee};
@@ -49,7 +49,6 @@ pub(super) fn make(
         point: vec![0.0; set.dim()],
         least_ridge: f64::INFINITY,
         seen: Seen::default(),
-        decided: false,
     };
     mixture.mix();
     Ok(Box::new(mixture))
@@ -70,7 +69,6 @@ struct Mixture {
     /// theorem here: other curvature of the losses reaches the bases linearised.
     least_ridge: f64,
     seen: Seen,
-    decided: bool,
 }
 
 /// Σ w_i x_i
@@ -150,16 +148,7 @@ impl Learner for Mixture {
         self.mean.x.len()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.decided)?;
-        for base in &mut self.bases {
-            base.decide()?;
-        }
-        Ok(&self.mean)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.decided)?;
         let mut ready = 0;
         let outcome = self.rehearse_all(gradient, &mut ready);
         for base in &mut self.bases[..ready] {
@@ -170,13 +159,7 @@ impl Learner for Mixture {
         self.weights.step(&self.losses);
         self.mix();
         self.seen.note(&record);
-        self.decided = false;
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.decided = false;
-        self.bases.iter_mut().for_each(|base| base.withdraw());
     }
 
     fn decision(&self) -> &dyn Point {
@@ -224,13 +207,12 @@ impl Learner for Mixture {
             bases,
             self.least_ridge,
             self.seen,
-            self.decided,
         ))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        type Saved = (String, String, Weights, Vec<Vec<u8>>, f64, Seen, bool);
-        let (name, text, weights, bases, least_ridge, seen, decided): Saved = decode(saved)?;
+        type Saved = (String, String, Weights, Vec<Vec<u8>>, f64, Seen);
+        let (name, text, weights, bases, least_ridge, seen): Saved = decode(saved)?;
         check_name(NAME, &name)?;
         check_name(&self.text, &text)?;
         let weights = weights.checked(self.bases.len())?;
@@ -253,7 +235,6 @@ impl Learner for Mixture {
         self.weights = weights;
         self.least_ridge = least_ridge;
         self.seen = seen;
-        self.decided = decided;
         self.mix();
         Ok(())
     }
@@ -262,7 +243,6 @@ impl Learner for Mixture {
         if dim == self.dim() {
             return Ok(());
         }
-        check_between(self.decided)?;
         let set = grown(&self.set, dim)?;
         // All or none: gauge-ftrl is the one base that may not follow the set.
         if self.needs_curvature && set.curvature() != self.set.curvature() {

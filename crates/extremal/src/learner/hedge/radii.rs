@@ -1,8 +1,7 @@
 //! Gauge-FTRL on several fractions of the set: multiples of one decision.
 
 use super::super::{
-    Certificate, Learner, LearnerSpec, Record, Seen, Storage, check_name, check_turn, decode,
-    encode, take_turn,
+    Certificate, Learner, LearnerSpec, Record, Seen, Storage, check_name, decode, encode,
 };
 use super::weights::Weights;
 use super::{NAME, guarantee};
@@ -55,7 +54,6 @@ pub(super) fn make(
         radii: radii.to_vec(),
         mean: 0.0,
         seen: Seen::default(),
-        decided: false,
     };
     learner.mix();
     Ok(Box::new(learner))
@@ -71,7 +69,6 @@ struct Radii {
     /// Σ w_i ρ_i
     mean: f64,
     seen: Seen,
-    decided: bool,
 }
 
 impl Radii {
@@ -121,14 +118,7 @@ impl Learner for Radii {
         self.base.dim()
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.decided)?;
-        self.base.decide()?;
-        Ok(self)
-    }
-
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.decided)?;
         // g_t = k·a + ρx_t, and x_t is `mean` times the base's decision
         let seen_by_base = Gradient {
             ridge: gradient.ridge * self.mean,
@@ -148,13 +138,7 @@ impl Learner for Radii {
         self.weights.step(&self.losses);
         self.mix();
         self.seen.note(&record);
-        self.decided = false;
         Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.decided = false;
-        self.base.withdraw();
     }
 
     fn decision(&self) -> &dyn Point {
@@ -179,26 +163,18 @@ impl Learner for Radii {
 
     fn save(&self) -> Result<Vec<u8>> {
         let base = self.base.save()?;
-        encode(&(
-            NAME,
-            &self.text,
-            &self.weights,
-            base,
-            self.seen,
-            self.decided,
-        ))
+        encode(&(NAME, &self.text, &self.weights, base, self.seen))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        type Saved = (String, String, Weights, Vec<u8>, Seen, bool);
-        let (name, text, weights, base, seen, decided): Saved = decode(saved)?;
+        type Saved = (String, String, Weights, Vec<u8>, Seen);
+        let (name, text, weights, base, seen): Saved = decode(saved)?;
         check_name(NAME, &name)?;
         check_name(&self.text, &text)?;
         let weights = weights.checked(self.radii.len())?;
         self.base.load(&base)?;
         self.weights = weights;
         self.seen = seen;
-        self.decided = decided;
         self.mix();
         Ok(())
     }

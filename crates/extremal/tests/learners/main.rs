@@ -6,5 +6,6 @@ mod common;
 mod faults;
 mod play;
 mod resume;
+mod rounds;
 mod scales;
 mod script;

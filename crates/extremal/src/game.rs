@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective, Scratch};
+use crate::pair::Point;
 use crate::rounding::Wide;
 use crate::set::Set;
 use crate::stream::{Round, Stream};
@@ -45,14 +46,34 @@ pub fn round<'a, L, F>(
     learner: &mut L,
     objective: &Objective<F>,
     given: Round<'a>,
-    mut meter: Option<&mut Meter>,
+    meter: Option<&mut Meter>,
     scratch: &'a mut Scratch,
 ) -> Result<Turn<'a>>
 where
     L: Learner + ?Sized,
     F: Loss + ?Sized,
 {
+    let turn = body(learner, objective, |_| Ok(Some(given)), meter, scratch)?;
+    Ok(turn.expect("a round was given"))
+}
+
+/// The round that `next` gives once it is shown the decision, if it gives one.
+#[inline(always)]
+fn body<'a, L, F>(
+    learner: &mut L,
+    objective: &Objective<F>,
+    next: impl FnOnce(&dyn Point) -> Result<Option<Round<'a>>>,
+    mut meter: Option<&mut Meter>,
+    scratch: &'a mut Scratch,
+) -> Result<Option<Turn<'a>>>
+where
+    L: Learner + ?Sized,
+    F: Loss + ?Sized,
+{
     let decision = learner.decide()?;
+    let Some(given) = next(decision)? else {
+        return Ok(None);
+    };
     let evaluation =
         objective.evaluate_in(given.row, given.label, given.weight, decision, scratch)?;
     let sight = match &mut meter {
@@ -65,11 +86,11 @@ where
         rounding = sight.loss_error;
         meter.note(sight, &evaluation.gradient);
     }
-    Ok(Turn {
+    Ok(Some(Turn {
         record,
         evaluation,
         rounding,
-    })
+    }))
 }
 
 /// The sums of a run.
@@ -178,16 +199,23 @@ impl Game<'_> {
         let mut x = vec![0.0; watch.map_or(0, |set| set.dim())];
         let mut scratch = Scratch::default();
         for _ in 0..rounds {
-            let decision = learner.decide()?;
-            let violation = watch.and_then(|set| {
-                decision.write(&mut x);
-                set.violation(&x)
-            });
-            let Some(given) = stream.next(decision)? else {
+            let mut violation = None;
+            let turn = body(
+                learner,
+                objective,
+                |decision| {
+                    violation = watch.and_then(|set| {
+                        decision.write(&mut x);
+                        set.violation(&x)
+                    });
+                    stream.next(decision)
+                },
+                meter.as_deref_mut(),
+                &mut scratch,
+            )?;
+            let Some(turn) = turn else {
                 break;
             };
-            let meter = meter.as_deref_mut();
-            let turn = round(learner, objective, given, meter, &mut scratch)?;
             summary.rounds += 1;
             total.add(turn.evaluation.value);
             summary.rounding += turn.rounding;

@@ -12,6 +12,7 @@ use extremal::set::{Atom, CustomSet, Geometry, SetSpec, SharedSet};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::arrays::vector;
 use crate::errors::{Raised, raise, raise_or};
@@ -85,14 +86,16 @@ impl Set {
         let slot = raised.clone();
         let minimise = move |direction: &[f64], v: &mut [f64]| {
             Python::attach(|py| {
-                let mut call = || -> PyResult<()> {
+                let mut call = || -> PyResult<Option<f64>> {
                     let answer = oracle.call1(py, (direction.to_pyarray(py),))?;
-                    fill(answer.bind(py), v)
+                    let (point, floor) = split_floor(answer.bind(py))?;
+                    fill(&point, v)?;
+                    Ok(floor)
                 };
                 call().map_err(|e| slot.keep(e))
             })
         };
-        let mut set = CustomSet::new(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
+        let mut set = CustomSet::inexact(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
         set = set.with_centre(&centre).map_err(|e| raise(&e))?;
         if let Some(violation) = violation {
             let slot = raised.clone();
@@ -319,6 +322,17 @@ fn with_dim(spec: SetSpec, dim: usize) -> SetSpec {
     let joint = if text.contains(':') { ',' } else { ':' };
     // one that has it already is not read with another
     format!("{text}{joint}dim={dim}").parse().unwrap_or(spec)
+}
+
+/// The point and the floor of an answer `(v, floor)`, or the point alone.
+fn split_floor<'py>(answer: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Option<f64>)> {
+    if let Ok(pair) = answer.cast::<PyTuple>()
+        && pair.len() == 2
+        && pair.get_item(0)?.extract::<f64>().is_err()
+    {
+        return Ok((pair.get_item(0)?, Some(pair.get_item(1)?.extract()?)));
+    }
+    Ok((answer.clone(), None))
 }
 
 /// Writes what a user's function returned: any array of numbers of that length.

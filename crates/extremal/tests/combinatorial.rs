@@ -15,7 +15,7 @@ use support::{Body, distance, dot, generator, minus, norm, normal, plus, scaled,
 
 fn atom(set: &SharedSet, direction: &[f64]) -> (Vec<f64>, f64) {
     let (mut atom, mut v) = (Atom::new(), vec![f64::NAN; direction.len()]);
-    let value = set.oracle().minimise(direction, &mut atom).unwrap();
+    let value = set.oracle().minimise(direction, &mut atom).unwrap().value;
     atom.write(&mut v);
     (v, value)
 }

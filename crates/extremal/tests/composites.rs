@@ -355,8 +355,8 @@ fn atoms_of_a_product_are_as_sparse_as_those_of_its_blocks() {
     let direction = [0.5, -2.0, 1.0, 3.0, -1.0, 0.25];
     let mut atom = Atom::new();
     let ask = |text: &str, atom: &mut Atom| {
-        let value = set(text, 6).oracle().minimise(&direction, atom).unwrap();
-        assert_eq!(value, atom.dot(&direction), "{text}");
+        let found = set(text, 6).oracle().minimise(&direction, atom).unwrap();
+        assert_eq!(found.value, atom.dot(&direction), "{text}");
     };
     ask("product:sets=[(l1:radius=2),(simplex)]", &mut atom);
     let expected = AtomView::Sparse {

@@ -324,7 +324,7 @@ fn an_atom_of_the_group_lasso_is_one_group() {
     let mut oracle = set.oracle();
     let mut d = vec![0.0; 10];
     (d[3], d[4], d[9]) = (3.0, -4.0, 4.9);
-    let value = oracle.minimise(&d, &mut atom).unwrap();
+    let value = oracle.minimise(&d, &mut atom).unwrap().value;
     assert!((value + 10.0).abs() < 1e-14, "{value}");
     let AtomView::Sparse { indices, values } = atom.view() else {
         panic!("{:?}", atom.view());

@@ -72,7 +72,8 @@ impl Kept {
             axpy(-1.0 / smooth, &gradient, &mut new);
             projection.project(&mut new).unwrap();
             let new_value = self.loss_and_gradient(objective, &new, &mut gradient);
-            let gap = dot(&gradient, &new) - oracle.minimise(&gradient, &mut atom).unwrap();
+            let low = oracle.minimise(&gradient, &mut atom).unwrap().floor;
+            let gap = dot(&gradient, &new) - low;
             if gap <= 1e-6 * new_value {
                 return new_value - gap;
             }

@@ -72,7 +72,7 @@ fn regret(
     learner.observe(&Gradient::dense(&second)).unwrap();
     let mut atom = extremal::set::Atom::new();
     let sum = plus(first, 1.0, &second);
-    let low = set.oracle().minimise(&sum, &mut atom).unwrap();
+    let low = set.oracle().minimise(&sum, &mut atom).unwrap().value;
     dot(first, &x) + dot(&second, &y) - low
 }
 

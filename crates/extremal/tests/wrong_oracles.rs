@@ -19,7 +19,7 @@ use extremal::set::scale::ScaledSet;
 use extremal::set::sum::SumSet;
 use extremal::set::translate::TranslatedSet;
 use extremal::set::{
-    Atom, Curvature, CustomSet, Geometry, Oracle, Polytope, Set, SetSpec, SharedSet,
+    Atom, Curvature, CustomSet, Geometry, Minimum, Oracle, Polytope, Set, SetSpec, SharedSet,
 };
 use extremal::{Error, Result};
 
@@ -41,6 +41,10 @@ enum Answer {
     Outside,
     /// The minimum, with a false ⟨direction, v⟩.
     FalseValue,
+    /// The minimum, with a floor above it.
+    FalseFloor,
+    /// A point between the minimum and the centre, with the minimum as the floor.
+    Rough,
 }
 
 const WRONG: [Answer; 2] = [Answer::Maximum, Answer::Long];
@@ -117,21 +121,21 @@ struct OwnOracle {
 }
 
 impl Oracle for OwnOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         self.switch.calls.fetch_add(1, Ordering::Relaxed);
         let is = |answer| self.switch.is(answer);
         if is(Answer::Maximum) {
             let back: Vec<f64> = direction.iter().map(|d| -d).collect();
-            return Ok(-self.inner.minimise(&back, atom)?);
+            return Ok(Minimum::exact(-self.inner.minimise(&back, atom)?.value));
         }
-        let value = self.inner.minimise(direction, atom)?;
+        let found = self.inner.minimise(direction, atom)?;
         if is(Answer::Long) {
             atom.scale(173.0);
-            return Ok(173.0 * value);
+            return Ok(Minimum::exact(173.0 * found.value));
         }
         if is(Answer::Centre) {
             self.set.centre(atom.dense_mut(direction.len()));
-            return Ok(atom.dot(direction));
+            return Ok(Minimum::exact(atom.dot(direction)));
         }
         if is(Answer::NaN) {
             let mut v = vec![0.0; direction.len()];
@@ -143,9 +147,22 @@ impl Oracle for OwnOracle {
             atom.set_coordinate(direction.len(), 0.5);
         }
         if is(Answer::FalseValue) {
-            return Ok(value - 1.0);
+            return Ok(Minimum::exact(found.value - 1.0));
         }
-        Ok(value)
+        if is(Answer::FalseFloor) {
+            let floor = found.value + 1.0;
+            return Ok(Minimum { floor, ..found });
+        }
+        if is(Answer::Rough) {
+            let mut v = vec![0.0; direction.len()];
+            self.set.centre(&mut v);
+            v.iter_mut().for_each(|v| *v *= 0.25);
+            atom.add_to(0.75, &mut v);
+            atom.dense_mut(v.len()).copy_from_slice(&v);
+            let (value, floor) = (atom.dot(direction), found.value);
+            return Ok(Minimum { value, floor });
+        }
+        Ok(found)
     }
 
     fn save(&self) -> Vec<f64> {
@@ -251,6 +268,16 @@ fn play(learner: &mut dyn Learner, rounds: usize, seed: u64) -> Result<()> {
     Ok(())
 }
 
+fn decision(learner: &mut dyn Learner) -> Vec<f64> {
+    let mut x = vec![0.0; learner.dim()];
+    learner.decide().unwrap().write(&mut x);
+    x
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// Errors are to name the set and to say what was expected.
 fn check_named(name: &str, answer: Answer, error: &Error) {
     let text = error.to_string();
@@ -266,6 +293,8 @@ fn check_named(name: &str, answer: Answer, error: &Error) {
         Answer::NaN => "entry 0 of the point that it returned is NaN",
         Answer::Outside => "does not have the set's dimension 4",
         Answer::FalseValue => "for ⟨direction, v⟩, which is",
+        Answer::FalseFloor => "it returned the floor",
+        Answer::Rough => panic!("{name}: a floor was refused: {text}"),
         Answer::Minimum => panic!("{name}: a right oracle was refused: {text}"),
     };
     assert!(text.contains(expected), "{name}, {answer:?}: {text}");
@@ -448,6 +477,7 @@ fn an_answer_that_is_no_point_or_has_a_false_value_is_refused() {
         Answer::NaN,
         Answer::Outside,
         Answer::FalseValue,
+        Answer::FalseFloor,
         Answer::Maximum,
         Answer::Long,
     ] {
@@ -456,6 +486,80 @@ fn an_answer_that_is_no_point_or_has_a_false_value_is_refused() {
     }
     switch.turn(Answer::Minimum);
     pair.probe(&update).unwrap();
+}
+
+#[test]
+fn certificates_and_floors_of_a_rough_oracle_hold() {
+    let mut shown = 0;
+    for (place, compose) in PLACES {
+        for text in ["l2", "simplex", "box:lower=-1,upper=1"] {
+            let (mine, switch) = own(text);
+            let (set, exact) = (compose(mine).unwrap(), compose(built(text)).unwrap());
+            switch.turn(Answer::Rough);
+            let loss = "linear".parse::<LossSpec>().unwrap().build().unwrap();
+            let objective = Objective::new(loss, 0.0).unwrap();
+            for spec in ["sc-ofw:lambda=0.1", "gauge-ftrl:gradient-bound=9", "ofw"] {
+                let name = format!("{spec} on {text}, {place}");
+                let spec = spec.parse::<LearnerSpec>().unwrap();
+                let Ok(mut learner) = spec.build(&set) else {
+                    continue;
+                };
+                let (mut r, mut played) = (rng(8), 0.0);
+                let mut sum = vec![0.0; set.dim()];
+                let mut kept = Sum::new(set.dim(), &objective).unwrap();
+                let mut decisions = Vec::new();
+                let mut meter = Meter::new(&set, 0.0, true);
+                let (mut dynamic, mut lowest) = (Dynamic::new(&*set), 0.0);
+                let low = |direction: &[f64]| {
+                    let found = exact.oracle().minimise(direction, &mut Atom::new());
+                    found.unwrap().value
+                };
+                for _ in 0..60 {
+                    let mut g = normals(&mut r, set.dim());
+                    g.iter_mut().for_each(|g| *g = 0.3 * *g + 0.5);
+                    let gradient = Gradient::dense(&g);
+                    let x = common::At(decision(&mut *learner));
+                    played += x.dot(&gradient.row).unwrap();
+                    meter.see(&x, &gradient).unwrap();
+                    dynamic.see(&x, &gradient).unwrap();
+                    learner.observe(&gradient).unwrap();
+                    sum.iter_mut().zip(&g).for_each(|(sum, g)| *sum += g);
+                    kept.push(Row::Dense(&g), 0.0, 1.0).unwrap();
+                    lowest += low(&g);
+                    decisions.push((x.0, g));
+                }
+                let regret = played - low(&sum);
+                let slack = 1e-9 * regret.abs();
+                let proven = meter.certificate(1).unwrap().regret;
+                assert!(proven >= regret - slack, "{name}: {proven} < {regret}");
+                assert!(dynamic.regret() >= played - lowest - slack, "{name}");
+                if let Some(own) = learner.certificate() {
+                    // against the best point, and against where the learner is by now
+                    let (mut atom, mut u) = (Atom::new(), vec![0.0; set.dim()]);
+                    exact.oracle().minimise(&sum, &mut atom).unwrap();
+                    atom.write(&mut u);
+                    for u in [u, decision(&mut *learner)] {
+                        let bend = 0.5 * own.strong_convexity;
+                        let truth = decisions.iter().map(|(x, g)| {
+                            let way = common::minus(x, &u);
+                            dot(g, &way) - bend * dot(&way, &way)
+                        });
+                        let truth: f64 = truth.sum();
+                        assert!(
+                            own.regret >= truth - slack,
+                            "{name}: {} {truth}",
+                            own.regret
+                        );
+                        shown += 1;
+                    }
+                }
+                let best = solve(&kept, &*set, &Options::default()).unwrap();
+                assert!(best.floor <= low(&sum) + slack, "{name}");
+                assert!(best.value >= low(&sum) - slack, "{name}");
+            }
+        }
+    }
+    assert!(shown > 30, "{shown}");
 }
 
 #[test]
@@ -506,7 +610,7 @@ fn a_right_oracle_is_never_refused() {
         for direction in directions {
             for scale in SCALES {
                 let direction: Vec<f64> = direction.iter().map(|d| scale * d).collect();
-                let Ok(value) = direct.minimise(&direction, &mut one) else {
+                let Ok(expected) = direct.minimise(&direction, &mut one) else {
                     continue;
                 };
                 let found = checked.minimise(&direction, &mut other);
@@ -514,7 +618,7 @@ fn a_right_oracle_is_never_refused() {
                 let (mut v, mut w) = (vec![0.0; dim], vec![0.0; dim]);
                 one.write(&mut v);
                 other.write(&mut w);
-                assert_eq!((value.to_bits(), bits(&v)), (found.to_bits(), bits(&w)));
+                assert_eq!((expected, bits(&v)), (found, bits(&w)));
                 asked += 1;
             }
         }

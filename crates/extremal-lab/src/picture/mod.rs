@@ -246,7 +246,8 @@ impl<'a> Hindsight<'a> {
         self.loss += loss;
         if self.objective.is_linear() {
             self.sum.iter_mut().zip(g).for_each(|(sum, g)| *sum += g);
-            return Ok(self.loss - self.oracle.minimise(&self.sum, &mut self.atom)?);
+            let found = self.oracle.minimise(&self.sum, &mut self.atom)?;
+            return Ok(self.loss - found.floor);
         }
         self.kept.push(Row::Dense(&row), label, weight)?;
         self.rounds.push(Kept { row, label, weight });

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use extremal::set::{
-    Atom, Curvature, Geometry, Oracle, Polytope, Projection, Set, SharedSet, SmoothConstraint,
-    Structure,
+    Atom, Curvature, Geometry, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    SmoothConstraint, Structure,
 };
 
 /// The atoms since they were last looked at.
@@ -111,12 +111,12 @@ struct RecordingOracle {
 }
 
 impl Oracle for RecordingOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<f64> {
-        let value = self.inner.minimise(direction, atom)?;
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<Minimum> {
+        let found = self.inner.minimise(direction, atom)?;
         let mut written = vec![0.0; self.dim];
         atom.write(&mut written);
         self.log.push(written);
-        Ok(value)
+        Ok(found)
     }
     fn save(&self) -> Vec<f64> {
         self.inner.save()

@@ -246,7 +246,7 @@ impl Meter {
                     value,
                 });
             }
-            self.oracle.minimise(&self.direction, &mut self.atom)?;
+            let found = self.oracle.minimise(&self.direction, &mut self.atom)?;
             self.calls += 1;
             self.answered = true;
             self.atom.write(&mut atom);
@@ -254,22 +254,24 @@ impl Meter {
             let square = rounding::dot(&self.x, &self.x);
             let mut gap = rounding::dot(&self.direction, &self.x);
             gap.add_scaled(-1.0, rounding::dot(&self.direction, &atom));
-            self.oracle.check_gap(gap.value(), &self.direction)?;
-            // A negative gap that is allowed shows how far the oracle is from its minimum.
-            let (gap, short) = (gap.value().max(0.0), (-gap.value()).max(0.0));
+            // the set's minimum is no lower than ⟨direction, x⟩ − above
+            let above = gap.value() + found.slack();
+            self.oracle.check_gap(above, &self.direction)?;
+            // One below 0 that is allowed shows how far the oracle is from its minimum.
+            let (above, short) = (above.max(0.0), (-above).max(0.0));
             // F(x) = ⟨c, x⟩ + (β/2)‖x‖²
             let mut value = slope;
             value.add_scaled(0.5 * beta, square);
             // F has the curvature β, so that its minimum is no lower than this either.
             let curved = 0.5 * steepness * (steepness / beta);
-            let excess = curved.min(gap);
+            let excess = curved.min(above);
             let mut regret = self.played;
             regret.add_scaled(-1.0, value);
             regret.add(excess);
             // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². What is off by
             // rounding: the sums; β, a product; the direction, by what was lost; the oracle's
             // minimum; and the last additions.
-            let exact = beta == 0.0 || gap <= curved;
+            let exact = beta == 0.0 || above <= curved;
             let last = if exact {
                 rounding::of_oracle(dim, steepness, diameter, norm_bound) + lost.sqrt() * diameter
             } else {
@@ -290,7 +292,7 @@ impl Meter {
             if distance <= 0.0 {
                 break;
             }
-            let sigma = (gap / (beta * distance)).min(1.0);
+            let sigma = (gap.value().max(0.0) / (beta * distance)).min(1.0);
             for x in self.x.iter_mut() {
                 *x -= sigma * *x;
             }

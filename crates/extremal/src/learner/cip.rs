@@ -100,7 +100,7 @@ impl Cip {
             if oracle_calls >= most {
                 break;
             }
-            self.oracle.minimise(&self.way, &mut self.atom)?;
+            let found = self.oracle.minimise(&self.way, &mut self.atom)?;
             oracle_calls += 1;
             self.back.copy_from_slice(x);
             self.atom.add_to(-1.0, &mut self.back);
@@ -111,8 +111,9 @@ impl Cip {
                     what: "the way to the set overflowed".into(),
                 });
             }
-            self.oracle.check_gap(gap, &self.way)?;
-            if !near && gap / radius / radius <= tolerance {
+            let above = gap + found.slack();
+            self.oracle.check_gap(above, &self.way)?;
+            if !near && above / radius / radius <= tolerance {
                 // y = x + (ε/‖x − y‖²)(y − x)
                 let share = tolerance / ratio / ratio;
                 y.copy_from_slice(x);

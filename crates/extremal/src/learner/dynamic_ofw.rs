@@ -113,7 +113,7 @@ impl Method for Tracker {
         if revealed.norm == 0.0 {
             return Ok(step);
         }
-        self.oracle.minimise(revealed.g, &mut self.atom)?;
+        let found = self.oracle.minimise(revealed.g, &mut self.atom)?;
         self.back.copy_from_slice(next);
         self.atom.add_to(-1.0, &mut self.back);
         step.gap = kernel::dot(revealed.g, &self.back);
@@ -123,7 +123,8 @@ impl Method for Tracker {
                 what: "a gradient overflowed".into(),
             });
         }
-        self.oracle.check_gap(step.gap, revealed.g)?;
+        let above = step.gap + found.slack();
+        self.oracle.check_gap(above, revealed.g)?;
         let length = kernel::norm(&self.back);
         let sigma = (step.gap / length / length / self.smoothness).min(1.0);
         if sigma > 0.0 {

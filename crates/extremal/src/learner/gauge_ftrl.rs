@@ -269,7 +269,7 @@ impl Rule for GaugeRule {
 
         self.t += 1;
         self.played.add(probe.gradient_dot);
-        self.low = probe.slope - probe.gap;
+        self.low = probe.slope - probe.gap - probe.slack;
         // the two parts of a gradient may cancel, their roundings do not
         self.gradients += probe.gradient_norm + 2.0 * gradient.ridge.abs() * self.norm_bound;
         // the direction is S itself

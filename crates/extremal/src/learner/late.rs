@@ -126,7 +126,7 @@ impl Steps {
         if self.direction.iter().all(|v| *v == 0.0) {
             return Ok((0.0, 0.0));
         }
-        self.oracle.minimise(&self.direction, &mut self.atom)?;
+        let found = self.oracle.minimise(&self.direction, &mut self.atom)?;
         self.back.copy_from_slice(x);
         self.atom.add_to(-1.0, &mut self.back);
         let (gap, length) = (
@@ -139,7 +139,8 @@ impl Steps {
                 what: "the sum of gradients overflowed".into(),
             });
         }
-        self.oracle.check_gap(gap, &self.direction)?;
+        self.oracle
+            .check_gap(gap + found.slack(), &self.direction)?;
         // argmin over [0, 1] of −σ·gap + σ²(β/2)‖x − v‖²
         let sigma = (gap / length / length / beta).min(1.0);
         if !(sigma > 0.0) {

@@ -38,7 +38,7 @@ use super::local::{ActiveSet, SavedSet, SimplexMass};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::SharedSet;
+use crate::set::{Minimum, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -324,16 +324,16 @@ impl Method for Locally {
             return Ok(step); // here F is least
         }
         let c = surrogate.direction();
-        let value = match local {
-            Local::Simplex(mass) => mass.lowest(c),
+        let found = match local {
+            Local::Simplex(mass) => Minimum::exact(mass.lowest(c)),
             Local::Active(active) => active.find(c)?,
         };
-        let above = surrogate.above(next, value);
+        let above = surrogate.above(next, found.value);
         if let Local::Active(active) = local {
-            active.check_gap(above, c)?;
+            active.check_gap(above + found.slack(), c)?;
         }
         // r/δ
-        let share = self.rho * reach.min(surrogate.distance(above));
+        let share = self.rho * reach.min(surrogate.distance(above + found.slack()));
         match local {
             Local::Simplex(mass) => {
                 mass.seek(next, c, share, way);

@@ -210,9 +210,9 @@ impl Pairs {
             ..
         } = self;
         let direction = surrogate.direction();
-        let value = self.oracle.minimise(direction, &mut self.to)?;
-        let above = surrogate.above(x, value);
-        self.oracle.check_gap(above, direction)?;
+        let found = self.oracle.minimise(direction, &mut self.to)?;
+        let above = surrogate.above(x, found.value);
+        self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
         // Entries at a bound stay there: no sum of other entries, each 1 at most, is worth it.
         let never = 2.0 * x.len() as f64 + 2.0;

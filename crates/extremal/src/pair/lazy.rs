@@ -184,6 +184,7 @@ impl Pair for LazyPair {
         }
         Ok(Probe {
             gap: r * found.gap,
+            slack: 0.0,
             distance_squared: r * r * found.distance,
             slope: r * found.slope,
             norm_squared,

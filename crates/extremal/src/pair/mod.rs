@@ -157,8 +157,10 @@ impl<'a> Update<'a> {
 /// What the oracle's answer v tells about F at x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
-    /// ⟨∇F(x), x − v⟩ ≥ F(x) − min F.
+    /// ⟨∇F(x), x − v⟩. With `slack` added, it is at least F(x) − min F.
     pub gap: f64,
+    /// How far v may be from the oracle's minimum: 0 where the oracle is exact.
+    pub slack: f64,
     /// ‖v − x‖²; 0 where ∇F(x) = 0, when any atom is as good as any other and there is nowhere
     /// to go.
     pub distance_squared: f64,
@@ -182,6 +184,7 @@ impl Default for Probe {
     fn default() -> Self {
         Self {
             gap: 0.0,
+            slack: 0.0,
             distance_squared: 0.0,
             slope: 0.0,
             norm_squared: 0.0,
@@ -210,6 +213,7 @@ impl Probe {
     fn in_registers(self) -> Self {
         Self {
             gap: kernel::alone(&self.gap),
+            slack: kernel::alone(&self.slack),
             distance_squared: kernel::alone(&self.distance_squared),
             slope: kernel::alone(&self.slope),
             norm_squared: kernel::alone(&self.norm_squared),
@@ -221,11 +225,11 @@ impl Probe {
         }
     }
 
-    /// An upper bound of F(x) − min F: the gap, or what F's curvature alone leaves,
+    /// An upper bound of F(x) − min F: the gap and the slack, or what F's curvature alone leaves,
     /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
     pub fn excess(&self) -> f64 {
         // NaN for β = 0 = ∇F, and then it is the gap
-        (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap)
+        (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 
     /// The σ in [0, 1] that minimises F(x + σ(v − x)).

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, larger, polytope::joint_distance, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, larger, polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -275,7 +275,7 @@ impl Set for BoxSet {
 }
 
 impl Oracle for BoxSet {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim(), direction)?;
         let v = atom.dense_mut(direction.len());
         for (i, v) in v.iter_mut().enumerate() {
@@ -285,7 +285,7 @@ impl Oracle for BoxSet {
                 self.upper[i]
             };
         }
-        Ok(kernel::dot(direction, v))
+        Ok(Minimum::exact(kernel::dot(direction, v)))
     }
 }
 

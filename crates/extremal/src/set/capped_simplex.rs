@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, one};
 use super::top::{Top, last};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, larger, polytope::simplex_distance, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, larger, polytope::simplex_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -60,9 +60,9 @@ impl MakeSet for CappedSimplex {
 /// use extremal::set::{Atom, Set, capped_simplex::CappedSimplexSet};
 /// let pairs = CappedSimplexSet::new(4, 2.0).unwrap();
 /// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
-/// let value = pairs.oracle().minimise(&[3.0, -1.0, 2.0, 5.0], &mut atom).unwrap();
+/// let found = pairs.oracle().minimise(&[3.0, -1.0, 2.0, 5.0], &mut atom).unwrap();
 /// atom.write(&mut v);
-/// assert_eq!((value, v), (1.0, [0.0, 1.0, 1.0, 0.0]));
+/// assert_eq!((found.value, v), (1.0, [0.0, 1.0, 1.0, 0.0]));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CappedSimplexSet {
@@ -194,14 +194,14 @@ struct CappedSimplexOracle {
 }
 
 impl Oracle for CappedSimplexOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.set.dim, direction)?;
         let (ones, rest) = self.set.parts();
         let entries = ones + usize::from(rest > 0.0);
         if entries == 1 {
             let i = kernel::argmin(direction).unwrap_or(0);
             atom.set_coordinate(i, self.set.total);
-            return Ok(self.set.total * direction[i]);
+            return Ok(Minimum::exact(self.set.total * direction[i]));
         }
         let chosen = self.top.largest(direction.iter().map(|d| -d), entries);
         let (indices, values) = atom.sparse_mut();
@@ -210,7 +210,7 @@ impl Oracle for CappedSimplexOracle {
         if rest > 0.0 {
             values[last(chosen)] = rest;
         }
-        Ok(atom.dot(direction))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }
 

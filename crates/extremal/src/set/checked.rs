@@ -3,7 +3,7 @@
 //! make every certificate false.
 
 use super::parts::value_of;
-use super::{Atom, AtomView, Geometry, Oracle, Set, check_direction};
+use super::{Atom, AtomView, Geometry, Minimum, Oracle, Set, check_direction};
 use crate::{Error, Result, kernel};
 
 /// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
@@ -53,8 +53,8 @@ impl CheckedOracle {
         }
     }
 
-    /// Errors where `gap`, which is ⟨direction, x − v⟩ with a decision x and the oracle's last
-    /// answer v, is below 0 by more than rounding: the decision would be better than the minimum.
+    /// Errors where `gap`, which is ⟨direction, x⟩ less the floor that the oracle gave for it, is
+    /// below 0 by more than rounding: the decision x would be better than the minimum.
     #[inline(always)]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
         if gap < 0.0 {
@@ -95,13 +95,13 @@ impl CheckedOracle {
         }
     }
 
-    /// Errors where `atom` can't be a minimiser over a set of that size around `centre`, or `said`
-    /// is not ⟨direction, atom⟩.
+    /// Errors where `atom` can't be a minimiser over a set of that size around `centre`, or
+    /// `found.value` is not ⟨direction, atom⟩, or the floor lies above it.
     fn check_answer(
         &self,
         direction: &[f64],
         atom: &Atom,
-        said: f64,
+        found: Minimum,
         centre: &[f64],
     ) -> Result<()> {
         self.check_shape(atom)?;
@@ -109,7 +109,13 @@ impl CheckedOracle {
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
             return Err(self.too_long(atom, norm));
         }
-        let here = value_of(direction, atom);
+        let (here, said) = (value_of(direction, atom), found.value);
+        if !(found.floor <= said) && !here.is_nan() {
+            return Err(self.refuse(format!(
+                "it returned the floor {} above ⟨direction, v⟩ = {said} of its own point",
+                found.floor
+            )));
+        }
         if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
             self.check_value(direction, said, here)?;
         }
@@ -118,7 +124,8 @@ impl CheckedOracle {
         } else {
             kernel::dot(direction, centre)
         };
-        if here > there && here - there > self.allowance(direction) {
+        let floor = here - found.slack();
+        if floor > there && floor - there > self.allowance(direction) {
             return Err(self.refuse(format!(
                 "it returned a point v with ⟨direction, v⟩ = {here}, above the centre's {there}. \
                  {MUST}, and the centre (0 if none was given) must be a point of the set"
@@ -199,14 +206,14 @@ fn centre_of(set: &dyn Set) -> Box<[f64]> {
 }
 
 impl Oracle for CheckedOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let Some(centre) = &self.centre else {
             return self.inner.minimise(direction, atom);
         };
         check_direction(self.dim, direction)?;
-        let value = self.inner.minimise(direction, atom)?;
-        self.check_answer(direction, atom, value, centre)?;
-        Ok(value)
+        let found = self.inner.minimise(direction, atom)?;
+        self.check_answer(direction, atom, found, centre)?;
+        Ok(found)
     }
 
     fn save(&self) -> Vec<f64> {

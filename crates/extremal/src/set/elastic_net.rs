@@ -10,8 +10,8 @@
 //! let ball = ElasticNetBall::new(3, 1.0, 1.5)?;
 //! assert_eq!(ball.geometry().norm_bound, 1.0); // 1 + 1/2 = 1.5
 //! let mut atom = Atom::new();
-//! let value = ball.oracle().minimise(&[3.0, 0.1, 0.0], &mut atom)?;
-//! assert!((value + 3.0).abs() < 1e-15 && atom.dot(&[0.0, 1.0, 1.0]) == 0.0);
+//! let found = ball.oracle().minimise(&[3.0, 0.1, 0.0], &mut atom)?;
+//! assert!((found.value + 3.0).abs() < 1e-15 && atom.dot(&[0.0, 1.0, 1.0]) == 0.0);
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -265,7 +265,7 @@ impl ElasticNetOracle {
 impl Oracle for ElasticNetOracle {
     /// y_i = (c_i/λ − a)/2b for the members, written so that a small b divides no difference of
     /// numbers that nearly agree.
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let ElasticNetBall {
             dim, a, b, spike, ..
         } = self.ball;
@@ -273,7 +273,7 @@ impl Oracle for ElasticNetOracle {
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, spike);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         let lost = self.find_members(direction, top);
         let k = self.members.len() as f64;
@@ -309,7 +309,7 @@ impl Oracle for ElasticNetOracle {
                 v[i as usize] = y;
             }
         }
-        Ok(value * top)
+        Ok(Minimum::exact(value * top))
     }
 }
 

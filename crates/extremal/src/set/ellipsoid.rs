@@ -5,8 +5,8 @@
 //! use extremal::set::{Atom, Set, ellipsoid::EllipsoidSet};
 //! let set = EllipsoidSet::with_matrix(&[vec![2.0, 1.0], vec![1.0, 3.0]], &[0.0, 0.0])?;
 //! // min ⟨d, x⟩ = −√(dᵀAd)
-//! let value = set.oracle().minimise(&[1.0, 1.0], &mut Atom::new())?;
-//! assert!((value + 7f64.sqrt()).abs() < 1e-14);
+//! let found = set.oracle().minimise(&[1.0, 1.0], &mut Atom::new())?;
+//! assert!((found.value + 7f64.sqrt()).abs() < 1e-14);
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
@@ -20,7 +20,7 @@ use super::parts::Fingerprint;
 use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -433,7 +433,7 @@ impl Worker {
 
 impl Oracle for Worker {
     /// c − Ad/√(dᵀAd).
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
         let v = atom.dense_mut(shape.dim());
@@ -442,7 +442,7 @@ impl Oracle for Worker {
             self.along.fill(0.0);
             self.along[0] = shape.axes[0];
             shape.write(&self.along, v);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         for (u, d) in self.unit.iter_mut().zip(direction) {
             *u = d / top;
@@ -455,7 +455,9 @@ impl Oracle for Worker {
             *w *= -axis / norm;
         }
         shape.write(&self.along, v);
-        Ok((kernel::dot(&self.unit, &shape.centre) - norm) * top)
+        Ok(Minimum::exact(
+            (kernel::dot(&self.unit, &shape.centre) - norm) * top,
+        ))
     }
 }
 

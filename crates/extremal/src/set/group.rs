@@ -11,7 +11,7 @@
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
 //! let ball = GroupBall::new(&[vec![0, 3], vec![1, 2]], 2.0, 1.0, 5.0)?;
 //! let mut atom = Atom::new();
-//! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?, -25.0);
+//! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?.value, -25.0);
 //! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], values: [-3.0, -4.0] }));
 //! # Ok::<(), extremal::Error>(())
 //! ```
@@ -27,7 +27,7 @@ use super::lp::LpBall;
 use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     bring_near, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
@@ -468,14 +468,14 @@ impl GroupOracle {
 }
 
 impl Oracle for GroupOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let (dim, count) = (self.ball.dim(), self.ball.layout.count());
         let GroupBall { s, p, radius, .. } = self.ball;
         check_direction(dim, direction)?;
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         self.measure(direction, top);
         let best = kernel::argmax_abs(&self.sizes).unwrap_or(0);
@@ -490,7 +490,7 @@ impl Oracle for GroupOracle {
                 indices.push(i as u32);
                 values.push(v);
             });
-            return Ok(-radius * peak * top);
+            return Ok(Minimum::exact(-radius * peak * top));
         }
         let exponent = Exponent::from(1.0 / (p - 1.0));
         let sum = kernel::power_map(&self.sizes, 1.0 / peak, exponent, &mut self.weights);
@@ -511,7 +511,7 @@ impl Oracle for GroupOracle {
                 self.entries(g, scale * self.weights[g], |i, value| v[i] = value);
             }
         }
-        Ok(-scale * sum * peak * top)
+        Ok(Minimum::exact(-scale * sum * peak * top))
     }
 }
 

@@ -20,7 +20,7 @@ use super::nearest::Nearest;
 use super::parts::{Fingerprint, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Set, SharedSet, check_direction, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet, check_direction, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -212,7 +212,7 @@ struct HullOracle {
 }
 
 impl Oracle for HullOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let dim = self.direction.len();
         check_direction(dim, direction)?;
         let top = kernel::max_abs(direction);
@@ -228,6 +228,6 @@ impl Oracle for HullOracle {
             }
         }
         atom.dense_mut(dim).copy_from_slice(best);
-        Ok(value_of(direction, atom))
+        Ok(Minimum::exact(value_of(direction, atom)))
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, check_radius, larger, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -159,13 +159,13 @@ impl Set for HypercubeSet {
 }
 
 impl Oracle for HypercubeSet {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let v = atom.dense_mut(self.dim);
         for (v, d) in v.iter_mut().zip(direction) {
             *v = if *d > 0.0 { self.lower } else { self.upper };
         }
-        Ok(kernel::dot(direction, v))
+        Ok(Minimum::exact(kernel::dot(direction, v)))
     }
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Set, SetSpec, SharedSet,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Set, SetSpec, SharedSet,
     check_direction, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
@@ -223,7 +223,7 @@ struct ImageOracle {
 }
 
 impl Oracle for ImageOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let dim = self.direction.len();
         check_direction(dim, direction)?;
         let top = kernel::max_abs(direction);
@@ -234,11 +234,12 @@ impl Oracle for ImageOracle {
                 kernel::axpy(d / top, row, &mut self.direction);
             }
         }
-        self.inner.minimise(&self.direction, &mut self.atom)?;
+        let found = self.inner.minimise(&self.direction, &mut self.atom)?;
         self.atom.write(&mut self.direction);
         let v = atom.dense_mut(dim);
         multiply(&self.matrix, &self.direction, v);
-        Ok(value_of(direction, atom))
+        let value = value_of(direction, atom);
+        Ok(Minimum::within(value, top * found.slack()))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::parts::Fingerprint;
-use super::{Atom, Curvature, Geometry, Oracle, Set, SharedSet, larger};
+use super::{Atom, Curvature, Geometry, Minimum, Oracle, Set, SharedSet, larger};
 use crate::{Error, Result, kernel};
 
 /// The points that lie in all of several sets, each with 0 inside and a gauge.
@@ -143,7 +143,7 @@ impl Set for Intersection {
 struct NoOracle;
 
 impl Oracle for NoOracle {
-    fn minimise(&mut self, _direction: &[f64], _atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, _direction: &[f64], _atom: &mut Atom) -> Result<Minimum> {
         Err(Error::Unsupported(
             "an intersection has no linear oracle: play gauge-wrapper or so-ogd on it".into(),
         ))

@@ -10,8 +10,8 @@ use super::l1::sign;
 use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
-    Structure, check_direction, check_point, check_radius, excess, larger, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, excess, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -194,7 +194,7 @@ struct KSparseOracle {
 }
 
 impl Oracle for KSparseOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let set = self.set;
         check_direction(set.dim, direction)?;
         if set.k == set.dim {
@@ -212,7 +212,7 @@ impl Oracle for KSparseOracle {
                 values.push(set.corner(direction[i as usize]));
             }
         }
-        Ok(atom.dot(direction))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }
 

@@ -12,8 +12,8 @@ use super::l2::{DIM, L2Ball, RADIUS, one};
 use super::scratch::Scratch;
 use super::top::Top;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Structure, bring_near,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet, Structure,
+    bring_near, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -58,9 +58,9 @@ impl MakeSet for KSupport {
 /// use extremal::set::{Atom, Set, k_support::KSupportBall};
 /// let set = KSupportBall::new(4, 2, 5.0).unwrap();
 /// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
-/// let value = set.oracle().minimise(&[3.0, -1.0, 2.0, -4.0], &mut atom).unwrap();
+/// let found = set.oracle().minimise(&[3.0, -1.0, 2.0, -4.0], &mut atom).unwrap();
 /// atom.write(&mut v);
-/// assert_eq!((value, v), (-25.0, [-3.0, 0.0, 0.0, 4.0]));
+/// assert_eq!((found.value, v), (-25.0, [-3.0, 0.0, 0.0, 4.0]));
 /// assert_eq!(set.gauge(&v), Some(1.0));
 /// ```
 #[derive(Debug)]
@@ -193,7 +193,7 @@ struct KSupportOracle {
 }
 
 impl Oracle for KSupportOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         if self.k == 1 {
             let i = kernel::argmax_abs(direction).unwrap_or(0);
@@ -203,13 +203,13 @@ impl Oracle for KSupportOracle {
                 self.radius
             };
             atom.set_coordinate(i, value);
-            return Ok(value * direction[i]);
+            return Ok(Minimum::exact(value * direction[i]));
         }
         let chosen = self.top.largest(direction.iter().map(|d| d.abs()), self.k);
         let scale = chosen.iter().fold(0.0_f64, |scale, c| scale.max(c.0));
         if scale == 0.0 {
             atom.set_coordinate(0, self.radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         let (indices, values) = atom.sparse_mut();
         indices.reserve(self.k);
@@ -223,7 +223,7 @@ impl Oracle for KSupportOracle {
         for v in values.iter_mut() {
             *v *= -self.radius / length;
         }
-        Ok(-self.radius * length * scale)
+        Ok(Minimum::exact(-self.radius * length * scale))
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
-    Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -145,7 +145,7 @@ impl Set for L1Ball {
 }
 
 impl Oracle for L1Ball {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let i = kernel::argmax_abs(direction).unwrap_or(0);
         let value = if direction[i] > 0.0 {
@@ -154,7 +154,7 @@ impl Oracle for L1Ball {
             self.radius
         };
         atom.set_coordinate(i, value);
-        Ok(value * direction[i])
+        Ok(Minimum::exact(value * direction[i]))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     SmoothConstraint, Structure, bring_near, check_direction, check_point, check_radius, excess,
     settle_dim,
 };
@@ -174,12 +174,12 @@ impl SmoothConstraint for L2Ball {
 }
 
 impl Oracle for L2Ball {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, self.radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         // Divided first: a direction of subnormals keeps the few digits that it has.
         let v = atom.dense_mut(self.dim);
@@ -190,7 +190,7 @@ impl Oracle for L2Ball {
         for v in v.iter_mut() {
             *v *= -self.radius / norm;
         }
-        Ok(-self.radius * norm * top)
+        Ok(Minimum::exact(-self.radius * norm * top))
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, RADIUS, one};
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     SmoothConstraint, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
@@ -250,13 +250,13 @@ impl SmoothConstraint for LpBall {
 impl Oracle for LpBall {
     /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1), with d divided by its largest entry first: a
     /// power of a small number would underflow and the atom leave the ball.
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let Self { dim, p, radius } = *self;
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         let exponent = Exponent::from(1.0 / (p - 1.0));
         let v = atom.dense_mut(dim);
@@ -270,7 +270,7 @@ impl Oracle for LpBall {
         for v in v.iter_mut() {
             *v *= kappa;
         }
-        Ok(kappa * sum * top)
+        Ok(Minimum::exact(kappa * sum * top))
     }
 }
 
@@ -436,7 +436,7 @@ mod tests {
             // y − x is normal at x exactly when x minimises ⟨x − y, ·⟩ over the ball
             let direction: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
             let mut atom = Atom::new();
-            let low = ball.oracle().minimise(&direction, &mut atom).unwrap();
+            let low = ball.oracle().minimise(&direction, &mut atom).unwrap().value;
             let here = kernel::dot(&direction, &x);
             assert!((here - low).abs() < 1e-8 * low.abs(), "{p}: {here} {low}");
         }

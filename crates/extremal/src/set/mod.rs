@@ -207,11 +207,57 @@ pub trait Set: Send + Sync {
     }
 }
 
+/// What an oracle found: how good its atom is, and how good any could be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Minimum {
+    /// ⟨direction, atom⟩. Steps use it.
+    pub value: f64,
+    /// A proven lower bound of ⟨direction, v⟩ over the set: `value` where the oracle is exact.
+    /// Certificates use it.
+    pub floor: f64,
+}
+
+impl Minimum {
+    /// The answer of an oracle that is exact but for rounding, which certificates allow for
+    /// themselves.
+    pub fn exact(value: f64) -> Self {
+        Self {
+            value,
+            floor: value,
+        }
+    }
+
+    /// value − floor: how far the atom may be from the best one.
+    pub fn slack(&self) -> f64 {
+        if self.value == self.floor {
+            0.0 // ∞ − ∞ is none
+        } else {
+            self.value - self.floor
+        }
+    }
+
+    /// An atom of that value, whose floor lies `slack` below.
+    pub(crate) fn within(value: f64, slack: f64) -> Self {
+        Self {
+            value,
+            floor: value - slack,
+        }
+    }
+}
+
 /// Minimises ⟨direction, v⟩ over a set.
 pub trait Oracle: Send {
-    /// Writes a minimiser into `atom` and returns ⟨direction, atom⟩. Ties break the same way
-    /// every time. A direction with NaN or ∞ is an error.
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64>;
+    /// Writes a minimiser into `atom` and returns what it achieves. Ties break the same way every
+    /// time. A direction with NaN or ∞ is an error.
+    ///
+    /// ```
+    /// use extremal::set::{Atom, Minimum, Set, l1::L1Ball};
+    /// let mut oracle = L1Ball::new(3, 2.0)?.oracle();
+    /// let found = oracle.minimise(&[1.0, -4.0, 2.0], &mut Atom::new())?;
+    /// assert_eq!(found, Minimum::exact(-8.0));
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum>;
 
     /// What must be remembered for later answers to be the same bits, a warm start for example.
     fn save(&self) -> Vec<f64> {

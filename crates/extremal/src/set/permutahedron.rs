@@ -9,8 +9,8 @@ use super::l2::DIM;
 use super::parts::{Fingerprint, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, larger, settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -224,14 +224,14 @@ struct PermutahedronOracle {
 }
 
 impl Oracle for PermutahedronOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.weights.len(), direction)?;
         arrange(&mut self.order, direction, |a, b| a.partial_cmp(&b));
         let v = atom.dense_mut(direction.len());
         for (&(_, i), &w) in self.order.iter().zip(&*self.weights) {
             v[i as usize] = w;
         }
-        Ok(value_of(direction, atom))
+        Ok(Minimum::exact(value_of(direction, atom)))
     }
 }
 

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::{
-    Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, Structure, check_direction, check_point, larger, oracle_of,
+    Atom, AtomView, Curvature, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
+    SetSpec, SharedSet, Structure, check_direction, check_point, larger, oracle_of,
     polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry};
@@ -267,16 +267,16 @@ struct ProductOracle {
 }
 
 impl Oracle for ProductOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
-        let mut few = true;
+        let (mut few, mut slack) = (true, 0.0);
         for ((range, oracle), part) in self
             .ranges
             .iter()
             .zip(&mut self.oracles)
             .zip(&mut self.atoms)
         {
-            oracle.minimise(&direction[range.clone()], part)?;
+            slack += oracle.minimise(&direction[range.clone()], part)?.slack();
             few &= !matches!(part.view(), AtomView::Dense(_) | AtomView::RankOne { .. });
         }
         let parts = self.ranges.iter().zip(&self.atoms);
@@ -308,7 +308,7 @@ impl Oracle for ProductOracle {
                 part.write(&mut v[range.clone()]);
             }
         }
-        Ok(value_of(direction, atom))
+        Ok(Minimum::within(value_of(direction, atom), slack))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius, oracle_of,
+    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
+    SetSpec, SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius,
+    oracle_of,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -214,11 +215,12 @@ struct ScaledOracle {
 }
 
 impl Oracle for ScaledOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
-        self.inner.minimise(direction, atom)?;
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
+        let found = self.inner.minimise(direction, atom)?;
         atom.scale(self.by);
         // not τ times the value: that may have underflowed
-        Ok(value_of(direction, atom))
+        let value = value_of(direction, atom);
+        Ok(Minimum::within(value, self.by * found.slack()))
     }
 
     fn save(&self) -> Vec<f64> {

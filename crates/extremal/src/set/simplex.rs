@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
-    Structure, check_direction, check_point, check_radius, larger, polytope::simplex_distance,
-    settle_dim,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, larger,
+    polytope::simplex_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -178,15 +178,15 @@ impl Set for SimplexSet {
 }
 
 impl Oracle for SimplexSet {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let i = kernel::argmin(direction).unwrap_or(0);
         if self.at_most && direction[i] >= 0.0 {
             atom.set_zero();
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         atom.set_coordinate(i, self.total);
-        Ok(self.total * direction[i])
+        Ok(Minimum::exact(self.total * direction[i]))
     }
 }
 

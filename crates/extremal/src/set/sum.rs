@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure, bring_near,
-    check_direction, check_point, larger, oracle_of,
+    Atom, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
+    bring_near, check_direction, check_point, larger, oracle_of,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -188,15 +188,16 @@ struct SumOracle {
 }
 
 impl Oracle for SumOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let v = atom.dense_mut(self.dim);
         v.fill(0.0);
+        let mut slack = 0.0;
         for oracle in &mut self.oracles {
-            oracle.minimise(direction, &mut self.atom)?;
+            slack += oracle.minimise(direction, &mut self.atom)?.slack();
             self.atom.add_to(1.0, v);
         }
-        Ok(value_of(direction, atom))
+        Ok(Minimum::within(value_of(direction, atom), slack))
     }
 
     fn save(&self) -> Vec<f64> {

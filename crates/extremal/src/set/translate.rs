@@ -17,8 +17,8 @@ use super::boxes::Bound;
 use super::parts::{Fingerprint, SET, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec, SharedSet,
-    SmoothConstraint, check_point, oracle_of, settle_dim,
+    Atom, Curvature, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SetSpec,
+    SharedSet, SmoothConstraint, check_point, oracle_of, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -210,12 +210,13 @@ struct TranslatedOracle {
 }
 
 impl Oracle for TranslatedOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
-        self.inner.minimise(direction, &mut self.atom)?;
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
+        let found = self.inner.minimise(direction, &mut self.atom)?;
         let v = atom.dense_mut(self.shift.len());
         v.copy_from_slice(&self.shift);
         self.atom.add_to(1.0, v);
-        Ok(value_of(direction, atom))
+        let value = value_of(direction, atom);
+        Ok(Minimum::within(value, found.slack()))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
-use crate::set::{Atom, AtomView, CheckedOracle, Oracle, SharedSet, check_saved_point};
+use crate::set::{Atom, AtomView, CheckedOracle, Minimum, Oracle, SharedSet, check_saved_point};
 use crate::{Error, Result, kernel};
 
 /// A weight this small is none.
@@ -155,9 +155,9 @@ impl ActiveSet {
 
     /// way ← p − x; returns ⟨c, v⟩ of the vertex that mass moves to. Nothing moves yet.
     pub fn seek(&mut self, c: &[f64], share: f64, way: &mut [f64]) -> Result<f64> {
-        let value = self.find(c)?;
+        let found = self.find(c)?;
         self.take(c, share, way);
-        Ok(value)
+        Ok(found.value)
     }
 
     /// The rest of [`ActiveSet::seek`], the vertex having been found.
@@ -259,8 +259,8 @@ impl ActiveSet {
     }
 
     /// The vertex for c, and where it is among the active ones.
-    pub(crate) fn find(&mut self, c: &[f64]) -> Result<f64> {
-        let value = self.oracle.minimise(c, &mut self.found.atom)?;
+    pub(crate) fn find(&mut self, c: &[f64]) -> Result<Minimum> {
+        let found = self.oracle.minimise(c, &mut self.found.atom)?;
         if let AtomView::RankOne { .. } = self.found.atom.view() {
             let [entries, _] = &mut self.scratch;
             self.found.atom.write(entries);
@@ -283,7 +283,7 @@ impl ActiveSet {
                 break;
             }
         }
-        Ok(value)
+        Ok(found)
     }
 
     /// Errors where ⟨c, x − v⟩ is below 0, v being the vertex found for c.
@@ -394,7 +394,7 @@ impl ActiveSet {
                 break;
             }
             apart.iter_mut().for_each(|v| *v /= far);
-            let best = self.find(&apart)?;
+            let best = self.find(&apart)?.value;
             let costs = self.vertices[..self.active].iter();
             let worst = costs.map(|v| v.atom.dot(&apart)).enumerate();
             let Some((i, most)) = worst.max_by(|a, b| a.1.total_cmp(&b.1)) else {

@@ -166,12 +166,12 @@ impl Nearest {
         Ok(found)
     }
 
-    /// Asks the oracle; `v` is then its atom.
+    /// Asks the oracle how far from optimal x is at most; `v` is then its atom.
     fn gap(&mut self, x: &[f64]) -> Result<f64> {
-        self.oracle.minimise(&self.gradient, &mut self.atom)?;
+        let found = self.oracle.minimise(&self.gradient, &mut self.atom)?;
         self.atom.write(&mut self.v);
         difference(x, &self.v, self.diameter, &mut self.way);
-        let gap = dot(&self.gradient, &self.way);
+        let gap = dot(&self.gradient, &self.way) + found.slack() / self.diameter;
         if gap.is_finite() {
             self.oracle.check_gap(gap * self.diameter, &self.gradient)?;
             return Ok(gap);

@@ -335,7 +335,8 @@ impl DensePair {
             } else {
                 kernel::norm(scratch)
             };
-            let value = self.oracle.minimise(scratch, atom)?;
+            let found = self.oracle.minimise(scratch, atom)?;
+            let value = found.value;
             self.found = Found::Atom;
             (vx, vv) = (atom.dot(x), atom.norm_squared());
             probe.gap = scan.dx - value;
@@ -345,7 +346,8 @@ impl DensePair {
                 (probe.gap, probe.distance_squared) =
                     residual_atom(scratch, x, atom, &mut self.away);
             }
-            self.oracle.check_gap(probe.gap, scratch)?;
+            probe.slack = found.slack();
+            self.oracle.check_gap(probe.gap + probe.slack, scratch)?;
             probe.support = -value;
         }
         self.end_probe(update, probe, scan, vx, vv)

@@ -164,14 +164,6 @@ impl Oracle for OwnOracle {
         }
         Ok(found)
     }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
 }
 
 fn built(text: &str) -> SharedSet {
@@ -519,7 +511,7 @@ fn certificates_and_floors_of_a_rough_oracle_hold() {
                     g.iter_mut().for_each(|g| *g = 0.3 * *g + 0.5);
                     let gradient = Gradient::dense(&g);
                     let x = common::At(decision(&mut *learner));
-                    played += x.dot(&gradient.row).unwrap();
+                    played += dot(&x.0, &g);
                     meter.see(&x, &gradient).unwrap();
                     dynamic.see(&x, &gradient).unwrap();
                     learner.observe(&gradient).unwrap();

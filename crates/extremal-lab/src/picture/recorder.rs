@@ -118,9 +118,6 @@ impl Oracle for RecordingOracle {
         self.log.push(written);
         Ok(found)
     }
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
     fn load(&mut self, saved: &[f64]) -> extremal::Result<()> {
         self.inner.load(saved)
     }

@@ -370,9 +370,8 @@ impl Meter {
         }
         let set = grown(&self.set, dim)?;
         self.reserve(dim)?;
-        let mut oracle = CheckedOracle::of(&*set);
-        oracle.load(&self.oracle.save())?;
-        (self.set, self.oracle) = (set, oracle);
+        self.oracle = CheckedOracle::of(&*set);
+        self.set = set;
         self.sum.grow(dim);
         for vector in [&mut self.x, &mut self.direction] {
             vector.resize(dim, 0.0);

@@ -61,23 +61,8 @@ impl Cip {
     }
 
     /// Brings x ∈ K and y near each other, by at least one step of x towards y if `step`. ε is
-    /// R² times the tolerance. After an error the oracle is as it was, x and y are not.
+    /// R² times the tolerance. After an error, x and y are not what they were.
     pub fn bring(
-        &mut self,
-        x: &mut [f64],
-        y: &mut [f64],
-        tolerance: f64,
-        step: bool,
-    ) -> Result<Brought> {
-        let before = self.oracle.save();
-        let brought = self.search(x, y, tolerance, step);
-        if brought.is_err() {
-            self.oracle.load(&before)?;
-        }
-        brought
-    }
-
-    fn search(
         &mut self,
         x: &mut [f64],
         y: &mut [f64],
@@ -155,16 +140,6 @@ impl Cip {
             y.copy_from_slice(&self.centre);
             kernel::axpy(self.radius / length, &self.way, y);
         }
-    }
-
-    /// What the oracle remembers.
-    pub fn save(&self) -> Vec<f64> {
-        self.oracle.save()
-    }
-
-    /// Takes it back.
-    pub fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.oracle.load(saved)
     }
 }
 

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use super::late::{Count, LARGEST_PRODUCT, Steps, Weight};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Oracle, SharedSet};
+use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
@@ -217,7 +217,6 @@ struct State {
     rng: ChaCha8Rng,
     /// Round, due, norm and item of what is held.
     held: Vec<(u64, u64, f64, Vec<f64>)>,
-    memory: Vec<f64>,
 }
 
 impl Queue {
@@ -288,12 +287,7 @@ impl Method for Queue {
             item,
         };
         self.steps.begin();
-        let before = self.steps.oracle.save();
-        let step = self.arrive(round, next);
-        if step.is_err() {
-            self.steps.oracle.load(&before)?;
-        }
-        step
+        self.arrive(round, next)
     }
 
     fn commit(&mut self) {
@@ -319,7 +313,6 @@ impl Method for Queue {
             rounds: self.rounds,
             rng: self.rng.clone(),
             held: (first..=self.rounds).filter_map(held).collect(),
-            memory: self.steps.oracle.save(),
         }
     }
 
@@ -340,7 +333,6 @@ impl Method for Queue {
         if !(fits && counts && rounds < u64::MAX / 2) {
             return Err(Error::State("its queue of gradients is none".into()));
         }
-        self.steps.oracle.load(&state.memory)?;
         self.slots.clear();
         self.rounds = rounds;
         self.rng = state.rng;

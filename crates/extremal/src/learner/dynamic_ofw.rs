@@ -100,8 +100,7 @@ struct Tracker {
 
 impl Method for Tracker {
     const NAME: &'static str = NAME;
-    /// What the oracle remembers.
-    type State = Vec<f64>;
+    type State = ();
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         let mut step = Step {
@@ -136,12 +135,10 @@ impl Method for Tracker {
 
     fn commit(&mut self) {}
 
-    fn state(&self) -> Vec<f64> {
-        self.oracle.save()
-    }
+    fn state(&self) {}
 
-    fn restore(&mut self, state: Vec<f64>) -> Result<()> {
-        self.oracle.load(&state)
+    fn restore(&mut self, (): ()) -> Result<()> {
+        Ok(())
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

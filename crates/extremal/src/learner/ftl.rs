@@ -119,8 +119,6 @@ struct Follower {
 struct State {
     sum: Vec<f64>,
     slowest: f64,
-    /// What the oracle or the projection remembers.
-    memory: Vec<f64>,
 }
 
 impl Method for Follower {
@@ -167,10 +165,6 @@ impl Method for Follower {
         State {
             sum: self.sum.clone(),
             slowest: self.slowest,
-            memory: match &self.leader {
-                Leader::Vertex(oracle, _) => oracle.save(),
-                Leader::Projected { projection, .. } => projection.save(),
-            },
         }
     }
 
@@ -180,10 +174,6 @@ impl Method for Follower {
             && state.slowest >= 0.0;
         if !fits {
             return Err(Error::State("its sum of gradients is none".into()));
-        }
-        match &mut self.leader {
-            Leader::Vertex(oracle, _) => oracle.load(&state.memory)?,
-            Leader::Projected { projection, .. } => projection.load(&state.memory)?,
         }
         self.sum = state.sum;
         self.slowest = state.slowest;

@@ -48,13 +48,12 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// A projection for the grown set that remembers what the present one does.
+    /// The grown set and its projection.
     pub fn grown(&self, dim: usize) -> Result<(SharedSet, Box<dyn Projection>)> {
         let set = grown(&self.set, dim)?;
-        let mut projection = set.projection().ok_or_else(|| {
+        let projection = set.projection().ok_or_else(|| {
             Error::Unsupported(format!("set {} grows out of its projection", set.name()))
         })?;
-        projection.load(&self.projection.save())?;
         Ok((set, projection))
     }
 }
@@ -82,8 +81,8 @@ impl Point for Dense {
 }
 
 impl Iterate for Dense {
-    /// The set, as x may be feasible in no other, x, and what the projection remembers.
-    type Saved = (Identity, Vec<f64>, Vec<f64>);
+    /// The set, as x may be feasible in no other, and x.
+    type Saved = (Identity, Vec<f64>);
 
     const STORAGE: &'static str = "dense";
 
@@ -115,14 +114,12 @@ impl Iterate for Dense {
     }
 
     fn save(&self) -> Self::Saved {
-        let identity = Identity::of(&*self.set);
-        (identity, self.x.0.clone(), self.projection.save())
+        (Identity::of(&*self.set), self.x.0.clone())
     }
 
-    fn load(&mut self, (identity, x, projection): Self::Saved) -> Result<()> {
+    fn load(&mut self, (identity, x): Self::Saved) -> Result<()> {
         identity.check(&*self.set)?;
         check_saved_point(&*self.set, &x)?;
-        self.projection.load(&projection)?;
         self.x = Plain(x);
         Ok(())
     }

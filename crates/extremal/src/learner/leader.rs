@@ -80,7 +80,7 @@ impl Point for DenseLeader {
 
 impl Leader for DenseLeader {
     /// The set, x, S, x₁, and what the projection remembers.
-    type Saved = (Identity, [Vec<f64>; 3], Vec<f64>);
+    type Saved = (Identity, [Vec<f64>; 3]);
 
     const STORAGE: &'static str = "dense";
 
@@ -124,18 +124,17 @@ impl Leader for DenseLeader {
     }
 
     fn save(&self) -> Self::Saved {
-        let (identity, x, projection) = self.at.save();
-        let vectors = [x, self.sum.clone(), self.first.clone()];
-        (identity, vectors, projection)
+        let (identity, x) = self.at.save();
+        (identity, [x, self.sum.clone(), self.first.clone()])
     }
 
-    fn load(&mut self, (identity, [x, sum, first], projection): Self::Saved) -> Result<()> {
+    fn load(&mut self, (identity, [x, sum, first]): Self::Saved) -> Result<()> {
         identity.check(&*self.at.set)?;
         check_saved_point(&*self.at.set, &first)?;
         if sum.len() != self.dim() || kernel::find_not_finite(&sum).is_some() {
             return Err(Error::State("its gradient sum is no vector".into()));
         }
-        self.at.load((identity, x, projection))?;
+        self.at.load((identity, x))?;
         (self.sum, self.first) = (sum, first);
         Ok(())
     }

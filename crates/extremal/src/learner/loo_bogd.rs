@@ -221,8 +221,6 @@ struct State {
     apart: f64,
     /// max ‖g‖.
     largest: f64,
-    /// What the oracle remembers; filled in on saving.
-    memory: Vec<f64>,
 }
 
 impl State {
@@ -236,7 +234,6 @@ impl State {
             descent: 0.0,
             apart: 0.0,
             largest: 0.0,
-            memory: Vec::new(),
         }
     }
 
@@ -340,10 +337,7 @@ impl Method for Descent {
     }
 
     fn state(&self) -> State {
-        State {
-            memory: self.cip.save(),
-            ..self.now.clone()
-        }
+        self.now.clone()
     }
 
     fn restore(&mut self, state: State) -> Result<()> {
@@ -358,11 +352,7 @@ impl Method for Descent {
         if !fits {
             return Err(Error::State("its block of rounds is none".into()));
         }
-        self.cip.load(&state.memory)?;
-        self.now = State {
-            memory: Vec::new(),
-            ..state
-        };
+        self.now = state;
         Ok(())
     }
 

@@ -196,8 +196,6 @@ struct Pairs {
 struct State {
     sum: Vec<f64>,
     root: f64,
-    /// What the oracle remembers.
-    memory: Vec<f64>,
 }
 
 impl Pairs {
@@ -309,7 +307,6 @@ impl Method for Pairs {
         State {
             sum: self.surrogate.sum().to_vec(),
             root: self.root,
-            memory: self.oracle.save(),
         }
     }
 
@@ -318,7 +315,6 @@ impl Method for Pairs {
         if !(state.root >= 0.0 && state.root.is_finite()) {
             return Err(Error::State("its sum of squares is none".into()));
         }
-        self.oracle.load(&state.memory)?;
         self.surrogate.restore(&state.sum);
         self.root = state.root;
         Ok(())

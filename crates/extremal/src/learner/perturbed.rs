@@ -125,7 +125,6 @@ pub(super) fn make<K: Kind>(
         samples: 0,
         inverse: 0.0,
         root_inverse: 0.0,
-        memory: Vec::new(),
     };
     let method = Perturbed {
         oracle: oracle_of(&**set),
@@ -160,8 +159,6 @@ pub(super) struct State {
     /// Σ 1/m and Σ 1/√m over rounds.
     inverse: f64,
     root_inverse: f64,
-    /// What the oracle remembers.
-    memory: Vec<f64>,
 }
 
 struct Perturbed<K> {
@@ -277,13 +274,10 @@ impl<K: Kind> Method for Perturbed<K> {
     }
 
     fn state(&self) -> State {
-        State {
-            memory: self.oracle.save(),
-            ..self.state.clone()
-        }
+        self.state.clone()
     }
 
-    fn restore(&mut self, mut state: State) -> Result<()> {
+    fn restore(&mut self, state: State) -> Result<()> {
         let is_vector =
             |v: &[f64]| v.len() == self.centre.len() && kernel::find_not_finite(v).is_none();
         let numbers = [state.root, state.largest, state.inverse, state.root_inverse];
@@ -293,8 +287,6 @@ impl<K: Kind> Method for Perturbed<K> {
         if !fits {
             return Err(Error::State("its sums of gradients are none".into()));
         }
-        self.oracle.load(&state.memory)?;
-        state.memory = Vec::new();
         self.next = state.clone();
         self.state = state;
         Ok(())

@@ -215,12 +215,4 @@ impl Oracle for CheckedOracle {
         self.check_answer(direction, atom, found, centre)?;
         Ok(found)
     }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
 }

@@ -549,16 +549,4 @@ impl Projection for GroupProjection {
         }
         Ok(())
     }
-
-    fn save(&self) -> Vec<f64> {
-        self.across.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.across.load(saved)
-    }
-
-    fn forget(&mut self) {
-        self.across.forget();
-    }
 }

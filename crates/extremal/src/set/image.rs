@@ -241,12 +241,4 @@ impl Oracle for ImageOracle {
         let value = value_of(direction, atom);
         Ok(Minimum::within(value, top * found.slack()))
     }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
 }

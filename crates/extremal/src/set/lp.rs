@@ -211,7 +211,6 @@ impl Set for LpBall {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(LpProjection {
             ball: *self,
-            multiplier: 0.0,
             size: Vec::with_capacity(self.dim),
             moved: vec![0.0; self.dim],
         }))
@@ -280,10 +279,9 @@ const FAR: f64 = 1e100;
 
 /// Projection onto an ℓp ball: x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m such that
 /// the point lies on the sphere. Newton inside Newton, each in a form that is convex, so that it
-/// comes from one side; the multiplier of the last call is where the next one starts.
+/// comes from one side.
 struct LpProjection {
     ball: LpBall,
-    multiplier: f64,
     size: Vec<f64>,
     moved: Vec<f64>,
 }
@@ -349,11 +347,7 @@ impl Projection for LpProjection {
         // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
         let p = self.ball.p;
         let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));
-        let mut m = if self.multiplier > 0.0 && self.multiplier < high {
-            self.multiplier
-        } else {
-            0.5 * high
-        };
+        let mut m = 0.5 * high;
         for _ in 0..200 {
             let (excess, slope) = self.excess(m);
             if excess > 0.0 {
@@ -371,7 +365,6 @@ impl Projection for LpProjection {
                 0.5 * (low + high)
             };
         }
-        self.multiplier = m;
         // What the last step left over is taken off by scaling, so that the point is inside.
         let norm = norm_p(&self.moved, self.ball.p);
         let scale = radius / norm.max(1.0);
@@ -379,26 +372,6 @@ impl Projection for LpProjection {
             *x = (z * scale).copysign(*x);
         }
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        vec![self.multiplier]
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        match saved {
-            [multiplier] => self.multiplier = *multiplier,
-            _ => {
-                return Err(Error::State(
-                    "the projection's multiplier is missing".into(),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn forget(&mut self) {
-        self.multiplier = 0.0;
     }
 }
 

@@ -245,7 +245,13 @@ impl Minimum {
     }
 }
 
-/// Minimises ⟨direction, v⟩ over a set.
+/// Minimises ⟨direction, v⟩ over a set. Its answer is a function of the direction and the atom
+/// handed in: an oracle remembers nothing from call to call.
+///
+/// An iterative oracle may start from what `atom` holds on entry; the exact ones of the library
+/// ignore it. A caller that resumes bit for bit therefore saves its last atom when it uses such
+/// an oracle. A storage that may discard a probe keeps two atoms. It copies the committed one into
+/// the other, hands that one in, and swaps them on commit: a discarded probe leaves no trace.
 pub trait Oracle: Send {
     /// Writes a minimiser into `atom` and returns what it achieves. Ties break the same way every
     /// time. A direction with NaN or ∞ is an error.
@@ -258,35 +264,12 @@ pub trait Oracle: Send {
     /// # Ok::<(), extremal::Error>(())
     /// ```
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum>;
-
-    /// What must be remembered for later answers to be the same bits, a warm start for example.
-    fn save(&self) -> Vec<f64> {
-        Vec::new()
-    }
-
-    /// Takes back what [`Oracle::save`] gave.
-    fn load(&mut self, _saved: &[f64]) -> Result<()> {
-        Ok(())
-    }
 }
 
-/// Moves a point to the nearest one of a set.
+/// Moves a point to the nearest one of a set. It remembers nothing from call to call.
 pub trait Projection: Send {
     /// x ← the nearest point of the set.
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
-
-    /// What must be remembered for later answers to be the same bits.
-    fn save(&self) -> Vec<f64> {
-        Vec::new()
-    }
-
-    /// Takes back what [`Projection::save`] gave.
-    fn load(&mut self, _saved: &[f64]) -> Result<()> {
-        Ok(())
-    }
-
-    /// Goes on as if it had just been made. One that remembers something must say how.
-    fn forget(&mut self) {}
 }
 
 /// A set's constants, all in the ℓ2 norm. Of sets made of others, diameter and norm bound may be

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size, value_of};
 use super::{
     Atom, AtomView, Curvature, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
     SetSpec, SharedSet, Structure, check_direction, check_point, larger, oracle_of,
@@ -310,19 +310,6 @@ impl Oracle for ProductOracle {
         }
         Ok(Minimum::within(value_of(direction, atom), slack))
     }
-
-    fn save(&self) -> Vec<f64> {
-        join(self.oracles.iter().map(|oracle| oracle.save()))
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        split(
-            saved,
-            &mut self.oracles,
-            |o| o.save(),
-            |o, piece| o.load(piece),
-        )
-    }
 }
 
 struct ProductProjection {
@@ -338,22 +325,5 @@ impl Projection for ProductProjection {
             part.project(&mut x[range.clone()])?;
         }
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        join(self.parts.iter().map(|part| part.save()))
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        split(
-            saved,
-            &mut self.parts,
-            |p| p.save(),
-            |p, piece| p.load(piece),
-        )
-    }
-
-    fn forget(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.forget());
     }
 }

@@ -222,14 +222,6 @@ impl Oracle for ScaledOracle {
         let value = value_of(direction, atom);
         Ok(Minimum::within(value, self.by * found.slack()))
     }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
 }
 
 struct ScaledConstraint {
@@ -283,17 +275,5 @@ impl Projection for ScaledProjection {
         self.inner.project(x)?;
         x.iter_mut().for_each(|v| *v *= by);
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
-
-    fn forget(&mut self) {
-        self.inner.forget();
     }
 }

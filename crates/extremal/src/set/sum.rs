@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
     Atom, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
@@ -159,8 +159,6 @@ impl Set for SumSet {
         let mut guard = self.ruler.as_ref()?.take();
         let (surroundings, away) = &mut *guard;
         away.copy_from_slice(x);
-        // a violation may not depend on the last one
-        surroundings.forget();
         let far = surroundings.away_from_base(away);
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
         // a point that can't be projected is none
@@ -198,19 +196,6 @@ impl Oracle for SumOracle {
             self.atom.add_to(1.0, v);
         }
         Ok(Minimum::within(value_of(direction, atom), slack))
-    }
-
-    fn save(&self) -> Vec<f64> {
-        join(self.oracles.iter().map(|oracle| oracle.save()))
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        split(
-            saved,
-            &mut self.oracles,
-            |o| o.save(),
-            |o, piece| o.load(piece),
-        )
     }
 }
 
@@ -251,19 +236,5 @@ impl Projection for Surroundings {
         }
         kernel::axpy(1.0, &self.near, x);
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        self.base.as_ref().map_or_else(Vec::new, |base| base.save())
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.base.as_mut().map_or(Ok(()), |base| base.load(saved))
-    }
-
-    fn forget(&mut self) {
-        if let Some(base) = &mut self.base {
-            base.forget();
-        }
     }
 }

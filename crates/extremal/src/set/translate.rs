@@ -218,14 +218,6 @@ impl Oracle for TranslatedOracle {
         let value = value_of(direction, atom);
         Ok(Minimum::within(value, found.slack()))
     }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
 }
 
 struct TranslatedConstraint {
@@ -271,17 +263,5 @@ impl Projection for TranslatedProjection {
         self.inner.project(x)?;
         kernel::axpy(1.0, &self.shift, x);
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
-    }
-
-    fn forget(&mut self) {
-        self.inner.forget();
     }
 }

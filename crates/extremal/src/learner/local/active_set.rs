@@ -87,7 +87,6 @@ impl Vertex {
 pub(crate) struct SavedSet {
     vertices: Vec<SavedAtom>,
     weights: Vec<f64>,
-    oracle: Vec<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -430,16 +429,11 @@ impl ActiveSet {
         SavedSet {
             vertices: self.vertices[..self.active].iter().map(save).collect(),
             weights: self.weights.clone(),
-            oracle: self.oracle.save(),
         }
     }
 
     pub(crate) fn load(&mut self, saved: SavedSet) -> Result<()> {
-        let SavedSet {
-            vertices,
-            weights,
-            oracle,
-        } = saved;
+        let SavedSet { vertices, weights } = saved;
         let dim = self.set.dim();
         let sum: f64 = weights.iter().sum();
         let fits = vertices.len() == weights.len()
@@ -483,7 +477,6 @@ impl ActiveSet {
             let hash = hash(&atom);
             loaded.push(Vertex { atom, hash });
         }
-        self.oracle.load(&oracle)?;
         self.active = loaded.len();
         for (i, vertex) in loaded.into_iter().enumerate() {
             match self.vertices.get_mut(i) {

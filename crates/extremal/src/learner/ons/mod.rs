@@ -201,8 +201,6 @@ struct Newton {
 struct State {
     metric: Vec<f64>,
     left: f64,
-    /// What the oracle remembers.
-    memory: Vec<f64>,
 }
 
 impl Method for Newton {
@@ -251,7 +249,6 @@ impl Method for Newton {
         State {
             metric: self.metric.numbers().to_vec(),
             left: self.left,
-            memory: self.nearest.save(),
         }
     }
 
@@ -260,7 +257,6 @@ impl Method for Newton {
         let (Some(metric), true) = (metric, state.left >= 0.0 && state.left.is_finite()) else {
             return Err(Error::State("its matrix is none".into()));
         };
-        self.nearest.load(&state.memory)?;
         self.metric = metric;
         self.left = state.left;
         Ok(())

@@ -100,17 +100,7 @@ impl Nearest {
         }
     }
 
-    /// What the oracle remembers.
-    pub(super) fn save(&self) -> Vec<f64> {
-        self.oracle.save()
-    }
-
-    pub(super) fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.oracle.load(saved)
-    }
-
-    /// x, the decision played, becomes a point of the set near y. On an error the oracle
-    /// remembers what it did before.
+    /// x, the decision played, becomes a point of the set near y.
     pub(super) fn find(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<Found> {
         self.start.copy_from_slice(x);
         axpy(-self.diameter, wanted.way, x);
@@ -118,21 +108,9 @@ impl Nearest {
             return Ok(Found::default());
         }
         x.copy_from_slice(&self.start);
-        let remembered = self.oracle.save();
-        let found = self.search(wanted, x);
-        if found.is_err() {
-            self.oracle.load(&remembered)?;
-        }
-        found
-    }
-
-    fn search(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<Found> {
         self.gradient.copy_from_slice(wanted.h);
         match &mut self.steps {
-            Steps::Projected { projection, root } => {
-                projection.forget();
-                *root = 1.0;
-            }
+            Steps::Projected { root, .. } => *root = 1.0,
             Steps::Mixed(mixture) => {
                 wanted.metric.half(wanted.way, &mut self.half);
                 mixture.restart(x, &self.half);

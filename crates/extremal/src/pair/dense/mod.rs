@@ -12,7 +12,7 @@ use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_s
 use crate::Result;
 use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
 use crate::room::room;
-use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure, grown, oracle_of};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure, grown};
 
 /// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
 /// one scale can serve gets too narrow to guess it.
@@ -52,8 +52,6 @@ pub struct DensePair {
     room: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
     squares: [f64; 3],
-    /// What the oracle remembered before a probe that may be taken back.
-    held: Vec<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -150,7 +148,6 @@ impl DensePair {
             norm_squared: kernel::dot(&x, &x),
             room: LARGEST_PRODUCT / geometry.norm_bound.max(geometry.diameter).max(1.0),
             squares: [0.0; 3],
-            held: Vec::new(),
             x,
             scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
                 0
@@ -521,10 +518,7 @@ impl Pair for DensePair {
     }
 
     fn grown(&self, dim: usize) -> Result<SharedSet> {
-        let set = grown(&self.set, dim)?;
-        // what the oracle remembers must make sense to the new one
-        oracle_of(&*set).load(&self.oracle.save())?;
-        Ok(set)
+        grown(&self.set, dim)
     }
 
     fn reserve(&mut self, dim: usize) -> Result<()> {
@@ -550,10 +544,8 @@ impl Pair for DensePair {
     }
 
     fn grow(&mut self, set: SharedSet) {
-        let (dim, remembered) = (set.dim(), self.oracle.save());
+        let dim = set.dim();
         self.oracle = CheckedOracle::of(&*set);
-        let loaded = self.oracle.load(&remembered);
-        debug_assert!(loaded.is_ok(), "grown() has seen to it");
         let Self {
             x,
             sums: [first, second],
@@ -579,13 +571,12 @@ impl Pair for DensePair {
     }
 
     fn hold(&mut self) -> bool {
-        self.held = self.oracle.save();
         true
     }
 
     fn forget(&mut self) -> Result<()> {
         // c' lies in the other buffer, and the next probe writes over it
         self.found = Found::Nothing;
-        self.oracle.load(&self.held)
+        Ok(())
     }
 }

@@ -59,6 +59,18 @@ pub enum Error {
         /// What it is needed for.
         why: &'static str,
     },
+    /// A learner needs something that the set does not have.
+    #[error("{learner} can't play set {set}: it needs {needs}. These learners can: {}", instead.join(", "))]
+    CannotPlay {
+        /// The learner.
+        learner: &'static str,
+        /// The set's name.
+        set: String,
+        /// What the learner needs.
+        needs: &'static str,
+        /// Learners that play the set.
+        instead: Vec<&'static str>,
+    },
     /// Two pieces do not go together.
     #[error("{0}")]
     Unsupported(String),

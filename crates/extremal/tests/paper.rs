@@ -4,7 +4,7 @@
 mod support;
 
 use extremal::pair::{Gradient, Row};
-use extremal::set::{CustomSet, Geometry, SharedSet, Structure};
+use extremal::set::{CustomSet, Geometry, SharedSet};
 use support::*;
 
 const ROUNDS: u64 = 500;
@@ -99,7 +99,7 @@ enum Trail {
 /// the digits it began with; there only one round at a time can be compared. So it is on k-support
 /// balls, whose atom also jumps.
 fn forgets_digits(set: &SharedSet) -> bool {
-    let far = matches!(set.structure(), Structure::Ball { p, .. } if (p - 1.75).abs() > 0.5);
+    let far = matches!(set.structure().as_ball(), Some((p, _)) if (p - 1.75).abs() > 0.5);
     far || ["elastic-net", "k-support"].contains(&set.name())
 }
 

@@ -85,7 +85,7 @@ fn sets_refuse_parameters_out_of_range() {
 fn playable(entry: &Entry, sets: &[&str]) -> SharedSet {
     let build = |text: &&str| text.parse::<SetSpec>().unwrap().build(None).unwrap();
     let learner: LearnerSpec = entry.examples[0].parse().unwrap();
-    let plays = |set: &SharedSet| !matches!(learner.build(set), Err(Error::Unsupported(_)));
+    let plays = |set: &SharedSet| !matches!(learner.build(set), Err(Error::CannotPlay { .. }));
     sets.iter().map(build).find(plays).expect(entry.name)
 }
 

@@ -219,8 +219,5 @@ fn there_is_a_default_with_a_guarantee_for_every_set_loss_and_storage() {
 }
 
 fn lazily_played(set: &dyn Set) -> bool {
-    matches!(
-        set.structure(),
-        extremal::set::Structure::Ball { p: 2.0, .. }
-    )
+    matches!(set.structure(), extremal::set::Structure::Euclidean { .. })
 }

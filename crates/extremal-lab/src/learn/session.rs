@@ -413,7 +413,7 @@ impl Session {
         for track in &self.tracks {
             let decision = track.learner.decision();
             self.point.clear();
-            let found = if let Structure::Ball { p: 2.0, radius } = track.set.structure() {
+            let found = if let Structure::Euclidean { radius } = track.set.structure() {
                 // what is not 0 is enough, and may be little of a large dimension
                 decision.for_each_nonzero(&mut |_, v| self.point.push(v));
                 let gauge = kernel::norm(&self.point) / radius;

@@ -5,7 +5,7 @@ use extremal::hindsight::{Options, Sum, solve};
 use extremal::learner::{Learner, Record};
 use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Gradient, Point, Row};
-use extremal::set::{Atom, Oracle, SetSpec, SharedSet, Structure};
+use extremal::set::{Atom, Oracle, SetSpec, SharedSet};
 use extremal::stream::StreamSpec;
 
 use crate::error::{Context, Result};
@@ -156,7 +156,7 @@ impl Player {
     ) -> Option<Self> {
         let (recorder, log) = Recorder::around(set, false);
         let learner = build(&recorder).ok()?;
-        let shadow = matches!(set.structure(), Structure::Ball { .. }).then(|| {
+        let shadow = set.structure().as_ball().is_some().then(|| {
             let (recorder, log) = Recorder::around(set, true);
             // one that plays nothing but balls forms its own atoms, if it has any
             let learner = build(&recorder).ok()?;

@@ -94,11 +94,8 @@ impl Described for CoinFtrl {
 
 impl MakeLearner for CoinFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let Structure::Ball { p: 2.0, radius } = set.structure() else {
-            return Err(Error::Unsupported(format!(
-                "coin-ftrl keeps its decisions in the set by their ℓ2 norm: it is for ℓ2 balls, not for {}",
-                set.name()
-            )));
+        let Structure::Euclidean { radius } = set.structure() else {
+            return Err(keys::cannot_play(NAME, &**set, "an ℓ2 ball around 0"));
         };
         if storage == Storage::Sparse {
             return Err(not_stored(NAME, set, storage));

@@ -78,6 +78,7 @@ impl MakeLearner for DynamicOfw {
             name: "smoothness",
             why: "its step depends on how smooth the losses are",
         };
+        keys::need_oracle(NAME, &**set)?;
         let smoothness = keys::positive(NAME, "smoothness", self.smoothness.ok_or(missing)?)?;
         let method = Tracker {
             oracle: CheckedOracle::of(&**set),

@@ -137,10 +137,11 @@ impl Corners {
                 size,
                 signs,
             }),
-            _ => Err(Error::Unsupported(format!(
-                "{NAME} weighs the corners of a simplex or an ℓ1 ball, and set {} is neither; ogd and dual-averaging play every set with a projection, ofw-free any set",
-                set.name()
-            ))),
+            _ => Err(keys::cannot_play(
+                NAME,
+                &**set,
+                "a simplex or an ℓ1 ball, whose corners it weighs",
+            )),
         }
     }
 

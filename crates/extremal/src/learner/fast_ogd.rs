@@ -94,6 +94,13 @@ impl MakeLearner for FastOgd {
             .transpose()?;
         let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
         let mut start = first_decision(set, self.start.as_deref())?;
+        if set.smooth().is_none() {
+            return Err(keys::cannot_play(
+                NAME,
+                &**set,
+                "a set given as h(x) ≤ 0 with a smooth h",
+            ));
+        }
         let mut projection = FastProjection::new(&**set).map_err(|e| match e {
             Error::Unsupported(why) => Error::Unsupported(format!("{NAME}: {why}")),
             other => other,

@@ -71,15 +71,15 @@ impl Described for Ftl {
 impl MakeLearner for Ftl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let leader = match self.lambda {
-            None => Leader::Vertex(oracle_of(&**set), Atom::new()),
+            None => {
+                keys::need_oracle(NAME, &**set)?;
+                Leader::Vertex(oracle_of(&**set), Atom::new())
+            }
             Some(lambda) => {
                 let lambda = keys::positive(NAME, "lambda", lambda)?;
-                let projection = set.projection().ok_or_else(|| {
-                    Error::Unsupported(format!(
-                        "{NAME} with lambda needs a projection, and set {} has none; sc-ofw needs none",
-                        set.name()
-                    ))
-                })?;
+                let projection = set
+                    .projection()
+                    .ok_or_else(|| keys::cannot_play(NAME, &**set, "a projection, with lambda"))?;
                 Leader::Projected { lambda, projection }
             }
         };

@@ -120,9 +120,9 @@ impl Described for GaugeFtrl {
 impl MakeLearner for GaugeFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let curvature = set.curvature().ok_or_else(|| {
-            Error::Unsupported(format!("gauge-ftrl needs a curved set (l2, lp, or one with a strong-convexity constant); {} is not", set.name()))
-        })?;
+        let needs = "a curved set (l2, lp, or one with a strong-convexity constant)";
+        let curvature = set.curvature();
+        let curvature = curvature.ok_or_else(|| keys::cannot_play(NAME, &**set, needs))?;
         // For p > 2 gradients are measured in a norm larger than ℓ2.
         let q = curvature.gradient_norm;
         let stretch = (set.dim() as f64).powf((1.0 / q - 0.5).max(0.0));

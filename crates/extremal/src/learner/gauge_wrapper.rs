@@ -89,14 +89,15 @@ impl MakeLearner for GaugeWrapper {
 }
 
 /// Errors unless the set has a gauge with a subgradient.
-pub(super) fn check_gauge(owner: &str, set: &dyn Set) -> Result<()> {
+pub(super) fn check_gauge(owner: &'static str, set: &dyn Set) -> Result<()> {
     let zero = vec![0.0; set.dim()];
     match set.gauge_gradient(&zero, &mut zero.clone()) {
         Some(_) => Ok(()),
-        None => Err(Error::Unsupported(format!(
-            "{owner} needs a set with 0 inside and a subgradient of its gauge, and set {} has none; loo-bogd needs but the oracle",
-            set.name()
-        ))),
+        None => Err(keys::cannot_play(
+            owner,
+            set,
+            "0 inside the set and a subgradient of its gauge",
+        )),
     }
 }
 

@@ -87,12 +87,9 @@ impl Iterate for Dense {
     const STORAGE: &'static str = "dense";
 
     fn new(owner: &'static str, set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
-        let projection = set.projection().ok_or_else(|| {
-            Error::Unsupported(format!(
-                "{owner} needs a projection, and set {} has none; take a projection-free learner",
-                set.name()
-            ))
-        })?;
+        let projection = set
+            .projection()
+            .ok_or_else(|| super::keys::cannot_play(owner, &**set, "a projection"))?;
         // The start is checked as every learner's.
         let start = DensePair::new(set.clone(), start)?;
         Ok(Self {
@@ -149,7 +146,7 @@ pub(super) struct Lazy {
 /// The radius, where the set is an ℓ2 ball.
 pub(super) fn radius_of(owner: &'static str, set: &SharedSet) -> Result<f64> {
     match set.structure() {
-        Structure::Ball { p: 2.0, radius } => Ok(radius),
+        Structure::Euclidean { radius } => Ok(radius),
         _ => Err(not_stored(owner, set, Storage::Lazy)),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::set::{Answers, Set};
 use crate::spec::Parameter;
 use crate::{Error, Result};
 
@@ -141,5 +142,32 @@ pub(crate) fn positive(owner: &'static str, name: &'static str, value: f64) -> R
         Ok(value)
     } else {
         Err(Error::parameter(owner, name, value, "a finite number > 0"))
+    }
+}
+
+/// The learner can't play the set, because it needs `needs`; with learners that can.
+pub(super) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static str) -> Error {
+    let mut instead = Vec::new();
+    if set.facts().oracle == Answers::Missing {
+        instead.push("gauge-wrapper");
+    } else {
+        instead.extend(set.curvature().map(|_| "gauge-ftrl"));
+        instead.extend(["ofw-ls", "ofw-free", "loo-bogd"]);
+    }
+    instead.extend(set.projection().map(|_| "ogd"));
+    instead.retain(|other| *other != learner);
+    Error::CannotPlay {
+        learner,
+        set: set.name().into(),
+        needs,
+        instead,
+    }
+}
+
+/// Errors unless the set has a linear oracle.
+pub(super) fn need_oracle(learner: &'static str, set: &dyn Set) -> Result<()> {
+    match set.facts().oracle {
+        Answers::Missing => Err(cannot_play(learner, set, "a linear oracle")),
+        Answers::Checked | Answers::Trusted => Ok(()),
     }
 }

@@ -60,6 +60,7 @@ impl Steps {
         weight: Weight,
         slope: f64,
     ) -> Result<Self> {
+        super::keys::need_oracle("delayed", &**set)?;
         let x1 = first_decision(set, start)?;
         let zeros = vec![0.0; x1.len()];
         let reach = set.geometry().norm_bound.max(1.0);

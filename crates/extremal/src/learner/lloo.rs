@@ -134,6 +134,7 @@ impl Described for Lloo {
 
 impl MakeLearner for Lloo {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        keys::need_oracle(NAME, &**set)?;
         let (rho, proven) = self.rho(set)?;
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
@@ -201,10 +202,7 @@ impl Lloo {
     /// ρ, and whether it is known to be large enough.
     fn rho(&self, set: &SharedSet) -> Result<(f64, bool)> {
         let Some(polytope) = set.polytope() else {
-            return Err(Error::Unsupported(format!(
-                "lloo plays polytopes, and set {} is not known to be one; gauge-ftrl plays curved sets, ofw-ls any",
-                set.name()
-            )));
+            return Err(keys::cannot_play(NAME, &**set, "a polytope"));
         };
         let diameter = set.geometry().diameter;
         let known = polytope

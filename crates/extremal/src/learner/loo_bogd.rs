@@ -138,6 +138,7 @@ impl MakeLearner for LooBogd {
         if self.block == Some(0) {
             return Err(Error::parameter(NAME, "block", 0, "1 or more"));
         }
+        keys::need_oracle(NAME, &**set)?;
         let cip = Cip::new(&**set);
         let (radius, horizon) = (cip.radius(), self.horizon.map(|t| t as f64));
         let known = horizon.filter(|_| lambda.is_none());

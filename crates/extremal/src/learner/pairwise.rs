@@ -104,11 +104,13 @@ impl Described for Pairwise {
 impl MakeLearner for Pairwise {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let Some((lower, upper)) = set.polytope().and_then(|p| p.corners) else {
-            return Err(Error::Unsupported(format!(
-                "pairwise plays polytopes that equations and bounds on the entries make up, with vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere), and set {} is not known to be one; lloo plays other polytopes, ofw-ls any set",
-                set.name()
-            )));
+            return Err(keys::cannot_play(
+                NAME,
+                &**set,
+                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere)",
+            ));
         };
+        keys::need_oracle(NAME, &**set)?;
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let steps = self.steps.unwrap_or(1);
         if !(1..=1000).contains(&steps) {

@@ -94,6 +94,7 @@ pub(super) fn make<K: Kind>(
     set: &SharedSet,
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
+    keys::need_oracle(K::NAME, &**set)?;
     let mut centre = vec![0.0; set.dim()];
     set.centre(&mut centre);
     let constants = Constants::new(K::NAME, told, set, &centre)?;

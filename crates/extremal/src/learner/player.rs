@@ -80,6 +80,7 @@ pub(super) fn player<R: Rule + 'static>(
     start: Option<&[f64]>,
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
+    super::keys::need_oracle(name, &**set)?;
     match storage {
         Storage::Dense => Ok(Box::new(Player::new(
             name,
@@ -87,7 +88,7 @@ pub(super) fn player<R: Rule + 'static>(
             DensePair::new(set.clone(), start)?,
         ))),
         Storage::Lazy => match set.structure() {
-            Structure::Ball { p: 2.0, .. } => Ok(Box::new(Player::new(
+            Structure::Euclidean { .. } => Ok(Box::new(Player::new(
                 name,
                 rule,
                 LazyPair::new(set.clone(), start)?,
@@ -108,9 +109,7 @@ pub(super) fn player<R: Rule + 'static>(
 /// Why a learner on a set can't be stored otherwise than densely.
 pub(super) fn not_stored(name: &str, set: &SharedSet, storage: Storage) -> Error {
     let (how, why) = match (storage, set.structure()) {
-        (Storage::Lazy, Structure::Ball { p: 2.0, .. }) => {
-            ("lazily", "this learner has no lazy form")
-        }
+        (Storage::Lazy, Structure::Euclidean { .. }) => ("lazily", "this learner has no lazy form"),
         (Storage::Lazy, _) => (
             "lazily",
             "only on ℓ2 balls is the atom a multiple of the direction",

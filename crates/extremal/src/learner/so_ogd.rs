@@ -136,10 +136,11 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
     if inner > 0.0 {
         return Ok(inner);
     }
-    Err(Error::Unsupported(format!(
-        "{NAME} needs a ball around 0 inside the set, and of set {} it knows none; gauge-wrapper needs not know it",
-        set.name()
-    )))
+    Err(keys::cannot_play(
+        NAME,
+        set,
+        "a ball around 0 that is known to be inside the set",
+    ))
 }
 
 enum Pace {

@@ -43,7 +43,7 @@ pub struct LazyPair {
 impl LazyPair {
     /// Starts at `start`, or the set's centre, with c = 0. Errors unless the set is an ℓ2 ball.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
-        let Structure::Ball { p: 2.0, radius } = set.structure() else {
+        let Structure::Euclidean { radius } = set.structure() else {
             return Err(Error::Unsupported(format!(
                 "set {} can't be stored lazily: only on ℓ2 balls is the atom a multiple of the direction",
                 set.name()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, larger, polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -184,6 +184,19 @@ impl BoxSet {
     }
 }
 
+impl BoxSet {
+    fn polytope(&self) -> Polytope {
+        let bounds = || self.lower.iter().zip(&*self.upper);
+        let widths = bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
+        let (l, u) = (self.lower[0], self.upper[0]);
+        let alike = l < u && bounds().all(|bound| bound == (&l, &u));
+        Polytope {
+            facial_distance: Some(joint_distance(widths)),
+            corners: alike.then_some((l, u)),
+        }
+    }
+}
+
 impl Set for BoxSet {
     fn name(&self) -> &str {
         "box"
@@ -215,8 +228,11 @@ impl Set for BoxSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -236,17 +252,6 @@ impl Set for BoxSet {
             .zip(bounds)
             .fold(0.0, |w, (x, (l, u))| larger(w, larger(l - x, x - u)));
         Some(worst / self.scale)
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        let bounds = || self.lower.iter().zip(&*self.upper);
-        let widths = bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
-        let (l, u) = (self.lower[0], self.upper[0]);
-        let alike = l < u && bounds().all(|bound| bound == (&l, &u));
-        Some(Polytope {
-            facial_distance: Some(joint_distance(widths)),
-            corners: alike.then_some((l, u)),
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, one};
 use super::top::{Top, last};
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, larger, polytope::simplex_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -91,6 +91,37 @@ impl CappedSimplexSet {
     }
 }
 
+impl CappedSimplexSet {
+    /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
+    /// of them at least, by ξ at least; in two if the face is a vertex and all are 0 or 1.
+    fn polytope(&self) -> Polytope {
+        let (ones, rest) = self.parts();
+        let n = self.dim as f64;
+        let whole = rest == 0.0;
+        // With `zeros` and `ones` entries fixed: ‖their indicators' difference, less its mean‖².
+        let spread = |zeros: f64, ones: f64| zeros + ones - (ones - zeros).powi(2) / n;
+        let distance = if ones == 0 {
+            simplex_distance(self.dim, self.total)
+        } else if !whole && ones + 1 == self.dim {
+            simplex_distance(self.dim, 1.0 - rest)
+        } else if !whole {
+            rest.min(1.0 - rest) / (n - 1.0).sqrt()
+        } else if ones == self.dim {
+            1.0 // one point
+        } else {
+            let few = ones.min(self.dim - ones) as f64;
+            let other = (n - few - 1.0).min((few - 1.0 + 0.5 * n).floor());
+            let faces = spread(other, few - 1.0).sqrt();
+            let vertices = 0.5 * spread(n - few, few).sqrt();
+            1.0 / faces.max(vertices)
+        };
+        Polytope {
+            facial_distance: Some(distance),
+            corners: whole.then_some((0.0, 1.0)),
+        }
+    }
+}
+
 impl Set for CappedSimplexSet {
     fn name(&self) -> &str {
         "capped-simplex"
@@ -127,8 +158,11 @@ impl Set for CappedSimplexSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -149,35 +183,6 @@ impl Set for CappedSimplexSet {
         let off = (sum - self.total).abs() / self.total;
         let beyond = x.iter().fold(0.0, |w, &v| larger(w, larger(-v, v - 1.0)));
         Some(larger(off, beyond / self.total.min(1.0)))
-    }
-
-    /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
-    /// of them at least, by ξ at least; in two if the face is a vertex and all are 0 or 1.
-    fn polytope(&self) -> Option<Polytope> {
-        let (ones, rest) = self.parts();
-        let n = self.dim as f64;
-        let whole = rest == 0.0;
-        // With `zeros` and `ones` entries fixed: ‖their indicators' difference, less its mean‖².
-        let spread = |zeros: f64, ones: f64| zeros + ones - (ones - zeros).powi(2) / n;
-        let distance = if ones == 0 {
-            simplex_distance(self.dim, self.total)
-        } else if !whole && ones + 1 == self.dim {
-            simplex_distance(self.dim, 1.0 - rest)
-        } else if !whole {
-            rest.min(1.0 - rest) / (n - 1.0).sqrt()
-        } else if ones == self.dim {
-            1.0 // one point
-        } else {
-            let few = ones.min(self.dim - ones) as f64;
-            let other = (n - few - 1.0).min((few - 1.0 + 0.5 * n).floor());
-            let faces = spread(other, few - 1.0).sqrt();
-            let vertices = 0.5 * spread(n - few, few).sqrt();
-            1.0 / faces.max(vertices)
-        };
-        Some(Polytope {
-            facial_distance: Some(distance),
-            corners: whole.then_some((0.0, 1.0)),
-        })
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

@@ -3,7 +3,7 @@
 //! make every certificate false.
 
 use super::parts::value_of;
-use super::{Atom, AtomView, Geometry, Minimum, Oracle, Set, check_direction};
+use super::{Answers, Atom, AtomView, Geometry, Minimum, Oracle, Set, check_direction};
 use crate::{Error, Result, kernel};
 
 /// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
@@ -15,10 +15,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// A fresh oracle of the set, whose answers are checked unless the set vouches for them.
 pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
-    if set.has_checked_oracle() {
-        set.oracle()
-    } else {
-        Box::new(CheckedOracle::of(set))
+    match set.facts().oracle {
+        Answers::Checked => Box::new(CheckedOracle::of(set)),
+        Answers::Trusted | Answers::Missing => set.oracle(),
     }
 }
 
@@ -35,9 +34,9 @@ pub(crate) struct CheckedOracle {
 impl CheckedOracle {
     /// As [`oracle_of`], for those who also check gaps.
     pub(crate) fn of(set: &dyn Set) -> Self {
-        let vouched = set.has_checked_oracle();
+        let checked = set.facts().oracle == Answers::Checked;
         Self {
-            centre: (!vouched).then(|| centre_of(set)),
+            centre: checked.then(|| centre_of(set)),
             ..Self::around(set, set.oracle())
         }
     }

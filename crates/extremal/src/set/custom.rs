@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Set, SmoothConstraint, settle_dim};
+use super::{
+    Atom, CheckedOracle, Facts, Geometry, Minimum, Oracle, Set, SmoothConstraint, settle_dim,
+};
 use crate::{Error, Result, kernel};
 
 type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, String> + Send + Sync;
@@ -172,8 +174,8 @@ impl Set for CustomSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts::own() // `oracle` checks every answer
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {

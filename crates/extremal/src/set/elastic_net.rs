@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -129,6 +129,25 @@ impl ElasticNetBall {
     }
 }
 
+impl ElasticNetBall {
+    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
+    /// ρ/ω + 2ρ², without a factor of the dimension.
+    fn curvature(&self) -> Curvature {
+        let share = if self.dim == 1 {
+            1.0
+        } else {
+            0.5 * (1.0 + 3.0 * self.b) / self.b
+        };
+        Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.spike * self.spike * share,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * self.spike,
+        }
+    }
+}
+
 impl Set for ElasticNetBall {
     fn name(&self) -> &str {
         "elastic-net"
@@ -156,8 +175,11 @@ impl Set for ElasticNetBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: Some(self.curvature()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -169,23 +191,6 @@ impl Set for ElasticNetBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.gauge_of(x)))
-    }
-
-    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
-    /// ρ/ω + 2ρ², without a factor of the dimension.
-    fn curvature(&self) -> Option<Curvature> {
-        let share = if self.dim == 1 {
-            1.0
-        } else {
-            0.5 * (1.0 + 3.0 * self.b) / self.b
-        };
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.spike * self.spike * share,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * self.spike,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -20,8 +20,8 @@ use super::parts::Fingerprint;
 use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -303,6 +303,18 @@ impl Shape {
     }
 }
 
+impl EllipsoidSet {
+    /// Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
+    fn curvature(&self) -> Curvature {
+        let long = self.shape.longest;
+        Curvature {
+            kind: CurvatureKind::Smooth { l: long * long },
+            gradient_norm: 2.0,
+            width: 2.0 * long,
+        }
+    }
+}
+
 impl Set for EllipsoidSet {
     fn name(&self) -> &str {
         "ellipsoid"
@@ -316,8 +328,11 @@ impl Set for EllipsoidSet {
         self.shape.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: Some(self.curvature()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -339,16 +354,6 @@ impl Set for EllipsoidSet {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.shape.level(x)))
-    }
-
-    /// Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
-    fn curvature(&self) -> Option<Curvature> {
-        let long = self.shape.longest;
-        Some(Curvature {
-            kind: CurvatureKind::Smooth { l: long * long },
-            gradient_norm: 2.0,
-            width: 2.0 * long,
-        })
     }
 
     /// The s with ‖x/s − c‖ = 1 in the norm whose ball the ellipsoid is.

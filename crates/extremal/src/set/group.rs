@@ -27,8 +27,8 @@ use super::lp::LpBall;
 use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    bring_near, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, bring_near, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -294,6 +294,25 @@ impl GroupBall {
     }
 }
 
+impl GroupBall {
+    fn curvature(&self) -> Option<Curvature> {
+        let (low, high) = self.exponents();
+        if low == high && low > 1.0 {
+            let ball = LpBall::new(self.dim(), low, self.radius).ok()?;
+            return ball.facts().curvature;
+        }
+        // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
+        // larger exponent.
+        (low > 1.0 && high <= 2.0).then(|| Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.radius * self.radius / (low - 1.0),
+            },
+            gradient_norm: high / (high - 1.0),
+            width: 2.0 * self.radius,
+        })
+    }
+}
+
 impl Set for GroupBall {
     fn name(&self) -> &str {
         "group"
@@ -315,8 +334,11 @@ impl Set for GroupBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: self.curvature(),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -343,22 +365,6 @@ impl Set for GroupBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.gauge_of(x)))
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        let (low, high) = self.exponents();
-        if low == high && low > 1.0 {
-            return LpBall::new(self.dim(), low, self.radius).ok()?.curvature();
-        }
-        // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
-        // larger exponent.
-        (low > 1.0 && high <= 2.0).then(|| Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.radius * self.radius / (low - 1.0),
-            },
-            gradient_norm: high / (high - 1.0),
-            width: 2.0 * self.radius,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -20,7 +20,8 @@ use super::nearest::Nearest;
 use super::parts::{Fingerprint, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet, check_direction, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet, check_direction,
+    settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -158,8 +159,11 @@ impl Set for HullSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(Polytope::PLAIN),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -176,10 +180,6 @@ impl Set for HullSet {
         for point in self.points.chunks(self.dim) {
             kernel::axpy(share, point, out);
         }
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, check_radius, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -95,6 +95,15 @@ impl HypercubeSet {
     }
 }
 
+impl HypercubeSet {
+    fn polytope(&self) -> Polytope {
+        Polytope {
+            facial_distance: Some(self.side() / (self.dim as f64).sqrt()),
+            corners: Some((self.lower, self.upper)),
+        }
+    }
+}
+
 impl Set for HypercubeSet {
     fn name(&self) -> &str {
         "hypercube"
@@ -114,8 +123,11 @@ impl Set for HypercubeSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -135,13 +147,6 @@ impl Set for HypercubeSet {
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         let is_centred = self.lower < 0.0;
         is_centred.then(|| x.iter().fold(0.0, |top, v| larger(top, v.abs())) / self.upper)
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        Some(Polytope {
-            facial_distance: Some(self.side() / (self.dim as f64).sqrt()),
-            corners: Some((self.lower, self.upper)),
-        })
     }
 
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {

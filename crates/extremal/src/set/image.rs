@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Set, SetSpec, SharedSet,
-    check_direction, oracle_of, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Set, SetSpec,
+    SharedSet, check_direction, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::spec::{Described, Entry, Parameter};
@@ -151,6 +151,23 @@ fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
+impl ImageSet {
+    fn curvature(&self) -> Option<Curvature> {
+        // h(g) = h_K(Mᵀg), and ‖Mᵀg‖_q ≤ ‖Mᵀg‖₂ ≤ σ_max‖g‖₂ for q ≥ 2
+        let own = self.inner.curvature()?;
+        match own.kind {
+            CurvatureKind::Smooth { l } if own.gradient_norm >= 2.0 => Some(Curvature {
+                kind: CurvatureKind::Smooth {
+                    l: self.stretch * (self.stretch * l),
+                },
+                gradient_norm: 2.0,
+                width: self.stretch * own.width,
+            }),
+            _ => None,
+        }
+    }
+}
+
 impl Set for ImageSet {
     fn name(&self) -> &str {
         "image"
@@ -164,8 +181,11 @@ impl Set for ImageSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: self.curvature(),
+            ..Facts::of_parts([&*self.inner])
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -185,21 +205,6 @@ impl Set for ImageSet {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.brought_back(x, |x| self.inner.violation(x))
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        // h(g) = h_K(Mᵀg), and ‖Mᵀg‖_q ≤ ‖Mᵀg‖₂ ≤ σ_max‖g‖₂ for q ≥ 2
-        let own = self.inner.curvature()?;
-        match own.kind {
-            CurvatureKind::Smooth { l } if own.gradient_norm >= 2.0 => Some(Curvature {
-                kind: CurvatureKind::Smooth {
-                    l: self.stretch * (self.stretch * l),
-                },
-                gradient_norm: 2.0,
-                width: self.stretch * own.width,
-            }),
-            _ => None,
-        }
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -12,8 +12,8 @@ use super::l2::{DIM, L2Ball, RADIUS, one};
 use super::scratch::Scratch;
 use super::top::Top;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet, Structure,
-    bring_near, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet, bring_near,
+    check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -108,8 +108,8 @@ impl Set for KSupportBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        self.ball.map_or(Facts::own(), |ball| ball.facts())
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -126,15 +126,6 @@ impl Set for KSupportBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.gauge(x).map(excess)
-    }
-
-    fn structure(&self) -> Structure {
-        self.ball
-            .map_or(Structure::General, |ball| ball.structure())
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        self.ball.and_then(|ball| ball.curvature())
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

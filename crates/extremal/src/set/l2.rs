@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, Structure, bring_near, check_direction, check_point, check_radius, excess,
-    settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, SmoothConstraint, Structure, bring_near, check_direction, check_point, check_radius,
+    excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -99,8 +99,20 @@ impl Set for L2Ball {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: Structure::Euclidean {
+                radius: self.radius,
+            },
+            curvature: Some(Curvature {
+                kind: CurvatureKind::Smooth {
+                    l: self.radius * self.radius,
+                },
+                gradient_norm: 2.0,
+                width: 2.0 * self.radius,
+            }),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -109,23 +121,6 @@ impl Set for L2Ball {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(kernel::norm(x) / self.radius))
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Ball {
-            p: 2.0,
-            radius: self.radius,
-        }
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.radius * self.radius,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * self.radius,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

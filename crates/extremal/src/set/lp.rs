@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, RADIUS, one};
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, excess,
+    settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -120,6 +121,25 @@ pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
 }
 
+impl LpBall {
+    fn curvature(&self) -> Curvature {
+        let Self { p, radius, .. } = *self;
+        let q = p / (p - 1.0);
+        Curvature {
+            // No factor of the dimension, unlike the strong-convexity constant.
+            kind: if p <= 2.0 {
+                CurvatureKind::Smooth {
+                    l: radius * radius / (p - 1.0),
+                }
+            } else {
+                CurvatureKind::Uniform { q, radius }
+            },
+            gradient_norm: q,
+            width: 2.0 * radius,
+        }
+    }
+}
+
 impl Set for LpBall {
     fn name(&self) -> &str {
         "lp"
@@ -140,8 +160,12 @@ impl Set for LpBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: Structure::ball(self.p, self.radius),
+            curvature: Some(self.curvature()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -150,30 +174,6 @@ impl Set for LpBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.gauge_of(x)))
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Ball {
-            p: self.p,
-            radius: self.radius,
-        }
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        let Self { p, radius, .. } = *self;
-        let q = p / (p - 1.0);
-        Some(Curvature {
-            // No factor of the dimension, unlike the strong-convexity constant.
-            kind: if p <= 2.0 {
-                CurvatureKind::Smooth {
-                    l: radius * radius / (p - 1.0),
-                }
-            } else {
-                CurvatureKind::Uniform { q, radius }
-            },
-            gradient_norm: q,
-            width: 2.0 * radius,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -105,10 +105,9 @@ pub trait Set: Send + Sync {
     /// A fresh oracle that owns its scratch memory, so that learners may run in parallel.
     fn oracle(&self) -> Box<dyn Oracle>;
 
-    /// Whether the oracle's answers need no check at every call: true of the library's own sets.
-    #[doc(hidden)]
-    fn has_checked_oracle(&self) -> bool {
-        false
+    /// What is known of it beyond its constants; by default nothing is.
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
 
     /// The point that learners start from and regularisers pull to; 0 unless said otherwise.
@@ -119,42 +118,6 @@ pub trait Set: Send + Sync {
     /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
     /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed.
     fn violation(&self, x: &[f64]) -> Option<f64>;
-
-    /// What the storage of a decision may exploit.
-    fn structure(&self) -> Structure {
-        Structure::General
-    }
-
-    /// Whether it is known to have finitely many vertices, and what is known of them.
-    fn polytope(&self) -> Option<Polytope> {
-        None
-    }
-
-    /// The curvature of the support function of the set moved to have its centre at 0, for
-    /// learners that rest on it. By default it follows from the strong-convexity constant.
-    fn curvature(&self) -> Option<Curvature> {
-        let Geometry {
-            norm_bound,
-            diameter,
-            strong_convexity,
-            ..
-        } = self.geometry();
-        let alpha = strong_convexity?;
-        let mut centre = vec![0.0; self.dim()];
-        self.centre(&mut centre);
-        let reach = if centre.iter().all(|v| *v == 0.0) {
-            norm_bound
-        } else {
-            diameter
-        };
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: reach * reach + reach / alpha,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * reach,
-        })
-    }
 
     /// The smallest s ≥ 0 with x ∈ s·K, for sets with 0 inside.
     fn gauge(&self, _x: &[f64]) -> Option<f64> {
@@ -195,7 +158,7 @@ pub trait Set: Send + Sync {
     /// Tells apart, in saved states, sets that share name, dimension and constants. By default
     /// it follows from the centre; a set with more to it says more.
     fn fingerprint(&self) -> u64 {
-        if let Structure::Ball { p, radius } = self.structure() {
+        if let Some((p, radius)) = self.facts().structure.as_ball() {
             // around 0, and nothing to it but these
             return Fingerprint::new(self.name())
                 .with_numbers(&[p, radius])
@@ -205,6 +168,105 @@ pub trait Set: Send + Sync {
         self.centre(&mut centre);
         Fingerprint::new(self.name()).with_numbers(&centre).value()
     }
+}
+
+impl dyn Set + '_ {
+    /// What the storage of a decision may exploit.
+    pub fn structure(&self) -> Structure {
+        self.facts().structure
+    }
+
+    /// Whether it is known to have finitely many vertices, and what is known of them.
+    pub fn polytope(&self) -> Option<Polytope> {
+        self.facts().polytope
+    }
+
+    /// The curvature that the set states, or else what follows from its strong-convexity constant.
+    pub fn curvature(&self) -> Option<Curvature> {
+        let facts = self.facts();
+        if facts.curvature.is_some() || facts.oracle == Answers::Missing {
+            return facts.curvature; // what rests on it asks an oracle
+        }
+        let Geometry {
+            norm_bound,
+            diameter,
+            strong_convexity,
+            ..
+        } = self.geometry();
+        let alpha = strong_convexity?;
+        let mut centre = vec![0.0; self.dim()];
+        self.centre(&mut centre);
+        let reach = if centre.iter().all(|v| *v == 0.0) {
+            norm_bound
+        } else {
+            diameter
+        };
+        Some(Curvature {
+            kind: CurvatureKind::Smooth {
+                l: reach * reach + reach / alpha,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * reach,
+        })
+    }
+}
+
+/// What is known of a set beyond its constants. The default claims nothing, and a set around
+/// another one forwards the other's with what it changes.
+///
+/// ```
+/// use extremal::set::{Facts, Set, Structure, l2::L2Ball};
+/// let facts = L2Ball::new(3, 2.0)?.facts();
+/// assert_eq!(facts.structure, Structure::Euclidean { radius: 2.0 });
+/// assert_eq!(facts.polytope, None);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Facts {
+    /// What the storage of a decision may exploit.
+    pub structure: Structure,
+    /// What is known of its vertices, where they are known to be finitely many.
+    pub polytope: Option<Polytope>,
+    /// The curvature of the support function of the set moved to have its centre at 0, where more
+    /// is known than follows from the strong-convexity constant.
+    pub curvature: Option<Curvature>,
+    /// What becomes of the oracle's answers.
+    pub oracle: Answers,
+}
+
+impl Facts {
+    /// Of a set of the library.
+    pub(crate) fn own() -> Self {
+        Self {
+            oracle: Answers::Trusted,
+            ..Self::default()
+        }
+    }
+
+    /// Of a set whose oracle asks those of its parts.
+    pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a dyn Set>) -> Self {
+        let missing = |set: &dyn Set| set.facts().oracle == Answers::Missing;
+        if parts.into_iter().any(missing) {
+            Self {
+                oracle: Answers::Missing,
+                ..Self::default()
+            }
+        } else {
+            Self::own()
+        }
+    }
+}
+
+/// What becomes of an oracle's answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Answers {
+    /// Each one is checked.
+    #[default]
+    Checked,
+    /// They are taken as they are: the oracle is the library's own or checks them itself.
+    Trusted,
+    /// There are none: the set has no oracle, and a learner that needs one is refused.
+    Missing,
 }
 
 /// What an oracle found: how good its atom is, and how good any could be.
@@ -349,13 +411,18 @@ pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
 }
 
 /// What the storage of a decision may exploit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Structure {
     /// Nothing: ask the oracle.
+    #[default]
     General,
-    /// The ball ‖x‖_p ≤ radius: the atom is a multiple of sgn(d)|d|^(q−1), for p = 2 of the
-    /// direction itself.
-    Ball {
+    /// The ball ‖x‖₂ ≤ radius: the atom is a multiple of the direction.
+    Euclidean {
+        /// The radius.
+        radius: f64,
+    },
+    /// The ball ‖x‖_p ≤ radius with p ≠ 2: the atom is a multiple of sgn(d)|d|^(q−1).
+    Power {
         /// The norm's exponent.
         p: f64,
         /// The radius.
@@ -363,6 +430,26 @@ pub enum Structure {
     },
     /// Atoms with few entries: see [`SparseAtoms`].
     Sparse(SparseAtoms),
+}
+
+impl Structure {
+    /// Of the ball ‖x‖_p ≤ radius.
+    pub fn ball(p: f64, radius: f64) -> Self {
+        if p == 2.0 {
+            Self::Euclidean { radius }
+        } else {
+            Self::Power { p, radius }
+        }
+    }
+
+    /// p and the radius of a ball around 0.
+    pub fn as_ball(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Euclidean { radius } => Some((2.0, radius)),
+            Self::Power { p, radius } => Some((p, radius)),
+            _ => None,
+        }
+    }
 }
 
 /// Atoms with `count` entries of one size, where the direction is largest. Of equal entries those

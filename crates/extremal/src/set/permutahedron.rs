@@ -9,7 +9,7 @@ use super::l2::DIM;
 use super::parts::{Fingerprint, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -147,8 +147,11 @@ impl Set for PermutahedronSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(Polytope::PLAIN),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -168,10 +171,6 @@ impl Set for PermutahedronSet {
         Fingerprint::new("permutahedron")
             .with_numbers(&self.weights)
             .value()
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SET, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
-    SetSpec, SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius,
-    oracle_of,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope,
+    Projection, Set, SetSpec, SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point,
+    check_radius, oracle_of,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -87,45 +87,13 @@ impl ScaledSet {
     }
 }
 
-impl Set for ScaledSet {
-    fn name(&self) -> &str {
-        "scale"
-    }
-
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-
-    fn geometry(&self) -> Geometry {
-        self.geometry
-    }
-
-    fn has_checked_oracle(&self) -> bool {
-        true
-    }
-
-    fn oracle(&self) -> Box<dyn Oracle> {
-        Box::new(ScaledOracle {
-            inner: oracle_of(&*self.inner),
-            by: self.by,
-        })
-    }
-
-    fn centre(&self, out: &mut [f64]) {
-        self.inner.centre(out);
-        out.iter_mut().for_each(|v| *v *= self.by);
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        let mut scratch = self.scratch.take();
-        scratch.clear();
-        scratch.extend(x.iter().map(|v| v / self.by));
-        self.inner.violation(&scratch)
-    }
-
+impl ScaledSet {
     fn structure(&self) -> Structure {
         match self.inner.structure() {
-            Structure::Ball { p, radius } => Structure::Ball {
+            Structure::Euclidean { radius } => Structure::Euclidean {
+                radius: self.by * radius,
+            },
+            Structure::Power { p, radius } => Structure::Power {
                 p,
                 radius: self.by * radius,
             },
@@ -168,6 +136,48 @@ impl Set for ScaledSet {
             gradient_norm,
             width: self.by * width,
         })
+    }
+}
+
+impl Set for ScaledSet {
+    fn name(&self) -> &str {
+        "scale"
+    }
+
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: self.structure(),
+            polytope: self.polytope(),
+            curvature: self.curvature(),
+            ..Facts::of_parts([&*self.inner])
+        }
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(ScaledOracle {
+            inner: oracle_of(&*self.inner),
+            by: self.by,
+        })
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        self.inner.centre(out);
+        out.iter_mut().for_each(|v| *v *= self.by);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        let mut scratch = self.scratch.take();
+        scratch.clear();
+        scratch.extend(x.iter().map(|v| v / self.by));
+        self.inner.violation(&scratch)
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

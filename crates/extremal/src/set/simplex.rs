@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_point, check_radius, larger,
     polytope::simplex_distance, settle_dim,
 };
@@ -84,6 +84,36 @@ impl SimplexSet {
     }
 }
 
+impl SimplexSet {
+    fn structure(&self) -> Structure {
+        Structure::Sparse(SparseAtoms {
+            count: 1,
+            size: self.total,
+            signs: if self.at_most {
+                Signs::PositiveOrZero
+            } else {
+                Signs::Positive
+            },
+        })
+    }
+
+    fn polytope(&self) -> Polytope {
+        let Self {
+            dim,
+            total,
+            at_most,
+        } = *self;
+        if at_most {
+            // 0 against all others
+            return Polytope::with_distance(total / (dim as f64).sqrt());
+        }
+        Polytope {
+            facial_distance: Some(simplex_distance(dim, total)),
+            corners: Some((0.0, total)),
+        }
+    }
+}
+
 impl Set for SimplexSet {
     fn name(&self) -> &str {
         "simplex"
@@ -112,8 +142,12 @@ impl Set for SimplexSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: self.structure(),
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -139,34 +173,6 @@ impl Set for SimplexSet {
             (sum - self.total).abs()
         };
         Some(larger(below, off) / self.total)
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Sparse(SparseAtoms {
-            count: 1,
-            size: self.total,
-            signs: if self.at_most {
-                Signs::PositiveOrZero
-            } else {
-                Signs::Positive
-            },
-        })
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        let Self {
-            dim,
-            total,
-            at_most,
-        } = *self;
-        if at_most {
-            // 0 against all others
-            return Some(Polytope::with_distance(total / (dim as f64).sqrt()));
-        }
-        Some(Polytope {
-            facial_distance: Some(simplex_distance(dim, total)),
-            corners: Some((0.0, total)),
-        })
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

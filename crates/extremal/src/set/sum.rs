@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::parts::{Fingerprint, SETS, check_size, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
-    bring_near, check_direction, check_point, larger, oracle_of,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SetSpec, SharedSet,
+    Structure, bring_near, check_direction, check_point, larger, oracle_of,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -108,7 +108,7 @@ impl SumSet {
         let (mut radius, mut base) = (0.0, None);
         for set in &self.sets {
             match (set.structure(), &base) {
-                (Structure::Ball { p: 2.0, radius: r }, _) => radius += r,
+                (Structure::Euclidean { radius: r }, _) => radius += r,
                 (_, None) => base = Some(set.projection()?),
                 (_, Some(_)) => return None,
             }
@@ -134,8 +134,8 @@ impl Set for SumSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts::of_parts(self.sets.iter().map(|set| &**set))
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {

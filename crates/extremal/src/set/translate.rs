@@ -17,8 +17,8 @@ use super::boxes::Bound;
 use super::parts::{Fingerprint, SET, value_of};
 use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, SmoothConstraint, check_point, oracle_of, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SetSpec, SharedSet,
+    SmoothConstraint, check_point, oracle_of, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -42,7 +42,7 @@ impl Described for Translate {
                 name: "by",
                 about: "the way s: one number for all coordinates, or a list",
                 default: None,
-                allowed: "numbers up to the set's largest norm or 10⁴ diameters",
+                allowed: "numbers up to the set's largest norm or 10³ diameters",
             },
             SET,
         ],
@@ -143,8 +143,14 @@ impl Set for TranslatedSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        let inner = self.inner.polytope();
+        Facts {
+            polytope: inner.map(|p| Polytope { corners: None, ..p }),
+            // measured from the centre, which moves along
+            curvature: self.inner.curvature(),
+            ..Facts::of_parts([&*self.inner])
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -160,24 +166,11 @@ impl Set for TranslatedSet {
         kernel::axpy(1.0, &self.shift, out);
     }
 
-    fn polytope(&self) -> Option<Polytope> {
-        let inner = self.inner.polytope()?;
-        Some(Polytope {
-            corners: None,
-            ..inner
-        })
-    }
-
     fn violation(&self, x: &[f64]) -> Option<f64> {
         let mut scratch = self.scratch.take();
         scratch.clear();
         scratch.extend(x.iter().zip(&*self.shift).map(|(x, s)| x - s));
         self.inner.violation(&scratch)
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        // measured from the centre, which moves along
-        self.inner.curvature()
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

@@ -234,7 +234,10 @@ fn what_does_not_go_together_is_refused_in_words() {
         teams(dim, |name, error| {
             refused += 1;
             assert!(
-                matches!(error, Error::Unsupported(_) | Error::Missing { .. }),
+                matches!(
+                    error,
+                    Error::Unsupported(_) | Error::CannotPlay { .. } | Error::Missing { .. }
+                ),
                 "{name}: {error:?}"
             );
             assert!(error.to_string().len() > 20, "{name}: {error}");

@@ -137,6 +137,7 @@ impl MakeLearner for Ons {
         if steps == 0 {
             return Err(Error::parameter(NAME, "steps", steps, "1 or more"));
         }
+        keys::need_oracle(NAME, &**set)?;
         let dim = set.dim();
         let room = dim
             .checked_mul(dim + 1)

@@ -124,8 +124,8 @@ impl DensePair {
         let mut x = Buffer::zeros(dim);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
-            Structure::Ball { p: 2.0, radius } => Way::Direction { radius },
-            Structure::Ball { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
+            Structure::Euclidean { radius } => Way::Direction { radius },
+            Structure::Power { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
                 p,
                 radius,
                 exponent: Exponent::from(1.0 / (p - 1.0)),

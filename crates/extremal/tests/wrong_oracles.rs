@@ -362,6 +362,30 @@ fn every_learner_refuses_a_wrong_oracle_at_its_first_answers() {
 }
 
 #[test]
+fn records_count_the_calls_that_the_oracle_got() {
+    let mut counted = BTreeSet::new();
+    for (place, set, switch) in users_sets() {
+        for (text, spec) in learners() {
+            let Ok(mut learner) = spec.build(&set) else {
+                continue;
+            };
+            let before = switch.calls();
+            play(&mut *learner, 100, 3).unwrap();
+            // rounds without a gradient, in some of which nothing is asked
+            for _ in 0..3 {
+                learner.decide().unwrap();
+                let zero = vec![0.0; set.dim()];
+                learner.observe(&Gradient::dense(&zero)).unwrap();
+            }
+            let calls = switch.calls() - before;
+            assert_eq!(learner.seen().oracle_calls, calls, "{text} on {place}");
+            counted.insert(spec.entry().name);
+        }
+    }
+    assert!(counted.len() > 14, "{counted:?}");
+}
+
+#[test]
 fn every_learner_that_knows_a_gap_refuses_an_answer_worse_than_its_decision() {
     // no answer is worse than the centre here: only the gap shows that it is wrong
     let mut refused = BTreeSet::new();

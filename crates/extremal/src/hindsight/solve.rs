@@ -202,7 +202,6 @@ pub(super) struct Search<'a> {
     /// Steps after which a method must stop.
     limit: u64,
     steps: u64,
-    calls: u64,
     /// The best point, and the one whose gradient gave the highest floor, with its smoothing.
     best: Vec<f64>,
     lifted: (Vec<f64>, f64),
@@ -241,7 +240,6 @@ impl<'a> Search<'a> {
             enough: 0.0,
             limit: options.steps,
             steps: 0,
-            calls: 0,
             best: x.to_vec(),
             lifted: (x.to_vec(), 0.0),
             least_gap: f64::INFINITY,
@@ -334,7 +332,6 @@ impl<'a> Search<'a> {
         self.total.minorant(0.0, x, 0.0, &mut gradient);
         self.slack = self.oracle.minimise(&gradient, &mut self.atom)?.slack();
         self.asked = gradient;
-        self.calls += 1;
         self.steps += 1;
         self.atom.write(&mut self.best);
         self.lifted.0.copy_from_slice(&self.best);
@@ -375,7 +372,6 @@ impl<'a> Search<'a> {
             });
         }
         let found = self.oracle.minimise(gradient, &mut self.atom)?;
-        self.calls += 1;
         self.slack = found.slack();
         let slope = kernel::dot(gradient, x);
         let gap = slope - found.value;
@@ -543,7 +539,6 @@ impl<'a> Search<'a> {
         }
         if self.asked != gradient {
             self.slack = self.oracle.minimise(&gradient, &mut self.atom)?.slack();
-            self.calls += 1;
         }
         let mut atom = vec![0.0; x.len()];
         self.atom.write(&mut atom);
@@ -590,7 +585,7 @@ impl<'a> Search<'a> {
             x: best,
             method: self.method,
             steps: self.steps,
-            oracle_calls: self.calls,
+            oracle_calls: self.oracle.calls(),
         })
     }
 }

@@ -123,6 +123,10 @@ impl Cip {
         })
     }
 
+    pub(super) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
     /// way = x − y; returns its length.
     fn look(&mut self, x: &[f64], y: &[f64]) -> f64 {
         for (way, (x, y)) in self.way.iter_mut().zip(x.iter().zip(y)) {

@@ -341,7 +341,7 @@ impl Coin {
             round: state.seen.rounds + 1,
             sigma: mix.m,
             gap: f64::NAN,
-            oracle_calls: 1,
+            oracle_calls: 0, // all its forms are closed
             gradient_norm: norm,
             gradient_dot: mix.along_y * gy + mix.along_c * gc,
             norm_squared: xx,

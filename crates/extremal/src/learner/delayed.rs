@@ -242,7 +242,6 @@ impl Queue {
         let mut step = Step {
             sigma: 0.0,
             gap: f64::NAN,
-            oracle_calls: 0,
         };
         for asked in round.saturating_sub(self.delay).max(1)..=round {
             let place = self.place(asked);
@@ -256,7 +255,6 @@ impl Queue {
             };
             if due == round {
                 let (sigma, gap) = self.steps.absorb(&slot.item, slot.norm, x)?;
-                step.oracle_calls += 1;
                 (step.sigma, step.gap) = (sigma, gap);
             }
         }
@@ -288,6 +286,10 @@ impl Method for Queue {
         };
         self.steps.begin();
         self.arrive(round, next)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.steps.oracle.calls()
     }
 
     fn commit(&mut self) {

@@ -107,7 +107,6 @@ impl Method for Tracker {
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,
-            oracle_calls: 1,
         };
         // any point is as good as any other where the gradient is 0
         if revealed.norm == 0.0 {
@@ -132,6 +131,10 @@ impl Method for Tracker {
             kernel::axpy(-sigma, &self.back, next);
         }
         Ok(step)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
     fn commit(&mut self) {}

@@ -305,7 +305,6 @@ impl Method for Exponentiated {
         Ok(Step {
             sigma: if sigma <= 1e300 { sigma } else { 0.0 },
             gap: f64::NAN,
-            oracle_calls: 0,
         })
     }
 

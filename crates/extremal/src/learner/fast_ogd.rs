@@ -193,7 +193,6 @@ impl Method for Descent {
         Ok(Step {
             sigma,
             gap: f64::NAN,
-            oracle_calls: 0,
         })
     }
 

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Atom, Geometry, Oracle, Projection, SharedSet, oracle_of};
+use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
@@ -73,7 +73,7 @@ impl MakeLearner for Ftl {
         let leader = match self.lambda {
             None => {
                 keys::need_oracle(NAME, &**set)?;
-                Leader::Vertex(oracle_of(&**set), Atom::new())
+                Leader::Vertex(CheckedOracle::of(&**set), Atom::new())
             }
             Some(lambda) => {
                 let lambda = keys::positive(NAME, "lambda", lambda)?;
@@ -97,7 +97,7 @@ impl MakeLearner for Ftl {
 
 /// How the leader is found.
 enum Leader {
-    Vertex(Box<dyn Oracle>, Atom),
+    Vertex(CheckedOracle, Atom),
     Projected {
         lambda: f64,
         projection: Box<dyn Projection>,
@@ -129,7 +129,7 @@ impl Method for Follower {
         let t = revealed.round as f64;
         self.next_sum.copy_from_slice(&self.sum);
         kernel::axpy(1.0, revealed.g, &mut self.next_sum);
-        let oracle_calls = match &mut self.leader {
+        match &mut self.leader {
             Leader::Vertex(oracle, atom) => {
                 // S = 0 says nothing of where to go, and the decision stays.
                 if self.next_sum.iter().any(|s| *s != 0.0) {
@@ -137,7 +137,6 @@ impl Method for Follower {
                     next.fill(0.0);
                     atom.add_to(1.0, next);
                 }
-                1
             }
             Leader::Projected { lambda, projection } => {
                 kernel::axpy(-*lambda, next, &mut self.next_sum);
@@ -145,15 +144,20 @@ impl Method for Follower {
                     *next = -a / (*lambda * t);
                 }
                 projection.project(next)?;
-                0
             }
-        };
+        }
         self.next_slowest = self.slowest.min(kernel::norm(&self.next_sum) / t);
         Ok(Step {
             sigma: 1.0,
             gap: f64::NAN,
-            oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        match &self.leader {
+            Leader::Vertex(oracle, _) => oracle.calls(),
+            Leader::Projected { .. } => 0,
+        }
     }
 
     fn commit(&mut self) {

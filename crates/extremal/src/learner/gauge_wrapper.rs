@@ -184,7 +184,6 @@ impl Method for GaugeDescent {
         Ok(Step {
             sigma: eta,
             gap: f64::NAN,
-            oracle_calls: 0,
         })
     }
 

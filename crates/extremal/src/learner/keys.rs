@@ -152,6 +152,8 @@ pub(super) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static 
         instead.push("gauge-wrapper");
     } else {
         instead.extend(set.curvature().map(|_| "gauge-ftrl"));
+        let faces = set.polytope().and_then(|p| p.facial_distance);
+        instead.extend(faces.map(|_| "lloo"));
         instead.extend(["ofw-ls", "ofw-free", "loo-bogd"]);
     }
     instead.extend(set.projection().map(|_| "ogd"));

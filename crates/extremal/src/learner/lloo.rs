@@ -181,6 +181,7 @@ impl MakeLearner for Lloo {
             _ => 0.0,
         };
         let method = Locally {
+            in_closed_form: 0,
             aim,
             rho,
             proven,
@@ -249,6 +250,8 @@ struct Locally {
     scale: f64,
     diameter: f64,
     local: Local,
+    /// Vertices that the local oracle of a simplex found.
+    in_closed_form: u64,
     surrogate: Surrogate,
     way: Vec<f64>,
     /// max ‖g‖.
@@ -316,14 +319,16 @@ impl Method for Locally {
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,
-            oracle_calls: 1,
         };
         if !steep || !(self.diameter > 0.0) {
             return Ok(step); // here F is least
         }
         let c = surrogate.direction();
         let found = match local {
-            Local::Simplex(mass) => Minimum::exact(mass.lowest(c)),
+            Local::Simplex(mass) => {
+                self.in_closed_form += 1;
+                Minimum::exact(mass.lowest(c))
+            }
             Local::Active(active) => active.find(c)?,
         };
         let above = surrogate.above(next, found.value);
@@ -347,6 +352,13 @@ impl Method for Locally {
             }
         }
         Ok(step)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        match &self.local {
+            Local::Simplex(_) => self.in_closed_form,
+            Local::Active(active) => active.oracle_calls(),
+        }
     }
 
     fn commit(&mut self) {

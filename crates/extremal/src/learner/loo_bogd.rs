@@ -43,7 +43,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::{Brought, Cip, bounded};
+use super::cip::{Cip, bounded};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
@@ -262,8 +262,8 @@ impl Descent {
         })
     }
 
-    /// Ends a block in round t: the next x and ỹ.
-    fn end_block(&mut self, t: f64, x: &mut [f64]) -> Result<(f64, Brought)> {
+    /// Ends a block in round t: the next x and ỹ. Returns η.
+    fn end_block(&mut self, t: f64, x: &mut [f64]) -> Result<f64> {
         let next = &mut self.next;
         let apart = {
             let away = x.iter().zip(&next.y).map(|(x, y)| x - y);
@@ -293,10 +293,10 @@ impl Descent {
         let eta = bounded(eta, length, FAR * radius);
         kernel::axpy(-eta, &self.step, &mut next.y);
         let tolerance = self.tolerance(t);
-        let brought = self.cip.bring(x, &mut self.next.y, tolerance, true)?;
+        self.cip.bring(x, &mut self.next.y, tolerance, true)?;
         self.next.sum.fill(0.0);
         self.next.filled = 0;
-        Ok((eta, brought))
+        Ok(eta)
     }
 }
 
@@ -320,17 +320,19 @@ impl Method for Descent {
         kernel::axpy(1.0, revealed.g, &mut state.sum);
         state.filled += 1;
         state.largest = state.largest.max(revealed.norm);
-        let (sigma, oracle_calls) = if state.filled >= state.length {
-            let (eta, brought) = self.end_block(t, next)?;
-            (eta, brought.oracle_calls)
+        let sigma = if state.filled >= state.length {
+            self.end_block(t, next)?
         } else {
-            (0.0, 0)
+            0.0
         };
         Ok(Step {
             sigma,
             gap: f64::NAN,
-            oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.cip.oracle_calls()
     }
 
     fn commit(&mut self) {

@@ -18,8 +18,7 @@ pub(super) trait Method: Send {
     /// The learner's name.
     const NAME: &'static str;
 
-    /// All that changes from round to round, but for the decision. What an oracle or a
-    /// projection remembers belongs to it.
+    /// All that changes from round to round, but for the decision.
     type State: Serialize + DeserializeOwned;
 
     /// Works out the next decision: `next` holds the one played. Nothing that
@@ -35,6 +34,11 @@ pub(super) trait Method: Send {
     /// Takes back a state that may have been tampered with: sizes and numbers are to be checked.
     /// On an error nothing has changed.
     fn restore(&mut self, state: Self::State) -> Result<()>;
+
+    /// How often its oracle was asked so far, the round that is planned included; 0 without one.
+    fn oracle_calls(&self) -> u64 {
+        0
+    }
 
     /// What is proven, given what was seen.
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
@@ -61,8 +65,6 @@ pub(super) struct Step {
     pub sigma: f64,
     /// ⟨∇F_t(x_t), x_t − v_t⟩; NaN where there is no surrogate.
     pub gap: f64,
-    /// How often the oracle was asked.
-    pub oracle_calls: u32,
 }
 
 struct Acting<M> {
@@ -146,6 +148,7 @@ impl<M: Method> Learner for Acting<M> {
             norm,
         };
         self.next.copy_from_slice(&self.x.0);
+        let calls = self.method.oracle_calls();
         let step = self
             .method
             .plan(&revealed, &mut self.next)
@@ -159,7 +162,7 @@ impl<M: Method> Learner for Acting<M> {
             round,
             sigma: step.sigma,
             gap: step.gap,
-            oracle_calls: step.oracle_calls,
+            oracle_calls: (self.method.oracle_calls() - calls) as u32,
             gradient_norm: norm,
             gradient_dot: dot,
             norm_squared: xx,

@@ -225,7 +225,8 @@ pub struct Record {
     pub sigma: f64,
     /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN where there is no surrogate.
     pub gap: f64,
-    /// Oracle calls made in this round to play.
+    /// Linear minimisations made in this round to play: oracle calls, counted at the oracle, and
+    /// those that a storage makes in closed form. 0 for learners that need none.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,
@@ -321,6 +322,8 @@ pub struct Played {
     pub gradient_dot: f64,
     /// ‖x_t‖².
     pub norm_squared: f64,
+    /// Oracle calls.
+    pub oracle_calls: u32,
 }
 
 impl Played {
@@ -332,6 +335,7 @@ impl Played {
             gradient_norm: probe.gradient_norm,
             gradient_dot: probe.gradient_dot,
             norm_squared: probe.norm_squared,
+            oracle_calls: probe.oracle_calls,
         }
     }
 
@@ -340,7 +344,7 @@ impl Played {
             round,
             sigma: self.sigma,
             gap: self.gap,
-            oracle_calls: 1,
+            oracle_calls: self.oracle_calls,
             gradient_norm: self.gradient_norm,
             gradient_dot: self.gradient_dot,
             norm_squared: self.norm_squared,

@@ -275,7 +275,6 @@ impl Method for Pairs {
         let mut played = Step {
             sigma: 0.0,
             gap: 0.0,
-            oracle_calls: 2,
         };
         if !(self.diameter > 0.0) {
             return Ok(played);
@@ -292,12 +291,15 @@ impl Method for Pairs {
                 played.gap = gap;
             }
             played.sigma = played.sigma.max(sigma);
-            played.oracle_calls = 2 * (step + 1);
             if sigma == 0.0 {
                 break;
             }
         }
         Ok(played)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
     fn commit(&mut self) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, Seen, Storage, keys};
-use crate::set::{Atom, Oracle, SharedSet, oracle_of};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Parameter;
 use crate::theory::{self, Guarantee, Losses};
 use crate::{Error, Result, kernel};
@@ -128,7 +128,7 @@ pub(super) fn make<K: Kind>(
         root_inverse: 0.0,
     };
     let method = Perturbed {
-        oracle: oracle_of(&**set),
+        oracle: CheckedOracle::of(&**set),
         atom: Atom::new(),
         next: state.clone(),
         state,
@@ -165,7 +165,7 @@ pub(super) struct State {
 struct Perturbed<K> {
     kind: K,
     constants: Constants,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
     state: State,
@@ -244,7 +244,7 @@ impl<K: Kind> Method for Perturbed<K> {
         (then.inverse, then.root_inverse) = (inverse, root_inverse);
         (then.root, then.samples) = (now.root, now.samples);
         then.left = now.left.saturating_sub(1);
-        let mut calls = 0;
+        let mut sigma = 0.0;
         if then.left == 0 {
             then.root = now.root.hypot(kernel::norm(&then.block));
             then.block.fill(0.0);
@@ -259,15 +259,18 @@ impl<K: Kind> Method for Perturbed<K> {
             // before there is a gradient every point leads
             if then.root > 0.0 {
                 then.samples = samples;
-                calls = samples;
+                sigma = 1.0;
                 self.draw(next)?;
             }
         }
         Ok(Step {
-            sigma: if calls > 0 { 1.0 } else { 0.0 },
+            sigma,
             gap: f64::NAN,
-            oracle_calls: calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
     fn commit(&mut self) {

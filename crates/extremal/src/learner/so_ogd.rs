@@ -115,6 +115,7 @@ impl MakeLearner for SoOgd {
             pace,
             scale,
             s: vec![0.0; set.dim()],
+            separations: 0,
             now: State::default(),
             next: State::default(),
         };
@@ -161,6 +162,8 @@ struct Separated {
     pace: Pace,
     scale: f64,
     s: Vec<f64>,
+    /// Gauges computed so far: its oracle separates.
+    separations: u64,
     now: State,
     next: State,
 }
@@ -178,8 +181,8 @@ struct State {
 }
 
 impl Separated {
-    /// Brings y into the set; how often it was looked at.
-    fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<u32> {
+    /// Brings y into the set.
+    fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
         // Each step comes δr nearer to every point of (1 − δ)K, whose nearest was no farther
         // than this.
@@ -193,8 +196,9 @@ impl Separated {
                 Error::Numerical { round: 0, what }
             })?;
             looks = looks.saturating_add(1);
+            self.separations += 1;
             if gauge <= 1.0 {
-                return Ok(looks);
+                return Ok(());
             }
             let norm = kernel::norm(&self.s);
             let step = (gauge - 1.0 + delta) / norm / norm;
@@ -202,7 +206,7 @@ impl Separated {
                 // rounding alone is in the way
                 let shrink = (1.0 - 1e-15) / gauge;
                 y.iter_mut().for_each(|v| *v *= shrink);
-                return Ok(looks);
+                return Ok(());
             }
             kernel::axpy(-step, &self.s, y);
         }
@@ -238,12 +242,15 @@ impl Method for Separated {
         };
         let eta = bounded(eta, norm, 1e16 * self.radius);
         kernel::axpy(-eta, revealed.g, next);
-        let oracle_calls = self.come_back(next, eta * norm, delta)?;
+        self.come_back(next, eta * norm, delta)?;
         Ok(Step {
             sigma: eta,
             gap: f64::NAN,
-            oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.separations
     }
 
     fn commit(&mut self) {

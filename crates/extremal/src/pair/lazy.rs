@@ -193,6 +193,7 @@ impl Pair for LazyPair {
             gradient_norm: gradient.norm_from(row_norm, row_dot, norm_squared),
             gradient_dot: gradient.scale * row_dot + gradient.ridge * norm_squared,
             steepness: found.norm,
+            oracle_calls: u32::from(self.alpha.is_some()),
         })
     }
 

@@ -178,6 +178,8 @@ pub struct Probe {
     pub gradient_dot: f64,
     /// ‖∇F(x)‖; ∞ where the storage does not know it.
     pub steepness: f64,
+    /// Linear minimisations that led to v, by the oracle or in closed form: 0 where ∇F(x) = 0.
+    pub oracle_calls: u32,
 }
 
 impl Default for Probe {
@@ -193,6 +195,7 @@ impl Default for Probe {
             gradient_norm: 0.0,
             gradient_dot: 0.0,
             steepness: f64::INFINITY,
+            oracle_calls: 0,
         }
     }
 }
@@ -222,6 +225,7 @@ impl Probe {
             gradient_norm: kernel::alone(&self.gradient_norm),
             gradient_dot: kernel::alone(&self.gradient_dot),
             steepness: kernel::alone(&self.steepness),
+            oracle_calls: self.oracle_calls,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Checks of what oracles answer. The library's own oracles are covered by its tests. A user's
+//! The oracle as learners, meters and the solver hold it: calls are counted, and answers checked. The library's own oracles are covered by its tests. A user's
 //! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
 //! make every certificate false.
 
@@ -21,7 +21,7 @@ pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
     }
 }
 
-/// A set's oracle and the checks of its answers.
+/// A set's oracle, the checks of its answers, and the number of calls.
 pub(crate) struct CheckedOracle {
     inner: Box<dyn Oracle>,
     set: Box<str>,
@@ -29,6 +29,8 @@ pub(crate) struct CheckedOracle {
     geometry: Geometry,
     /// The set's centre, empty where it is 0; only where every answer is checked.
     centre: Option<Box<[f64]>>,
+    /// How often it was asked.
+    calls: u64,
 }
 
 impl CheckedOracle {
@@ -49,7 +51,13 @@ impl CheckedOracle {
             dim: set.dim(),
             geometry: set.geometry(),
             centre: Some(centre_of(set)),
+            calls: 0,
         }
+    }
+
+    /// How often it was asked so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls
     }
 
     /// Errors where `gap`, which is ⟨direction, x⟩ less the floor that the oracle gave for it, is
@@ -206,6 +214,7 @@ fn centre_of(set: &dyn Set) -> Box<[f64]> {
 
 impl Oracle for CheckedOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
+        self.calls += 1;
         let Some(centre) = &self.centre else {
             return self.inner.minimise(direction, atom);
         };

@@ -51,7 +51,9 @@ fn check_record(name: &str, record: &Record, x: &[f64], gradient: &[f64], size: 
         return; // no surrogate
     }
     assert!(record.sigma <= 1.0, "{name}: {record:?}");
-    assert!(record.oracle_calls >= 1, "{name}: {record:?}");
+    // nothing is asked where ∇F = 0
+    let still = record.sigma == 0.0 && record.gap == 0.0;
+    assert!(record.oracle_calls >= 1 || still, "{name}: {record:?}");
     // ∇F is at most a sum of t gradients and t multiples of decisions
     let rounding = 1e-13 * t as f64 * (1.0 + size) * (1.0 + size + largest);
     assert!(record.gap >= -rounding, "{name}: gap {:e}", record.gap);

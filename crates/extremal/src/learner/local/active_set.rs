@@ -285,6 +285,11 @@ impl ActiveSet {
         Ok(found)
     }
 
+    /// How often the oracle was asked.
+    pub(crate) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
     /// Errors where ⟨c, x − v⟩ is below 0, v being the vertex found for c.
     pub(crate) fn check_gap(&self, gap: f64, c: &[f64]) -> Result<()> {
         self.oracle.check_gap(gap, c)

@@ -228,17 +228,20 @@ impl Method for Newton {
             steps: self.steps,
         };
         let still = self.diameter == 0.0 || self.h.iter().all(|h| *h == 0.0);
-        let found = if still {
-            nearest::Found::default()
+        let gap = if still {
+            0.0
         } else {
             self.nearest.find(&wanted, next)?
         };
-        self.next_left = (self.left + found.gap).min(f64::MAX);
+        self.next_left = (self.left + gap).min(f64::MAX);
         Ok(Step {
             sigma: 1.0 / self.gamma,
             gap: f64::NAN,
-            oracle_calls: found.oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.nearest.oracle_calls()
     }
 
     fn commit(&mut self) {

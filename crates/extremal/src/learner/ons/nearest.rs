@@ -21,13 +21,6 @@ pub(super) struct Wanted<'a> {
     pub steps: u64,
 }
 
-/// What came of it.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Found {
-    pub gap: f64,
-    pub oracle_calls: u32,
-}
-
 pub(super) struct Nearest {
     set: SharedSet,
     diameter: f64,
@@ -100,12 +93,16 @@ impl Nearest {
         }
     }
 
-    /// x, the decision played, becomes a point of the set near y.
-    pub(super) fn find(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<Found> {
+    pub(super) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
+    /// x, the decision played, becomes a point of the set near y; returns the gap that is left.
+    pub(super) fn find(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<f64> {
         self.start.copy_from_slice(x);
         axpy(-self.diameter, wanted.way, x);
         if self.set.violation(x).is_some_and(|v| v <= 0.0) {
-            return Ok(Found::default());
+            return Ok(0.0);
         }
         x.copy_from_slice(&self.start);
         self.gradient.copy_from_slice(wanted.h);
@@ -116,20 +113,16 @@ impl Nearest {
                 mixture.restart(x, &self.half);
             }
         }
-        let mut found = Found {
-            gap: f64::INFINITY,
-            oracle_calls: 0,
-        };
+        let mut least = f64::INFINITY;
         let mut target = wanted.gap;
         for k in 0..=wanted.steps {
             let gap = if self.gradient.iter().all(|g| *g == 0.0) {
                 0.0
             } else {
-                found.oracle_calls += 1;
                 self.gap(x)?.max(0.0)
             };
-            if gap < found.gap {
-                found.gap = gap;
+            if gap < least {
+                least = gap;
                 self.best.copy_from_slice(x);
             }
             if k == 0 {
@@ -141,7 +134,7 @@ impl Nearest {
             }
         }
         x.copy_from_slice(&self.best);
-        Ok(found)
+        Ok(least)
     }
 
     /// Asks the oracle how far from optimal x is at most; `v` is then its atom.

@@ -249,6 +249,7 @@ impl DensePair {
             vx = 0.0;
         } else {
             self.found = Found::Direction { alpha };
+            probe.oracle_calls = 1;
             vv = radius * radius;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
@@ -301,6 +302,7 @@ impl DensePair {
             };
             let kappa = -radius / power.st.powf(1.0 / p);
             self.found = Found::Power { kappa, scale };
+            probe.oracle_calls = 1;
             let support = kappa * (power.st / scale);
             (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
             probe.gap = scan.dx - support;
@@ -332,7 +334,9 @@ impl DensePair {
             } else {
                 kernel::norm(scratch)
             };
+            let before = self.oracle.calls();
             let found = self.oracle.minimise(scratch, atom)?;
+            probe.oracle_calls = (self.oracle.calls() - before) as u32;
             let value = found.value;
             self.found = Found::Atom;
             (vx, vv) = (atom.dot(x), atom.norm_squared());

@@ -284,6 +284,7 @@ impl SparsePair {
         };
         if self.choose(outside) {
             self.last.found = true;
+            probe.oracle_calls = 1;
             let (mut value, mut vx, mut vv) = (0.0, 0.0, 0.0);
             for corner in &self.last.atom {
                 let slot = self.support.slot(corner.feature);

@@ -3,11 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use extremal::set::image::ImageSet;
+use extremal::set::affine::AffineSet;
 use extremal::set::product::ProductSet;
-use extremal::set::scale::ScaledSet;
 use extremal::set::sum::SumSet;
-use extremal::set::translate::TranslatedSet;
 use extremal::set::{Atom, CustomSet, Geometry, SetSpec, SharedSet};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -134,13 +132,13 @@ impl Set {
             ("product", _, []) => ProductSet::new(parts).map(|set| Arc::new(set) as SharedSet),
             ("sum", _, []) => SumSet::new(parts).map(|set| Arc::new(set) as SharedSet),
             ("translate", [set], shift) => {
-                TranslatedSet::new(set.clone(), shift).map(|set| Arc::new(set) as SharedSet)
+                AffineSet::translated(set.clone(), shift).map(|set| Arc::new(set) as SharedSet)
             }
             ("scale", [set], [by]) => {
-                ScaledSet::new(set.clone(), *by).map(|set| Arc::new(set) as SharedSet)
+                AffineSet::scaled(set.clone(), *by).map(|set| Arc::new(set) as SharedSet)
             }
             ("image", [set], matrix) => {
-                ImageSet::new(set.clone(), matrix).map(|set| Arc::new(set) as SharedSet)
+                AffineSet::image(set.clone(), matrix).map(|set| Arc::new(set) as SharedSet)
             }
             _ => return Err(PyValueError::new_err(format!("no {kind} is made of these"))),
         };

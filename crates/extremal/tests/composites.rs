@@ -11,6 +11,7 @@ use extremal::Error;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::pair::{Gradient, Row};
+use extremal::set::affine::AffineSet;
 use extremal::set::{Atom, AtomView, SetSpec, SharedSet, hull::HullSet};
 
 fn set(text: &str, dim: usize) -> SharedSet {
@@ -464,9 +465,9 @@ fn what_can_not_be_made_is_refused_in_words() {
     for bad in [f64::NAN, f64::INFINITY] {
         assert!(HullSet::new(2, &[0.0, bad]).is_err());
         let ball = set("l2", 2);
-        assert!(extremal::set::image::ImageSet::new(ball.clone(), &[1.0, bad, 0.0, 1.0]).is_err());
-        assert!(extremal::set::translate::TranslatedSet::new(ball.clone(), &[0.0, bad]).is_err());
-        assert!(extremal::set::scale::ScaledSet::new(ball, bad).is_err());
+        assert!(AffineSet::image(ball.clone(), &[1.0, bad, 0.0, 1.0]).is_err());
+        assert!(AffineSet::translated(ball.clone(), &[0.0, bad]).is_err());
+        assert!(AffineSet::scaled(ball, bad).is_err());
     }
 }
 

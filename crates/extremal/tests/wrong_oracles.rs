@@ -13,11 +13,9 @@ use extremal::hindsight::{Dynamic, Intervals, Meter, Method, Options, Sum, solve
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::{DensePair, Gradient, Motion, Pair, Row, Update};
-use extremal::set::image::ImageSet;
+use extremal::set::affine::AffineSet;
 use extremal::set::product::ProductSet;
-use extremal::set::scale::ScaledSet;
 use extremal::set::sum::SumSet;
-use extremal::set::translate::TranslatedSet;
 use extremal::set::{
     Answers, Atom, CustomSet, Facts, Geometry, Minimum, Oracle, Set, SetSpec, SharedSet,
 };
@@ -215,9 +213,12 @@ const PLACES: [(&str, Compose); 6] = [
         ])?))
     }),
     ("translate", |set| {
-        Ok(Arc::new(TranslatedSet::new(set, &[0.5, 0.0, -1.0, 2.0])?))
+        Ok(Arc::new(AffineSet::translated(
+            set,
+            &[0.5, 0.0, -1.0, 2.0],
+        )?))
     }),
-    ("scale", |set| Ok(Arc::new(ScaledSet::new(set, 3.0)?))),
+    ("scale", |set| Ok(Arc::new(AffineSet::scaled(set, 3.0)?))),
     ("sum", |set| {
         Ok(Arc::new(SumSet::new(vec![set, built("l2:dim=4")])?))
     }),
@@ -226,7 +227,7 @@ const PLACES: [(&str, Compose); 6] = [
         for i in 0..DIM {
             matrix[i * DIM + (i + 1) % DIM] = 1.0 + i as f64;
         }
-        Ok(Arc::new(ImageSet::new(set, &matrix)?))
+        Ok(Arc::new(AffineSet::image(set, &matrix)?))
     }),
 ];
 

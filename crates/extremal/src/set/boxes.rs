@@ -111,6 +111,7 @@ impl MakeSet for BoxSpec {
 /// {lower ≤ x ≤ upper}.
 #[derive(Debug, Clone)]
 pub struct BoxSet {
+    name: &'static str,
     lower: Arc<[f64]>,
     upper: Arc<[f64]>,
     scale: f64,
@@ -147,10 +148,16 @@ impl BoxSet {
             kernel::max_abs(lower).max(1.0)
         };
         Ok(Self {
+            name: "box",
             lower: lower.into(),
             upper: upper.into(),
             scale,
         })
+    }
+
+    /// The same under the name of another spec.
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 }
 
@@ -199,7 +206,7 @@ impl BoxSet {
 
 impl Set for BoxSet {
     fn name(&self) -> &str {
-        "box"
+        self.name
     }
 
     fn dim(&self) -> usize {
@@ -272,7 +279,7 @@ impl Set for BoxSet {
     }
 
     fn fingerprint(&self) -> u64 {
-        Fingerprint::new("box")
+        Fingerprint::new(self.name)
             .with_numbers(&self.lower)
             .with_numbers(&self.upper)
             .value()

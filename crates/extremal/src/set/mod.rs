@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::spec::registry;
 use crate::{Error, Result, kernel};
 
+pub mod affine;
 mod atom;
 pub mod boxes;
 pub mod capped_simplex;
@@ -18,7 +19,6 @@ pub mod ellipsoid;
 pub mod group;
 pub mod hull;
 pub mod hypercube;
-pub mod image;
 mod intersection;
 pub mod k_sparse;
 pub mod k_support;
@@ -32,13 +32,11 @@ mod polytope;
 mod principal_axes;
 pub mod product;
 mod running_norm;
-pub mod scale;
 mod scratch;
 pub mod simplex;
 mod smooth;
 pub mod sum;
 mod top;
-pub mod translate;
 
 pub use atom::{Atom, AtomView};
 pub(crate) use checked::{CheckedOracle, oracle_of};
@@ -71,10 +69,10 @@ registry! {
         "elastic-net" => ElasticNet(elastic_net::ElasticNet),
         "hull" => Hull(hull::Hull),
         "product" => Product(product::Product),
-        "translate" => Translate(translate::Translate),
-        "scale" => Scale(scale::Scale),
+        "translate" => Translate(affine::Translate),
+        "scale" => Scale(affine::Scale),
         "sum" => Sum(sum::Sum),
-        "image" => Image(image::Image),
+        "image" => Image(affine::Image),
     }
 }
 

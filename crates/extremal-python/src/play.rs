@@ -46,32 +46,16 @@ impl Records<'_> {
         if let Some(all) = &mut self.0 {
             let row = &mut all[round * COLUMNS..][..COLUMNS];
             let calls = f64::from(record.oracle_calls);
-            write(
-                row,
+            row.copy_from_slice(&[
                 *value,
                 *prediction,
                 record.sigma,
                 record.gap,
                 record.gradient_norm,
                 calls,
-            );
+            ]);
         }
     }
-}
-
-/// Number by number, and by itself: otherwise two that were just stored are loaded as one vector, for
-/// which a processor waits some twenty cycles, with records or without.
-#[inline(never)]
-fn write(
-    row: &mut [f64],
-    value: f64,
-    prediction: f64,
-    sigma: f64,
-    gap: f64,
-    norm: f64,
-    calls: f64,
-) {
-    row.copy_from_slice(&[value, prediction, sigma, gap, norm, calls]);
 }
 
 /// A stream that ends once the call has taken long enough. It looks at the clock now and then: more

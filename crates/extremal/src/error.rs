@@ -24,6 +24,18 @@ pub enum Error {
         /// The offending number.
         value: f64,
     },
+    /// A gradient is too large. One that is too small counts as 0.
+    #[error(
+        "{what} of size {size:e}: the largest allowed is {largest:e}. Divide the losses, or the features, by a constant"
+    )]
+    Range {
+        /// What it is.
+        what: &'static str,
+        /// Its norm.
+        size: f64,
+        /// The largest that is allowed.
+        largest: f64,
+    },
     /// An index points outside the vector.
     #[error("{what}: index {index} is outside the dimension {dim}")]
     Index {
@@ -113,6 +125,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether numbers are too large or broke down, rather than the input being wrong.
+    pub fn is_numerical(&self) -> bool {
+        matches!(self, Self::Numerical { .. } | Self::Range { .. })
+    }
+
     /// A parameter out of range.
     pub(crate) fn parameter(
         owner: &'static str,

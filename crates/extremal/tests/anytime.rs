@@ -436,7 +436,7 @@ fn the_scale_of_the_gradients_makes_no_difference_where_g_is_not_told() {
             let plain = play(1.0);
             let moved = distance(&plain[199], &plain[0]);
             assert!(moved > 1e-3 * d, "{text} on {}: {moved}", set.name());
-            for size in [1e-100, 1e100] {
+            for size in [1e-95, 1e95] {
                 for (t, (a, b)) in plain.iter().zip(play(size)).enumerate() {
                     let off = distance(a, &b) / d;
                     assert!(

@@ -378,16 +378,16 @@ fn very_far_points_are_projected_onto_the_atom_behind_them() {
         "capped-simplex:total=2.5",
         "capped-simplex:total=5.999",
         "k-sparse:k=3",
-        "k-sparse:k=5,radius=1e-100",
+        "k-sparse:k=5,radius=1e-50",
         "k-support:k=3",
-        "k-support:k=5,radius=1e-100",
+        "k-support:k=5,radius=1e-50",
         "hypercube:centred=true",
         "permutahedron",
         "permutahedron:weights=[1e9,1e9,1000000001,1e9,3,2]",
     ] {
         let set = set(text, 6);
         let behind = atom(&set, &scaled(-1.0, &y)).0;
-        for far in [1e30, 1e100, 1e180, 1e300] {
+        for far in [1e30, 1e60, 1e100] {
             let x = projected(&set, &scaled(far, &y));
             let apart = distance(&x, &behind) / set.geometry().norm_bound;
             assert!(apart <= 1e-14, "{text} from {far:e}: {apart:e} off");
@@ -402,12 +402,12 @@ fn entries_of_all_sizes_are_projected_onto_the_set() {
         "capped-simplex:total=3.5",
         "k-sparse:k=3",
         "k-support:k=3",
-        "k-support:k=7,radius=1e-100",
+        "k-support:k=7,radius=1e-50",
         "permutahedron",
     ] {
         let set = set(text, 9);
         for _ in 0..300 {
-            let wide = |v: &f64| v.signum() * 10f64.powf(120.0 * v.abs() - 200.0);
+            let wide = |v: &f64| v.signum() * 10f64.powf(60.0 * v.abs() - 90.0);
             let y: Vec<f64> = normal(&mut rng, 9).iter().map(wide).collect();
             let x = projected(&set, &y);
             let violation = set.violation(&x).unwrap();
@@ -486,7 +486,7 @@ fn bad_parameters_are_refused_with_the_reason() {
         ("permutahedron:weights=[1,2,3]", "dim=3"),
         ("permutahedron:weights=[1,2,3],dim=4", "expected 4 entries"),
         ("permutahedron:weights=[0,0,0,0]", "weights"),
-        ("permutahedron:weights=[1,2,3,1e101]", "1e100"),
+        ("permutahedron:weights=[1,2,3,1e101]", "1e50"),
         ("permutahedron:weights=[]", "dim"),
         ("permutahedron:weights=heavy", "sequence"),
     ] {

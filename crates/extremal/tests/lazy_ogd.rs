@@ -98,7 +98,7 @@ fn nasty_streams_stay_feasible_and_gradient_descent_next_to_the_dense_run() {
         for seed in 0..seeds {
             let rows = stream(name, rounds, seed);
             for (spec, ridge) in RULES {
-                for radius in [1.0, 1e-90, 1e40] {
+                for radius in [1.0, 1e-40, 1e40] {
                     let set = ball(DIM, radius);
                     let mut lazy = learner(spec, &set, Storage::Lazy);
                     let mut dense = learner(spec, &set, Storage::Dense);

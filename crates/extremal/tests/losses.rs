@@ -338,7 +338,7 @@ fn bad_weights_rows_and_ridges_are_errors() {
                 .unwrap()
                 .to_string();
             assert!(
-                error.contains("l2") && error.contains("≥ 0"),
+                error.contains("l2") && error.contains("between 0 and"),
                 "{name}: {error}"
             );
         }

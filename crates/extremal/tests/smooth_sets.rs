@@ -156,7 +156,7 @@ fn the_fast_projection_is_never_farther_than_its_inequality_says() {
 fn on_balls_the_fast_projection_is_its_closed_form() {
     let mut r = rng(2);
     let mut slid = 0;
-    for (dim, radius) in [(1, 1.0), (2, 1.0), (5, 0.3), (40, 1e80), (3, 1e-90)] {
+    for (dim, radius) in [(1, 1.0), (2, 1.0), (5, 0.3), (40, 1e30), (3, 1e-40)] {
         let ball = set(&format!("l2:radius={radius}"), dim);
         let mut fast = FastProjection::new(&*ball).unwrap();
         for k in 0..500 {
@@ -578,7 +578,7 @@ fn a_users_own_h_is_played_and_never_left() {
             let size = if t < 1000 {
                 1.0
             } else {
-                10f64.powf(300.0 * uniform(&mut r) - 150.0)
+                10f64.powf(190.0 * uniform(&mut r) - 95.0)
             };
             let g = scaled(&unit(&mut r, 4), size);
             player.observe(&Gradient::dense(&g)).unwrap();

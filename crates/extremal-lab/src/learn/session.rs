@@ -125,7 +125,6 @@ pub struct Session {
     grows: bool,
     point: Vec<f64>,
     lanes: Vec<Lane>,
-    torn: bool,
     /// So many features were found to leave memory to spare.
     roomy: usize,
     /// Those that the plan has.
@@ -196,7 +195,6 @@ impl Session {
             grows,
             point: Vec::new(),
             lanes: Vec::new(),
-            torn: false,
             roomy: 0,
             columns: None,
         })
@@ -298,8 +296,7 @@ impl Session {
         Ok(())
     }
 
-    /// One example: predicts, then learns. On an error nothing has changed, but see
-    /// [`Session::is_torn`].
+    /// One example: predicts, then learns. On an error nothing has changed.
     pub fn play(&mut self, example: &Example<'_>) -> extremal::Result<Round> {
         if self.learns_classes() {
             let mut rounds = Vec::with_capacity(1);
@@ -331,18 +328,11 @@ impl Session {
         threads: usize,
         rounds: &mut Vec<Round>,
     ) -> extremal::Result<()> {
-        // Numbers that may overflow for one class and not for another: one example at a time, and
-        // with a way back.
-        let huge = examples.iter().any(is_huge);
-        if huge && examples.len() > 1 {
-            return examples
-                .iter()
-                .try_for_each(|one| self.play_classes(&[*one], threads, rounds));
-        }
         let mut misfit = Ok(());
         let mut fitting = 0;
         for example in examples {
-            misfit = self.fit(example);
+            // A gradient that one class refuses and another does not would part them.
+            misfit = self.check(example).and_then(|()| self.fit(example));
             if misfit.is_err() {
                 break;
             }
@@ -352,7 +342,6 @@ impl Session {
         if examples.is_empty() {
             return misfit;
         }
-        let before = if huge { self.snapshot()? } else { Vec::new() };
         let Self {
             tracks,
             lanes,
@@ -368,27 +357,17 @@ impl Session {
             self.count(example, &round);
             rounds.push(round);
         }
-        if played.torn {
-            self.torn = before.is_empty();
-            for (track, (learner, meter)) in self.tracks.iter_mut().zip(&before) {
-                track.learner.load(learner)?;
-                track.meter.load(meter)?;
-            }
-        }
         played.failed.map_or(misfit, Err)
     }
 
-    /// All models as they are.
-    fn snapshot(&self) -> extremal::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-        let all = self.tracks.iter();
-        all.map(|track| Ok((track.learner.save()?, track.meter.save()?)))
-            .collect()
-    }
-
-    /// Whether an error has left some classes a few rounds ahead of others. Such a session can't
-    /// go on, and is not worth saving.
-    pub fn is_torn(&self) -> bool {
-        self.torn
+    /// Errors if a class could refuse the gradient of an example.
+    fn check(&self, example: &Example<'_>) -> extremal::Result<()> {
+        let row = Row::Sparse {
+            indices: example.indices,
+            values: example.values,
+        };
+        let reach = self.tracks[0].set.geometry().norm_bound;
+        self.objective.check_size(&row, 1.0, example.weight, reach)
     }
 
     fn count(&mut self, example: &Example<'_>, round: &Round) {
@@ -527,12 +506,6 @@ fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<P
     } else {
         Proven::Bound(report.bound)
     })
-}
-
-/// Whether an example has numbers that nothing learnt from survives.
-fn is_huge(example: &Example<'_>) -> bool {
-    let sum: f64 = example.values.iter().map(|v| v.abs()).sum();
-    !(sum * example.weight.max(1.0) < 1e100)
 }
 
 /// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.

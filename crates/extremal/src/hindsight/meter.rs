@@ -17,6 +17,8 @@ use crate::{Error, Result};
 /// What a round adds to a [`Meter`].
 pub struct Sight {
     played: f64,
+    /// The factor of the gradient's row, 0 where that counts as 0.
+    scale: f64,
     /// The factor of x in g − λx beyond the gradient's row.
     rest: f64,
     /// How far `played` may be off by rounding, and a bound of ‖g − λx‖.
@@ -129,11 +131,9 @@ impl Meter {
             });
         }
         let row = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row + dot + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
         let square = x.norm_squared();
+        let left_out = gradient.scale;
+        let gradient = gradient.admit(row, square)?;
         // g − λx = scale·a + (ridge − λ)x: nothing dense where the ridge is the λ
         let rest = gradient.ridge - self.lambda;
         if rest != 0.0 {
@@ -150,14 +150,12 @@ impl Meter {
         let error = rounding::of_row(&gradient.row) * dots * size * length
             + rounding::of_dot(x.dim()) * norm * bend * self.reach * self.reach;
         let size = size + rest.abs() * length;
-        if !((played + error).is_finite() && size.is_finite()) {
-            return Err(Error::Numerical {
-                round: self.rounds + 1,
-                what: "a gradient overflowed".into(),
-            });
-        }
+        // a row that counts as 0 is off by all of itself
+        let left_out = (left_out - gradient.scale).abs() * row;
+        let error = error + left_out * (length + self.reach);
         Ok(Sight {
             played,
+            scale: gradient.scale,
             rest,
             error,
             size,
@@ -166,7 +164,9 @@ impl Meter {
 
     /// Adds what [`Meter::look`] saw last.
     pub fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
-        self.sum.add_row(gradient.scale, &gradient.row);
+        if sight.scale != 0.0 {
+            self.sum.add_row(sight.scale, &gradient.row);
+        }
         if sight.rest != 0.0 {
             self.sum.add_row(sight.rest, &Row::Dense(&self.direction));
         }

@@ -11,7 +11,7 @@
 //! once, 1 − ε/‖x − y‖², after which ‖x − y‖² ≤ ε/3: one search, and at most ⌈27R²/ε − 2⌉ calls.
 
 use crate::set::{Atom, CheckedOracle, Oracle, Set};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 /// See the [module](self).
 pub struct Cip {
@@ -105,12 +105,6 @@ impl Cip {
             self.back.copy_from_slice(x);
             self.atom.add_to(-1.0, &mut self.back);
             let gap = kernel::dot(&self.way, &self.back);
-            if !gap.is_finite() {
-                return Err(Error::Numerical {
-                    round: 0,
-                    what: "the way to the set overflowed".into(),
-                });
-            }
             self.oracle.check_gap(gap, &self.way)?;
             if !near && gap / radius / radius <= tolerance {
                 // y = x + (ε/‖x − y‖²)(y − x)
@@ -181,8 +175,7 @@ pub(super) fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
     (centre, radius)
 }
 
-/// k such that k·direction is no longer than `most`, and finite; k itself where it may be.
-pub(super) fn bounded(k: f64, length: f64, most: f64) -> f64 {
-    let k = if k * length <= most { k } else { most / length };
-    if k.is_finite() { k } else { 0.0 }
+/// A step size, 0 where it is no number: before the first gradient.
+pub(super) fn or_zero(eta: f64) -> f64 {
+    if eta.is_finite() { eta } else { 0.0 }
 }

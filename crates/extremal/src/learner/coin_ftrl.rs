@@ -131,10 +131,6 @@ impl MakeLearner for CoinFtrl {
     }
 }
 
-/// A gradient that makes any number larger is refused: so many fit into one that later rounds of
-/// any size that is accepted can still be played.
-const LARGEST: f64 = 1e290;
-
 #[derive(Serialize, Deserialize)]
 struct State {
     storage: Storage,
@@ -162,7 +158,7 @@ struct State {
     decided: bool,
 }
 
-/// What follows from the state: x = along_y·y + along_c·c/unit.
+/// What follows from the state: x = along_y·y + along_c·c.
 #[derive(Clone, Copy)]
 struct Mix {
     /// Both bets, before they are brought into the intervals that are allowed.
@@ -172,7 +168,7 @@ struct Mix {
     m: f64,
     /// √(h² + β²), h = r‖c‖.
     potential: f64,
-    /// The round decision is this times c/unit.
+    /// The round decision is this times c.
     round: f64,
     along_y: f64,
     along_c: f64,
@@ -192,7 +188,7 @@ impl State {
         let (m, w) = (bets[0].clamp(0.0, most), bets[1].clamp(0.0, 1.0));
         let potential = (radius * self.sums.sum_norm()).hypot(self.beta);
         let round = if potential > 0.0 {
-            -radius * (radius * (self.sums.unit() / potential))
+            -radius * (radius / potential)
         } else {
             0.0
         };
@@ -235,7 +231,8 @@ impl Point for Coin {
             along_c: l,
             ..
         } = self.mix;
-        (k * k * products.yy + 2.0 * k * l * products.yc + l * l * products.cc).max(0.0)
+        let (yy, yc, cc) = (products.yy, products.yc, products.cc);
+        (k * (k * yy + 2.0 * (l * yc)) + l * (l * cc)).max(0.0)
     }
 
     fn write(&self, out: &mut [f64]) {
@@ -269,22 +266,10 @@ struct Weighed {
     share: Bettor,
 }
 
-/// What follows from a gradient's norm.
-#[derive(Clone, Copy)]
-struct Sizes {
-    norm: f64,
-    /// β after it.
-    beta: f64,
-    /// √(Σ‖g‖²) with it.
-    spread: f64,
-}
-
 /// What a gradient meets, before the sums change.
 struct Before {
     /// ‖x‖²
     xx: f64,
-    /// ‖c‖
-    sum_norm: f64,
     products: Products,
 }
 
@@ -292,43 +277,32 @@ impl Coin {
     fn before(&self) -> Before {
         Before {
             xx: self.norm_squared(),
-            sum_norm: self.state.sums.sum_norm(),
             products: self.state.sums.products(),
         }
     }
 
-    fn sizes(&self, norm: f64) -> Sizes {
-        let mut beta = self.state.beta;
-        if norm > 0.0 {
-            // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
-            let pull = self.radius * norm;
-            beta += f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull);
+    /// β after a gradient of this norm.
+    fn beta(&self, norm: f64) -> f64 {
+        if norm == 0.0 {
+            return self.state.beta;
         }
-        Sizes {
-            norm,
-            beta,
-            spread: self.state.spread.hypot(norm),
-        }
+        // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
+        let pull = self.radius * norm;
+        self.state.beta + f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull)
     }
 
-    /// All that may fail: the record and both bets, from ⟨a, y⟩ and ⟨a, c⟩/unit.
+    /// The record and both bets, from ⟨a, y⟩ and ⟨a, c⟩.
     fn weigh(
         &self,
         gradient: &Gradient<'_>,
         (ay, ac): (f64, f64),
-        sizes: Sizes,
+        norm: f64,
         before: &Before,
-    ) -> Result<Weighed> {
-        let Self {
-            radius, state, mix, ..
-        } = self;
-        let Before {
-            xx,
-            sum_norm,
-            products,
-        } = *before;
+    ) -> Weighed {
+        let Self { state, mix, .. } = self;
+        let Before { xx, products } = *before;
         let Gradient { scale, ridge, .. } = *gradient;
-        // ⟨g, y⟩ and ⟨g, c⟩/unit
+        // ⟨g, y⟩ and ⟨g, c⟩
         let mut gy = scale * ay;
         let mut gc = scale * ac;
         if ridge != 0.0 {
@@ -339,7 +313,6 @@ impl Coin {
         length.settle(gy, mix.bets[0], mix.most);
         let mut share = state.share;
         share.settle(mix.round * gc - mix.m * gy, mix.bets[1], 1.0);
-        let Sizes { norm, beta, spread } = sizes;
         let record = Record {
             round: state.seen.rounds + 1,
             sigma: mix.m,
@@ -349,53 +322,19 @@ impl Coin {
             gradient_dot: mix.along_y * gy + mix.along_c * gc,
             norm_squared: xx,
         };
-        let largest = radius * (sum_norm + 4.0 * spread);
-        let numbers = [largest, beta, spread * 4.0, record.gradient_dot, mix.m];
-        let fits = numbers.iter().all(|v| v.abs() <= LARGEST);
-        if length.is_finite() && share.is_finite() && fits {
-            Ok(Weighed {
-                record,
-                length,
-                share,
-            })
-        } else {
-            Err(Error::Numerical {
-                round: record.round,
-                what: "a gradient overflowed".into(),
-            })
+        Weighed {
+            record,
+            length,
+            share,
         }
     }
 
-    /// Whether [`Coin::weigh`] can't fail, whatever ⟨a, y⟩ and ⟨a, c⟩ are: then they need not be
-    /// known before the sums change, which takes a pass over the entries less.
-    fn is_harmless(&self, gradient: &Gradient<'_>, sizes: Sizes, before: &Before) -> bool {
-        let Self {
-            radius, state, mix, ..
-        } = self;
-        let Sizes { norm, beta, spread } = sizes;
-        let gy = norm * state.sums.most_along_y(gradient.row.stored());
-        let gc = norm * state.sums.most_along_c();
-        let numbers = [
-            radius * (before.sum_norm + 4.0 * spread),
-            beta,
-            4.0 * spread,
-            mix.along_y.abs() * gy + mix.along_c.abs() * gc,
-            mix.m,
-        ];
-        let shift = mix.round.abs() * gc + mix.m * gy;
-        gradient.ridge == 0.0
-            && state.sums.has_unit_for(norm)
-            && numbers.iter().all(|v| *v <= 0.5 * LARGEST)
-            && state.length.bears(gy, mix.bets[0])
-            && state.share.bears(shift, mix.bets[1])
-    }
-
-    /// Takes the gradient into the sums; gives ⟨a, y⟩ and ⟨a, c⟩/unit from before.
-    fn absorb(&mut self, gradient: &Gradient<'_>, Sizes { norm, beta, .. }: Sizes) -> (f64, f64) {
+    /// Takes the gradient into the sums; gives ⟨a, y⟩ and ⟨a, c⟩ from before.
+    fn absorb(&mut self, gradient: &Gradient<'_>, beta: f64) -> (f64, f64) {
         let sums = &mut self.state.sums;
         let floor = beta / self.radius;
         if gradient.ridge == 0.0 {
-            return sums.absorb(norm, floor, gradient.scale, &gradient.row);
+            return sums.absorb(floor, gradient.scale, &gradient.row);
         }
         let Mix {
             along_y, along_c, ..
@@ -407,7 +346,7 @@ impl Coin {
             &mut self.written,
         );
         gradient.row.add_to(gradient.scale, &mut self.written);
-        sums.absorb(norm, floor, 1.0, &Row::Dense(&self.written))
+        sums.absorb(floor, 1.0, &Row::Dense(&self.written))
     }
 }
 
@@ -425,36 +364,32 @@ impl Learner for Coin {
         check_turn(self.state.decided)?;
         gradient.row.check_shape(self.state.sums.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row_norm + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
         let before = self.before();
-        let plain = self.sizes(gradient.scale.abs() * row_norm);
-        let (weighed, sizes) = if self.is_harmless(gradient, plain, &before) {
+        let gradient = &gradient.admit(row_norm, before.xx)?;
+        let (norm, beta, dots);
+        if gradient.ridge == 0.0 {
+            norm = gradient.norm_from(row_norm, 0.0, 0.0);
+            beta = self.beta(norm);
             // a row that the loss does not mind is not gone through
-            let dots = if plain.norm > 0.0 {
-                self.absorb(gradient, plain)
-            } else {
-                (0.0, 0.0)
+            dots = match norm {
+                0.0 => (0.0, 0.0),
+                _ => self.absorb(gradient, beta),
             };
-            (self.weigh(gradient, dots, plain, &before)?, plain)
         } else {
-            let (ay, ac) = self.state.sums.dot(&gradient.row);
-            let row_dot = self.mix.along_y * ay + self.mix.along_c * ac;
-            let sizes = self.sizes(gradient.norm_from(row_norm, row_dot, before.xx));
-            let weighed = self.weigh(gradient, (ay, ac), sizes, &before)?;
-            self.absorb(gradient, sizes);
-            (weighed, sizes)
-        };
+            dots = self.state.sums.dot(&gradient.row);
+            let row_dot = self.mix.along_y * dots.0 + self.mix.along_c * dots.1;
+            norm = gradient.norm_from(row_norm, row_dot, before.xx);
+            beta = self.beta(norm);
+            self.absorb(gradient, beta);
+        }
         let Weighed {
             record,
             length,
             share,
-        } = weighed;
+        } = self.weigh(gradient, dots, norm, &before);
         let state = &mut self.state;
-        state.beta = sizes.beta;
-        state.spread = sizes.spread;
+        state.beta = beta;
+        state.spread = (state.spread * state.spread + norm * norm).sqrt();
         state.length = length;
         state.share = share;
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
@@ -556,7 +491,7 @@ impl Learner for Coin {
         state.sums = CoordinateSums::restored(&sums, self.set.dim())
             .ok_or_else(|| Error::State("its sums of gradients are none".into()))?;
         let sizes = [state.longest, state.spread, state.beta];
-        let sound = sizes.iter().all(|v| (0.0..=LARGEST).contains(v))
+        let sound = sizes.iter().all(|v| (0.0..f64::INFINITY).contains(v))
             && state.stake == self.state.stake
             && state.played.is_finite()
             && (state.gradients + state.sizes).is_finite()

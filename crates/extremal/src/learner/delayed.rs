@@ -38,7 +38,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::late::{Count, LARGEST_PRODUCT, Steps, Weight};
+use super::late::{Count, Steps, Weight};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Oracle, SharedSet};
@@ -141,7 +141,7 @@ impl Described for Delayed {
 impl Delayed {
     pub(super) fn steps(&self, set: &SharedSet) -> Result<Steps> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let geometry = set.geometry();
         // a single point has no diameter, and needs none
         let diameter = if geometry.diameter > 0.0 {
@@ -151,20 +151,12 @@ impl Delayed {
         };
         let slope = 2.0 / (scale * diameter);
         let weight = match (self.lambda, self.horizon, self.gradient_bound) {
-            (Some(lambda), _, _) => Weight::Lambda(keys::positive(NAME, "lambda", lambda)?),
+            (Some(lambda), _, _) => Weight::Lambda(keys::lambda(NAME, lambda)?),
             (None, Some(t), Some(g)) => Weight::Fixed(slope * g * (t as f64 + 2.0).powf(2.0 / 3.0)),
             (None, None, Some(g)) => Weight::Growing(slope * g),
             (None, _, None) => Weight::Adaptive(slope),
         };
-        let (Weight::Fixed(size) | Weight::Growing(size)) = weight else {
-            return Steps::new(set, self.start.as_deref(), weight, slope);
-        };
-        if !(size > 0.0 && size * geometry.norm_bound.max(1.0) <= LARGEST_PRODUCT) {
-            let name = "the weight that follows from the other keys";
-            let allowed = "a number > 0 that times lengths of the set is no more than 1e280";
-            return Err(Error::parameter(NAME, name, size, allowed));
-        }
-        Steps::new(set, self.start.as_deref(), weight, slope)
+        Steps::new(set, self.start.as_deref(), weight)
     }
 }
 
@@ -270,7 +262,6 @@ impl Method for Queue {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        self.steps.check(revealed.norm)?;
         let round = self.rounds + 1;
         let wait = if self.random {
             self.next_rng.clone_from(&self.rng);

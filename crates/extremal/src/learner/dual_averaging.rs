@@ -30,12 +30,12 @@ use super::{
     Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
     check_turn, decode, encode, keys, not_stored, take_turn,
 };
+use crate::Result;
 use crate::kernel;
 use crate::pair::{Gradient, Point};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result};
 
 const NAME: &str = "dual-averaging";
 
@@ -100,7 +100,7 @@ impl MakeLearner for DualAveraging {
         let state = State {
             falls,
             diameter: set.geometry().diameter,
-            scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
+            scale: keys::eta_scale(NAME, self.eta_scale)?,
             root: 0.0,
             seen: Seen::default(),
             decided: false,
@@ -163,19 +163,10 @@ impl<X: Leader> Learner for DualAverager<X> {
         let round = state.seen.rounds + 1;
         let ax = leader.dot(&gradient.row)?;
         let row_norm = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row_norm + ax + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
         let xx = leader.norm_squared();
+        let gradient = &gradient.admit(row_norm, xx)?;
         let norm = gradient.norm_from(row_norm, ax, xx);
-        let root = state.root.hypot(norm);
-        if !(root.is_finite() && ax.is_finite()) {
-            return Err(Error::Numerical {
-                round,
-                what: "a gradient overflowed".into(),
-            });
-        }
+        let root = (state.root * state.root + norm * norm).sqrt();
         let eta = state.diameter
             / match state.falls {
                 Falls::Not { bound, horizon } => bound * horizon.sqrt(),

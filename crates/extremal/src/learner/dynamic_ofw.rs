@@ -117,12 +117,6 @@ impl Method for Tracker {
         self.back.copy_from_slice(next);
         self.atom.add_to(-1.0, &mut self.back);
         step.gap = kernel::dot(revealed.g, &self.back);
-        if !step.gap.is_finite() {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient overflowed".into(),
-            });
-        }
         self.oracle.check_gap(step.gap, revealed.g)?;
         let length = kernel::norm(&self.back);
         let sigma = (step.gap / length / length / self.smoothness).min(1.0);

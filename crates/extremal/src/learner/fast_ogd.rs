@@ -88,11 +88,8 @@ impl Described for FastOgd {
 impl MakeLearner for FastOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, None, self.gradient_bound)?;
-        let lambda = self
-            .lambda
-            .map(|l| keys::positive(NAME, "lambda", l))
-            .transpose()?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let mut start = first_decision(set, self.start.as_deref())?;
         let mut projection = FastProjection::new(&**set).map_err(|e| match e {
             Error::Unsupported(why) => Error::Unsupported(format!("{NAME}: {why}")),
@@ -181,7 +178,7 @@ impl Method for Descent {
                 *way = -length * (g / norm);
             }
             self.projection.step(next, &self.way);
-            sigma = (length / norm).min(f64::MAX);
+            sigma = length / norm;
         }
         Ok(Step {
             sigma,

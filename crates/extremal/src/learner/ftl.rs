@@ -73,7 +73,7 @@ impl MakeLearner for Ftl {
         let leader = match self.lambda {
             None => Leader::Vertex(oracle_of(&**set), Atom::new()),
             Some(lambda) => {
-                let lambda = keys::positive(NAME, "lambda", lambda)?;
+                let lambda = keys::lambda(NAME, lambda)?;
                 let projection = set.projection().ok_or_else(|| {
                     Error::Unsupported(format!(
                         "{NAME} with lambda needs a projection, and set {} has none; sc-ofw needs none",

@@ -9,9 +9,6 @@ use crate::room::room;
 use crate::set::{Identity, Projection, SharedSet, Structure, check_saved_point, grown};
 use crate::{Error, Result};
 
-/// Numbers beyond this count as overflowed.
-const LARGEST: f64 = 1e300;
-
 /// A point of the set that moves against gradients.
 pub(super) trait Iterate: Point + Send + Sized {
     /// What is saved of it.
@@ -23,8 +20,8 @@ pub(super) trait Iterate: Point + Send + Sized {
     /// At `start`, or the set's centre.
     fn new(owner: &'static str, set: &SharedSet, start: Option<&[f64]>) -> Result<Self>;
 
-    /// x ← Π(keep·x + k·a), ‖a‖ = `norm`; the row fits and its numbers are finite. On an error
-    /// nothing has changed.
+    /// x ← Π(keep·x + k·a), ‖a‖ = `norm`, for a gradient that was admitted. On an error nothing has
+    /// changed.
     fn descend(&mut self, keep: f64, k: f64, row: &Row<'_>, norm: f64) -> Result<()>;
 
     fn save(&self) -> Self::Saved;
@@ -218,12 +215,6 @@ impl Iterate for Lazy {
 
     fn descend(&mut self, keep: f64, k: f64, row: &Row<'_>, norm: f64) -> Result<()> {
         let size = k.abs() * norm;
-        if !(keep.abs() * self.x.norm() + size < LARGEST) {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "a gradient overflowed".into(),
-            });
-        }
         self.x.multiply(keep);
         self.x.add(k, row, size);
         let norm = self.x.norm();

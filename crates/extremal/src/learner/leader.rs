@@ -5,12 +5,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::iterate::{Dense, Iterate, radius_of};
 use crate::pair::{Accuracy, Gradient, Point, Row, SavedScaled, Scaled};
+use crate::range::check_step;
 use crate::room::room;
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::{Error, Result, kernel};
-
-/// Numbers beyond this count as overflowed.
-const LARGEST: f64 = 1e300;
 
 /// The leader, and the sum it follows.
 pub(super) trait Leader: Point + Send + Sized {
@@ -23,7 +21,7 @@ pub(super) trait Leader: Point + Send + Sized {
     /// At x₁ = `start`, or the set's centre, with S = 0.
     fn new(owner: &'static str, set: &SharedSet, start: Option<&[f64]>) -> Result<Self>;
 
-    /// S += g and x = Π(x₁ − ηS), ‖a‖ = `norm` of the gradient's row; its numbers are finite. On
+    /// S += g and x = Π(x₁ − ηS), ‖a‖ = `norm` of the gradient's row, for one that was admitted. On
     /// an error nothing has changed.
     fn follow(&mut self, gradient: &Gradient<'_>, norm: f64, eta: f64) -> Result<()>;
 
@@ -37,13 +35,6 @@ pub(super) trait Leader: Point + Send + Sized {
 
     /// Memory for that.
     fn reserve(&mut self, dim: usize) -> Result<()>;
-}
-
-fn overflowed() -> Error {
-    Error::Numerical {
-        round: 0,
-        what: "a gradient or the sum of gradients overflowed".into(),
-    }
 }
 
 /// Every entry.
@@ -111,9 +102,7 @@ impl Leader for DenseLeader {
         next_sum.copy_from_slice(sum);
         kernel::axpy(gradient.ridge, &x.0, next_sum);
         gradient.row.add_to(gradient.scale, next_sum);
-        if !kernel::norm(next_sum).is_finite() {
-            return Err(overflowed());
-        }
+        check_step(eta * kernel::norm(next_sum))?;
         // x_{t+1} = Π(x₁ − η_t S_t)
         next.copy_from_slice(first);
         kernel::axpy(-eta, next_sum, next);
@@ -225,9 +214,6 @@ impl Leader for LazyLeader {
         // S + ρx = (1 − ρκ)S
         let keep = 1.0 - gradient.ridge * self.kappa;
         let size = gradient.scale.abs() * norm;
-        if !(keep.abs() * self.sum.norm() + size < LARGEST && keep.is_finite()) {
-            return Err(overflowed());
-        }
         self.sum.multiply(keep);
         self.sum.add(gradient.scale, &gradient.row, size);
         let norm = self.sum.norm();

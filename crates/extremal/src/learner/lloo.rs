@@ -136,7 +136,7 @@ impl MakeLearner for Lloo {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let (rho, proven) = self.rho(set)?;
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let aim = match (self.lambda, self.gradient_bound, self.horizon) {
             (Some(_), ..) if self.eta_scale.is_some() => {
                 return Err(Error::Unsupported(
@@ -144,7 +144,7 @@ impl MakeLearner for Lloo {
                 ));
             }
             (Some(lambda), ..) => Aim::Strong {
-                lambda: keys::positive(NAME, "lambda", lambda)?,
+                lambda: keys::lambda(NAME, lambda)?,
             },
             (None, Some(bound), Some(t)) => Aim::Fixed {
                 bound,
@@ -314,7 +314,7 @@ impl Method for Locally {
         if let Local::Active(active) = local {
             active.stay();
         }
-        let steep = surrogate.absorb(revealed.g, next, stiffness)?;
+        let steep = surrogate.absorb(revealed.g, next, stiffness);
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,

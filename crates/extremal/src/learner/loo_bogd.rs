@@ -43,7 +43,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::{Brought, Cip, bounded};
+use super::cip::{Brought, Cip, or_zero};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
@@ -128,13 +128,11 @@ impl Described for LooBogd {
 impl MakeLearner for LooBogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let positive = |name, value: Option<f64>| {
-            let check = |value| keys::positive(NAME, name, value);
-            value.map(check).transpose()
-        };
-        let tolerance = positive("tolerance", self.tolerance)?;
-        let lambda = positive("lambda", self.lambda)?;
-        let scale = positive("eta-scale", self.eta_scale)?.unwrap_or(1.0);
+        let tolerance = self.tolerance;
+        let tolerance = tolerance.map(|e| keys::positive(NAME, "tolerance", e));
+        let tolerance = tolerance.transpose()?;
+        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         if self.block == Some(0) {
             return Err(Error::parameter(NAME, "block", 0, "1 or more"));
         }
@@ -152,7 +150,6 @@ impl MakeLearner for LooBogd {
         let x = first_decision(set, self.start.as_deref())?;
         let method = Descent {
             diameter: set.geometry().diameter,
-            room: LARGEST_PRODUCT / radius.max(1.0),
             pace,
             scale,
             tolerance: tolerance.or(known.map(|t| 60.0 / t.sqrt())),
@@ -166,13 +163,6 @@ impl MakeLearner for LooBogd {
         acting(method, set, self.start.as_deref(), storage)
     }
 }
-
-/// A gradient whose product with points of the set may be larger is refused, so that what is
-/// accepted leaves room for its block's sum.
-const LARGEST_PRODUCT: f64 = 1e290;
-
-/// In radii: y from farther away is no other point of the ball around the set.
-const FAR: f64 = 1e16;
 
 /// Where η comes from.
 enum Pace {
@@ -188,8 +178,6 @@ struct Descent {
     cip: Cip,
     pace: Pace,
     diameter: f64,
-    /// The largest ‖g‖ that is accepted.
-    room: f64,
     scale: f64,
     /// ε/R² where it does not change.
     tolerance: Option<f64>,
@@ -292,7 +280,7 @@ impl Descent {
                 self.scale / (lambda * t)
             }
         };
-        let eta = bounded(eta, length, FAR * radius);
+        let eta = or_zero(eta);
         kernel::axpy(-eta, &self.step, &mut next.y);
         let tolerance = self.tolerance(t);
         let brought = self.cip.bring(x, &mut self.next.y, tolerance, true)?;
@@ -307,12 +295,6 @@ impl Method for Descent {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        if !(revealed.norm <= self.room) {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient is too large for sums of it to be numbers".into(),
-            });
-        }
         let t = revealed.round as f64;
         self.next.copy_from(&self.now);
         let state = &mut self.next;
@@ -385,11 +367,11 @@ impl Method for Descent {
             Pace::Adaptive => {
                 let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
                 let bound = factor * radius * now.root + now.apart + open;
-                let bound = bound.clamp(0.0, f64::MAX);
+                let bound = bound.max(0.0);
                 Some(theory::LooBogdPlayed { bound }.into())
             }
             Pace::StronglyConvex { lambda } => (self.scale == 1.0).then(|| {
-                let bound = (now.descent + now.apart + open).clamp(0.0, f64::MAX);
+                let bound = (now.descent + now.apart + open).max(0.0);
                 theory::LooOgdPlayed { bound, lambda }.into()
             }),
         }

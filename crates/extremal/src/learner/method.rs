@@ -9,6 +9,7 @@ use super::{
 };
 use crate::kernel;
 use crate::pair::{DensePair, Gradient, Point};
+use crate::range::check_size;
 use crate::set::{Identity, SharedSet, check_saved_point};
 use crate::theory::Guarantee;
 use crate::{Error, Result};
@@ -45,7 +46,7 @@ pub(super) trait Method: Send {
     }
 }
 
-/// What a round has revealed, every number of it finite.
+/// What a round has revealed: a gradient in range, or 0.
 pub(super) struct Revealed<'a> {
     /// t, from 1.
     pub round: u64,
@@ -125,21 +126,21 @@ impl<M: Method> Learner for Acting<M> {
 
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
         check_turn(self.decided)?;
-        gradient.check(self.x.dim())?;
+        gradient.row.check_shape(self.x.dim())?;
         let round = self.seen.rounds + 1;
-        let overflowed = |what: &str| Error::Numerical {
-            round,
-            what: what.into(),
-        };
+        let xx = self.x.norm_squared();
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = gradient.admit(row_norm, xx)?;
         for (g, x) in self.g.iter_mut().zip(&self.x.0) {
             *g = gradient.ridge * x;
         }
         gradient.row.add_to(gradient.scale, &mut self.g);
-        let norm = kernel::norm(&self.g);
-        let (dot, xx) = (kernel::dot(&self.g, &self.x.0), self.x.norm_squared());
-        if !(norm + dot).is_finite() {
-            return Err(overflowed("a gradient overflowed"));
+        let mut norm = kernel::norm(&self.g);
+        if !check_size("gradient", norm)? {
+            self.g.fill(0.0);
+            norm = 0.0;
         }
+        let dot = kernel::dot(&self.g, &self.x.0);
         let revealed = Revealed {
             round,
             g: &self.g,
@@ -151,7 +152,10 @@ impl<M: Method> Learner for Acting<M> {
             .plan(&revealed, &mut self.next)
             .map_err(|e| at_round(e, round))?;
         if kernel::find_not_finite(&self.next).is_some() {
-            return Err(overflowed("the next decision overflowed"));
+            return Err(Error::Numerical {
+                round,
+                what: "the next decision overflowed".into(),
+            });
         }
         self.method.commit();
         std::mem::swap(&mut self.x.0, &mut self.next);

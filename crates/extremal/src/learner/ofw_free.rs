@@ -6,8 +6,8 @@
 //! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), one Frank-Wolfe step with line search on
 //! F_t from x_t, and λ_t = λ + μ_t. With p_t = F_t(x_t) − F_t(x_{t+1}), what the step gained:
 //! `own` takes μ_{t+1} = 2p_t/(sD²); `steady` takes μ_{t+1} = ‖g_t‖/(sD), as if the losses were
-//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Where
-//! Σλ_τ would no longer be a number fit to be multiplied, μ is cut; any μ ≥ 0 keeps the guarantee.
+//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Any
+//! μ ≥ 0 keeps the guarantee.
 //!
 //! **Guarantee.** Write m_t = min F_t. Because the round's quadratic is 0 at x_t,
 //! Σ⟨g_t, x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t), which telescopes to
@@ -38,15 +38,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, not_stored, player};
 use crate::pair::{Gradient, Motion, Pair, Update};
+use crate::range::SETS;
 use crate::set::{Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "ofw-free";
-
-/// Σλ_τ times lengths of the set stays below this.
-const LARGEST_PRODUCT: f64 = 1e290;
 
 /// Where the curvature of a round comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -92,7 +90,7 @@ impl Described for OfwFree {
                 name: "lambda",
                 about: "the losses' strong convexity λ",
                 default: Some("0"),
-                allowed: "a number ≥ 0",
+                allowed: "0 to 1e50",
             },
             keys::ETA_SCALE,
             keys::START,
@@ -109,11 +107,11 @@ impl OfwFree {
     /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let lambda = self.lambda.unwrap_or(0.0);
-        if !(lambda >= 0.0 && lambda.is_finite()) {
-            let allowed = "a finite number ≥ 0";
+        if !(0.0..=*SETS.end()).contains(&lambda) {
+            let allowed = "a number between 0 and 1e50";
             return Err(Error::parameter(NAME, "lambda", lambda, allowed));
         }
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         Ok(FreeRule {
             growth: self.growth,
             lambda,
@@ -168,12 +166,6 @@ impl FreeRule {
             amount / self.diameter / self.scale
         }
     }
-
-    /// How large μ may be next to an x of norm `far`.
-    fn room(&self, far: f64) -> f64 {
-        let lengths = self.diameter.max(far) * self.diameter.max(1.0);
-        (LARGEST_PRODUCT / lengths.max(1.0) - self.beta - self.lambda).max(0.0)
-    }
 }
 
 impl Rule for FreeRule {
@@ -200,11 +192,10 @@ impl Rule for FreeRule {
         self.guessed += 0.5 * self.diameter * (self.diameter * self.next);
         self.gained += gain;
         self.left = (probe.excess() - gain).max(0.0);
-        let next = self.share(match self.growth {
+        self.next = self.share(match self.growth {
             Growth::Own => 2.0 * gain / self.diameter,
             Growth::Steady => probe.gradient_norm,
         });
-        self.next = next.min(self.room(probe.norm_squared.sqrt()));
         Ok(Played::new(sigma, &probe))
     }
 

@@ -28,6 +28,7 @@ use super::{
 };
 use crate::kernel;
 use crate::pair::{Gradient, Point};
+use crate::range::check_step;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
@@ -131,10 +132,7 @@ impl MakeLearner for Ogd {
 impl Ogd {
     fn state(&self, set: &SharedSet) -> Result<State> {
         keys::check_unneeded(NAME, None, self.gradient_bound)?;
-        let lambda = self
-            .lambda
-            .map(|l| keys::positive(NAME, "lambda", l))
-            .transpose()?;
+        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
         let schedule = self
             .schedule
             .unwrap_or(match (lambda, self.gradient_bound) {
@@ -168,7 +166,7 @@ impl Ogd {
                 _ => 0.0,
             },
             diameter: set.geometry().diameter,
-            scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
+            scale: keys::eta_scale(NAME, self.eta_scale)?,
             root: 0.0,
             seen: Seen::default(),
             decided: false,
@@ -184,7 +182,7 @@ struct State {
     gradient: f64,
     diameter: f64,
     scale: f64,
-    /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
+    /// √(Σ‖g‖²).
     root: f64,
     seen: Seen,
     decided: bool,
@@ -228,20 +226,12 @@ impl<X: Iterate> Learner for OgdLearner<X> {
         let round = state.seen.rounds + 1;
         let ax = x.dot(&gradient.row)?;
         let row_norm = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row_norm + ax + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
         let xx = x.norm_squared();
+        let gradient = &gradient.admit(row_norm, xx)?;
         let norm = gradient.norm_from(row_norm, ax, xx);
-        if !(norm.is_finite() && ax.is_finite()) {
-            return Err(Error::Numerical {
-                round,
-                what: "a gradient overflowed".into(),
-            });
-        }
-        let root = state.root.hypot(norm);
+        let root = (state.root * state.root + norm * norm).sqrt();
         let eta = state.eta(root);
+        check_step(eta * gradient.size(row_norm, xx))?;
         // x_{t+1} = Π(x_t − η_t g_t)
         let (keep, k) = (1.0 - eta * gradient.ridge, -eta * gradient.scale);
         x.descend(keep, k, &gradient.row, row_norm)

@@ -114,7 +114,7 @@ impl MakeLearner for Pairwise {
         if !(1..=1000).contains(&steps) {
             return Err(Error::parameter(NAME, "steps", steps, "1 to 1000"));
         }
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let aim = match (self.lambda, self.gradient_bound, self.horizon) {
             (Some(_), ..) if self.eta_scale.is_some() => {
                 return Err(Error::Unsupported(
@@ -123,7 +123,7 @@ impl MakeLearner for Pairwise {
                 ));
             }
             (Some(lambda), ..) => Aim::Strong {
-                lambda: keys::positive(NAME, "lambda", lambda)?,
+                lambda: keys::lambda(NAME, lambda)?,
             },
             (None, Some(bound), Some(t)) => Aim::Fixed {
                 root: bound * (t as f64).sqrt() / scale,
@@ -271,7 +271,7 @@ impl Method for Pairs {
             Aim::Gradients { scale } => self.next_root / scale,
             Aim::Strong { lambda } => lambda * t * self.diameter,
         };
-        let mut steep = self.surrogate.absorb(revealed.g, next, stiffness)?;
+        let mut steep = self.surrogate.absorb(revealed.g, next, stiffness);
         let mut played = Step {
             sigma: 0.0,
             gap: 0.0,
@@ -282,7 +282,7 @@ impl Method for Pairs {
         }
         for step in 0..self.steps {
             if step > 0 {
-                steep = self.surrogate.turn(next)?;
+                steep = self.surrogate.turn(next);
             }
             if !steep {
                 break;

@@ -70,7 +70,7 @@ impl Constants {
             reach: reach.min(geometry.diameter),
             dim: set.dim() as f64,
             diameter: geometry.diameter,
-            scale: keys::positive(name, "eta-scale", told.eta_scale.unwrap_or(1.0))?,
+            scale: keys::eta_scale(name, told.eta_scale)?,
         })
     }
 
@@ -200,12 +200,6 @@ impl<K: Kind> Perturbed<K> {
             Some((fixed, ..)) => fixed,
             None => self.next.root / self.constants.c(),
         };
-        if !(one_over_delta.is_finite() && kernel::find_not_finite(&self.next.sum).is_none()) {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "the sum of gradients overflowed".into(),
-            });
-        }
         next.fill(0.0);
         for _ in 0..self.next.samples {
             draw_from_ball(&mut self.next.rng, &mut self.direction);

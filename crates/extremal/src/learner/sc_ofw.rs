@@ -86,7 +86,7 @@ impl ScOfw {
             name: "lambda",
             why: "its surrogate is built from the losses' strong convexity",
         })?;
-        let lambda = keys::positive("sc-ofw", "lambda", lambda)?;
+        let lambda = keys::lambda("sc-ofw", lambda)?;
         let warm = self.warm.unwrap_or(0.0);
         if !(warm >= 0.0 && warm.is_finite()) {
             return Err(Error::parameter(
@@ -98,7 +98,7 @@ impl ScOfw {
         }
         let gradient = self
             .gradient_bound
-            .map(|g| keys::positive("sc-ofw", "gradient-bound", g))
+            .map(|g| keys::bound("sc-ofw", Some(g)))
             .transpose()?;
         // G is filled in when the guarantee is asked for
         let theorem = (warm == 0.0).then_some(theory::ScOfw {

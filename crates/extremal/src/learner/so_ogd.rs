@@ -28,7 +28,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::bounded;
+use super::cip::or_zero;
 use super::gauge_wrapper::{check_gauge, into_ball};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
@@ -38,9 +38,6 @@ use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
 const NAME: &str = "so-ogd";
-
-/// A gradient whose product with points of the set may be larger is refused.
-const LARGEST_PRODUCT: f64 = 1e290;
 
 /// Spec of `so-ogd`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -91,7 +88,7 @@ impl Described for SoOgd {
 impl MakeLearner for SoOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
         let radius = set.geometry().norm_bound;
@@ -111,7 +108,6 @@ impl MakeLearner for SoOgd {
             set: set.clone(),
             radius,
             inner,
-            room: LARGEST_PRODUCT / radius.max(1.0),
             pace,
             scale,
             s: vec![0.0; set.dim()],
@@ -155,8 +151,6 @@ struct Separated {
     radius: f64,
     /// r.
     inner: f64,
-    /// The largest ‖g‖ that is accepted.
-    room: f64,
     pace: Pace,
     scale: f64,
     s: Vec<f64>,
@@ -214,12 +208,6 @@ impl Method for Separated {
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         let norm = revealed.norm;
-        if !(norm <= self.room) {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient is too large for sums of it to be numbers".into(),
-            });
-        }
         let root = self.now.root.hypot(norm);
         let (eta, delta) = match self.pace {
             Pace::Fixed { eta, delta, .. } => (eta, delta),
@@ -235,7 +223,7 @@ impl Method for Separated {
             drift: self.now.drift + fall * self.now.root,
             shrunk: self.now.shrunk + delta * norm,
         };
-        let eta = bounded(eta, norm, 1e16 * self.radius);
+        let eta = or_zero(eta);
         kernel::axpy(-eta, revealed.g, next);
         let oracle_calls = self.come_back(next, eta * norm, delta)?;
         Ok(Step {
@@ -280,10 +268,7 @@ impl Method for Separated {
                 let c = self.scale;
                 let roots = (c + 1.0 / c) * now.root + now.drift / c;
                 let bound = radius * (std::f64::consts::SQRT_2 * roots + now.shrunk);
-                theory::SoOgdPlayed {
-                    bound: bound.min(f64::MAX),
-                }
-                .into()
+                theory::SoOgdPlayed { bound }.into()
             }
         })
     }

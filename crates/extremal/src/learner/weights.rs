@@ -59,13 +59,6 @@ impl Family {
     }
 }
 
-/// ω is refused where ω times lengths of the set might grow beyond this: the rounds to come take
-/// a larger one, whatever their gradients.
-const LARGEST_PRODUCT: f64 = 1e290;
-
-/// η beyond this is cut: a gradient so small that it calls for more has no weight anyway.
-const LARGEST_ETA: f64 = 1e300;
-
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 enum Mode {
     /// T and G are known.
@@ -242,7 +235,7 @@ impl Weights {
             Mode::Growing { bound, omega } => Ok(self.grown(bound, omega)),
             Mode::Adaptive { root, omega } => {
                 let root = root.hypot(pair.size_of(gradient)?);
-                self.adapted(root, omega, pair.norm_squared().sqrt())
+                Ok(self.adapted(root, omega))
             }
             Mode::Doubling(stretch) if stretch.is_guess => {
                 Ok(self.doubled(stretch, pair.size_of(gradient)?))
@@ -257,22 +250,10 @@ impl Weights {
         self.raised(omega, next, Mode::Growing { bound, omega: next })
     }
 
-    /// `far` is ‖x‖.
-    fn adapted(&self, root: f64, omega: f64, far: f64) -> Result<Turn> {
+    fn adapted(&self, root: f64, omega: f64) -> Turn {
         let growth = self.family.adaptive_growth((self.t + 1) as f64);
         let next = self.over_reach(2.0 * root) * growth;
-        let turn = self.raised(omega, next, Mode::Adaptive { root, omega: next });
-        let pull = (turn.beta * self.diameter.max(far)).max(root);
-        if pull.max(turn.beta) * self.diameter.max(1.0) <= LARGEST_PRODUCT {
-            return Ok(turn);
-        }
-        Err(Error::Numerical {
-            round: 0,
-            what: format!(
-                "a gradient overflowed the regulariser, whose weight would be {next:e} on a set of diameter {:e}",
-                self.diameter
-            ),
-        })
+        self.raised(omega, next, Mode::Adaptive { root, omega: next })
     }
 
     /// a/(D·eta-scale); 0 where the set is a point, and any weight as good.
@@ -312,15 +293,14 @@ impl Weights {
                 stretch.bound = size;
             }
             while stretch.bound < size {
-                stretch.bound = (2.0 * stretch.bound).min(f64::MAX);
+                stretch.bound *= 2.0;
             }
             fresh = true;
         }
         if fresh {
             stretch.t = 0;
             stretch.eta = if stretch.bound > 0.0 {
-                let eta = self.family.eta(self.reach, stretch.bound, stretch.span);
-                eta.min(LARGEST_ETA)
+                self.family.eta(self.reach, stretch.bound, stretch.span)
             } else {
                 0.0
             };

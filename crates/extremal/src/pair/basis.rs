@@ -1,6 +1,7 @@
 //! The numbers of [`LazyPair`](super::LazyPair): where x, c and ∇F lie over the two vectors w and
 //! u, and what keeps them accurate.
 
+use crate::range::SMALLEST_DIRECTION;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +24,8 @@ const JUMP: f64 = 10.0;
 /// ‖u‖ is kept within this factor of 1.
 const REACH: f64 = 1e50;
 
-/// Below, a direction counts as 0: its inverse would be no number.
-const SMALLEST_DIRECTION: f64 = 1e-300;
-
 /// ∇F below this share of βx is 0: coordinates can shrink far below what entries could show.
 const NEGLIGIBLE: f64 = 1e-40;
-
-/// Beyond, sums of gradients count as overflowed.
-pub(super) const LARGEST_SUM: f64 = 1e300;
 
 /// Everything that later bits depend on. Decisions are in units of the radius.
 #[derive(Serialize, Deserialize)]
@@ -134,8 +129,7 @@ impl State {
         (sound && rho.is_finite()).then(|| Change {
             delta,
             rho,
-            // not size/along, which may be a number where δ is none
-            size: (delta / k).abs() * size,
+            size: size / along.abs(),
         })
     }
 
@@ -148,8 +142,7 @@ impl State {
         let change = match self.change(k, size).filter(fits) {
             Some(change) => change,
             None => {
-                // k over the scale of c must be a number, however small the row
-                self.write_out(size.max(SMALLEST_DIRECTION * k.abs()));
+                self.write_out(size);
                 Change {
                     delta: k / self.c[1],
                     rho: 0.0,

@@ -198,7 +198,7 @@ impl Cells {
                 sums
             }
         };
-        let bb = row.square(delta, size);
+        let bb = size * size;
         gram.uu += 2.0 * bu + bb;
         gram.wu += bw + rho * (bu + bb);
         gram.ww += rho * (2.0 * bw + rho * bb);

@@ -23,11 +23,12 @@
 //! Nothing depends on features that no gradient has touched: not the numbers, not the time that a
 //! pass takes, not the saved state. More of them may come at any time ([`Pair::grow`]).
 
-use super::basis::{LARGEST_SUM, Passes, State, times};
+use super::basis::{Passes, State, times};
 use super::cells::{Cells, Gram, SavedCells};
 use super::origin::Origin;
 use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
+use crate::range::SMALLEST_DIRECTION;
 use crate::set::{SharedSet, Structure, grown};
 use crate::{Error, Result};
 
@@ -87,13 +88,6 @@ impl LazyPair {
     pub fn write_sum(&self, out: &mut [f64]) {
         self.state.cells.write(self.state.c, out);
     }
-
-    fn norm_error() -> Error {
-        Error::Numerical {
-            round: 0,
-            what: "the sum of gradients overflowed".into(),
-        }
-    }
 }
 
 impl Point for LazyPair {
@@ -137,24 +131,20 @@ impl Point for LazyPair {
 
 impl Pair for LazyPair {
     fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
-        let Self { radius, state, .. } = self;
-        let (gradient, r) = (update.gradient, *radius);
-        gradient.row.check_shape(state.cells.dim())?;
+        let gradient = update.gradient;
+        gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        // An entry that is not finite shows in the norm, so that each is looked at only then.
-        if !(row_norm + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
-        let (k, m, beta) = (update.k(), r * update.m(), r * update.beta);
+        // before anything changes
+        let gradient = &update.admit(row_norm, self.norm_squared())?;
+        let Self { radius, state, .. } = self;
+        let r = *radius;
+        let (m, beta) = (r * update.m(), r * update.beta);
+        let k = update.weight * gradient.scale;
         let size = k.abs() * row_norm;
         let pull = match &state.origin {
             Some(origin) => update.origin.abs() * origin.norm,
             None => 0.0,
         };
-        let sum = state.gram.size(state.c) + size + pull + m.abs() + beta;
-        if !(sum * r.max(1.0) < LARGEST_SUM) {
-            return Err(Self::norm_error());
-        }
 
         if update.fresh {
             state.start_over(beta, r);
@@ -163,12 +153,12 @@ impl Pair for LazyPair {
         } else {
             state.bend(m, beta);
         }
-        let row_dot = r * if size > 0.0 {
+        let row_dot = r * if size >= SMALLEST_DIRECTION {
             state.absorb(&gradient.row, k, size)
         } else {
             state.cells.dot(&gradient.row, state.x)
         };
-        if let Some(origin) = state.origin.take_if(|_| pull > 0.0) {
+        if let Some(origin) = state.origin.take_if(|_| pull >= SMALLEST_DIRECTION) {
             state.absorb(&origin.row(), update.origin, pull);
             state.origin = Some(origin);
         }

@@ -7,13 +7,13 @@
 //! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
 
 mod basis;
-mod careful;
 mod cells;
 mod dense;
 mod gradient;
 mod lazy;
 mod marks;
 mod origin;
+mod residual;
 mod scaled;
 mod sparse;
 
@@ -25,6 +25,7 @@ pub(crate) use marks::Marks;
 pub(crate) use scaled::{SavedScaled, Scaled};
 pub use sparse::SparsePair;
 
+use crate::range::check_step;
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};
 
@@ -144,13 +145,35 @@ impl<'a> Update<'a> {
 
     /// The factor of the gradient's row a in c'.
     pub fn k(&self) -> f64 {
-        self.weight * kernel::alone(&self.gradient.scale)
+        self.weight * self.gradient.scale
     }
 
     /// The factor of x in c', the gradient's ridge part and a fresh start included.
     pub fn m(&self) -> f64 {
-        let m = self.decision + self.weight * kernel::alone(&self.gradient.ridge);
+        let m = self.decision + self.weight * self.gradient.ridge;
         if self.fresh { m - self.beta } else { m }
+    }
+
+    /// The numeric door for g and weight·g, as [`Gradient::counts`].
+    #[inline(always)]
+    fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
+        let counts = self.gradient.counts(row_norm, xx)?;
+        let size = self.weight.abs() * self.gradient.size(row_norm, xx);
+        check_step(size)?;
+        Ok(counts)
+    }
+
+    /// The gradient as it counts, as [`Gradient::admit`].
+    fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
+        let scale = if self.counts(row_norm, xx)? {
+            self.gradient.scale
+        } else {
+            0.0
+        };
+        Ok(Gradient {
+            scale,
+            ..*self.gradient
+        })
     }
 }
 
@@ -204,23 +227,6 @@ impl Probe {
         }
     }
 
-    /// Itself, number by number: a probe that several ways lead to would else stay in memory,
-    /// where a call has left it, for all of them.
-    #[inline(always)]
-    fn in_registers(self) -> Self {
-        Self {
-            gap: kernel::alone(&self.gap),
-            distance_squared: kernel::alone(&self.distance_squared),
-            slope: kernel::alone(&self.slope),
-            norm_squared: kernel::alone(&self.norm_squared),
-            beta: kernel::alone(&self.beta),
-            support: kernel::alone(&self.support),
-            gradient_norm: kernel::alone(&self.gradient_norm),
-            gradient_dot: kernel::alone(&self.gradient_dot),
-            steepness: kernel::alone(&self.steepness),
-        }
-    }
-
     /// An upper bound of F(x) − min F: the gap, or what F's curvature alone leaves,
     /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
     pub fn excess(&self) -> f64 {
@@ -230,7 +236,7 @@ impl Probe {
 
     /// The σ in [0, 1] that minimises F(x + σ(v − x)).
     pub fn line_search(&self) -> f64 {
-        if self.gap <= 0.0 || self.distance_squared <= 1e-300 {
+        if self.gap <= 0.0 || self.distance_squared <= 0.0 {
             return 0.0;
         }
         let sigma = self.gap / (self.beta * self.distance_squared);
@@ -275,24 +281,16 @@ pub trait Pair: Point + Send {
     fn start(&mut self, weight: f64);
 
     /// ‖g‖ at the present decision, which some rules need before they probe; an error if the
-    /// gradient does not fit or has no norm.
+    /// gradient does not fit or is too large.
     fn size_of(&self, gradient: &Gradient<'_>) -> Result<f64> {
-        let row_dot = if gradient.ridge == 0.0 {
-            gradient.row.check_shape(self.dim())?;
-            0.0
-        } else {
-            self.dot(&gradient.row)?
+        gradient.row.check_shape(self.dim())?;
+        let (row, xx) = (kernel::norm(gradient.row.values()), self.norm_squared());
+        let gradient = gradient.admit(row, xx)?;
+        let row_dot = match gradient.ridge {
+            0.0 => 0.0,
+            _ => self.dot(&gradient.row)?,
         };
-        let row = kernel::norm(gradient.row.values());
-        let norm = gradient.norm_from(row, row_dot, self.norm_squared());
-        if norm.is_finite() {
-            return Ok(norm);
-        }
-        gradient.check_finite()?;
-        Err(Error::Numerical {
-            round: 0,
-            what: "a gradient overflowed".into(),
-        })
+        Ok(gradient.norm_from(row, row_dot, xx))
     }
 
     /// An upper bound of ‖g‖_q at the present decision, exact where that costs little.

@@ -70,7 +70,7 @@ impl Described for BoxSpec {
                 name: "lower",
                 about: "one bound, or a list",
                 default: Some("-1"),
-                allowed: "numbers up to ±1e100",
+                allowed: "numbers up to ±1e50",
             },
             Parameter {
                 name: "upper",
@@ -128,12 +128,12 @@ impl BoxSet {
             });
         }
         for (l, u) in lower.iter().zip(upper) {
-            if !(l <= u) || l.abs() > 1e100 || u.abs() > 1e100 {
+            if !(l <= u) || l.abs() > 1e50 || u.abs() > 1e50 {
                 return Err(Error::parameter(
                     "box",
                     "lower, upper",
                     format!("{l}, {u}"),
-                    "lower ≤ upper, both between -1e100 and 1e100",
+                    "lower ≤ upper, both between -1e50 and 1e50",
                 ));
             }
         }

@@ -74,12 +74,12 @@ impl CappedSimplexSet {
     /// The capped simplex with this total, at most `dim`.
     pub fn new(dim: usize, total: f64) -> Result<Self> {
         let dim = settle_dim("capped-simplex", Some(dim), None)?;
-        if !(1e-100..=dim as f64).contains(&total) {
+        if !(1e-50..=dim as f64).contains(&total) {
             return Err(Error::parameter(
                 "capped-simplex",
                 "total",
                 total,
-                "between 1e-100 and the dimension",
+                "between 1e-50 and the dimension",
             ));
         }
         Ok(Self { dim, total })

@@ -2,7 +2,6 @@
 //! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
 //! make every certificate false.
 
-use super::parts::value_of;
 use super::{Atom, AtomView, Geometry, Oracle, Set, check_direction};
 use crate::{Error, Result, kernel};
 
@@ -109,7 +108,7 @@ impl CheckedOracle {
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
             return Err(self.too_long(atom, norm));
         }
-        let here = value_of(direction, atom);
+        let here = atom.dot(direction);
         if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
             self.check_value(direction, said, here)?;
         }

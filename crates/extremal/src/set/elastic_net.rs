@@ -26,7 +26,7 @@ use super::{
     check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Result, kernel};
+use crate::{Result, kernel, range};
 
 /// Spec of [`ElasticNetBall`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,13 +52,13 @@ impl Described for ElasticNet {
                 name: "omega",
                 about: "the weight ω of the square",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             Parameter {
                 name: "tau",
                 about: "the bound τ",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             DIM,
         ],
@@ -313,9 +313,6 @@ impl Oracle for ElasticNetOracle {
     }
 }
 
-/// In units of the longest vector. Farther points are projected as if they lay here.
-const FAR: f64 = 1e100;
-
 /// z_i = (|y_i| − ma)₊/(1 + 2bm) with the m ≥ 0 that puts it on the boundary, found by Newton
 /// from the left: the level is convex and decreasing in m.
 struct ElasticNetProjection {
@@ -333,7 +330,7 @@ impl Projection for ElasticNetProjection {
             return Ok(());
         }
         let top = kernel::max_abs(x);
-        let reach = (top / spike).min(FAR);
+        let reach = (top / spike).min(range::FAR);
         // Start where the largest entry alone has come down to `first` ≤ 1, and measure the others
         // from it: far away only their distances from it count. Then z = first − (gap + n·(a +
         // 2b·first))/(grown + 2bn), n the rest of m.

@@ -24,7 +24,7 @@ use super::{
     SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result, kernel};
+use crate::{Error, Result, kernel, range};
 
 /// Spec of [`EllipsoidSet`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Described for Ellipsoid {
                 name: "axes",
                 about: "the semi-axes along the coordinates: one for all, or a list",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100, no more than a factor 1e8 apart",
+                allowed: "1e-50 to 1e50, no more than a factor 1e8 apart",
             },
             Parameter {
                 name: "matrix",
@@ -160,7 +160,7 @@ impl EllipsoidSet {
     pub fn with_matrix(rows: &[Vec<f64>], centre: &[f64]) -> Result<Self> {
         let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
         let refused = |value: String| {
-            let allowed = "symmetric and positive definite, with semi-axes from 1e-100 to 1e100 and no more than a factor 1e5 apart";
+            let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50 and no more than a factor 1e5 apart";
             Err(Error::parameter("ellipsoid", "matrix", value, allowed))
         };
         if let Some(row) = rows.iter().find(|row| row.len() != n) {
@@ -492,9 +492,6 @@ impl SmoothConstraint for Worker {
     }
 }
 
-/// In longest axes. Farther points are projected as if they lay here.
-const FAR: f64 = 1e100;
-
 impl Projection for Worker {
     /// With y along the axes, u_i = a_i·y_i/(a_i² + m) and the m that makes ‖u‖ = 1. 1/‖u‖ is
     /// concave in m and nearly straight, so that Newton comes from the left, in few steps.
@@ -510,7 +507,7 @@ impl Projection for Worker {
         let top = kernel::max_abs(&self.unit);
         self.unit.iter_mut().for_each(|u| *u /= top);
         // all lengths in longest axes
-        let reach = (top / shape.longest).min(FAR);
+        let reach = (top / shape.longest).min(range::FAR);
         let relative = |i: usize| shape.axes[i] / shape.longest;
         for (i, w) in self.along.iter_mut().enumerate() {
             *w = shape.along(i, &self.unit) * reach * relative(i);

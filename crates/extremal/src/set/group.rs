@@ -28,7 +28,7 @@ use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    bring_near, check_direction, check_point, check_radius, excess, settle_dim,
+    check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -529,7 +529,6 @@ impl Projection for GroupProjection {
         if self.ball.gauge_of(x) <= 1.0 {
             return Ok(());
         }
-        bring_near(x);
         for (norm, n) in self.norms.iter_mut().zip(self.ball.norms(x, 2.0)) {
             *norm = n;
         }
@@ -542,7 +541,6 @@ impl Projection for GroupProjection {
                 continue;
             }
             for place in range {
-                // in this order: to/from may be no normal number
                 let x = &mut x[layout.coordinate(place)];
                 *x = (*x / from) * to;
             }

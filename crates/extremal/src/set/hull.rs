@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::Nearest;
-use super::parts::{Fingerprint, check_size, value_of};
+use super::parts::{Fingerprint, check_size};
 use super::scratch::Scratch;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Polytope, Set, SharedSet, check_direction, settle_dim,
@@ -41,7 +41,7 @@ impl Described for Hull {
             name: "points",
             about: "the points, lists of one length",
             default: None,
-            allowed: "one point or more, numbers up to ±1e100",
+            allowed: "one point or more, numbers up to ±1e50",
         }],
         cost: "oracle O(d·points)",
         guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
@@ -99,12 +99,12 @@ impl HullSet {
                 found: points.len(),
             });
         }
-        if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e100)) {
+        if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e50)) {
             return Err(Error::parameter(
                 "hull",
                 "points",
                 format!("[… {v} …]"),
-                "numbers between -1e100 and 1e100",
+                "numbers between -1e50 and 1e50",
             ));
         }
         let norm_bound = points.chunks(dim).map(kernel::norm).fold(0.0, f64::max);
@@ -228,6 +228,6 @@ impl Oracle for HullOracle {
             }
         }
         atom.dense_mut(dim).copy_from_slice(best);
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 }

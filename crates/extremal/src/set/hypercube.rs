@@ -37,7 +37,7 @@ impl Described for Hypercube {
                 name: "radius",
                 about: "the largest entry r",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             Parameter {
                 name: "centred",

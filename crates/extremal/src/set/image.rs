@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SET, check_size, value_of};
+use super::parts::{Fingerprint, SET, check_size};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Set, SetSpec, SharedSet,
@@ -101,10 +101,10 @@ impl ImageSet {
         }
         let refuse = |value: String| {
             let allowed =
-                "an invertible matrix of numbers up to 1e100, with condition number 1e5 at most";
+                "an invertible matrix of numbers up to 1e50, with condition number 1e5 at most";
             Err(Error::parameter("image", "matrix", value, allowed))
         };
-        if let Some(entry) = matrix.iter().find(|v| !(v.abs() <= 1e100)) {
+        if let Some(entry) = matrix.iter().find(|v| !(v.abs() <= 1e50)) {
             return refuse(format!("[… {entry} …]"));
         }
         let Singular {
@@ -238,7 +238,7 @@ impl Oracle for ImageOracle {
         self.atom.write(&mut self.direction);
         let v = atom.dense_mut(dim);
         multiply(&self.matrix, &self.direction, v);
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 
     fn save(&self) -> Vec<f64> {

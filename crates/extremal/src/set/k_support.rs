@@ -12,11 +12,11 @@ use super::l2::{DIM, L2Ball, RADIUS, one};
 use super::scratch::Scratch;
 use super::top::Top;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Structure, bring_near,
+    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Structure,
     check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
-use crate::{Result, kernel};
+use crate::{Result, kernel, range};
 
 /// Spec of [`KSupportBall`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -246,10 +246,9 @@ impl Projection for KSupportProjection {
         if norm(x, self.k, &mut self.sizes) <= self.radius {
             return Ok(());
         }
-        bring_near(x);
-        // Points further than 1e100 radii are brought to there, and entries below 1e-150 radii to
+        // Points farther than FAR radii are brought to there, and entries below 1e-150 radii to
         // 0: it moves the answer by less than either, and squares stay in range.
-        let unit = self.radius.max(kernel::max_abs(x) / 1e100);
+        let unit = self.radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;
             if size < 1e-150 { 0.0 } else { size }

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, Structure, bring_near, check_direction, check_point, check_radius, excess,
-    settle_dim,
+    SmoothConstraint, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -33,7 +32,7 @@ pub(crate) const RADIUS: Parameter = Parameter {
     name: "radius",
     about: "the radius",
     default: Some("1"),
-    allowed: "1e-100 to 1e100",
+    allowed: "1e-50 to 1e50",
 };
 pub(crate) const DIM: Parameter = Parameter {
     name: "dim",
@@ -197,16 +196,9 @@ impl Oracle for L2Ball {
 impl Projection for L2Ball {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
-        let mut norm = kernel::norm(x);
-        if !norm.is_finite() {
-            bring_near(x);
-            norm = kernel::norm(x);
-        }
+        let norm = kernel::norm(x);
         if norm > self.radius {
-            for x in x.iter_mut() {
-                // in this order: radius/norm may be no normal number
-                *x = (*x / norm) * self.radius;
-            }
+            x.iter_mut().for_each(|x| *x *= self.radius / norm);
         }
         Ok(())
     }

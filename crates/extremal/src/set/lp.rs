@@ -10,6 +10,7 @@ use super::{
     SmoothConstraint, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
+use crate::range::{FAR, SMALLEST_DIRECTION};
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result};
 
@@ -105,17 +106,13 @@ impl LpBall {
 /// ‖x‖_p, scaled by the largest entry.
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
-    if top == 0.0 || !top.is_finite() {
+    if !(top >= SMALLEST_DIRECTION && top.is_finite()) {
         // the largest entry is looked for past NaN
         return if x.iter().any(|v| v.is_nan()) {
             f64::NAN
         } else {
             top
         };
-    }
-    if top < 1e-300 {
-        let up: Vec<f64> = x.iter().map(|v| v / top).collect();
-        return top * kernel::power_sum(&up, 1.0, Exponent::from(p)).powf(1.0 / p);
     }
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
 }
@@ -231,13 +228,8 @@ impl SmoothConstraint for LpBall {
 
     fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
         let top = kernel::max_abs(x);
-        if top < 1e-300 {
-            for (out, x) in out.iter_mut().zip(x) {
-                *out = (x / top).abs().powf(self.p - 1.0).copysign(*x);
-            }
-        } else {
-            kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
-        }
+        let top = top.max(SMALLEST_DIRECTION);
+        kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
     /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm, and its gradient has
@@ -254,18 +246,13 @@ impl Oracle for LpBall {
         check_direction(self.dim, direction)?;
         let Self { dim, p, radius } = *self;
         let top = kernel::max_abs(direction);
-        if top == 0.0 {
+        if top < SMALLEST_DIRECTION {
             atom.set_coordinate(0, radius);
             return Ok(0.0);
         }
         let exponent = Exponent::from(1.0 / (p - 1.0));
         let v = atom.dense_mut(dim);
-        let sum = if top < 1e-300 {
-            let up: Vec<f64> = direction.iter().map(|d| d / top).collect();
-            kernel::power_map(&up, 1.0, exponent, v)
-        } else {
-            kernel::power_map(direction, 1.0 / top, exponent, v)
-        };
+        let sum = kernel::power_map(direction, 1.0 / top, exponent, v);
         let kappa = -radius / sum.powf(1.0 / p);
         for v in v.iter_mut() {
             *v *= kappa;
@@ -273,10 +260,6 @@ impl Oracle for LpBall {
         Ok(kappa * sum * top)
     }
 }
-
-/// In radii. Farther points are projected as if they lay here, with a relative error of its
-/// inverse.
-const FAR: f64 = 1e100;
 
 /// Projection onto an ℓp ball: x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m such that
 /// the point lies on the sphere. Newton inside Newton, each in a form that is convex, so that it

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::range::SETS;
 use crate::spec::registry;
 use crate::{Error, Result, kernel};
 
@@ -449,14 +450,14 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
 }
 
 pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {
-    if (1e-100..=1e100).contains(&radius) {
+    if SETS.contains(&radius) {
         Ok(radius)
     } else {
         Err(Error::parameter(
             owner,
             name,
             radius,
-            "a number between 1e-100 and 1e100",
+            "a number between 1e-50 and 1e50",
         ))
     }
 }
@@ -495,12 +496,5 @@ pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
             index,
             value,
         }),
-    }
-}
-
-/// Brings a point nearer whose norm would be no number: from so far away only the direction counts.
-pub(crate) fn bring_near(x: &mut [f64]) {
-    if kernel::max_abs(x) > 1e290 {
-        x.iter_mut().for_each(|x| *x *= 1e-20);
     }
 }

@@ -1,8 +1,9 @@
 //! What sets made of other sets share.
 
-use super::{Atom, Geometry};
+use super::Geometry;
+use crate::range::COMPOSITES;
 use crate::spec::Parameter;
-use crate::{Error, Result, kernel};
+use crate::{Error, Result};
 
 pub(crate) const SET: Parameter = Parameter {
     name: "set",
@@ -29,7 +30,8 @@ pub(crate) fn check_size(
         norm_bound,
         ..
     } = geometry;
-    let fits = norm_bound <= 1e110 && (diameter == 0.0 || diameter >= 1e-110);
+    let fits =
+        norm_bound <= *COMPOSITES.end() && (diameter == 0.0 || diameter >= *COMPOSITES.start());
     if fits {
         Ok(geometry)
     } else {
@@ -37,22 +39,9 @@ pub(crate) fn check_size(
             owner,
             name,
             value,
-            "such that the set's size stays between 1e-110 and 1e110",
+            "such that the set's size stays between 1e-60 and 1e60",
         ))
     }
-}
-
-/// ⟨direction, atom⟩; ±∞ where that is no number, but not NaN as the difference of two such.
-pub(crate) fn value_of(direction: &[f64], atom: &Atom) -> f64 {
-    let value = atom.dot(direction);
-    if value.is_finite() {
-        return value;
-    }
-    let mut v = vec![0.0; direction.len()];
-    atom.write(&mut v);
-    let top = kernel::max_abs(direction);
-    let shares = direction.iter().zip(&v).map(|(d, v)| (d / top) * v);
-    top * shares.sum::<f64>()
 }
 
 /// One list out of several, each behind its length; none where they are all empty, which is asked

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::l2::DIM;
-use super::parts::{Fingerprint, value_of};
+use super::parts::Fingerprint;
 use super::scratch::Scratch;
 use super::{
     Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
@@ -36,7 +36,7 @@ impl Described for Permutahedron {
                 name: "weights",
                 about: "the vector to rearrange",
                 default: Some("1 to d"),
-                allowed: "a list of numbers up to ±1e100, not all 0",
+                allowed: "a list of numbers up to ±1e50, not all 0",
             },
             DIM,
         ],
@@ -91,21 +91,21 @@ impl PermutahedronSet {
     /// The hull of the rearrangements of these.
     pub fn new(weights: &[f64]) -> Result<Self> {
         let dim = settle_dim("permutahedron", Some(weights.len()), None)?;
-        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e100)) {
+        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e50)) {
             return Err(Error::parameter(
                 "permutahedron",
                 "weights",
                 bad,
-                "numbers between -1e100 and 1e100",
+                "numbers between -1e50 and 1e50",
             ));
         }
         let size = kernel::max_abs(weights);
-        if size < 1e-100 {
+        if size < 1e-50 {
             return Err(Error::parameter(
                 "permutahedron",
                 "weights",
                 format!("{weights:?}"),
-                "numbers of which one at least is 1e-100 or more in size",
+                "numbers of which one at least is 1e-50 or more in size",
             ));
         }
         let mut falling = weights.to_vec();
@@ -231,7 +231,7 @@ impl Oracle for PermutahedronOracle {
         for (&(_, i), &w) in self.order.iter().zip(&*self.weights) {
             v[i as usize] = w;
         }
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 }
 

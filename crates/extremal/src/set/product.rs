@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size, join, split};
 use super::{
     Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
     SharedSet, Structure, check_direction, check_point, larger, oracle_of,
@@ -308,7 +308,7 @@ impl Oracle for ProductOracle {
                 part.write(&mut v[range.clone()]);
             }
         }
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SET, check_size, value_of};
+use super::parts::{Fingerprint, SET, check_size};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
     SharedSet, SmoothConstraint, SparseAtoms, Structure, check_point, check_radius, oracle_of,
 };
+use crate::Result;
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result, kernel};
 
 /// Spec of [`ScaledSet`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Described for Scale {
                 name: "by",
                 about: "the factor τ",
                 default: None,
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             SET,
         ],
@@ -218,7 +218,7 @@ impl Oracle for ScaledOracle {
         self.inner.minimise(direction, atom)?;
         atom.scale(self.by);
         // not τ times the value: that may have underflowed
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 
     fn save(&self) -> Vec<f64> {
@@ -271,12 +271,6 @@ impl Projection for ScaledProjection {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
         let by = self.by;
-        let top = kernel::max_abs(x);
-        if !(top / by).is_finite() {
-            let allowed = "near enough to be divided by the set's factor";
-            let point = format!("[… {top:e} …]");
-            return Err(Error::parameter("scale", "point", point, allowed));
-        }
         x.iter_mut().for_each(|v| *v /= by);
         self.inner.project(x)?;
         x.iter_mut().for_each(|v| *v *= by);

@@ -37,7 +37,7 @@ impl Described for Simplex {
                 name: "total",
                 about: "the entries' total τ",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             Parameter {
                 name: "at-most",

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size, join, split};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure, bring_near,
+    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure,
     check_direction, check_point, larger, oracle_of,
 };
 use crate::spec::{Described, Entry};
@@ -196,7 +196,7 @@ impl Oracle for SumOracle {
             oracle.minimise(direction, &mut self.atom)?;
             self.atom.add_to(1.0, v);
         }
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 
     fn save(&self) -> Vec<f64> {
@@ -238,15 +238,9 @@ impl Surroundings {
 
 impl Projection for Surroundings {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        let mut far = self.away_from_base(x)?;
-        if !far.is_finite() {
-            bring_near(x);
-            far = kernel::norm(x);
-        }
+        let far = self.away_from_base(x)?;
         if far > self.radius {
-            for x in x.iter_mut() {
-                *x = (*x / far) * self.radius;
-            }
+            x.iter_mut().for_each(|x| *x *= self.radius / far);
         }
         kernel::axpy(1.0, &self.near, x);
         Ok(())

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::boxes::Bound;
-use super::parts::{Fingerprint, SET, value_of};
+use super::parts::{Fingerprint, SET};
 use super::scratch::Scratch;
 use super::{
     Atom, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec, SharedSet,
@@ -215,7 +215,7 @@ impl Oracle for TranslatedOracle {
         let v = atom.dense_mut(self.shift.len());
         v.copy_from_slice(&self.shift);
         self.atom.add_to(1.0, v);
-        Ok(value_of(direction, atom))
+        Ok(atom.dot(direction))
     }
 
     fn save(&self) -> Vec<f64> {

@@ -121,7 +121,7 @@ fn decisions_are_the_mean_of_the_corners_by_their_losses() {
 }
 
 /// A learner that does not move.
-const FROZEN: &str = "ofw-ls:horizon=1,gradient-bound=1,eta-scale=1e-300";
+const FROZEN: &str = "ofw-ls:horizon=1,gradient-bound=1,eta-scale=1e-20";
 
 /// Learners that stay at the corners, mixed by the library's other implementation.
 #[test]
@@ -300,7 +300,7 @@ fn without_constants_the_scale_of_the_gradients_does_not_matter() {
             all
         };
         let plain = run(1.0);
-        for scale in [2f64.powi(-500), 2f64.powi(500)] {
+        for scale in [2f64.powi(-300), 2f64.powi(300)] {
             for (a, b) in plain.iter().zip(&run(scale)) {
                 assert!(distance(a, b) <= 1e-9 * size * norm(a), "{text}, {scale:e}");
             }

@@ -199,7 +199,7 @@ fn nasty_streams_stay_feasible_and_reach_the_dense_surrogate() {
         for seed in 0..seeds {
             let rows = stream(name, rounds, seed);
             for &play in PLAYS {
-                for radius in [1.0, 1e-90, 1e40] {
+                for radius in [1.0, 1e-40, 1e40] {
                     let (violation, above) = nasty(name, &rows, play.scaled(radius), radius);
                     worst.0 = worst.0.max(violation);
                     if tolerance(name, play) == 1e-7 {

@@ -124,14 +124,10 @@ impl Mixture {
         }
         let xx = self.mean.norm_squared;
         let ax = gradient.row.dot(&self.mean.x);
-        let norm = gradient.norm_from(kernel::norm(gradient.row.values()), ax, xx);
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = gradient.admit(row_norm, xx)?;
+        let norm = gradient.norm_from(row_norm, ax, xx);
         let dot = gradient.scale * ax + gradient.ridge * xx;
-        if !(norm.is_finite() && dot.is_finite() && self.losses.iter().all(|l| l.is_finite())) {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "a gradient overflowed".into(),
-            });
-        }
         self.seen.largest_gradient = self.seen.largest_gradient.max(largest);
         Ok(Record {
             round: self.seen.rounds + 1,

@@ -131,7 +131,7 @@ impl MakeLearner for Ons {
         let alpha = self.exp_concavity.ok_or(missing)?;
         let alpha = keys::positive(NAME, "exp-concavity", alpha)?;
         let gradient = keys::bound(NAME, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let tolerance = keys::positive(NAME, "tolerance", self.tolerance.unwrap_or(1e-2))?;
         let steps = self.steps.unwrap_or(100);
         if steps == 0 {
@@ -210,7 +210,7 @@ impl Method for Newton {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        // divided first: a gradient of 1e300 is a direction of length 100G
+        // a gradient that breaks the bound is a direction of length 100G
         let most = BEYOND * self.gradient;
         let norm = revealed.norm;
         for (h, g) in self.h.iter_mut().zip(revealed.g) {
@@ -234,7 +234,7 @@ impl Method for Newton {
         } else {
             self.nearest.find(&wanted, next)?
         };
-        self.next_left = (self.left + found.gap).min(f64::MAX);
+        self.next_left = self.left + found.gap;
         Ok(Step {
             sigma: 1.0 / self.gamma,
             gap: f64::NAN,
@@ -273,7 +273,7 @@ impl Method for Newton {
             diameter: self.diameter,
             gamma: self.gamma,
             dim: self.h.len() as f64,
-            left: (self.left / self.gamma).min(f64::MAX / 4.0),
+            left: self.left / self.gamma,
         };
         // a smaller γ is one that a smaller α or a larger G would have
         (self.scale <= 1.0).then(|| theorem.into())

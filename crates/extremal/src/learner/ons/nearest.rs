@@ -5,9 +5,9 @@
 
 use super::factor::Factor;
 use super::mixture::Mixture;
+use crate::Result;
 use crate::kernel::{axpy, dot, norm};
 use crate::set::{Atom, CheckedOracle, Oracle, Projection, Set, SharedSet};
-use crate::{Error, Result};
 
 /// What a projection asks for.
 pub(super) struct Wanted<'a> {
@@ -172,14 +172,8 @@ impl Nearest {
         self.atom.write(&mut self.v);
         difference(x, &self.v, self.diameter, &mut self.way);
         let gap = dot(&self.gradient, &self.way);
-        if gap.is_finite() {
-            self.oracle.check_gap(gap * self.diameter, &self.gradient)?;
-            return Ok(gap);
-        }
-        Err(Error::Numerical {
-            round: 0,
-            what: "the projection overflowed".into(),
-        })
+        self.oracle.check_gap(gap * self.diameter, &self.gradient)?;
+        Ok(gap)
     }
 
     /// One step from x. False where none leads on.

@@ -26,7 +26,7 @@ LEARNERS = ["ofw", "ofw:horizon=50,gradient-bound=1", "ofw-weibel:gradient-bound
             "dual-averaging", "ogd", "loo-bogd", "delayed:delay=3"]
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=True)
-wild = st.floats(-1e150, 1e150, allow_nan=False, allow_subnormal=True)
+wild = st.floats(-1e98, 1e98, allow_nan=False, allow_subnormal=True)
 directions = arrays(np.float64, DIM, elements=wild)
 streams = st.integers(1, 40).flatmap(lambda n: arrays(np.float64, (n, DIM), elements=numbers))
 names = st.sampled_from(sorted(SETS))

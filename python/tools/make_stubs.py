@@ -37,7 +37,7 @@ KINDS = [
     ("1 to the dimension", "int"),
     ("1 to 1000", "int"),
     ("a number", "float"),
-    ("1e-100 to", "float"),
+    ("1e-50 to", "float"),
     ("> 0", "float"),
     ("<", "float"),
     ("≤", "float"),

@@ -39,13 +39,13 @@ pub(crate) const GRADIENT_BOUND: Parameter = Parameter {
     name: "gradient-bound",
     about: "a bound G of the gradients' ℓ2 norm",
     default: None,
-    allowed: "1e-100 to 1e100",
+    allowed: "a number from 1e-100 to 1e100",
 };
 pub(crate) const LAMBDA: Parameter = Parameter {
     name: "lambda",
     about: "the losses' strong convexity λ",
     default: None,
-    allowed: "1e-50 to 1e50",
+    allowed: "a number from 1e-50 to 1e50",
 };
 pub(crate) const START: Parameter = Parameter {
     name: "start",
@@ -57,7 +57,7 @@ pub(crate) const ETA_SCALE: Parameter = Parameter {
     name: "eta-scale",
     about: "factor on the theoretical step size",
     default: Some("1"),
-    allowed: "1e-20 to 1e20",
+    allowed: "a number from 1e-20 to 1e20",
 };
 
 impl Known {

@@ -90,7 +90,7 @@ impl Described for OfwFree {
                 name: "lambda",
                 about: "the losses' strong convexity λ",
                 default: Some("0"),
-                allowed: "0 to 1e50",
+                allowed: "a number from 0 to 1e50",
             },
             keys::ETA_SCALE,
             keys::START,

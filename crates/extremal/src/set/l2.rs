@@ -198,7 +198,7 @@ impl Projection for L2Ball {
         check_point(self.dim, x)?;
         let norm = kernel::norm(x);
         if norm > self.radius {
-            x.iter_mut().for_each(|x| *x *= self.radius / norm);
+            x.iter_mut().for_each(|x| *x = (*x / norm) * self.radius);
         }
         Ok(())
     }

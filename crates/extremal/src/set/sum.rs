@@ -240,7 +240,7 @@ impl Projection for Surroundings {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let far = self.away_from_base(x)?;
         if far > self.radius {
-            x.iter_mut().for_each(|x| *x *= self.radius / far);
+            x.iter_mut().for_each(|x| *x = (*x / far) * self.radius);
         }
         kernel::axpy(1.0, &self.near, x);
         Ok(())

@@ -6,6 +6,10 @@
 # The quick ones first.
 test: format lint unit docs browser python guide
 
+# One selection of packages for all tests: another one would have dependencies with other features,
+# and build them, and us, again.
+TESTED = --workspace --exclude extremal-python --locked
+
 format:
 	cargo fmt --all --check
 
@@ -13,14 +17,14 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 unit:
-	cargo test --workspace --exclude extremal-python --locked
+	cargo test $(TESTED)
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# The report in a real browser.
+# The report in a real browser. The program is built with its tests.
 browser:
-	cargo build -p extremal-cli --locked
+	cargo test $(TESTED) --test cli --no-run
 	bash tests/browser/run
 
 # The Python package, as it is installed; and its wheel, into target/wheels.
@@ -37,7 +41,7 @@ MDBOOK_VERSION = 0.5.4
 MDBOOK = target/tools/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 
 guide: $(MDBOOK)
-	cargo test -p extremal-lab --test guide --locked
+	cargo test $(TESTED) --test guide
 	$(MDBOOK) build docs
 	! grep -rnE '<(script|link|img|iframe|source)[^>]*(src|href)="(https?:)?//|class="playground' target/guide --include='*.html'
 
@@ -48,7 +52,7 @@ $(MDBOOK):
 # A million rounds where `make test` plays thousands. One test at a time, so that the progress
 # it prints can be read.
 soak:
-	EXTREMAL_SOAK=1 cargo test --workspace --exclude extremal-python --release --locked -- --nocapture --test-threads=2
+	EXTREMAL_SOAK=1 cargo test $(TESTED) --release -- --nocapture --test-threads=2
 
 bench:
 	bash bench/run

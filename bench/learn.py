@@ -1,10 +1,11 @@
 """`extremal learn` from a text file, beside other software that learns from one.
 
-    bash bench/run learn [--rows N] [--reps N] [--only REGEX]
+    bash bench/run learn [--rows N] [--reps N] [--only REGEX] [--against OLD]
 
 Every side reads the same examples from text, in one pass, and is timed from the first byte to
 the last update (Python's start and imports are not counted, ours is a whole process). The sides
-take turns. `2 cores` leaves both to each side, `1 core` pins it to one.
+take turns. `2 cores` leaves both to each side, `1 core` pins it to one. With `--against`, the other
+side is the `extremal` of an older build, and nobody else.
 """
 
 import argparse
@@ -19,6 +20,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+import against
 
 BENCH = Path(__file__).resolve().parent
 DATA = BENCH / "data"
@@ -38,6 +41,7 @@ CLASS_LEARNERS = {
     "20 classes": ["--classes", str(CLASSES)],
     "20 classes, 1 thread": ["--classes", str(CLASSES), "--threads", "1"],
 }
+PEERS = ["vw", "vw-cache", "sklearn", "river"]
 # River is some hundred times slower: a few rows tell as much.
 RIVER_ROWS = 5_000
 
@@ -78,8 +82,8 @@ def documents(rows):
     return paths
 
 
-def ours(path, flags):
-    command = [EXTREMAL, "learn", path, "--loss", "logistic", "--progress", "json", "-P", "1000000000", *flags]
+def ours(path, flags, program=EXTREMAL):
+    command = [program, "learn", path, "--loss", "logistic", "--progress", "json", "-P", "1000000000", *flags]
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - start
@@ -117,7 +121,9 @@ def main():
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--only", default="", help="a regular expression for `WORKLOAD vs PEER`")
+    parser.add_argument("--against", metavar="OLD", help="a git revision, or a built extremal: the only peer")
     options = parser.parse_args()
+    old = options.against and against.program_of(options.against, "extremal-cli", "extremal")
 
     files = {"documents": documents(options.rows)}
     for name in ("a9a", "mushrooms"):
@@ -135,23 +141,30 @@ def main():
         learners = CLASS_LEARNERS if name == "news20" else LEARNERS
         for cores in (2, 1):
             for learner, flags in learners.items():
-                for peer in ("vw", "vw-cache") if name == "news20" else ("vw", "vw-cache", "sklearn", "river"):
+                for peer in ["old"] if old else PEERS[:2] if name == "news20" else PEERS:
                     workload = f"{name} {learner} {cores} core{'s' if cores > 1 else ''}"
                     if not re.search(options.only, f"{workload} vs {peer}"):
                         continue
-                    compare(workload, svm, vw, flags, peer, cores, options.reps)
+                    compare(workload, svm, vw, flags, peer, cores, options.reps, old)
 
 
-def compare(workload, svm, vw, flags, peer, cores, reps):
+def compare(workload, svm, vw, flags, peer, cores, reps, old):
     path = vw if peer.startswith("vw") else svm
     mine, other, losses = [], [], None
     classes = CLASSES if "--classes" in flags else 0
+
+    def first():
+        return ours(svm, flags)
+
+    def second():
+        return ours(svm, flags, old) if old else theirs(peer, path, classes)
+
     with pinned(cores):
         for rep in range(reps + 1):
             if rep % 2:
-                sides = [ours(svm, flags), theirs(peer, path, classes)]
+                sides = [first(), second()]
             else:
-                sides = [theirs(peer, path, classes), ours(svm, flags)][::-1]
+                sides = [second(), first()][::-1]
             if rep > 0:  # the first warms up
                 mine.append(sides[0][1] / sides[0][0])
                 other.append(sides[1][1] / sides[1][0])

@@ -40,7 +40,7 @@ COMPARATOR_PEERS = [
 
 # Long enough for the clock, small enough for memory: at most 160 MB of rows.
 ROUNDS = {10: 1_000_000, 100: 200_000, 1_000: 20_000, 10_000: 2_000, 100_000: 200}
-# numpy pays microseconds per round whatever the dimension.
+# numpy pays microseconds per round whatever the dimension; a hedge of five is slow too.
 NUMPY_ROUNDS = ROUNDS | {10: 100_000, 100: 50_000}
 
 PEERS = {
@@ -61,6 +61,11 @@ SPARSE_BALL = "l2:10"
 ATOM_BALL = "l1:100"
 ATOM_ROUNDS = {10_000: 2_000, 100_000: 2_000, 1_000_000: 20_000, 10_000_000: 20_000}
 ATOM_DENSE_ROUNDS = DENSE_ROUNDS | {10_000_000: 5}
+
+# The learner that is chosen where nothing is said. `DEFAULT_ONCE` is what it is on the l2 ball, for
+# builds whose runner can't be asked for it: they are older than this row.
+DEFAULT_DIMENSIONS = [10, 100, 1_000]
+DEFAULT_ONCE = "hedge:base=(ofw-free:growth=steady),grid=[0.25,1,4,16],bases=[(gauge-ftrl)]"
 
 # Two correct programs round differently, and on lp balls with p < 2 in high dimension
 # the learners amplify a last-bit difference until it shows. A short game is compared
@@ -253,6 +258,12 @@ def game(algo, ball, loss, d, rounds):
     return [algo, ball_around(ball, d), loss, d, rounds, LAMBDA, stream(loss, d, rounds)]
 
 
+def default_game(learner, d, rounds):
+    """Arguments of our runner: the learner, by its spec or `default`, on the dense logistic stream."""
+    ball, radius = ball_around("l2", d).split(":")
+    return ["play", learner, "dense", f"{ball}:radius={radius}", "logistic", d, rounds, stream("logistic", d, rounds)]
+
+
 def human(speed):
     if speed >= 1e6:
         return f"{speed / 1e6:.2f}M"
@@ -362,6 +373,21 @@ class Bench:
                     for ball in ("l2", "l1.5")
                 )
                 result = duel(l2, l1_5, self.reps)
+                speeds = human(result.first_speed), human(result.second_speed)
+                self.row(f"d={d}", *speeds, result.spread(), "; ".join(result.notes()))
+
+    def default(self, dimensions):
+        self.section(
+            "The price of the default, a hedge of five: ours, logistic, l2",
+            ["dimension", "ofw-ls", "default", "time default / time ofw-ls [spread]", "notes"],
+            [30, 8, 8, 36, 0],
+        )
+        for d in dimensions:
+            if self.wanted(f"price of default d={d}"):
+                rounds = NUMPY_ROUNDS[d]
+                alone = [self.ours, *game("ofw-ls", "l2", "logistic", d, rounds)]
+                default = [self.ours, *default_game("default", d, rounds)]
+                result = duel((alone, rounds), (default, rounds), self.reps)
                 speeds = human(result.first_speed), human(result.second_speed)
                 self.row(f"d={d}", *speeds, result.spread(), "; ".join(result.notes()))
 
@@ -483,12 +509,14 @@ def main():
         if options.quick:
             bench.dense(GAMES[:1], ["l2", "l1.5"], [10, 1_000, 100_000])
             bench.shape([1_000, 100_000])
+            bench.default([100])
             bench.sparse([10_000, 1_000_000])
             bench.atoms([1_000_000])
             bench.comparators()
         else:
             bench.dense(GAMES, BALLS, ROUNDS)
             bench.shape([d for d in ROUNDS if d >= 1_000])
+            bench.default(DEFAULT_DIMENSIONS)
             bench.sparse(SPARSE_DIMENSIONS)
             bench.ages(SPARSE_AGES)
             bench.atoms(ATOM_ROUNDS)

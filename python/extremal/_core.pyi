@@ -82,7 +82,7 @@ class Set:
     def __hash__(self) -> int: ...
     @staticmethod
     def custom(
-        oracle: Callable[[_Vector], ArrayLike],
+        oracle: Callable[[_Vector], ArrayLike | tuple[ArrayLike, float]],
         *,
         dim: int,
         diameter: float,

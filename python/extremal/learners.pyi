@@ -131,7 +131,6 @@ def hedge(
     base: str | None = None,
     key: str | None = None,
     grid: ArrayLike | None = None,
-    radii: ArrayLike | None = None,
     bases: Sequence[str] | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...

@@ -30,8 +30,9 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
     ----------
     oracle : callable
         Given a direction, a float64 array, returns a point v of the set that minimises
-        ``direction @ v``: any array of that length. What it raises comes out of the learner's call,
-        which then has changed nothing.
+        ``direction @ v``: any array of that length. An oracle that only comes near the minimum
+        returns ``(v, floor)``, where no point of the set is below ``floor``; certificates then use
+        the floor. What it raises comes out of the learner's call, which then has changed nothing.
     dim : int
         The dimension.
     diameter : float

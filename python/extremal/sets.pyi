@@ -36,7 +36,7 @@ __all__ = [
 
 def from_spec(spec: str, dim: int | None = None) -> Set: ...
 def custom(
-    oracle: Callable[[NDArray[np.float64]], ArrayLike],
+    oracle: Callable[[NDArray[np.float64]], ArrayLike | tuple[ArrayLike, float]],
     *,
     dim: int,
     diameter: float,

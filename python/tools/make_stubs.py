@@ -37,7 +37,7 @@ KINDS = [
     ("1 to the dimension", "int"),
     ("1 to 1000", "int"),
     ("a number", "float"),
-    ("1e-100 to", "float"),
+    ("1e-50 to", "float"),
     ("> 0", "float"),
     ("<", "float"),
     ("≤", "float"),
@@ -124,7 +124,7 @@ def module(about, own, made, names=()):
 def stubs():
     storage = 'storage: Literal["dense", "lazy", "sparse"] = "dense"'
     custom = [
-        "oracle: Callable[[NDArray[np.float64]], ArrayLike]", "*", "dim: int", "diameter: float",
+        "oracle: Callable[[NDArray[np.float64]], ArrayLike | tuple[ArrayLike, float]]", "*", "dim: int", "diameter: float",
         "norm_bound: float | None = None", "inner_radius: float | None = None",
         "strong_convexity: float | None = None", "centre: ArrayLike | None = None",
         "violation: Callable[[NDArray[np.float64]], float] | None = None", 'name: str = "custom"']

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use extremal::learner::{LearnerSpec, Storage};
+use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Gradient;
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
@@ -92,7 +92,7 @@ pub fn oracle([d, t, file]: [&str; 3]) -> Result<(), Failure> {
     )
 }
 
-/// The library plays all rows.
+/// The library plays all rows; LEARNER may be `default`.
 pub fn play(
     [learner, storage, set, loss]: [&str; 4],
     [d, t, file]: [&str; 3],
@@ -100,13 +100,16 @@ pub fn play(
     let data = Data::read(d, t, file)?;
     let (rows, labels) = data.parts();
     let set = set.parse::<SetSpec>()?.build(Some(data.dim))?;
-    let spec: LearnerSpec = learner.parse()?;
     let storage = match storage {
         "lazy" => Storage::Lazy,
         "dense" => Storage::Dense,
         _ => return Err(format!("no storage `{storage}`").into()),
     };
     let objective = Objective::new(loss.parse::<LossSpec>()?.build()?, 0.0)?;
+    let spec: LearnerSpec = match learner {
+        "default" => default_for(&*set, &objective, storage),
+        text => text.parse()?,
+    };
     let stream = || DenseStream {
         rows,
         labels,

@@ -10,11 +10,11 @@ use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
 use std::time::Instant;
 
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::{self, Method, Options, Sum};
 use extremal::learner::ofw_ls::OfwLs;
 use extremal::learner::sc_ofw::ScOfw;
-use extremal::learner::{Known, Learner, LearnerSpec, Player, Rule, Storage};
+use extremal::learner::{Acting, Known, Learner, LearnerSpec, OnPair, Rule, Storage, on_pair};
 use extremal::loss::logistic::Logistic;
 use extremal::loss::squared::Squared;
 use extremal::loss::{Loss, Objective};
@@ -150,13 +150,13 @@ fn main() -> Result<(), Failure> {
             let geometry = set.geometry();
             // As a program would that knows its learner and its loss when it is compiled.
             let pair = || Ok::<_, Failure>(DensePair::new(set.clone(), None)?);
-            let ofw_ls = || Ok(Player::new("ofw-ls", line_search.rule(&geometry)?, pair()?));
+            let ofw_ls = || {
+                let rule = line_search.rule(&geometry)?;
+                Ok(on_pair("ofw-ls", rule, pair()?, geometry))
+            };
             let sc_ofw = || {
-                Ok(Player::new(
-                    "sc-ofw",
-                    strongly_convex.rule(&geometry)?,
-                    pair()?,
-                ))
+                let rule = strongly_convex.rule()?;
+                Ok(on_pair("sc-ofw", rule, pair()?, geometry))
             };
             let logistic = Objective::new(Arc::new(Logistic {}), 0.0)?;
             let squared = Objective::new(Arc::new(Squared {}), ridge)?;
@@ -246,20 +246,10 @@ where
         let mut learner = learner()?;
         let learner = learner.learner();
         let start = Instant::now();
-        let mut clock = || start.elapsed().as_secs_f64();
-        let rounds = rounds as u64;
-        let summary = game::play(
-            learner,
-            &mut stream(),
-            objective,
-            rounds,
-            &mut clock,
-            None,
-            None,
-            |_| Ok(()),
-        )?;
+        let summary = Game::default().play(learner, &mut stream(), objective, rounds as u64)?;
+        let seconds = start.elapsed().as_secs_f64();
         let loss = summary.total_loss / summary.rounds as f64;
-        Ok([summary.seconds, loss, figure(learner.decision())])
+        Ok([seconds, loss, figure(learner.decision())])
     })
 }
 
@@ -281,7 +271,7 @@ trait Borrowed {
     fn learner(&mut self) -> &mut Self::Learner;
 }
 
-impl<R: Rule + 'static, P: Pair + 'static> Borrowed for Player<R, P> {
+impl<R: Rule + 'static, P: Pair + 'static> Borrowed for Acting<OnPair<R, P>> {
     type Learner = Self;
     fn learner(&mut self) -> &mut Self {
         self

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use extremal::game;
+use extremal::game::Game;
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::logistic::Logistic;
 use extremal::loss::squared::Squared;
@@ -42,16 +42,11 @@ pub fn report(
             dim,
             next: 0,
         };
-        let summary = game::play(
-            &mut *learner,
-            &mut stream,
-            &objective,
-            rounds as u64,
-            &mut || 0.0,
-            None,
-            Some(&*set),
-            |_| Ok(()),
-        )?;
+        let summary = Game {
+            meter: None,
+            watch: Some(&*set),
+        }
+        .play(&mut *learner, &mut stream, &objective, rounds as u64)?;
         println!(
             "{} {} {:e} {text}",
             summary.total_loss / rounds as f64,

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::{self, Options, Sum};
 use extremal::learner::{Learner, LearnerSpec, Storage, default_for};
 use extremal::loss::{LossSpec, Objective};
@@ -229,15 +229,11 @@ impl Field {
         let mut before = 0;
         for (look, best) in self.looks.iter().zip(&recorded.best) {
             let start = Instant::now();
-            let summary = game::play(
+            let summary = Game::default().play(
                 &mut *learner,
                 &mut replay,
                 &self.objective,
                 (look - before) as u64,
-                &mut || 0.0,
-                None,
-                None,
-                |_| Ok(()),
             )?;
             seconds += start.elapsed().as_secs_f64();
             total += summary.total_loss;

@@ -99,7 +99,7 @@ impl Error {
     /// Whether the numbers broke down, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
         match self {
-            Self::Library { why, .. } => matches!(why, extremal::Error::Numerical { .. }),
+            Self::Library { why, .. } => why.is_numerical(),
             Self::NotFinite { .. } | Self::Contradiction { .. } => true,
             Self::Both { first, .. } => first.is_numerical(),
             _ => false,

@@ -1,7 +1,6 @@
 //! Learners. Threads take turns at each.
 
-use extremal::learner::{LearnerSpec, Record, Storage, default_for};
-use extremal::pair::Gradient;
+use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::theory::{LossFacts, Trivial, is_vacuous};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -70,23 +69,6 @@ impl Learner {
     }
 }
 
-/// Decides, unless that has been done, and observes; or changes nothing.
-fn whole_round(
-    learner: &mut dyn extremal::learner::Learner,
-    gradient: &Gradient<'_>,
-) -> extremal::Result<Record> {
-    let mine = match learner.decide() {
-        Ok(_) => true,
-        Err(extremal::Error::OutOfTurn(_)) => false,
-        Err(e) => return Err(e),
-    };
-    let record = learner.observe(gradient);
-    if mine && record.is_err() {
-        learner.withdraw();
-    }
-    record
-}
-
 #[pymethods]
 impl Learner {
     /// A learner from its spec, on a set; with `state`, as it was then.
@@ -123,7 +105,8 @@ impl Learner {
         Ok(default_for(&*set.set, &objective, storage_of(storage)?).to_string())
     }
 
-    /// The decision of this round: a new array, or `out` filled and returned.
+    /// The decision of this round: a new array, or `out` filled and returned. It stays the same
+    /// until `observe` ends the round.
     #[pyo3(signature = (out=None))]
     fn decide<'py>(
         &self,
@@ -149,24 +132,20 @@ impl Learner {
                     slice.len()
                 )));
             }
-            match held.decide() {
-                // shown already, and still the same
-                Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
-                Err(e) => return Err(self.failed(py, &e)),
-            }
-            held.decision().write(slice);
+            let decision = held.decide().map_err(|e| self.failed(py, &e))?;
+            decision.write(slice);
         }
         Ok(out)
     }
 
-    /// Takes the gradient at the decision, and ends the round. A decision that was not looked at
-    /// was made all the same. A gradient is a float64 array, a pair (indices, values), or one row of
+    /// Takes the gradient at the decision, and ends the round. `decide` need not be called before.
+    /// A gradient is a float64 array, a pair (indices, values), or one row of
     /// a scipy sparse matrix; anything else is copied.
     fn observe(&self, py: Python<'_>, gradient: &Bound<'_, PyAny>) -> PyResult<()> {
         let taken = Taken::any(gradient, self.set.get().set.dim())?;
         let gradient = taken.gradient()?;
         let mut held = self.hold(py)?;
-        let record = whole_round(&mut *held, &gradient);
+        let record = held.observe(&gradient);
         drop(held);
         record.map(|_| ()).map_err(|e| self.failed(py, &e))
     }

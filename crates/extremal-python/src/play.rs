@@ -1,9 +1,10 @@
 //! Whole runs without Python in between. They come back every now and then, so that signals are
 //! heard and progress can be shown.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use extremal::game::{self, Turn};
+use extremal::game::{Game, Turn};
 use extremal::learner::Record;
 use extremal::loss::{Evaluation, Objective};
 use extremal::pair::Point;
@@ -46,38 +47,20 @@ impl Records<'_> {
         if let Some(all) = &mut self.0 {
             let row = &mut all[round * COLUMNS..][..COLUMNS];
             let calls = f64::from(record.oracle_calls);
-            write(
-                row,
+            row.copy_from_slice(&[
                 *value,
                 *prediction,
                 record.sigma,
                 record.gap,
                 record.gradient_norm,
                 calls,
-            );
+            ]);
         }
     }
 }
 
-/// Number by number, and by itself: otherwise two that were just stored are loaded as one vector, for
-/// which a processor waits some twenty cycles, with records or without.
-#[inline(never)]
-fn write(
-    row: &mut [f64],
-    value: f64,
-    prediction: f64,
-    sigma: f64,
-    gap: f64,
-    norm: f64,
-    calls: f64,
-) {
-    row.copy_from_slice(&[value, prediction, sigma, gap, norm, calls]);
-}
-
-/// A stream that ends once the call has taken long enough. It looks at the clock now and then: more
-/// seldom where rounds are short.
-struct Spell<S> {
-    stream: S,
+/// How long a call has taken. It looks at the clock now and then: more seldom where rounds are short.
+struct Spell {
     begun: Instant,
     /// When the clock was last looked at: how long after the beginning.
     looked: Duration,
@@ -89,16 +72,22 @@ struct Spell<S> {
     left: usize,
 }
 
-impl<S> Spell<S> {
-    fn new(stream: S, dim: usize) -> Self {
+impl Spell {
+    fn new(dim: usize) -> Self {
         Self {
-            stream,
             begun: Instant::now(),
             looked: Duration::ZERO,
             glance: 1,
             most: (2_000_000 / (dim + 1)).clamp(1, 256),
             left: 1,
         }
+    }
+
+    /// Counts a round: whether there is time for another.
+    #[inline(always)]
+    fn goes_on(&mut self) -> bool {
+        self.left -= 1;
+        self.left > 0 || self.look()
     }
 
     /// Looks at the clock: whether there is time left.
@@ -115,21 +104,6 @@ impl<S> Spell<S> {
         }
         self.left = self.glance;
         now <= SPELL
-    }
-}
-
-impl<S: extremal::stream::Stream> extremal::stream::Stream for Spell<S> {
-    #[inline(always)]
-    fn next(&mut self, decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
-        if self.left == 0 && !self.look() {
-            return Ok(None);
-        }
-        self.left -= 1;
-        self.stream.next(decision)
-    }
-
-    fn row_bound(&self) -> f64 {
-        self.stream.row_bound()
     }
 }
 
@@ -211,37 +185,26 @@ impl Playing<'_, '_> {
 /// and what went wrong. A round that went wrong has changed nothing.
 fn run(
     learner: &mut AnyLearner,
-    stream: impl extremal::stream::Stream,
+    mut stream: impl extremal::stream::Stream,
     objective: &Objective,
     rounds: usize,
     records: &mut Records<'_>,
     total: &mut f64,
 ) -> (usize, extremal::Result<()>) {
-    // a decision that was shown before is part of the first round
-    let shown = match learner.decide() {
-        Ok(_) => false,
-        Err(extremal::Error::OutOfTurn(_)) => true,
-        Err(e) => return (0, Err(e)),
-    };
-    if !shown {
-        learner.withdraw();
-    }
     let mut played = 0;
-    let note = |turn: Turn<'_>| {
+    let mut spell = Spell::new(learner.dim());
+    let note = |turn: &Turn<'_>| {
         *total += turn.evaluation.value;
-        records.note(played, turn.evaluation, turn.record);
+        records.note(played, &turn.evaluation, &turn.record);
         played += 1;
-        Ok(())
+        if spell.goes_on() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(Ok(()))
+        }
     };
-    let mut spell = Spell::new(stream, learner.dim());
     let rounds = rounds as u64;
-    let clock = &mut || 0.0;
-    let result = game::play(
-        learner, &mut spell, objective, rounds, clock, None, None, note,
-    );
-    if result.is_err() && !(shown && played == 0) {
-        learner.withdraw();
-    }
+    let result = Game::default().play_while(learner, &mut stream, objective, rounds, note);
     (played, result.map(|_| ()))
 }
 

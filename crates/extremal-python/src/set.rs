@@ -3,15 +3,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use extremal::set::image::ImageSet;
+use extremal::set::affine::AffineSet;
 use extremal::set::product::ProductSet;
-use extremal::set::scale::ScaledSet;
 use extremal::set::sum::SumSet;
-use extremal::set::translate::TranslatedSet;
 use extremal::set::{Atom, CustomSet, Geometry, SetSpec, SharedSet};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::arrays::vector;
 use crate::errors::{Raised, raise, raise_or};
@@ -85,14 +84,16 @@ impl Set {
         let slot = raised.clone();
         let minimise = move |direction: &[f64], v: &mut [f64]| {
             Python::attach(|py| {
-                let mut call = || -> PyResult<()> {
+                let mut call = || -> PyResult<Option<f64>> {
                     let answer = oracle.call1(py, (direction.to_pyarray(py),))?;
-                    fill(answer.bind(py), v)
+                    let (point, floor) = split_floor(answer.bind(py))?;
+                    fill(&point, v)?;
+                    Ok(floor)
                 };
                 call().map_err(|e| slot.keep(e))
             })
         };
-        let mut set = CustomSet::new(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
+        let mut set = CustomSet::inexact(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
         set = set.with_centre(&centre).map_err(|e| raise(&e))?;
         if let Some(violation) = violation {
             let slot = raised.clone();
@@ -131,13 +132,13 @@ impl Set {
             ("product", _, []) => ProductSet::new(parts).map(|set| Arc::new(set) as SharedSet),
             ("sum", _, []) => SumSet::new(parts).map(|set| Arc::new(set) as SharedSet),
             ("translate", [set], shift) => {
-                TranslatedSet::new(set.clone(), shift).map(|set| Arc::new(set) as SharedSet)
+                AffineSet::translated(set.clone(), shift).map(|set| Arc::new(set) as SharedSet)
             }
             ("scale", [set], [by]) => {
-                ScaledSet::new(set.clone(), *by).map(|set| Arc::new(set) as SharedSet)
+                AffineSet::scaled(set.clone(), *by).map(|set| Arc::new(set) as SharedSet)
             }
             ("image", [set], matrix) => {
-                ImageSet::new(set.clone(), matrix).map(|set| Arc::new(set) as SharedSet)
+                AffineSet::image(set.clone(), matrix).map(|set| Arc::new(set) as SharedSet)
             }
             _ => return Err(PyValueError::new_err(format!("no {kind} is made of these"))),
         };
@@ -319,6 +320,17 @@ fn with_dim(spec: SetSpec, dim: usize) -> SetSpec {
     let joint = if text.contains(':') { ',' } else { ':' };
     // one that has it already is not read with another
     format!("{text}{joint}dim={dim}").parse().unwrap_or(spec)
+}
+
+/// The point and the floor of an answer `(v, floor)`, or the point alone.
+fn split_floor<'py>(answer: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Option<f64>)> {
+    if let Ok(pair) = answer.cast::<PyTuple>()
+        && pair.len() == 2
+        && pair.get_item(0)?.extract::<f64>().is_err()
+    {
+        return Ok((pair.get_item(0)?, Some(pair.get_item(1)?.extract()?)));
+    }
+    Ok((answer.clone(), None))
 }
 
 /// Writes what a user's function returned: any array of numbers of that length.

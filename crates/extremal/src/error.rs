@@ -24,6 +24,18 @@ pub enum Error {
         /// The offending number.
         value: f64,
     },
+    /// A gradient is too large. One that is too small counts as 0.
+    #[error(
+        "{what} of size {size:e}: the largest allowed is {largest:e}. Divide the losses, or the features, by a constant"
+    )]
+    Range {
+        /// What it is.
+        what: &'static str,
+        /// Its norm.
+        size: f64,
+        /// The largest that is allowed.
+        largest: f64,
+    },
     /// An index points outside the vector.
     #[error("{what}: index {index} is outside the dimension {dim}")]
     Index {
@@ -34,7 +46,7 @@ pub enum Error {
         /// The dimension.
         dim: usize,
     },
-    /// `decide` and `observe` must alternate.
+    /// A planned round is committed or discarded before anything else.
     #[error("out of turn: {0}")]
     OutOfTurn(&'static str),
     /// A parameter is outside its range.
@@ -58,6 +70,18 @@ pub enum Error {
         name: &'static str,
         /// What it is needed for.
         why: &'static str,
+    },
+    /// A learner needs something that the set does not have.
+    #[error("{learner} can't play set {set}: it needs {needs}. These learners can: {}", instead.join(", "))]
+    CannotPlay {
+        /// The learner.
+        learner: &'static str,
+        /// The set's name.
+        set: String,
+        /// What the learner needs.
+        needs: &'static str,
+        /// Learners that play the set.
+        instead: Vec<&'static str>,
     },
     /// Two pieces do not go together.
     #[error("{0}")]
@@ -113,6 +137,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether numbers are too large or broke down, rather than the input being wrong.
+    pub fn is_numerical(&self) -> bool {
+        matches!(self, Self::Numerical { .. } | Self::Range { .. })
+    }
+
     /// A parameter out of range.
     pub(crate) fn parameter(
         owner: &'static str,

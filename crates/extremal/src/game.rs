@@ -1,147 +1,236 @@
-//! The loop: a learner against a stream. The caller passes a clock and looks on.
+//! The body of a round, and the loop around it: a learner against a stream.
+
+use std::ops::ControlFlow;
 
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective, Scratch};
+use crate::pair::Point;
 use crate::rounding::Wide;
 use crate::set::Set;
-use crate::stream::Stream;
+use crate::stream::{Round, Stream};
 use crate::{Error, Result};
 
-/// One round as an onlooker sees it.
+/// A round that was played.
+#[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     /// The learner's record.
-    pub record: &'a Record,
+    pub record: Record,
     /// The loss at the decision played.
-    pub evaluation: &'a Evaluation<'a>,
-    /// The label.
-    pub label: f64,
-    /// Losses so far, this round's included.
-    pub total_loss: f64,
-    /// The decision's violation, where it was looked at.
-    pub violation: Option<f64>,
+    pub evaluation: Evaluation<'a>,
+    /// A bound on the rounding error of the loss; 0 where no meter was given.
+    pub rounding: f64,
 }
 
-/// A run's sums.
+/// Plays one round: the learner decides, the loss is evaluated at its decision, and the learner
+/// observes the gradient. The meter, if there is one, sees the same round. An error changes
+/// nothing.
+///
+/// `scratch` is memory for gradients that have to be written out. Reuse it from round to round.
+///
+/// ```
+/// use extremal::{game, learner::LearnerSpec, loss::{LossSpec, Objective, Scratch}, pair::Row,
+///     set::SetSpec, stream::Round};
+/// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+/// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
+/// let objective = Objective::new("squared".parse::<LossSpec>()?.build()?, 0.0)?;
+/// let mut scratch = Scratch::default();
+/// let example = Round { row: Row::Dense(&[0.6, 0.8]), label: 2.0, weight: 1.0 };
+/// let turn = game::round(&mut *learner, &objective, example, None, &mut scratch)?;
+/// assert_eq!(turn.evaluation.value, 2.0); // ½(⟨a, 0⟩ − 2)²
+/// assert_eq!(learner.rounds(), 1);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[inline(always)]
+pub fn round<'a, L, F>(
+    learner: &mut L,
+    objective: &Objective<F>,
+    given: Round<'a>,
+    meter: Option<&mut Meter>,
+    scratch: &'a mut Scratch,
+) -> Result<Turn<'a>>
+where
+    L: Learner + ?Sized,
+    F: Loss + ?Sized,
+{
+    let turn = body(learner, objective, |_| Ok(Some(given)), meter, scratch)?;
+    Ok(turn.expect("a round was given"))
+}
+
+/// The round that `next` gives once it is shown the decision, if it gives one.
+#[inline(always)]
+fn body<'a, L, F>(
+    learner: &mut L,
+    objective: &Objective<F>,
+    next: impl FnOnce(&dyn Point) -> Result<Option<Round<'a>>>,
+    mut meter: Option<&mut Meter>,
+    scratch: &'a mut Scratch,
+) -> Result<Option<Turn<'a>>>
+where
+    L: Learner + ?Sized,
+    F: Loss + ?Sized,
+{
+    let decision = learner.decide()?;
+    let Some(given) = next(decision)? else {
+        return Ok(None);
+    };
+    let evaluation =
+        objective.evaluate_in(given.row, given.label, given.weight, decision, scratch)?;
+    let sight = match &mut meter {
+        Some(meter) => Some(meter.look(decision, objective, &given, &evaluation)?),
+        None => None,
+    };
+    let record = learner.observe(&evaluation.gradient)?;
+    let mut rounding = 0.0;
+    if let (Some(meter), Some(sight)) = (meter, sight) {
+        rounding = sight.loss_error;
+        meter.note(sight, &evaluation.gradient);
+    }
+    Ok(Some(Turn {
+        record,
+        evaluation,
+        rounding,
+    }))
+}
+
+/// The sums of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Summary {
     /// Rounds played.
     pub rounds: u64,
     /// Σ f_t(x_t), the ridge term included.
     pub total_loss: f64,
-    /// A bound of how far [`Summary::total_loss`] is off by rounding; 0 where no meter was given.
+    /// A bound on the rounding error of [`Summary::total_loss`]; 0 where no meter was given.
     pub rounding: f64,
-    /// The same without the ridge term.
+    /// The same total without the ridge term.
     pub data_loss: f64,
-    /// The largest violation seen, where looked at.
+    /// The largest violation, where decisions were checked.
     pub largest_violation: Option<f64>,
-    /// Seconds by the caller's clock.
-    pub seconds: f64,
 }
 
-/// Plays up to `rounds` rounds, fewer if the stream ends.
-///
-/// `meter` certifies the regret and `watch` checks every decision against a set, at O(d) per round;
-/// both may be left out. `onlooker` sees every round; an error from it ends the run.
+/// A learner against a stream, and what is computed beside the rounds. Both fields may be left out.
 ///
 /// ```
-/// use extremal::{game, hindsight::Meter, learner::LearnerSpec, loss::{LossSpec, Objective},
+/// use extremal::{game::Game, hindsight::Meter, learner::LearnerSpec, loss::{LossSpec, Objective},
 ///     set::SetSpec, stream::StreamSpec};
 /// let set = "l2:dim=5".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "ofw-ls:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 /// let mut stream = "drift".parse::<StreamSpec>()?.build(5, 0)?;
 /// let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
 /// let mut meter = Meter::of(&set, &objective);
-/// let summary = game::play(&mut *learner, &mut *stream, &objective, 1000, &mut || 0.0,
-///     Some(&mut meter), Some(&*set), |_| Ok(()))?;
+/// let game = Game { meter: Some(&mut meter), watch: Some(&*set) };
+/// let summary = game.play(&mut *learner, &mut *stream, &objective, 1000)?;
 /// assert_eq!(summary.rounds, 1000);
 /// assert!(summary.largest_violation.unwrap() <= 1e-9);
 /// assert!(meter.certificate(1)?.regret <= learner.guarantee().unwrap().bound(1000.0));
 /// # Ok::<(), extremal::Error>(())
 /// ```
-#[allow(clippy::too_many_arguments)] // each is a part of the game, and none has a default
-pub fn play<L, S, F>(
-    learner: &mut L,
-    stream: &mut S,
-    objective: &Objective<F>,
-    rounds: u64,
-    clock: &mut dyn FnMut() -> f64,
-    mut meter: Option<&mut Meter>,
-    watch: Option<&dyn Set>,
-    mut onlooker: impl FnMut(Turn<'_>) -> Result<()>,
-) -> Result<Summary>
-where
-    L: Learner + ?Sized,
-    S: Stream + ?Sized,
-    F: Loss + ?Sized,
-{
-    let start = clock();
-    let mut summary = Summary::default();
-    let mut total = Wide::default();
-    let mut x = watch.map(|set| vec![0.0; set.dim()]);
-    let mut scratch = Scratch::default();
-    if let Some(set) = watch.filter(|set| set.dim() != learner.dim()) {
-        return Err(Error::Size {
-            what: "decision",
-            expected: set.dim(),
-            found: learner.dim(),
-        });
+#[derive(Default)]
+pub struct Game<'a> {
+    /// Certifies the regret.
+    pub meter: Option<&'a mut Meter>,
+    /// Checks every decision against this set, at O(d) per round.
+    pub watch: Option<&'a dyn Set>,
+}
+
+impl Game<'_> {
+    /// Plays up to `rounds` rounds, fewer if the stream ends.
+    pub fn play<L, S, F>(
+        self,
+        learner: &mut L,
+        stream: &mut S,
+        objective: &Objective<F>,
+        rounds: u64,
+    ) -> Result<Summary>
+    where
+        L: Learner + ?Sized,
+        S: Stream + ?Sized,
+        F: Loss + ?Sized,
+    {
+        let go_on = |_: &Turn<'_>| ControlFlow::Continue(());
+        self.play_while(learner, stream, objective, rounds, go_on)
     }
-    for _ in 0..rounds {
-        // The turn is taken once there is a round to play: a stream that ends, or fails, or an
-        // example that can't be read leaves the learner between rounds.
-        let decision = learner.decision();
-        let violation = match (watch, &mut x) {
-            (Some(set), Some(x)) => {
-                decision.write(x);
-                set.violation(x)
-            }
-            _ => None,
-        };
-        let Some(round) = stream.next(decision)? else {
-            break;
-        };
-        let evaluation =
-            objective.evaluate_in(round.row, round.label, round.weight, decision, &mut scratch)?;
-        // A turn that an earlier error left open goes on: its decision is still the same.
-        match learner.decide() {
-            Ok(_) | Err(Error::OutOfTurn(_)) => {}
-            Err(e) => return Err(e),
+
+    /// The same, and shows `onlooker` every round after it was played. `Break(Ok(()))` stops the run,
+    /// `Break(Err(…))` fails it.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use extremal::{game::Game, learner::LearnerSpec, loss::{LossSpec, Objective}, set::SetSpec,
+    ///     stream::StreamSpec};
+    /// let set = "l2:dim=5".parse::<SetSpec>()?.build(None)?;
+    /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
+    /// let mut stream = "drift".parse::<StreamSpec>()?.build(5, 0)?;
+    /// let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
+    /// let mut loss = 0.0;
+    /// let summary = Game::default().play_while(
+    ///     &mut *learner, &mut *stream, &objective, 1_000_000,
+    ///     |turn| {
+    ///         loss += turn.evaluation.value;
+    ///         if loss < -20.0 { ControlFlow::Break(Ok(())) } else { ControlFlow::Continue(()) }
+    ///     },
+    /// )?;
+    /// assert!(summary.rounds < 1000 && summary.total_loss < -19.9);
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    pub fn play_while<L, S, F>(
+        self,
+        learner: &mut L,
+        stream: &mut S,
+        objective: &Objective<F>,
+        rounds: u64,
+        mut onlooker: impl FnMut(&Turn<'_>) -> ControlFlow<Result<()>>,
+    ) -> Result<Summary>
+    where
+        L: Learner + ?Sized,
+        S: Stream + ?Sized,
+        F: Loss + ?Sized,
+    {
+        let Self { mut meter, watch } = self;
+        if let Some(set) = watch.filter(|set| set.dim() != learner.dim()) {
+            return Err(Error::Size {
+                what: "decision",
+                expected: set.dim(),
+                found: learner.dim(),
+            });
         }
-        let sight = match &mut meter {
-            Some(meter) => {
-                let decision = learner.decision();
-                let example = (&round.row, round.label, round.weight);
-                let length = meter.length_of(decision);
-                let error = objective.rounding(example, &evaluation, decision, length);
-                // The loss is off by this much, and so is the line through it.
-                summary.rounding += error;
-                Some((meter.look(decision, &evaluation.gradient)?, error))
+        let mut summary = Summary::default();
+        let mut total = Wide::default();
+        let mut x = vec![0.0; watch.map_or(0, |set| set.dim())];
+        let mut scratch = Scratch::default();
+        for _ in 0..rounds {
+            let mut violation = None;
+            let turn = body(
+                learner,
+                objective,
+                |decision| {
+                    violation = watch.and_then(|set| {
+                        decision.write(&mut x);
+                        set.violation(&x)
+                    });
+                    stream.next(decision)
+                },
+                meter.as_deref_mut(),
+                &mut scratch,
+            )?;
+            let Some(turn) = turn else {
+                break;
+            };
+            summary.rounds += 1;
+            total.add(turn.evaluation.value);
+            summary.rounding += turn.rounding;
+            summary.data_loss += turn.evaluation.data_value;
+            if let Some(v) = violation {
+                // NaN is no feasible point either
+                let v = if v.is_nan() { f64::INFINITY } else { v };
+                summary.largest_violation = Some(summary.largest_violation.unwrap_or(0.0).max(v));
             }
-            None => None,
-        };
-        let record = learner.observe(&evaluation.gradient)?;
-        if let (Some(meter), Some((sight, error))) = (&mut meter, sight) {
-            meter.note(sight, &evaluation.gradient);
-            meter.allow(error);
+            if let ControlFlow::Break(outcome) = onlooker(&turn) {
+                outcome?;
+                break;
+            }
         }
-        summary.rounds += 1;
-        total.add(evaluation.value);
         summary.total_loss = total.value();
-        summary.data_loss += evaluation.data_value;
-        if let Some(v) = violation {
-            // NaN is no feasible point either
-            let v = if v.is_nan() { f64::INFINITY } else { v };
-            summary.largest_violation = Some(summary.largest_violation.unwrap_or(0.0).max(v));
-        }
-        onlooker(Turn {
-            record: &record,
-            evaluation: &evaluation,
-            label: round.label,
-            total_loss: summary.total_loss,
-            violation,
-        })?;
+        Ok(summary)
     }
-    summary.seconds = clock() - start;
-    Ok(summary)
 }

@@ -65,8 +65,8 @@ fn any_number_of_threads_learns_the_same() {
 }
 
 #[test]
-fn an_overflow_in_one_class_leaves_all_of_them_where_they_were() {
-    let folder = Folder::new("overflow");
+fn a_gradient_out_of_range_for_one_class_leaves_all_of_them_where_they_were() {
+    let folder = Folder::new("range");
     let good = "1 | f:1\n".repeat(200);
     // the hinge of the third class is at rest here, those of the others are not
     let data = folder.write("data.vw", format!("{good}2 1e300 | f:1e10\n1 | f:1\n"));
@@ -84,7 +84,7 @@ fn an_overflow_in_one_class_leaves_all_of_them_where_they_were() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{message}");
         assert!(
-            message.contains("data.vw:201") && message.contains("overflow"),
+            message.contains("data.vw:201") && message.contains("largest allowed"),
             "{message}"
         );
         assert!(std::fs::read(&model).unwrap() == std::fs::read(&expected).unwrap());

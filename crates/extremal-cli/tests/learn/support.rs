@@ -217,12 +217,7 @@ pub const GAMES: &[&[&str]] = &[
     &["--set", "l2:radius=3", "--learner", "gauge-ftrl"],
     &["--set", "l2:radius=3", "--learner", "ogd"],
     &["--set", "l2:radius=3", "--learner", "ofw-free"],
-    &[
-        "--set",
-        "l2:radius=3",
-        "--learner",
-        "hedge:base=(gauge-ftrl),radii=[0.25,0.5,1]",
-    ],
+    &["--set", "l2:radius=3", "--learner", "coin-ftrl:stake=0.01"],
     &["--set", "l1:radius=3", "--learner", "ofw-ls"],
     &[
         "--set",

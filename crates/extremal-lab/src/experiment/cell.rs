@@ -1,6 +1,8 @@
 //! One cell: a learner with one step size on one problem, for one horizon and one seed.
 
-use extremal::game;
+use std::ops::ControlFlow;
+
+use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Record, Seen};
 use extremal::pair::{Gradient, Point};
@@ -14,7 +16,7 @@ use crate::error::{Context, Error, Result};
 use crate::norms;
 use crate::surrogate::Follower;
 
-/// Seconds since some moment. The lab hands it on to the game, which has none.
+/// Seconds since some moment.
 pub type Clock<'a> = &'a (dyn Fn() -> f64 + Sync);
 
 /// Oracle calls spent on a certificate for strongly convex losses.
@@ -182,9 +184,6 @@ struct Observed<'a> {
 }
 
 impl Learner for Observed<'_> {
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
     fn decide(&mut self) -> extremal::Result<&dyn Point> {
         self.inner.decide()
     }
@@ -200,14 +199,23 @@ impl Learner for Observed<'_> {
         self.seconds += clock() - start;
         record
     }
-    fn withdraw(&mut self) {
-        self.inner.withdraw();
-    }
     fn decision(&self) -> &dyn Point {
         self.inner.decision()
     }
-    fn rounds(&self) -> u64 {
-        self.inner.rounds()
+    fn plan(&mut self, gradient: &Gradient<'_>) -> extremal::Result<Record> {
+        self.inner.plan(gradient)
+    }
+    fn commit(&mut self) {
+        self.inner.commit();
+    }
+    fn discard(&mut self) {
+        self.inner.discard();
+    }
+    fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+        self.inner.grow(dim)
+    }
+    fn reserve(&mut self, dim: usize) -> extremal::Result<()> {
+        self.inner.reserve(dim)
     }
     fn guarantee(&self) -> Option<Guarantee> {
         self.inner.guarantee()
@@ -292,24 +300,25 @@ impl Cell<'_> {
         let mut comparators = Vec::new();
         for (i, &round) in looks.iter().enumerate() {
             let mut stop = false;
-            let summary = game::play(
+            let game = Game {
+                meter: Some(&mut meter),
+                watch: Some(&*problem.set),
+            };
+            let summary = game.play_while(
                 &mut learner,
                 &mut *stream,
                 &problem.objective,
                 round - played,
-                &mut || 0.0,
-                Some(&mut meter),
-                Some(&*problem.set),
                 |turn| {
                     gradient = gradient.max(turn.record.gradient_norm);
-                    stop = stop || stopped();
-                    if stop { Err(enough()) } else { Ok(()) }
+                    stop = stopped();
+                    stop_if(stop)
                 },
             );
+            let summary = summary.context(here)?;
             if stop {
                 return Ok(None);
             }
-            let summary = summary.context(here)?;
             if summary.rounds < round - played {
                 return Err(Error::Unsupported(format!(
                     "{}: the stream ends before round {round}",
@@ -413,23 +422,20 @@ impl Cell<'_> {
         for &round in looks {
             let rounds = round - played;
             let mut stop = false;
-            let played_on = game::play(
+            let played_on = Game::default().play_while(
                 &mut learner,
                 &mut *stream,
                 &problem.objective,
                 rounds,
-                &mut || 0.0,
-                None,
-                None,
                 |_| {
-                    stop = stop || stopped();
-                    if stop { Err(enough()) } else { Ok(()) }
+                    stop = stopped();
+                    stop_if(stop)
                 },
             );
+            played_on.context(here)?;
             if stop {
                 return Ok(None);
             }
-            played_on.context(here)?;
             played = round;
             seconds.push(learner.seconds);
         }
@@ -437,9 +443,12 @@ impl Cell<'_> {
     }
 }
 
-/// Ends a game that is to stop; nobody sees it.
-fn enough() -> extremal::Error {
-    extremal::Error::Unsupported("asked to stop".into())
+fn stop_if(stop: bool) -> ControlFlow<extremal::Result<()>> {
+    if stop {
+        ControlFlow::Break(Ok(()))
+    } else {
+        ControlFlow::Continue(())
+    }
 }
 
 /// A sum that keeps what rounding would lose (Neumaier 1974).

@@ -22,8 +22,6 @@ pub(super) struct Played {
     pub rounds: usize,
     /// Why the next one was not.
     pub failed: Option<extremal::Error>,
-    /// Whether some models have played it all the same: they no longer go together.
-    pub torn: bool,
 }
 
 /// Plays examples in turn, on up to `threads` threads.
@@ -55,18 +53,16 @@ pub(super) fn play(
             }
         }
     });
-    let ends = lanes.iter().map(|lane| lane.rounds.len());
-    let rounds = ends.clone().min().unwrap_or(0);
-    let torn = ends.max().unwrap_or(0) > rounds;
+    let rounds = lanes
+        .iter()
+        .map(|lane| lane.rounds.len())
+        .min()
+        .unwrap_or(0);
     let failed = lanes
         .iter_mut()
         .filter(|lane| lane.rounds.len() == rounds)
         .find_map(|lane| lane.failed.take());
-    Played {
-        rounds,
-        failed,
-        torn,
-    }
+    Played { rounds, failed }
 }
 
 impl Lane {

@@ -49,9 +49,9 @@ fn at_line(error: extremal::Error, file: &str, example: &Example<'_>) -> Error {
         _ => format!("{} features", example.indices.len()),
     };
     match error {
-        extremal::Error::Numerical { .. } => Error::Library {
+        why if why.is_numerical() => Error::Library {
             context: format!("{file}:{}", example.line),
-            why: error,
+            why,
         },
         error => Error::from(extremal_data::Error::Parse {
             file: file.into(),

@@ -225,7 +225,6 @@ impl Run<'_> {
     fn last_line(&mut self, test: Option<Value>, end: &Result<End>) -> Value {
         let certified = match self.session.rounds() {
             0 => None,
-            _ if self.session.is_torn() => None,
             _ => self.session.certify().ok(),
         };
         let counters = self.session.counters();

@@ -417,8 +417,7 @@ impl<'a> Run<'a> {
 
     /// An example that could not be played is left out, or ends the run.
     fn refuse(&mut self, error: extremal::Error, file: &str, example: &Example<'_>) -> Result<()> {
-        let numerical = matches!(error, extremal::Error::Numerical { .. });
-        if self.options.on_error == OnError::Skip && !numerical {
+        if self.options.on_error == OnError::Skip && !error.is_numerical() {
             self.skipped += 1;
             self.session.pass_over();
             return Ok(());
@@ -483,20 +482,10 @@ impl<'a> Run<'a> {
             (Ok(_), Err(then)) => Err(then),
             (Err(first), Err(then)) => Err(first.then(then)),
         };
-        let played = if self.session.is_torn() {
-            let why = "some classes were a round ahead of others, so that the model is not saved";
-            let unsaved = self
-                .options
-                .model
-                .as_ref()
-                .map_or(Ok(()), |_| Err(Error::Unsupported(why.into())));
-            also(played, unsaved)
-        } else {
-            // The round before an error is the last one: what it left is worth keeping.
-            let played = also(played, self.report_last());
-            let played = also(played, self.write_certificate());
-            also(played, self.save())
-        };
+        // The round before an error is the last one: what it left is worth keeping.
+        let played = also(played, self.report_last());
+        let played = also(played, self.write_certificate());
+        let played = also(played, self.save());
         match self.flush() {
             // all was played: there is nothing left to go on with
             Err(error) if error.is_closed_pipe() => played,

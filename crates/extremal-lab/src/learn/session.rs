@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use extremal::game::{self, Turn};
 use extremal::hindsight::{ByNorm, Meter};
 use extremal::kernel;
 use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
 use extremal::set::{SharedSet, Structure};
+use extremal::stream;
 use extremal::theory::{Trivial, Watched, is_vacuous};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
@@ -83,26 +85,20 @@ impl Track {
             indices: example.indices,
             values: example.values,
         };
-        let decision = self.learner.decision();
-        let evaluation =
-            objective.evaluate_in(row, label, example.weight, decision, &mut self.scratch)?;
-        let sight = if matches!(evaluation.gradient.row, Row::Sparse { .. }) {
-            self.meter
-                .look_at(decision, &evaluation.gradient, evaluation.prediction)?
-        } else {
-            self.meter.look(decision, &evaluation.gradient)?
+        let given = stream::Round {
+            row,
+            label,
+            weight: example.weight,
         };
-        let length = self.meter.length_of(decision);
-        let played = (&row, label, example.weight);
-        let error = objective.rounding(played, &evaluation, decision, length);
-        match self.learner.decide() {
-            // a turn that an error left open goes on
-            Ok(_) | Err(extremal::Error::OutOfTurn(_)) => {}
-            Err(error) => return Err(error),
-        }
-        let record = self.learner.observe(&evaluation.gradient)?;
-        self.meter.note(sight, &evaluation.gradient);
-        self.meter.allow(error);
+        let Turn {
+            record, evaluation, ..
+        } = game::round(
+            &mut *self.learner,
+            objective,
+            given,
+            Some(&mut self.meter),
+            &mut self.scratch,
+        )?;
         let round = Round {
             prediction: evaluation.prediction,
             loss: evaluation.data_value,
@@ -125,7 +121,6 @@ pub struct Session {
     grows: bool,
     point: Vec<f64>,
     lanes: Vec<Lane>,
-    torn: bool,
     /// So many features were found to leave memory to spare.
     roomy: usize,
     /// Those that the plan has.
@@ -196,7 +191,6 @@ impl Session {
             grows,
             point: Vec::new(),
             lanes: Vec::new(),
-            torn: false,
             roomy: 0,
             columns: None,
         })
@@ -298,8 +292,7 @@ impl Session {
         Ok(())
     }
 
-    /// One example: predicts, then learns. On an error nothing has changed, but see
-    /// [`Session::is_torn`].
+    /// One example: predicts, then learns. On an error nothing has changed.
     pub fn play(&mut self, example: &Example<'_>) -> extremal::Result<Round> {
         if self.learns_classes() {
             let mut rounds = Vec::with_capacity(1);
@@ -331,18 +324,11 @@ impl Session {
         threads: usize,
         rounds: &mut Vec<Round>,
     ) -> extremal::Result<()> {
-        // Numbers that may overflow for one class and not for another: one example at a time, and
-        // with a way back.
-        let huge = examples.iter().any(is_huge);
-        if huge && examples.len() > 1 {
-            return examples
-                .iter()
-                .try_for_each(|one| self.play_classes(&[*one], threads, rounds));
-        }
         let mut misfit = Ok(());
         let mut fitting = 0;
         for example in examples {
-            misfit = self.fit(example);
+            // A gradient that one class refuses and another does not would part them.
+            misfit = self.check(example).and_then(|()| self.fit(example));
             if misfit.is_err() {
                 break;
             }
@@ -352,7 +338,6 @@ impl Session {
         if examples.is_empty() {
             return misfit;
         }
-        let before = if huge { self.snapshot()? } else { Vec::new() };
         let Self {
             tracks,
             lanes,
@@ -368,27 +353,17 @@ impl Session {
             self.count(example, &round);
             rounds.push(round);
         }
-        if played.torn {
-            self.torn = before.is_empty();
-            for (track, (learner, meter)) in self.tracks.iter_mut().zip(&before) {
-                track.learner.load(learner)?;
-                track.meter.load(meter)?;
-            }
-        }
         played.failed.map_or(misfit, Err)
     }
 
-    /// All models as they are.
-    fn snapshot(&self) -> extremal::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-        let all = self.tracks.iter();
-        all.map(|track| Ok((track.learner.save()?, track.meter.save()?)))
-            .collect()
-    }
-
-    /// Whether an error has left some classes a few rounds ahead of others. Such a session can't
-    /// go on, and is not worth saving.
-    pub fn is_torn(&self) -> bool {
-        self.torn
+    /// Errors if a class could refuse the gradient of an example.
+    fn check(&self, example: &Example<'_>) -> extremal::Result<()> {
+        let row = Row::Sparse {
+            indices: example.indices,
+            values: example.values,
+        };
+        let reach = self.tracks[0].set.geometry().norm_bound;
+        self.objective.check_size(&row, 1.0, example.weight, reach)
     }
 
     fn count(&mut self, example: &Example<'_>, round: &Round) {
@@ -413,7 +388,7 @@ impl Session {
         for track in &self.tracks {
             let decision = track.learner.decision();
             self.point.clear();
-            let found = if let Structure::Ball { p: 2.0, radius } = track.set.structure() {
+            let found = if let Structure::Euclidean { radius } = track.set.structure() {
                 // what is not 0 is enough, and may be little of a large dimension
                 decision.for_each_nonzero(&mut |_, v| self.point.push(v));
                 let gauge = kernel::norm(&self.point) / radius;
@@ -527,12 +502,6 @@ fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<P
     } else {
         Proven::Bound(report.bound)
     })
-}
-
-/// Whether an example has numbers that nothing learnt from survives.
-fn is_huge(example: &Example<'_>) -> bool {
-    let sum: f64 = example.values.iter().map(|v| v.abs()).sum();
-    !(sum * example.weight.max(1.0) < 1e100)
 }
 
 /// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.

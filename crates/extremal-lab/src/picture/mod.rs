@@ -1,12 +1,14 @@
 //! A learner in the plane, round by round: the set, the decisions, what the oracle returned, and
 //! the decision that would have been best.
 
+use extremal::Error;
+use extremal::game::{self, Turn};
 use extremal::hindsight::{Options, Sum, solve};
-use extremal::learner::{Learner, Record};
-use extremal::loss::{Objective, Scratch};
+use extremal::learner::Learner;
+use extremal::loss::{Evaluation, Objective, Scratch};
 use extremal::pair::{Gradient, Point, Row};
-use extremal::set::{Atom, Oracle, SetSpec, SharedSet, Structure};
-use extremal::stream::StreamSpec;
+use extremal::set::{Atom, Oracle, SetSpec, SharedSet};
+use extremal::stream::{Round, StreamSpec};
 
 use crate::error::{Context, Result};
 use crate::results::Step;
@@ -96,33 +98,28 @@ pub fn draw(
     let mut hindsight = Hindsight::new(&plane.set, objective).context(here)?;
     let mut scratch = Scratch::default();
     let mut steps = Vec::new();
+    let mut x = vec![0.0; dim];
     for _ in 0..rounds {
-        let x = player.decision();
-        let Some(round) = stream.next(&x).context(here)? else {
+        let decision = player.learner.decide().context(here)?;
+        decision.write(&mut x);
+        let Some(round) = stream.next(decision).context(here)? else {
             break;
         };
-        let Ok(evaluation) =
-            objective.evaluate_in(round.row, round.label, round.weight, &x, &mut scratch)
-        else {
+        let (evaluation, atoms) = match player.play(objective, round, &mut scratch) {
             // a loss that this stream's rows have no value of, of wealth below 0 for example
-            return Ok(None);
+            Err(Error::Label { .. } | Error::Prediction { .. }) => return Ok(None),
+            played => played.context(here)?,
         };
-        let mut g = vec![0.0; dim];
-        evaluation
-            .gradient
-            .row
-            .add_to(evaluation.gradient.scale, &mut g);
-        for (g, x) in g.iter_mut().zip(&x.0) {
-            *g += evaluation.gradient.ridge * x;
-        }
-        let atoms = player.observe(&evaluation.gradient).context(here)?;
+        let Gradient { row, scale, ridge } = evaluation.gradient;
+        let mut g: Vec<f64> = x.iter().map(|x| ridge * x).collect();
+        row.add_to(scale, &mut g);
         let mut row = vec![0.0; dim];
         round.row.add_to(1.0, &mut row);
         let regret = hindsight
             .note(row, round.label, round.weight, evaluation.value, &g)
             .context(here)?;
         steps.push(Step {
-            x: plane.point(&x.0),
+            x: plane.point(&x),
             gradient: plane.direction(&g),
             atoms: atoms.iter().map(|atom| plane.point(atom)).collect(),
             regret,
@@ -156,7 +153,7 @@ impl Player {
     ) -> Option<Self> {
         let (recorder, log) = Recorder::around(set, false);
         let learner = build(&recorder).ok()?;
-        let shadow = matches!(set.structure(), Structure::Ball { .. }).then(|| {
+        let shadow = set.structure().as_ball().is_some().then(|| {
             let (recorder, log) = Recorder::around(set, true);
             // one that plays nothing but balls forms its own atoms, if it has any
             let learner = build(&recorder).ok()?;
@@ -172,32 +169,26 @@ impl Player {
         })
     }
 
-    fn decision(&self) -> At {
-        let mut x = vec![0.0; self.learner.dim()];
-        self.learner.decision().write(&mut x);
-        At(x)
+    /// Plays a round; the loss, and the atoms that were asked for.
+    fn play<'a>(
+        &mut self,
+        objective: &Objective,
+        round: Round<'a>,
+        scratch: &'a mut Scratch,
+    ) -> extremal::Result<(Evaluation<'a>, Vec<Vec<f64>>)> {
+        let Turn {
+            record, evaluation, ..
+        } = game::round(&mut *self.learner, objective, round, None, scratch)?;
+        let mut atoms = self.log.take();
+        if let Some((shadow, log)) = &mut self.shadow {
+            shadow.observe(&evaluation.gradient)?;
+            let asked = log.take();
+            if atoms.is_empty() && record.oracle_calls > 0 {
+                atoms = asked;
+            }
+        }
+        Ok((evaluation, atoms))
     }
-
-    /// Ends a round; the atoms that were asked for in it.
-    fn observe(&mut self, gradient: &Gradient<'_>) -> extremal::Result<Vec<Vec<f64>>> {
-        let record = play(&mut *self.learner, gradient)?;
-        let atoms = self.log.take();
-        let Some((shadow, log)) = &mut self.shadow else {
-            return Ok(atoms);
-        };
-        play(&mut **shadow, gradient)?;
-        let asked = log.take();
-        Ok(if atoms.is_empty() && record.oracle_calls > 0 {
-            asked
-        } else {
-            atoms
-        })
-    }
-}
-
-fn play(learner: &mut dyn Learner, gradient: &Gradient<'_>) -> extremal::Result<Record> {
-    learner.decide()?;
-    learner.observe(gradient)
 }
 
 /// The rounds so far, for what would have been best.
@@ -246,7 +237,8 @@ impl<'a> Hindsight<'a> {
         self.loss += loss;
         if self.objective.is_linear() {
             self.sum.iter_mut().zip(g).for_each(|(sum, g)| *sum += g);
-            return Ok(self.loss - self.oracle.minimise(&self.sum, &mut self.atom)?);
+            let found = self.oracle.minimise(&self.sum, &mut self.atom)?;
+            return Ok(self.loss - found.floor);
         }
         self.kept.push(Row::Dense(&row), label, weight)?;
         self.rounds.push(Kept { row, label, weight });

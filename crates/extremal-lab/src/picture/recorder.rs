@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use extremal::set::{
-    Atom, Curvature, Geometry, Oracle, Polytope, Projection, Set, SharedSet, SmoothConstraint,
-    Structure,
+    Atom, Facts, Geometry, Minimum, Oracle, Projection, Set, SharedSet, SmoothConstraint, Structure,
 };
 
 /// The atoms since they were last looked at.
@@ -67,18 +66,12 @@ impl Set for Recorder {
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.inner.violation(x)
     }
-    fn structure(&self) -> Structure {
+    fn facts(&self) -> Facts {
+        let mut facts = self.inner.facts();
         if self.general {
-            Structure::General
-        } else {
-            self.inner.structure()
+            facts.structure = Structure::General;
         }
-    }
-    fn polytope(&self) -> Option<Polytope> {
-        self.inner.polytope()
-    }
-    fn curvature(&self) -> Option<Curvature> {
-        self.inner.curvature()
+        facts
     }
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         self.inner.gauge(x)
@@ -111,17 +104,11 @@ struct RecordingOracle {
 }
 
 impl Oracle for RecordingOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<f64> {
-        let value = self.inner.minimise(direction, atom)?;
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<Minimum> {
+        let found = self.inner.minimise(direction, atom)?;
         let mut written = vec![0.0; self.dim];
         atom.write(&mut written);
         self.log.push(written);
-        Ok(value)
-    }
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-    fn load(&mut self, saved: &[f64]) -> extremal::Result<()> {
-        self.inner.load(saved)
+        Ok(found)
     }
 }

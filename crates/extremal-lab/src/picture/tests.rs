@@ -302,7 +302,7 @@ fn decisions_are_the_same_bits_with_and_without_a_recorder() {
                         scale: 1.0,
                         ridge: 0.1,
                     };
-                    let records = [&mut plain, &mut recorded].map(|l| play(&mut **l, &gradient));
+                    let records = [&mut plain, &mut recorded].map(|l| l.observe(&gradient));
                     let [a, b] = records.map(|r| format!("{:?}", r.unwrap()));
                     assert_eq!(a, b, "{example}");
                 }

@@ -194,8 +194,6 @@ impl Follower {
         };
         next.write(&mut self.point);
         self.nearest.copy_from_slice(&self.target);
-        // as if it were the first: what is asked in between makes no difference
-        self.projection.forget();
         self.projection.project(&mut self.nearest).ok()?;
         let (mut square, mut slope) = (0.0, 0.0);
         for ((x, y), z) in self.point.iter().zip(&self.nearest).zip(&self.target) {

@@ -330,6 +330,7 @@ fn a_target_far_outside_leaves_the_gap_its_digits() {
     let (gap, lemma) = follower.gap(&x).unwrap();
     // ‖x − z‖² − ‖y − z‖² = 2‖z‖(1 − cos φ) = 4‖z‖ sin²(φ/2)
     let exact = 4.0 * far * (angle / 2.0).sin().powi(2);
-    assert!((gap / exact - 1.0).abs() < 1e-6, "{gap} {exact}");
+    // one rounding of the projection is 2e-6 of the gap
+    assert!((gap / exact - 1.0).abs() < 1e-5, "{gap} {exact}");
     assert_eq!(lemma, None);
 }

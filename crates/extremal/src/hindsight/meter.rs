@@ -5,23 +5,31 @@ use serde::{Deserialize, Serialize};
 use super::sparse::Saved;
 use crate::kernel;
 use crate::learner::{Certificate, Level};
-use crate::loss::{Loss, Objective};
+use crate::loss::{Evaluation, Loss, Objective};
 use crate::pair::{Accuracy, Gradient, Point, Row};
 use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{
     Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, Structure, grown, norm_p,
 };
+use crate::stream::Round;
 use crate::{Error, Result};
 
 /// What a round adds to a [`Meter`].
-pub struct Sight {
+pub(crate) struct Sight {
     played: f64,
+    /// The factor of the gradient's row, 0 where that counts as 0.
+    scale: f64,
     /// The factor of x in g − λx beyond the gradient's row.
     rest: f64,
     /// How far `played` may be off by rounding, and a bound of ‖g − λx‖.
     error: f64,
     size: f64,
+    /// A bound of ‖x‖.
+    length: f64,
+    /// How far the loss, and the line that its gradient gives, may be off by rounding
+    /// ([`Objective::rounding`]): certificates are raised by both.
+    pub loss_error: f64,
 }
 
 /// Watches a run and certifies its regret. It keeps its own sums: a learner may forget.
@@ -107,20 +115,33 @@ impl Meter {
 
     /// Notes a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
-        let sight = self.look(x, gradient)?;
+        let sight = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
         self.note(sight, gradient);
         Ok(())
     }
 
-    /// What a round adds, before it is certain that it was played. Nothing changes.
-    pub fn look(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<Sight> {
-        let dot = x.dot(&gradient.row)?;
-        self.look_at(x, gradient, dot)
+    /// What a round of these losses adds, before it is certain that it was played. Nothing changes.
+    pub(crate) fn look<L: Loss + ?Sized>(
+        &mut self,
+        x: &dyn Point,
+        objective: &Objective<L>,
+        given: &Round<'_>,
+        evaluation: &Evaluation<'_>,
+    ) -> Result<Sight> {
+        // The gradient's row is the round's own, unless it had to be written out.
+        let dot = match objective.written_form() {
+            None => evaluation.prediction,
+            Some(_) => x.dot(&evaluation.gradient.row)?,
+        };
+        let mut sight = self.look_at(x, &evaluation.gradient, dot)?;
+        let example = (&given.row, given.label, given.weight);
+        // The loss is off by this much, and so is the line through it.
+        sight.loss_error = objective.rounding(example, evaluation, x, sight.length);
+        Ok(sight)
     }
 
-    /// The same for whoever knows ⟨a, x⟩ of the gradient's row: an
-    /// [`Evaluation`](crate::loss::Evaluation) has it, unless its gradient had to be written out.
-    pub fn look_at(&mut self, x: &dyn Point, gradient: &Gradient<'_>, dot: f64) -> Result<Sight> {
+    /// The same of a gradient whose row has the product `dot` with x.
+    fn look_at(&mut self, x: &dyn Point, gradient: &Gradient<'_>, dot: f64) -> Result<Sight> {
         if x.dim() != self.sum.len() {
             return Err(Error::Size {
                 what: "decision",
@@ -129,11 +150,9 @@ impl Meter {
             });
         }
         let row = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row + dot + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
         let square = x.norm_squared();
+        let left_out = gradient.scale;
+        let gradient = gradient.admit(row, square)?;
         // g − λx = scale·a + (ridge − λ)x: nothing dense where the ridge is the λ
         let rest = gradient.ridge - self.lambda;
         if rest != 0.0 {
@@ -144,56 +163,42 @@ impl Meter {
         // x are at hand; other storages say how much less accurate they are. ‖x‖ is not below its
         // computed value by more than a 1e-4th of the set's size.
         let Accuracy { dot: dots, norm } = x.accuracy();
-        let length = self.length(square);
+        let length = (square + 1e-9 * self.reach * self.reach).sqrt();
         let size = gradient.scale.abs() * row;
         let bend = gradient.ridge.abs() + self.lambda;
         let error = rounding::of_row(&gradient.row) * dots * size * length
             + rounding::of_dot(x.dim()) * norm * bend * self.reach * self.reach;
         let size = size + rest.abs() * length;
-        if !((played + error).is_finite() && size.is_finite()) {
-            return Err(Error::Numerical {
-                round: self.rounds + 1,
-                what: "a gradient overflowed".into(),
-            });
-        }
+        // a row that counts as 0 is off by all of itself
+        let left_out = (left_out - gradient.scale).abs() * row;
+        let error = error + left_out * (length + self.reach);
         Ok(Sight {
             played,
+            scale: gradient.scale,
             rest,
             error,
             size,
+            length,
+            loss_error: 0.0,
         })
     }
 
-    /// Adds what [`Meter::look`] saw last.
-    pub fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
-        self.sum.add_row(gradient.scale, &gradient.row);
+    /// Adds what was looked at last.
+    pub(crate) fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
+        if sight.scale != 0.0 {
+            self.sum.add_row(sight.scale, &gradient.row);
+        }
         if sight.rest != 0.0 {
             self.sum.add_row(sight.rest, &Row::Dense(&self.direction));
         }
         self.played.add(sight.played);
-        self.error += sight.error;
+        self.error += sight.error + 2.0 * sight.loss_error;
+        self.allowed += sight.loss_error;
         self.size += sight.size;
         self.rounds += 1;
     }
 
-    /// A bound of a decision's norm, from its computed square.
-    fn length(&self, square: f64) -> f64 {
-        (square + 1e-9 * self.reach * self.reach).sqrt()
-    }
-
-    /// A bound of a decision's norm.
-    pub fn length_of(&self, x: &dyn Point) -> f64 {
-        self.length(x.norm_squared())
-    }
-
-    /// Allows for a round's loss whose value, and the line that its gradient gives, are known to
-    /// this accuracy only ([`Objective::rounding`]): every certificate is raised by both.
-    pub fn allow(&mut self, error: f64) {
-        self.error += 2.0 * error;
-        self.allowed += error;
-    }
-
-    /// What [`Meter::allow`] was told, in all.
+    /// A bound on the rounding errors of the losses, in all ([`Objective::rounding`]).
     pub fn allowed(&self) -> f64 {
         self.allowed
     }
@@ -246,7 +251,7 @@ impl Meter {
                     value,
                 });
             }
-            self.oracle.minimise(&self.direction, &mut self.atom)?;
+            let found = self.oracle.minimise(&self.direction, &mut self.atom)?;
             self.calls += 1;
             self.answered = true;
             self.atom.write(&mut atom);
@@ -254,22 +259,24 @@ impl Meter {
             let square = rounding::dot(&self.x, &self.x);
             let mut gap = rounding::dot(&self.direction, &self.x);
             gap.add_scaled(-1.0, rounding::dot(&self.direction, &atom));
-            self.oracle.check_gap(gap.value(), &self.direction)?;
-            // A negative gap that is allowed shows how far the oracle is from its minimum.
-            let (gap, short) = (gap.value().max(0.0), (-gap.value()).max(0.0));
+            // the set's minimum is no lower than ⟨direction, x⟩ − above
+            let above = gap.value() + found.slack();
+            self.oracle.check_gap(above, &self.direction)?;
+            // One below 0 that is allowed shows how far the oracle is from its minimum.
+            let (above, short) = (above.max(0.0), (-above).max(0.0));
             // F(x) = ⟨c, x⟩ + (β/2)‖x‖²
             let mut value = slope;
             value.add_scaled(0.5 * beta, square);
             // F has the curvature β, so that its minimum is no lower than this either.
             let curved = 0.5 * steepness * (steepness / beta);
-            let excess = curved.min(gap);
+            let excess = curved.min(above);
             let mut regret = self.played;
             regret.add_scaled(-1.0, value);
             regret.add(excess);
             // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². What is off by
             // rounding: the sums; β, a product; the direction, by what was lost; the oracle's
             // minimum; and the last additions.
-            let exact = beta == 0.0 || gap <= curved;
+            let exact = beta == 0.0 || above <= curved;
             let last = if exact {
                 rounding::of_oracle(dim, steepness, diameter, norm_bound) + lost.sqrt() * diameter
             } else {
@@ -290,7 +297,7 @@ impl Meter {
             if distance <= 0.0 {
                 break;
             }
-            let sigma = (gap / (beta * distance)).min(1.0);
+            let sigma = (gap.value().max(0.0) / (beta * distance)).min(1.0);
             for x in self.x.iter_mut() {
                 *x -= sigma * *x;
             }
@@ -368,9 +375,8 @@ impl Meter {
         }
         let set = grown(&self.set, dim)?;
         self.reserve(dim)?;
-        let mut oracle = CheckedOracle::of(&*set);
-        oracle.load(&self.oracle.save())?;
-        (self.set, self.oracle) = (set, oracle);
+        self.oracle = CheckedOracle::of(&*set);
+        self.set = set;
         self.sum.grow(dim);
         for vector in [&mut self.x, &mut self.direction] {
             vector.resize(dim, 0.0);

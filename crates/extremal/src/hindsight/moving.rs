@@ -119,7 +119,7 @@ impl Dynamic {
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         let reach = self.geometry.norm_bound;
         let (played, error) = linearise(x, gradient, &mut self.direction, reach)?;
-        let low = self.oracle.minimise(&self.direction, &mut self.atom)?;
+        let low = self.oracle.minimise(&self.direction, &mut self.atom)?.floor;
         self.atom.write(&mut self.here);
         self.error += error + lowest_error(&self.direction, &self.geometry);
         self.regret.add(played);
@@ -263,7 +263,7 @@ impl Intervals {
                 for ((d, a), b) in self.direction.iter_mut().zip(sums(end)).zip(sums(start)) {
                     *d = a - b;
                 }
-                let low = self.oracle.minimise(&self.direction, &mut self.atom)?;
+                let low = self.oracle.minimise(&self.direction, &mut self.atom)?.floor;
                 let mut regret = self.played_then[end];
                 regret.add_scaled(-1.0, self.played_then[start]);
                 regret.add(-low);

@@ -87,8 +87,7 @@ impl QuadraticSum {
 
     /// Adds a round's loss. A bad one is an error that changes nothing.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
-        row.check_shape(self.dim)?;
-        row.check_finite()?;
+        row.check_size(self.dim)?;
         for (name, value) in [("label", label), ("weight", weight)] {
             if !value.is_finite() || (name == "weight" && value < 0.0) {
                 return Err(Error::parameter(

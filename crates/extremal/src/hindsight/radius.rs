@@ -59,9 +59,9 @@ impl Meter {
     /// The regret against comparators of any norm, where the set is a ball of an ℓp norm around 0.
     pub fn by_norm(&self) -> Option<ByNorm> {
         let (p, q) = match self.structure() {
-            Structure::Ball { p: 2.0, .. } => (2.0, 2.0),
+            Structure::Euclidean { .. } => (2.0, 2.0),
             // ‖c‖_q falls as q grows: a q that is too small by rounding errs on the safe side
-            Structure::Ball { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
+            Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
             Structure::Sparse(SparseAtoms {
                 count: 1,
                 signs: Signs::Any,

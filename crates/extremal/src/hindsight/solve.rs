@@ -202,7 +202,6 @@ pub(super) struct Search<'a> {
     /// Steps after which a method must stop.
     limit: u64,
     steps: u64,
-    calls: u64,
     /// The best point, and the one whose gradient gave the highest floor, with its smoothing.
     best: Vec<f64>,
     lifted: (Vec<f64>, f64),
@@ -211,6 +210,8 @@ pub(super) struct Search<'a> {
     idle: u32,
     /// What the oracle was asked last, for linear losses: the answer is still there.
     asked: Vec<f64>,
+    /// How far from the minimum the oracle's last answer may be.
+    slack: f64,
     /// Value and floor so far, to the accuracy of the search.
     value: f64,
     floor: f64,
@@ -239,12 +240,12 @@ impl<'a> Search<'a> {
             enough: 0.0,
             limit: options.steps,
             steps: 0,
-            calls: 0,
             best: x.to_vec(),
             lifted: (x.to_vec(), 0.0),
             least_gap: f64::INFINITY,
             idle: 0,
             asked: Vec::new(),
+            slack: 0.0,
             value: f64::INFINITY,
             floor: f64::NEG_INFINITY,
             method: options.method,
@@ -329,9 +330,8 @@ impl<'a> Search<'a> {
         let mut gradient = vec![0.0; x.len()];
         self.method = Method::Linear;
         self.total.minorant(0.0, x, 0.0, &mut gradient);
-        self.oracle.minimise(&gradient, &mut self.atom)?;
+        self.slack = self.oracle.minimise(&gradient, &mut self.atom)?.slack();
         self.asked = gradient;
-        self.calls += 1;
         self.steps += 1;
         self.atom.write(&mut self.best);
         self.lifted.0.copy_from_slice(&self.best);
@@ -371,12 +371,12 @@ impl<'a> Search<'a> {
                 what: "the total loss overflowed".into(),
             });
         }
-        let low = self.oracle.minimise(gradient, &mut self.atom)?;
-        self.calls += 1;
+        let found = self.oracle.minimise(gradient, &mut self.atom)?;
+        self.slack = found.slack();
         let slope = kernel::dot(gradient, x);
-        let gap = slope - low;
-        let rounding = reading.rounding + 4.0 * f64::EPSILON * (slope.abs() + low.abs());
-        let mut floor = reading.value - gap + reading.lift - rounding;
+        let gap = slope - found.value;
+        let rounding = reading.rounding + 4.0 * f64::EPSILON * (slope.abs() + found.value.abs());
+        let mut floor = reading.value - gap - self.slack + reading.lift - rounding;
         let sigma = self.total.strong_convexity();
         if sigma > 0.0 {
             // The curvature alone keeps f from falling lower than this.
@@ -395,7 +395,7 @@ impl<'a> Search<'a> {
     pub fn certify(&mut self, x: &[f64], gradient: &[f64], reading: Reading) -> Result<f64> {
         self.offer(x, reading.truth + reading.rounding);
         let gap = self.bound(x, gradient, reading)?;
-        self.oracle.check_gap(gap, gradient)?;
+        self.oracle.check_gap(gap + self.slack, gradient)?;
         Ok(gap)
     }
 
@@ -538,14 +538,14 @@ impl<'a> Search<'a> {
             });
         }
         if self.asked != gradient {
-            self.oracle.minimise(&gradient, &mut self.atom)?;
-            self.calls += 1;
+            self.slack = self.oracle.minimise(&gradient, &mut self.atom)?.slack();
         }
         let mut atom = vec![0.0; x.len()];
         self.atom.write(&mut atom);
         let steep = kernel::norm(&gradient) * (1.0 + rounding::of_dot(x.len()));
         let allowance = rounding::of_oracle(x.len(), steep, diameter, norm_bound);
-        let mut floor = proof.constant + rounding::dot(&gradient, &atom).value() - allowance;
+        let mut floor =
+            proof.constant + rounding::dot(&gradient, &atom).value() - self.slack - allowance;
         let sigma = self.total.strong_convexity() * (1.0 - 1e-9);
         if sigma > 0.0 {
             let here = proof.constant + rounding::dot(&gradient, x).value();
@@ -585,7 +585,7 @@ impl<'a> Search<'a> {
             x: best,
             method: self.method,
             steps: self.steps,
-            oracle_calls: self.calls,
+            oracle_calls: self.oracle.calls(),
         })
     }
 }

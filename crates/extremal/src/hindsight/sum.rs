@@ -112,8 +112,7 @@ impl Sum {
 
     /// Keeps a round. One that the loss does not admit is an error, and not kept.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
-        row.check_shape(self.dim)?;
-        row.check_finite()?;
+        row.check_size(self.dim)?;
         self.loss.check_label(label)?;
         if !(weight >= 0.0 && weight.is_finite()) {
             return Err(Error::parameter(

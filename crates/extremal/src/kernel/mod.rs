@@ -25,7 +25,7 @@ pub(crate) use round::{
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::{alone, widest};
+pub(crate) use sweep::widest;
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///
@@ -61,13 +61,7 @@ pub fn dot_sparse(indices: &[u32], values: &[f64], x: &[f64]) -> f64 {
 }
 
 /// Squares inside this range lose nothing to underflow or overflow.
-const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=LARGEST_SAFE;
-
-pub(crate) const LARGEST_SAFE: f64 = 1e280;
-
-pub(crate) fn is_safe_square(s: f64) -> bool {
-    SAFE.contains(&s)
-}
+const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
 
 /// ‖a‖₂, without underflow or overflow: entries of 1e±300 are fine.
 ///
@@ -77,7 +71,7 @@ pub(crate) fn is_safe_square(s: f64) -> bool {
 /// ```
 pub fn norm(a: &[f64]) -> f64 {
     let square = dot(a, a);
-    if is_safe_square(square) {
+    if SAFE.contains(&square) {
         return square.sqrt();
     }
     let scale = max_abs(a);

@@ -5,7 +5,7 @@
 use pulp::Simd;
 
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
-use super::sweep::{Body, sweep, sweep_ahead};
+use super::sweep::{Body, sweep};
 
 /// What the first pass reads, n entries of each, and where it puts c'. The vectors may be filled
 /// up with zeros to a multiple of eight.
@@ -27,15 +27,6 @@ impl<'a> Form<'a> {
     #[inline(always)]
     fn numbers(&self) -> [f64; 3] {
         [self.k, self.m, self.beta]
-    }
-
-    /// Where the row after this one is, if they are rows of a matrix met one after the other.
-    /// Short ones come along by themselves, and long ones fill the cache.
-    #[inline(always)]
-    fn ahead(&self) -> Option<*const f64> {
-        (256..=65_536)
-            .contains(&self.n)
-            .then(|| self.g.as_ptr().wrapping_add(self.n))
     }
 
     fn read(&self) -> [&'a [f64]; 3] {
@@ -187,26 +178,11 @@ impl Body<0, 3, 0, 3> for ScanPowers {
 /// The first pass where nobody reads the direction itself.
 #[inline(always)]
 pub(crate) fn scan(form: Form<'_>) -> Scan {
-    if let Some(ahead) = form.ahead() {
-        return scan_ahead(form, ahead);
-    }
     let (n, numbers, read) = (form.n, form.numbers(), form.read());
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
         sweep::<G, _, _, _, _>(n, numbers, read, [form.next], ScanAll::<false>)
     } else {
         sweep::<G, _, _, _, _>(n, numbers, read, [form.next], ScanAll::<true>)
-    };
-    Scan { dd, dx, xx, gg, gx }
-}
-
-/// Kept out of line: it would only lengthen the way of a short round.
-#[inline(never)]
-fn scan_ahead(form: Form<'_>, ahead: *const f64) -> Scan {
-    let (n, numbers, read) = (form.n, form.numbers(), form.read());
-    let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
-        sweep_ahead::<G, _, _, _, _>(n, ahead, numbers, read, [form.next], ScanAll::<false>)
-    } else {
-        sweep_ahead::<G, _, _, _, _>(n, ahead, numbers, read, [form.next], ScanAll::<true>)
     };
     Scan { dd, dx, xx, gg, gx }
 }
@@ -234,35 +210,14 @@ pub(crate) fn scan_power(
     out: &mut [f64],
     direction: &mut [f64],
 ) -> (Scan, PowerScan) {
-    let form_ahead = form.ahead();
     macro_rules! fused {
         ($power:expr) => {{
             let ([k, m, beta], read) = (form.numbers(), form.read());
             let (numbers, own) = ([k, m, beta, scale], [form.next, out]);
-            let (n, ahead) = (form.n, form_ahead);
-            let [dx, xx, dd, gx, gg, st, sx, ss] = match (m != 0.0, ahead) {
-                (false, None) => {
-                    sweep::<G, _, _, _, _>(n, numbers, read, own, ScanPower::<_, false>($power))
-                }
-                (true, None) => {
-                    sweep::<G, _, _, _, _>(n, numbers, read, own, ScanPower::<_, true>($power))
-                }
-                (false, Some(at)) => sweep_ahead::<G, _, _, _, _>(
-                    n,
-                    at,
-                    numbers,
-                    read,
-                    own,
-                    ScanPower::<_, false>($power),
-                ),
-                (true, Some(at)) => sweep_ahead::<G, _, _, _, _>(
-                    n,
-                    at,
-                    numbers,
-                    read,
-                    own,
-                    ScanPower::<_, true>($power),
-                ),
+            let [dx, xx, dd, gx, gg, st, sx, ss] = if m == 0.0 {
+                sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanPower::<_, false>($power))
+            } else {
+                sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanPower::<_, true>($power))
             };
             (Scan { dd, dx, xx, gg, gx }, PowerScan { st, sx, ss })
         }};

@@ -49,53 +49,11 @@ pub(crate) fn sweep<
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    let (mut sums, ahead) = ([0.0; K], std::ptr::null());
-    dispatch(Sweep::<_, N, R, W, K, LOOSE, false>::new(
-        n, ahead, &numbers, &mut sums, read, own, body,
-    ));
-    one_by_one(&sums)
-}
-
-/// The same, and asks for the memory from `ahead` on, as much as it reads of a vector, while it
-/// works. A wrong guess costs little, and nothing there is read.
-#[inline(always)]
-pub(crate) fn sweep_ahead<
-    const LOOSE: usize,
-    const N: usize,
-    const R: usize,
-    const W: usize,
-    const K: usize,
->(
-    n: usize,
-    ahead: *const f64,
-    numbers: [f64; N],
-    read: [&[f64]; R],
-    own: [&mut [f64]; W],
-    body: impl Body<N, R, W, K>,
-) -> [f64; K] {
     let mut sums = [0.0; K];
-    dispatch(Sweep::<_, N, R, W, K, LOOSE, true>::new(
-        n, ahead, &numbers, &mut sums, read, own, body,
+    dispatch(Sweep::<_, N, R, W, K, LOOSE>::new(
+        n, &numbers, &mut sums, read, own, body,
     ));
-    one_by_one(&sums)
-}
-
-/// Reads numbers just written one by one: see [`alone`].
-#[inline(always)]
-fn one_by_one<const K: usize>(numbers: &[f64; K]) -> [f64; K] {
-    let mut out = [0.0; K];
-    for k in 0..K {
-        out[k] = alone(&numbers[k]);
-    }
-    out
-}
-
-/// Reads a number just written, by itself: the compiler likes to fetch two neighbours as one
-/// vector, which has to wait until both writes are through, as long as a short round's sums take.
-#[inline(always)]
-pub(crate) fn alone(number: &f64) -> f64 {
-    // SAFETY: a shared reference is valid for reads.
-    unsafe { std::ptr::read_volatile(number) }
+    sums
 }
 
 /// Addresses instead of slices: half as many words to hand over. `new` checks the lengths.
@@ -107,10 +65,8 @@ struct Sweep<
     const W: usize,
     const K: usize,
     const LOOSE: usize,
-    const AHEAD: bool,
 > {
     n: usize,
-    ahead: *const f64,
     numbers: &'a [f64; N],
     sums: &'a mut [f64; K],
     read: [*const f64; R],
@@ -126,13 +82,11 @@ impl<
     const W: usize,
     const K: usize,
     const LOOSE: usize,
-    const AHEAD: bool,
-> Sweep<'a, B, N, R, W, K, LOOSE, AHEAD>
+> Sweep<'a, B, N, R, W, K, LOOSE>
 {
     #[inline(always)]
     fn new(
         n: usize,
-        ahead: *const f64,
         numbers: &'a [f64; N],
         sums: &'a mut [f64; K],
         read: [&'a [f64]; R],
@@ -152,7 +106,6 @@ impl<
         }
         Self {
             n,
-            ahead,
             numbers,
             sums,
             read: from,
@@ -174,8 +127,7 @@ impl<
     const W: usize,
     const K: usize,
     const LOOSE: usize,
-    const AHEAD: bool,
-> WithSimd for Sweep<'_, B, N, R, W, K, LOOSE, AHEAD>
+> WithSimd for Sweep<'_, B, N, R, W, K, LOOSE>
 {
     type Output = ();
 
@@ -198,20 +150,17 @@ impl<
     const W: usize,
     const K: usize,
     const LOOSE: usize,
-    const AHEAD: bool,
-> Sweep<'_, B, N, R, W, K, LOOSE, AHEAD>
+> Sweep<'_, B, N, R, W, K, LOOSE>
 {
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, s: S) {
         let zero = s.splat_f64s(0.0);
-        let numbers = one_by_one(self.numbers);
         let mut splats = [zero; N];
         for k in 0..N {
-            splats[k] = s.splat_f64s(numbers[k]);
+            splats[k] = s.splat_f64s(self.numbers[k]);
         }
         let Self {
             n,
-            ahead,
             sums: out,
             read,
             own,
@@ -235,9 +184,6 @@ impl<
         macro_rules! one {
             ($at:expr, $sums:expr) => {{
                 let at = $at;
-                if AHEAD {
-                    expect(ahead.wrapping_add(at));
-                }
                 let mut old_read = [zero; R];
                 for k in 0..R {
                     old_read[k] = load!(read[k].wrapping_add(at));
@@ -314,10 +260,7 @@ impl<
             for r in 0..REGISTERS {
                 registers[r] = sums[r][k];
             }
-            let total = total(s, registers);
-            // One by one, too, so that they are not first gathered in one register.
-            // SAFETY: a mutable reference is valid for writes.
-            unsafe { std::ptr::write_volatile(&mut out[k], total) };
+            out[k] = total(s, registers);
         }
     }
 }
@@ -332,19 +275,6 @@ pub(super) unsafe fn load_first<S: Simd>(s: S, from: *const f64, rest: usize) ->
     let mask = s.mask_between_m64s(0, rest as u64).mask();
     // SAFETY: what the mask leaves out is not read.
     unsafe { s.mask_load_ptr_f64s(MemMask::new(mask), from) }
-}
-
-/// Asks for the cache line at an address.
-#[inline(always)]
-fn expect(address: *const f64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing, whatever the address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T1>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }
 
 /// The sum of all lanes, by halves: the first half of them plus the second, until one is left.
@@ -427,15 +357,7 @@ mod tests {
             let mut there = [0.0; 2];
             Simd::vectorize(
                 avx2,
-                Sweep::<_, 1, 1, 1, 2, 0b11, false>::new(
-                    n,
-                    std::ptr::null(),
-                    &[0.3],
-                    &mut there,
-                    [&a],
-                    [&mut second],
-                    Add,
-                ),
+                Sweep::<_, 1, 1, 1, 2, 0b11>::new(n, &[0.3], &mut there, [&a], [&mut second], Add),
             );
             assert_eq!((here, first), (there, second), "n = {n}");
         }

@@ -59,7 +59,7 @@ pub fn default_for<L: Loss + ?Sized>(
         None => LearnerSpec::OfwFree(OfwFree::default()),
     };
     if storage != Storage::Dense {
-        let ball = matches!(set.structure(), Structure::Ball { p: 2.0, .. });
+        let ball = matches!(set.structure(), Structure::Euclidean { .. });
         return if ball && lambda.is_none() && !objective.loss().is_linear() {
             LearnerSpec::CoinFtrl(CoinFtrl::default())
         } else {

@@ -11,7 +11,7 @@
 //! once, 1 − ε/‖x − y‖², after which ‖x − y‖² ≤ ε/3: one search, and at most ⌈27R²/ε − 2⌉ calls.
 
 use crate::set::{Atom, CheckedOracle, Oracle, Set};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel, range};
 
 /// See the [module](self).
 pub struct Cip {
@@ -61,23 +61,8 @@ impl Cip {
     }
 
     /// Brings x ∈ K and y near each other, by at least one step of x towards y if `step`. ε is
-    /// R² times the tolerance. After an error the oracle is as it was, x and y are not.
+    /// R² times the tolerance. After an error, x and y are not what they were.
     pub fn bring(
-        &mut self,
-        x: &mut [f64],
-        y: &mut [f64],
-        tolerance: f64,
-        step: bool,
-    ) -> Result<Brought> {
-        let before = self.oracle.save();
-        let brought = self.search(x, y, tolerance, step);
-        if brought.is_err() {
-            self.oracle.load(&before)?;
-        }
-        brought
-    }
-
-    fn search(
         &mut self,
         x: &mut [f64],
         y: &mut [f64],
@@ -94,25 +79,20 @@ impl Cip {
             let near = ratio * ratio <= 3.0 * tolerance;
             // Where rounding is all that is left, steps bring no more.
             let stuck = !(distance < last);
-            if distance == 0.0 || (near && (oracle_calls > 0 || !step)) || stuck {
+            if range::is_zero(&self.way) || (near && (oracle_calls > 0 || !step)) || stuck {
                 break;
             }
             if oracle_calls >= most {
                 break;
             }
-            self.oracle.minimise(&self.way, &mut self.atom)?;
+            let found = self.oracle.minimise(&self.way, &mut self.atom)?;
             oracle_calls += 1;
             self.back.copy_from_slice(x);
             self.atom.add_to(-1.0, &mut self.back);
             let gap = kernel::dot(&self.way, &self.back);
-            if !gap.is_finite() {
-                return Err(Error::Numerical {
-                    round: 0,
-                    what: "the way to the set overflowed".into(),
-                });
-            }
-            self.oracle.check_gap(gap, &self.way)?;
-            if !near && gap / radius / radius <= tolerance {
+            let above = gap + found.slack();
+            self.oracle.check_gap(above, &self.way)?;
+            if !near && above / radius / radius <= tolerance {
                 // y = x + (ε/‖x − y‖²)(y − x)
                 let share = tolerance / ratio / ratio;
                 y.copy_from_slice(x);
@@ -137,6 +117,10 @@ impl Cip {
         })
     }
 
+    pub(super) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
     /// way = x − y; returns its length.
     fn look(&mut self, x: &[f64], y: &[f64]) -> f64 {
         for (way, (x, y)) in self.way.iter_mut().zip(x.iter().zip(y)) {
@@ -155,16 +139,6 @@ impl Cip {
             kernel::axpy(self.radius / length, &self.way, y);
         }
     }
-
-    /// What the oracle remembers.
-    pub fn save(&self) -> Vec<f64> {
-        self.oracle.save()
-    }
-
-    /// Takes it back.
-    pub fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.oracle.load(saved)
-    }
 }
 
 /// The set's centre, and the radius of a ball around it that the set lies in.
@@ -181,8 +155,7 @@ pub(super) fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
     (centre, radius)
 }
 
-/// k such that k·direction is no longer than `most`, and finite; k itself where it may be.
-pub(super) fn bounded(k: f64, length: f64, most: f64) -> f64 {
-    let k = if k * length <= most { k } else { most / length };
-    if k.is_finite() { k } else { 0.0 }
+/// A step size, 0 where it is no number: before the first gradient.
+pub(super) fn or_zero(eta: f64) -> f64 {
+    if eta.is_finite() { eta } else { 0.0 }
 }

@@ -45,16 +45,14 @@ use serde::{Deserialize, Serialize};
 
 use super::bettor::Bettor;
 use super::coordinate_sums::{CoordinateSums, Products, SavedSums};
-use super::{
-    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, check_between, check_name,
-    check_turn, decode, encode, keys, not_stored, take_turn,
-};
-use crate::pair::{Accuracy, Gradient, Point, Row};
+use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use super::{Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, keys, not_stored};
+use crate::pair::{Accuracy, Gradient, HeldRow, Point, Row};
 use crate::rounding::{self, UNIT, Wide};
-use crate::set::{Identity, SharedSet, Structure, grown};
+use crate::set::{SharedSet, Structure};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 const NAME: &str = "coin-ftrl";
 
@@ -94,11 +92,8 @@ impl Described for CoinFtrl {
 
 impl MakeLearner for CoinFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let Structure::Ball { p: 2.0, radius } = set.structure() else {
-            return Err(Error::Unsupported(format!(
-                "coin-ftrl keeps its decisions in the set by their ℓ2 norm: it is for ℓ2 balls, not for {}",
-                set.name()
-            )));
+        let Structure::Euclidean { radius } = set.structure() else {
+            return Err(keys::cannot_play(NAME, &**set, "an ℓ2 ball around 0"));
         };
         if storage == Storage::Sparse {
             return Err(not_stored(NAME, set, storage));
@@ -106,7 +101,6 @@ impl MakeLearner for CoinFtrl {
         let stake = keys::positive(NAME, "stake", self.stake.unwrap_or(1.0 / 1024.0))?;
         // Both storages are the same here; a state belongs to the one it was asked for.
         let state = State {
-            storage,
             stake,
             sums: CoordinateSums::new(set.dim()),
             longest: 0.0,
@@ -117,27 +111,23 @@ impl MakeLearner for CoinFtrl {
             played: Wide::default(),
             gradients: 0.0,
             sizes: 0.0,
-            seen: Seen::default(),
-            decided: false,
+            rounds: 0,
         };
         let mix = state.mix(radius);
-        Ok(Box::new(Coin {
+        let body = Coin {
             set: set.clone(),
             radius,
             state,
             mix,
             written: Vec::new(),
-        }))
+            held: HeldRow::default(),
+        };
+        Ok(Box::new(Acting::new(settings(self, storage), body)))
     }
 }
 
-/// A gradient that makes any number larger is refused: so many fit into one that later rounds of
-/// any size that is accepted can still be played.
-const LARGEST: f64 = 1e290;
-
 #[derive(Serialize, Deserialize)]
 struct State {
-    storage: Storage,
     /// ε
     stake: f64,
     /// y and c, saved apart.
@@ -158,11 +148,10 @@ struct State {
     /// Σ‖g_t‖, and a bound of Σ‖c_t‖, for what rounding may have done to the certificate.
     gradients: f64,
     sizes: f64,
-    seen: Seen,
-    decided: bool,
+    rounds: u64,
 }
 
-/// What follows from the state: x = along_y·y + along_c·c/unit.
+/// What follows from the state: x = along_y·y + along_c·c.
 #[derive(Clone, Copy)]
 struct Mix {
     /// Both bets, before they are brought into the intervals that are allowed.
@@ -172,7 +161,7 @@ struct Mix {
     m: f64,
     /// √(h² + β²), h = r‖c‖.
     potential: f64,
-    /// The round decision is this times c/unit.
+    /// The round decision is this times c.
     round: f64,
     along_y: f64,
     along_c: f64,
@@ -192,7 +181,7 @@ impl State {
         let (m, w) = (bets[0].clamp(0.0, most), bets[1].clamp(0.0, 1.0));
         let potential = (radius * self.sums.sum_norm()).hypot(self.beta);
         let round = if potential > 0.0 {
-            -radius * (radius * (self.sums.unit() / potential))
+            -radius * (radius / potential)
         } else {
             0.0
         };
@@ -215,6 +204,15 @@ struct Coin {
     mix: Mix,
     /// A gradient with a ridge part, written out.
     written: Vec<f64>,
+    /// The row of a planned round.
+    held: HeldRow,
+}
+
+/// A round that is planned and not yet played: the row is held.
+struct Pending {
+    scale: f64,
+    ridge: f64,
+    weighed: Weighed,
 }
 
 impl Point for Coin {
@@ -235,7 +233,8 @@ impl Point for Coin {
             along_c: l,
             ..
         } = self.mix;
-        (k * k * products.yy + 2.0 * k * l * products.yc + l * l * products.cc).max(0.0)
+        let (yy, yc, cc) = (products.yy, products.yc, products.cc);
+        (k * (k * yy + 2.0 * (l * yc)) + l * (l * cc)).max(0.0)
     }
 
     fn write(&self, out: &mut [f64]) {
@@ -263,28 +262,19 @@ impl Point for Coin {
 }
 
 /// What a round comes to, but for the sums of gradients.
+#[derive(Clone, Copy)]
 struct Weighed {
     record: Record,
+    /// β after the round.
+    beta: f64,
     length: Bettor,
     share: Bettor,
-}
-
-/// What follows from a gradient's norm.
-#[derive(Clone, Copy)]
-struct Sizes {
-    norm: f64,
-    /// β after it.
-    beta: f64,
-    /// √(Σ‖g‖²) with it.
-    spread: f64,
 }
 
 /// What a gradient meets, before the sums change.
 struct Before {
     /// ‖x‖²
     xx: f64,
-    /// ‖c‖
-    sum_norm: f64,
     products: Products,
 }
 
@@ -292,43 +282,32 @@ impl Coin {
     fn before(&self) -> Before {
         Before {
             xx: self.norm_squared(),
-            sum_norm: self.state.sums.sum_norm(),
             products: self.state.sums.products(),
         }
     }
 
-    fn sizes(&self, norm: f64) -> Sizes {
-        let mut beta = self.state.beta;
-        if norm > 0.0 {
-            // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
-            let pull = self.radius * norm;
-            beta += f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull);
+    /// β after a gradient of this norm.
+    fn beta(&self, norm: f64) -> f64 {
+        if norm == 0.0 {
+            return self.state.beta;
         }
-        Sizes {
-            norm,
-            beta,
-            spread: self.state.spread.hypot(norm),
-        }
+        // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
+        let pull = self.radius * norm;
+        self.state.beta + f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull)
     }
 
-    /// All that may fail: the record and both bets, from ⟨a, y⟩ and ⟨a, c⟩/unit.
+    /// The record and both bets, from ⟨a, y⟩ and ⟨a, c⟩.
     fn weigh(
         &self,
         gradient: &Gradient<'_>,
         (ay, ac): (f64, f64),
-        sizes: Sizes,
+        (norm, beta): (f64, f64),
         before: &Before,
-    ) -> Result<Weighed> {
-        let Self {
-            radius, state, mix, ..
-        } = self;
-        let Before {
-            xx,
-            sum_norm,
-            products,
-        } = *before;
+    ) -> Weighed {
+        let Self { state, mix, .. } = self;
+        let Before { xx, products } = *before;
         let Gradient { scale, ridge, .. } = *gradient;
-        // ⟨g, y⟩ and ⟨g, c⟩/unit
+        // ⟨g, y⟩ and ⟨g, c⟩
         let mut gy = scale * ay;
         let mut gc = scale * ac;
         if ridge != 0.0 {
@@ -339,63 +318,29 @@ impl Coin {
         length.settle(gy, mix.bets[0], mix.most);
         let mut share = state.share;
         share.settle(mix.round * gc - mix.m * gy, mix.bets[1], 1.0);
-        let Sizes { norm, beta, spread } = sizes;
         let record = Record {
-            round: state.seen.rounds + 1,
+            round: state.rounds + 1,
             sigma: mix.m,
             gap: f64::NAN,
-            oracle_calls: 1,
+            oracle_calls: 0, // all its forms are closed
             gradient_norm: norm,
             gradient_dot: mix.along_y * gy + mix.along_c * gc,
             norm_squared: xx,
         };
-        let largest = radius * (sum_norm + 4.0 * spread);
-        let numbers = [largest, beta, spread * 4.0, record.gradient_dot, mix.m];
-        let fits = numbers.iter().all(|v| v.abs() <= LARGEST);
-        if length.is_finite() && share.is_finite() && fits {
-            Ok(Weighed {
-                record,
-                length,
-                share,
-            })
-        } else {
-            Err(Error::Numerical {
-                round: record.round,
-                what: "a gradient overflowed".into(),
-            })
+        Weighed {
+            record,
+            beta,
+            length,
+            share,
         }
     }
 
-    /// Whether [`Coin::weigh`] can't fail, whatever ⟨a, y⟩ and ⟨a, c⟩ are: then they need not be
-    /// known before the sums change, which takes a pass over the entries less.
-    fn is_harmless(&self, gradient: &Gradient<'_>, sizes: Sizes, before: &Before) -> bool {
-        let Self {
-            radius, state, mix, ..
-        } = self;
-        let Sizes { norm, beta, spread } = sizes;
-        let gy = norm * state.sums.most_along_y(gradient.row.stored());
-        let gc = norm * state.sums.most_along_c();
-        let numbers = [
-            radius * (before.sum_norm + 4.0 * spread),
-            beta,
-            4.0 * spread,
-            mix.along_y.abs() * gy + mix.along_c.abs() * gc,
-            mix.m,
-        ];
-        let shift = mix.round.abs() * gc + mix.m * gy;
-        gradient.ridge == 0.0
-            && state.sums.has_unit_for(norm)
-            && numbers.iter().all(|v| *v <= 0.5 * LARGEST)
-            && state.length.bears(gy, mix.bets[0])
-            && state.share.bears(shift, mix.bets[1])
-    }
-
-    /// Takes the gradient into the sums; gives ⟨a, y⟩ and ⟨a, c⟩/unit from before.
-    fn absorb(&mut self, gradient: &Gradient<'_>, Sizes { norm, beta, .. }: Sizes) -> (f64, f64) {
+    /// Takes the gradient into the sums; gives ⟨a, y⟩ and ⟨a, c⟩ from before.
+    fn absorb(&mut self, gradient: &Gradient<'_>, beta: f64) -> (f64, f64) {
         let sums = &mut self.state.sums;
         let floor = beta / self.radius;
         if gradient.ridge == 0.0 {
-            return sums.absorb(norm, floor, gradient.scale, &gradient.row);
+            return sums.absorb(floor, gradient.scale, &gradient.row);
         }
         let Mix {
             along_y, along_c, ..
@@ -407,91 +352,104 @@ impl Coin {
             &mut self.written,
         );
         gradient.row.add_to(gradient.scale, &mut self.written);
-        sums.absorb(norm, floor, 1.0, &Row::Dense(&self.written))
+        sums.absorb(floor, 1.0, &Row::Dense(&self.written))
     }
 }
 
-impl Learner for Coin {
-    fn dim(&self) -> usize {
-        self.state.sums.dim()
-    }
-
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.state.decided)?;
-        Ok(self)
-    }
-
-    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.state.decided)?;
-        gradient.row.check_shape(self.state.sums.dim())?;
-        let row_norm = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row_norm + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
-        let before = self.before();
-        let plain = self.sizes(gradient.scale.abs() * row_norm);
-        let (weighed, sizes) = if self.is_harmless(gradient, plain, &before) {
-            // a row that the loss does not mind is not gone through
-            let dots = if plain.norm > 0.0 {
-                self.absorb(gradient, plain)
-            } else {
-                (0.0, 0.0)
-            };
-            (self.weigh(gradient, dots, plain, &before)?, plain)
-        } else {
-            let (ay, ac) = self.state.sums.dot(&gradient.row);
-            let row_dot = self.mix.along_y * ay + self.mix.along_c * ac;
-            let sizes = self.sizes(gradient.norm_from(row_norm, row_dot, before.xx));
-            let weighed = self.weigh(gradient, (ay, ac), sizes, &before)?;
-            self.absorb(gradient, sizes);
-            (weighed, sizes)
-        };
-        let Weighed {
-            record,
-            length,
-            share,
-        } = weighed;
-        let state = &mut self.state;
-        state.beta = sizes.beta;
-        state.spread = sizes.spread;
-        state.length = length;
-        state.share = share;
+impl Coin {
+    /// What the round leaves, once the gradient is in the sums.
+    fn settle(&mut self, weighed: &Weighed, ridge: f64) {
+        let (state, record) = (&mut self.state, &weighed.record);
+        let norm = record.gradient_norm;
+        state.rounds = record.round;
+        state.beta = weighed.beta;
+        state.spread = (state.spread * state.spread + norm * norm).sqrt();
+        state.length = weighed.length;
+        state.share = weighed.share;
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
         state.played.add(record.gradient_dot);
         // the two parts of a gradient may cancel, their roundings do not
-        state.gradients += record.gradient_norm + 2.0 * gradient.ridge.abs() * self.radius;
+        state.gradients += norm + 2.0 * ridge.abs() * self.radius;
         // The norm of c is known to a 1e-5th of the spread: see `CoordinateSums::absorb`, with
         // β/r ≤ √5 times the spread as its floor.
         state.sizes += 1.00001 * state.sums.sum_norm() + 1e-5 * state.spread;
-        state.seen.note(&record);
-        state.decided = false;
         self.mix = state.mix(self.radius);
-        Ok(record)
     }
+}
 
-    fn withdraw(&mut self) {
-        self.state.decided = false;
-    }
+impl Body for Coin {
+    type Plan = Option<Pending>;
 
-    fn decision(&self) -> &dyn Point {
+    fn point(&self) -> &dyn Point {
         self
     }
 
-    fn rounds(&self) -> u64 {
-        self.state.seen.rounds
+    fn plan(
+        &mut self,
+        _round: u64,
+        gradient: &Gradient<'_>,
+        sure: bool,
+    ) -> Result<(Record, Self::Plan)> {
+        gradient.row.check_shape(self.state.sums.dim())?;
+        let row_norm = kernel::norm(gradient.row.values());
+        let before = self.before();
+        let gradient = &gradient.admit(row_norm, before.xx)?;
+        if sure && gradient.ridge == 0.0 {
+            let norm = gradient.norm_from(row_norm, 0.0, 0.0);
+            let beta = self.beta(norm);
+            // a row that the loss does not depend on is not read
+            let dots = match norm {
+                0.0 => (0.0, 0.0),
+                _ => self.absorb(gradient, beta),
+            };
+            let weighed = self.weigh(gradient, dots, (norm, beta), &before);
+            self.settle(&weighed, 0.0);
+            return Ok((weighed.record, None));
+        }
+        let dots = match gradient.scale {
+            0.0 => (0.0, 0.0),
+            _ => self.state.sums.dot(&gradient.row),
+        };
+        let row_dot = self.mix.along_y * dots.0 + self.mix.along_c * dots.1;
+        let norm = gradient.norm_from(row_norm, row_dot, before.xx);
+        let beta = self.beta(norm);
+        let weighed = self.weigh(gradient, dots, (norm, beta), &before);
+        self.held.hold(&gradient.row);
+        let pending = Pending {
+            scale: gradient.scale,
+            ridge: gradient.ridge,
+            weighed,
+        };
+        Ok((weighed.record, Some(pending)))
     }
 
-    fn guarantee(&self) -> Option<Guarantee> {
+    fn commit(&mut self, plan: Self::Plan) {
+        let Some(Pending {
+            scale,
+            ridge,
+            weighed,
+        }) = plan
+        else {
+            return;
+        };
+        if weighed.record.gradient_norm > 0.0 {
+            let held = std::mem::take(&mut self.held);
+            let row = held.row();
+            self.absorb(&Gradient { row, scale, ridge }, weighed.beta);
+            self.held = held;
+        }
+        self.settle(&weighed, ridge);
+    }
+
+    /// The row is held, and nothing else has changed.
+    fn discard(&mut self) {}
+
+    fn guarantee(&self, _: &Seen) -> Option<Guarantee> {
         let State {
             beta, share, stake, ..
         } = &self.state;
         let bound = 2.0 * beta + share.regret_bound(*stake);
         Some(theory::CoinFtrl { bound }.into())
-    }
-
-    fn seen(&self) -> &Seen {
-        &self.state.seen
     }
 
     fn certificate(&self) -> Option<Certificate> {
@@ -500,10 +458,10 @@ impl Learner for Coin {
             played,
             gradients,
             sizes,
-            seen,
+            rounds,
             ..
         } = &self.state;
-        if seen.rounds == 0 {
+        if *rounds == 0 {
             return None;
         }
         // ‖c‖ from the entries: the products that are kept along lose what cancels. An entry of c
@@ -513,7 +471,7 @@ impl Learner for Coin {
         let products = 2.0 * rounding::of_dot(sums.dim());
         let rounding = self.radius
             * (UNIT * (sizes + gradients) + products * (gradients + norm))
-            * (1.0 + 2.0 * seen.rounds as f64 * UNIT);
+            * (1.0 + 2.0 * *rounds as f64 * UNIT);
         Some(Certificate {
             level: Level::Linear,
             strong_convexity: 0.0,
@@ -522,59 +480,37 @@ impl Learner for Coin {
         })
     }
 
-    fn grow(&mut self, dim: usize) -> Result<()> {
-        if dim == self.state.sums.dim() {
-            return Ok(());
-        }
-        check_between(self.state.decided)?;
-        let set = grown(&self.set, dim)?;
-        self.state.sums.reserve(dim)?;
-        self.set = set;
-        self.state.sums.grow(dim);
-        Ok(())
-    }
-
-    fn reserve(&mut self, dim: usize) -> Result<()> {
-        self.state.sums.reserve(dim)
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        let set = Identity::of(&*self.set);
-        encode(&(NAME, set, &self.state, self.state.sums.save()))
+        encode(&(&self.state, self.state.sums.save()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, set, mut state, sums): (String, Identity, State, SavedSums) = decode(saved)?;
-        check_name(NAME, &name)?;
-        set.check(&*self.set)?;
-        if state.storage != self.state.storage {
-            return Err(Error::State(format!(
-                "it was stored {:?}, not {:?}",
-                state.storage, self.state.storage
-            )));
-        }
+        let (mut state, sums): (State, SavedSums) = decode(saved)?;
         state.sums = CoordinateSums::restored(&sums, self.set.dim())
-            .ok_or_else(|| Error::State("its sums of gradients are none".into()))?;
-        let sizes = [state.longest, state.spread, state.beta];
-        let sound = sizes.iter().all(|v| (0.0..=LARGEST).contains(v))
-            && state.stake == self.state.stake
-            && state.played.is_finite()
-            && (state.gradients + state.sizes).is_finite()
-            && state.length.is_sound()
-            && state.share.is_sound();
-        if !sound {
-            return Err(Error::State("its numbers can't have come of bets".into()));
-        }
+            .ok_or_else(|| damaged("its sums of gradients do not fit"))?;
         let mix = state.mix(self.radius);
         // the norm from the entries: the products are as good as the file
         let mut entries = Vec::new();
         let each = &mut |_, v| entries.push(v);
         state.sums.for_each_nonzero(mix.along_y, mix.along_c, each);
         if !(kernel::norm(&entries) <= self.radius * (1.0 + 1e-8)) {
-            return Err(Error::State("its decision lies outside the set".into()));
+            return Err(damaged("its decision lies outside the set"));
         }
         self.state = state;
         self.mix = mix;
         Ok(())
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        self.state.sums.reserve(set.dim())
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        self.state.sums.grow(set.dim());
+        self.set = set;
     }
 }

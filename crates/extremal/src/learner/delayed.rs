@@ -38,10 +38,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::late::{Count, LARGEST_PRODUCT, Steps, Weight};
+use super::late::{Count, Steps, Weight};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Oracle, SharedSet};
+use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
@@ -141,7 +141,7 @@ impl Described for Delayed {
 impl Delayed {
     pub(super) fn steps(&self, set: &SharedSet) -> Result<Steps> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let geometry = set.geometry();
         // a single point has no diameter, and needs none
         let diameter = if geometry.diameter > 0.0 {
@@ -151,20 +151,12 @@ impl Delayed {
         };
         let slope = 2.0 / (scale * diameter);
         let weight = match (self.lambda, self.horizon, self.gradient_bound) {
-            (Some(lambda), _, _) => Weight::Lambda(keys::positive(NAME, "lambda", lambda)?),
+            (Some(lambda), _, _) => Weight::Lambda(keys::lambda(NAME, lambda)?),
             (None, Some(t), Some(g)) => Weight::Fixed(slope * g * (t as f64 + 2.0).powf(2.0 / 3.0)),
             (None, None, Some(g)) => Weight::Growing(slope * g),
             (None, _, None) => Weight::Adaptive(slope),
         };
-        let (Weight::Fixed(size) | Weight::Growing(size)) = weight else {
-            return Steps::new(set, self.start.as_deref(), weight, slope);
-        };
-        if !(size > 0.0 && size * geometry.norm_bound.max(1.0) <= LARGEST_PRODUCT) {
-            let name = "the weight that follows from the other keys";
-            let allowed = "a number > 0 that times lengths of the set is no more than 1e280";
-            return Err(Error::parameter(NAME, name, size, allowed));
-        }
-        Steps::new(set, self.start.as_deref(), weight, slope)
+        Steps::new(set, self.start.as_deref(), weight)
     }
 }
 
@@ -185,7 +177,7 @@ impl MakeLearner for Delayed {
             next_rng: rng.clone(),
             rng,
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -217,7 +209,6 @@ struct State {
     rng: ChaCha8Rng,
     /// Round, due, norm and item of what is held.
     held: Vec<(u64, u64, f64, Vec<f64>)>,
-    memory: Vec<f64>,
 }
 
 impl Queue {
@@ -243,7 +234,6 @@ impl Queue {
         let mut step = Step {
             sigma: 0.0,
             gap: f64::NAN,
-            oracle_calls: 0,
         };
         for asked in round.saturating_sub(self.delay).max(1)..=round {
             let place = self.place(asked);
@@ -257,7 +247,6 @@ impl Queue {
             };
             if due == round {
                 let (sigma, gap) = self.steps.absorb(&slot.item, slot.norm, x)?;
-                step.oracle_calls += 1;
                 (step.sigma, step.gap) = (sigma, gap);
             }
         }
@@ -266,11 +255,9 @@ impl Queue {
 }
 
 impl Method for Queue {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        self.steps.check(revealed.norm)?;
         let round = self.rounds + 1;
         let wait = if self.random {
             self.next_rng.clone_from(&self.rng);
@@ -288,12 +275,11 @@ impl Method for Queue {
             item,
         };
         self.steps.begin();
-        let before = self.steps.oracle.save();
-        let step = self.arrive(round, next);
-        if step.is_err() {
-            self.steps.oracle.load(&before)?;
-        }
-        step
+        self.arrive(round, next)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.steps.oracle.calls()
     }
 
     fn commit(&mut self) {
@@ -319,7 +305,6 @@ impl Method for Queue {
             rounds: self.rounds,
             rng: self.rng.clone(),
             held: (first..=self.rounds).filter_map(held).collect(),
-            memory: self.steps.oracle.save(),
         }
     }
 
@@ -340,7 +325,6 @@ impl Method for Queue {
         if !(fits && counts && rounds < u64::MAX / 2) {
             return Err(Error::State("its queue of gradients is none".into()));
         }
-        self.steps.oracle.load(&state.memory)?;
         self.slots.clear();
         self.rounds = rounds;
         self.rng = state.rng;

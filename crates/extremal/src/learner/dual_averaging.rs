@@ -25,17 +25,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::leader::{DenseLeader, LazyLeader, Leader};
-use super::{
-    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, keys, not_stored, take_turn,
-};
-use crate::kernel;
-use crate::pair::{Gradient, Point};
+use super::projected::{Descent, projected};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::Result;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result};
 
 const NAME: &str = "dual-averaging";
 
@@ -97,31 +92,17 @@ impl MakeLearner for DualAveraging {
             (Some(bound), None) => Falls::WithRounds { bound },
             (None, _) => Falls::WithGradients,
         };
-        let state = State {
+        let averaging = Averaging {
             falls,
             diameter: set.geometry().diameter,
-            scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
-            root: 0.0,
-            seen: Seen::default(),
-            decided: false,
+            scale: keys::eta_scale(NAME, self.eta_scale)?,
         };
-        let start = self.start.as_deref();
-        Ok(match storage {
-            Storage::Sparse => return Err(not_stored(NAME, set, storage)),
-            Storage::Dense => Box::new(DualAverager {
-                state,
-                leader: DenseLeader::new(NAME, set, start)?,
-            }),
-            Storage::Lazy => Box::new(DualAverager {
-                state,
-                leader: LazyLeader::new(NAME, set, start)?,
-            }),
-        })
+        projected(self, averaging, set, self.start.as_deref(), storage)
     }
 }
 
 /// How η falls.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy)]
 enum Falls {
     /// D/(G√T).
     Not { bound: f64, horizon: f64 },
@@ -131,109 +112,39 @@ enum Falls {
     WithGradients,
 }
 
-#[derive(Serialize, Deserialize)]
-struct State {
+struct Averaging {
     falls: Falls,
     diameter: f64,
     scale: f64,
-    /// √(Σ‖g‖²).
-    root: f64,
-    seen: Seen,
-    decided: bool,
 }
 
-struct DualAverager<X> {
-    state: State,
-    leader: X,
-}
+impl Descent for Averaging {
+    /// Σ‖g‖².
+    type State = f64;
 
-impl<X: Leader> Learner for DualAverager<X> {
-    fn dim(&self) -> usize {
-        self.leader.dim()
-    }
+    const FOLLOWS_SUM: bool = true;
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.state.decided)?;
-        Ok(&self.leader)
-    }
-
-    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        let Self { state, leader } = self;
-        check_turn(state.decided)?;
-        let round = state.seen.rounds + 1;
-        let ax = leader.dot(&gradient.row)?;
-        let row_norm = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row_norm + ax + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
-        let xx = leader.norm_squared();
-        let norm = gradient.norm_from(row_norm, ax, xx);
-        let root = state.root.hypot(norm);
-        if !(root.is_finite() && ax.is_finite()) {
-            return Err(Error::Numerical {
-                round,
-                what: "a gradient overflowed".into(),
-            });
-        }
-        let eta = state.diameter
-            / match state.falls {
+    fn eta(&self, squares: f64, round: u64, norm: f64) -> (f64, f64) {
+        let squares = squares + norm * norm;
+        let eta = self.diameter
+            / match self.falls {
                 Falls::Not { bound, horizon } => bound * horizon.sqrt(),
                 Falls::WithRounds { bound } => bound * (round as f64).sqrt(),
-                Falls::WithGradients => root,
+                Falls::WithGradients => squares.sqrt(),
             };
-        // no gradient so far, or none that numbers can tell
-        let eta = if eta.is_finite() {
-            state.scale * eta
-        } else {
-            0.0
-        };
-        // S_t = S_{t−1} + g_t and x_{t+1} = Π(x₁ − η_t S_t)
-        leader
-            .follow(gradient, row_norm, eta)
-            .map_err(|e| at_round(e, round))?;
-
-        state.root = root;
-        let record = Record {
-            round,
-            sigma: eta,
-            gap: f64::NAN,
-            oracle_calls: 0,
-            gradient_norm: norm,
-            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
-            norm_squared: xx,
-        };
-        state.seen.note(&record);
-        state.decided = false;
-        Ok(record)
+        // no gradient so far
+        let eta = if eta.is_finite() { eta } else { 0.0 };
+        (squares, self.scale * eta)
     }
 
-    fn withdraw(&mut self) {
-        self.state.decided = false;
-    }
-
-    fn decision(&self) -> &dyn Point {
-        &self.leader
-    }
-
-    fn rounds(&self) -> u64 {
-        self.state.seen.rounds
-    }
-
-    fn guarantee(&self) -> Option<Guarantee> {
-        let State {
-            falls,
-            diameter,
-            scale,
-            root,
-            ..
-        } = self.state;
-        let (gradient, horizon) = match falls {
+    fn guarantee(&self, squares: &f64, _: &Seen) -> Option<Guarantee> {
+        let diameter = self.diameter;
+        let (gradient, horizon) = match self.falls {
             Falls::Not { bound, horizon } => (bound, Some(horizon)),
             Falls::WithRounds { bound } => (bound, None),
             Falls::WithGradients => {
-                let bound = theory::dual_averaging_adaptive(diameter, root);
-                return (scale == 1.0).then(|| theory::DualAveragingAdaptive { bound }.into());
+                let bound = theory::dual_averaging_adaptive(diameter, squares.sqrt());
+                return (self.scale == 1.0).then(|| theory::DualAveragingAdaptive { bound }.into());
             }
         };
         let theorem = theory::DualAveraging {
@@ -241,39 +152,6 @@ impl<X: Leader> Learner for DualAverager<X> {
             diameter,
             horizon,
         };
-        (scale == 1.0).then(|| theorem.into())
-    }
-
-    fn seen(&self) -> &Seen {
-        &self.state.seen
-    }
-
-    fn certificate(&self) -> Option<Certificate> {
-        None
-    }
-
-    fn save(&self) -> Result<Vec<u8>> {
-        encode(&(NAME, X::STORAGE, &self.state, self.leader.save()))
-    }
-
-    fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, storage, state, leader): (String, String, State, X::Saved) = decode(saved)?;
-        check_name(NAME, &name)?;
-        check_name(X::STORAGE, &storage)?;
-        self.leader.load(leader)?;
-        self.state = state;
-        Ok(())
-    }
-
-    fn grow(&mut self, dim: usize) -> Result<()> {
-        if dim == self.dim() {
-            return Ok(());
-        }
-        check_between(self.state.decided)?;
-        self.leader.grow(dim)
-    }
-
-    fn reserve(&mut self, dim: usize) -> Result<()> {
-        self.leader.reserve(dim)
+        (self.scale == 1.0).then(|| theorem.into())
     }
 }

@@ -78,6 +78,7 @@ impl MakeLearner for DynamicOfw {
             name: "smoothness",
             why: "its step depends on how smooth the losses are",
         };
+        keys::need_oracle(NAME, &**set)?;
         let smoothness = keys::positive(NAME, "smoothness", self.smoothness.ok_or(missing)?)?;
         let method = Tracker {
             oracle: CheckedOracle::of(&**set),
@@ -85,7 +86,7 @@ impl MakeLearner for DynamicOfw {
             back: vec![0.0; set.dim()],
             smoothness,
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -99,31 +100,23 @@ struct Tracker {
 }
 
 impl Method for Tracker {
-    const NAME: &'static str = NAME;
-    /// What the oracle remembers.
-    type State = Vec<f64>;
+    type State = ();
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,
-            oracle_calls: 1,
         };
         // any point is as good as any other where the gradient is 0
         if revealed.norm == 0.0 {
             return Ok(step);
         }
-        self.oracle.minimise(revealed.g, &mut self.atom)?;
+        let found = self.oracle.minimise(revealed.g, &mut self.atom)?;
         self.back.copy_from_slice(next);
         self.atom.add_to(-1.0, &mut self.back);
         step.gap = kernel::dot(revealed.g, &self.back);
-        if !step.gap.is_finite() {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient overflowed".into(),
-            });
-        }
-        self.oracle.check_gap(step.gap, revealed.g)?;
+        let above = step.gap + found.slack();
+        self.oracle.check_gap(above, revealed.g)?;
         let length = kernel::norm(&self.back);
         let sigma = (step.gap / length / length / self.smoothness).min(1.0);
         if sigma > 0.0 {
@@ -133,14 +126,16 @@ impl Method for Tracker {
         Ok(step)
     }
 
-    fn commit(&mut self) {}
-
-    fn state(&self) -> Vec<f64> {
-        self.oracle.save()
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
-    fn restore(&mut self, state: Vec<f64>) -> Result<()> {
-        self.oracle.load(&state)
+    fn commit(&mut self) {}
+
+    fn state(&self) {}
+
+    fn restore(&mut self, (): ()) -> Result<()> {
+        Ok(())
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {

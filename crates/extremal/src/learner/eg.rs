@@ -81,7 +81,7 @@ impl Described for Eg {
 
 impl MakeLearner for Eg {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let horizon = self.horizon.map(|t| keys::horizon(NAME, Some(t)));
         let horizon = horizon.transpose()?;
         let entry = self.entry_bound;
@@ -113,7 +113,7 @@ impl MakeLearner for Eg {
         };
         let mut start = vec![0.0; set.dim()];
         method.weigh(&method.now, 1.0, &mut start);
-        acting(method, set, Some(&start), storage)
+        acting(self, method, set, Some(&start), storage)
     }
 }
 
@@ -137,10 +137,11 @@ impl Corners {
                 size,
                 signs,
             }),
-            _ => Err(Error::Unsupported(format!(
-                "{NAME} weighs the corners of a simplex or an ℓ1 ball, and set {} is neither; ogd and dual-averaging play every set with a projection, ofw-free any set",
-                set.name()
-            ))),
+            _ => Err(keys::cannot_play(
+                NAME,
+                &**set,
+                "a simplex or an ℓ1 ball, whose corners it weighs",
+            )),
         }
     }
 
@@ -201,13 +202,12 @@ impl Exponentiated {
         if by == 0.0 {
             return 0.0;
         }
-        let pull = match (self.entry, self.horizon) {
+        match (self.entry, self.horizon) {
             (Some(_), Some(_)) => self.rate * by,
             (Some(_), None) => self.rate / round.sqrt() * by,
             (None, _) if delta == 0.0 => f64::MAX,
             (None, _) => self.rate * (by / delta),
-        };
-        pull.min(f64::MAX)
+        }
     }
 
     /// The decision of the round, when it comes with this behind it.
@@ -240,7 +240,7 @@ impl Exponentiated {
         let Now { sum, delta, .. } = &self.now;
         let pull = |by: f64| self.pull(*delta, round, by);
         let ((low, high), (lead, _)) = (self.corners.ends(g), self.corners.ends(sum));
-        let range = (high - low).min(f64::MAX);
+        let range = high - low;
         if !(range > 0.0) {
             return 0.0;
         }
@@ -275,24 +275,16 @@ impl Exponentiated {
 }
 
 impl Method for Exponentiated {
-    const NAME: &'static str = NAME;
     type State = Now;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         let t = revealed.round as f64;
         self.next.sum.copy_from_slice(&self.now.sum);
         kernel::axpy(1.0, revealed.g, &mut self.next.sum);
-        // twice an entry is a number too: that far are mirror images apart
-        if !(2.0 * kernel::max_abs(&self.next.sum)).is_finite() {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "the sum of gradients overflowed".into(),
-            });
-        }
         self.next.largest = self.now.largest.max(kernel::max_abs(revealed.g));
         if self.entry.is_none() {
             let gap = self.mixability_gap(t, revealed.g);
-            self.next.delta = (self.now.delta + gap).min(f64::MAX);
+            self.next.delta = self.now.delta + gap;
         }
         self.weigh(&self.next, t + 1.0, next);
         let sigma = match (self.entry, self.horizon) {
@@ -302,9 +294,8 @@ impl Method for Exponentiated {
         };
         let sigma = sigma / self.corners.size;
         Ok(Step {
-            sigma: if sigma <= 1e300 { sigma } else { 0.0 },
+            sigma: if sigma.is_finite() { sigma } else { 0.0 },
             gap: f64::NAN,
-            oracle_calls: 0,
         })
     }
 
@@ -344,7 +335,7 @@ impl Method for Exponentiated {
                 scale,
             }),
             None => Guarantee::from(theory::EgAdaptive {
-                bound: ((1.0 + 1.0 / scale) * (size * self.now.delta)).min(f64::MAX),
+                bound: (1.0 + 1.0 / scale) * (size * self.now.delta),
             }),
         })
     }

@@ -88,12 +88,16 @@ impl Described for FastOgd {
 impl MakeLearner for FastOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, None, self.gradient_bound)?;
-        let lambda = self
-            .lambda
-            .map(|l| keys::positive(NAME, "lambda", l))
-            .transpose()?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let mut start = first_decision(set, self.start.as_deref())?;
+        if set.smooth().is_none() {
+            return Err(keys::cannot_play(
+                NAME,
+                &**set,
+                "a set given as h(x) ≤ 0 with a smooth h",
+            ));
+        }
         let mut projection = FastProjection::new(&**set).map_err(|e| match e {
             Error::Unsupported(why) => Error::Unsupported(format!("{NAME}: {why}")),
             other => other,
@@ -112,7 +116,7 @@ impl MakeLearner for FastOgd {
             state: State::default(),
             next: State::default(),
         };
-        acting(descent, set, Some(&start), storage)
+        acting(self, descent, set, Some(&start), storage)
     }
 }
 
@@ -163,7 +167,6 @@ struct Descent {
 }
 
 impl Method for Descent {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
@@ -181,12 +184,11 @@ impl Method for Descent {
                 *way = -length * (g / norm);
             }
             self.projection.step(next, &self.way);
-            sigma = (length / norm).min(f64::MAX);
+            sigma = length / norm;
         }
         Ok(Step {
             sigma,
             gap: f64::NAN,
-            oracle_calls: 0,
         })
     }
 

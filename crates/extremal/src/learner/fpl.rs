@@ -120,7 +120,7 @@ impl MakeLearner for Fpl {
             seed: self.seed,
             start: self.start.as_deref(),
         };
-        perturbed::make(EveryRound(self.samples), &told, set, storage)
+        perturbed::make(self, EveryRound(self.samples), &told, set, storage)
     }
 }
 

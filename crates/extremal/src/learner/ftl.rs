@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::{Atom, Geometry, Oracle, Projection, SharedSet, oracle_of};
+use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
@@ -71,15 +71,15 @@ impl Described for Ftl {
 impl MakeLearner for Ftl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let leader = match self.lambda {
-            None => Leader::Vertex(oracle_of(&**set), Atom::new()),
+            None => {
+                keys::need_oracle(NAME, &**set)?;
+                Leader::Vertex(CheckedOracle::of(&**set), Atom::new())
+            }
             Some(lambda) => {
-                let lambda = keys::positive(NAME, "lambda", lambda)?;
-                let projection = set.projection().ok_or_else(|| {
-                    Error::Unsupported(format!(
-                        "{NAME} with lambda needs a projection, and set {} has none; sc-ofw needs none",
-                        set.name()
-                    ))
-                })?;
+                let lambda = keys::lambda(NAME, lambda)?;
+                let projection = set
+                    .projection()
+                    .ok_or_else(|| keys::cannot_play(NAME, &**set, "a projection, with lambda"))?;
                 Leader::Projected { lambda, projection }
             }
         };
@@ -91,13 +91,13 @@ impl MakeLearner for Ftl {
             slowest: f64::INFINITY,
             next_slowest: f64::INFINITY,
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
 /// How the leader is found.
 enum Leader {
-    Vertex(Box<dyn Oracle>, Atom),
+    Vertex(CheckedOracle, Atom),
     Projected {
         lambda: f64,
         projection: Box<dyn Projection>,
@@ -119,19 +119,16 @@ struct Follower {
 struct State {
     sum: Vec<f64>,
     slowest: f64,
-    /// What the oracle or the projection remembers.
-    memory: Vec<f64>,
 }
 
 impl Method for Follower {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         let t = revealed.round as f64;
         self.next_sum.copy_from_slice(&self.sum);
         kernel::axpy(1.0, revealed.g, &mut self.next_sum);
-        let oracle_calls = match &mut self.leader {
+        match &mut self.leader {
             Leader::Vertex(oracle, atom) => {
                 // S = 0 says nothing of where to go, and the decision stays.
                 if self.next_sum.iter().any(|s| *s != 0.0) {
@@ -139,7 +136,6 @@ impl Method for Follower {
                     next.fill(0.0);
                     atom.add_to(1.0, next);
                 }
-                1
             }
             Leader::Projected { lambda, projection } => {
                 kernel::axpy(-*lambda, next, &mut self.next_sum);
@@ -147,15 +143,20 @@ impl Method for Follower {
                     *next = -a / (*lambda * t);
                 }
                 projection.project(next)?;
-                0
             }
-        };
+        }
         self.next_slowest = self.slowest.min(kernel::norm(&self.next_sum) / t);
         Ok(Step {
             sigma: 1.0,
             gap: f64::NAN,
-            oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        match &self.leader {
+            Leader::Vertex(oracle, _) => oracle.calls(),
+            Leader::Projected { .. } => 0,
+        }
     }
 
     fn commit(&mut self) {
@@ -167,10 +168,6 @@ impl Method for Follower {
         State {
             sum: self.sum.clone(),
             slowest: self.slowest,
-            memory: match &self.leader {
-                Leader::Vertex(oracle, _) => oracle.save(),
-                Leader::Projected { projection, .. } => projection.save(),
-            },
         }
     }
 
@@ -180,10 +177,6 @@ impl Method for Follower {
             && state.slowest >= 0.0;
         if !fits {
             return Err(Error::State("its sum of gradients is none".into()));
-        }
-        match &mut self.leader {
-            Leader::Vertex(oracle, _) => oracle.load(&state.memory)?,
-            Leader::Projected { projection, .. } => projection.load(&state.memory)?,
         }
         self.sum = state.sum;
         self.slowest = state.slowest;

@@ -36,10 +36,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
-use crate::pair::{Accuracy, Gradient, Motion, Pair, Update};
+use super::rule::{Facts, Rule, stored};
+use super::{Certificate, Learner, Level, MakeLearner, Seen, Storage, keys};
+use crate::pair::{Accuracy, Motion, Probe, Update};
 use crate::rounding::{self, UNIT, Wide};
-use crate::set::{Curvature, CurvatureKind, Set, SharedSet};
+use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -120,9 +121,9 @@ impl Described for GaugeFtrl {
 impl MakeLearner for GaugeFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let curvature = set.curvature().ok_or_else(|| {
-            Error::Unsupported(format!("gauge-ftrl needs a curved set (l2, lp, or one with a strong-convexity constant); {} is not", set.name()))
-        })?;
+        let needs = "a curved set (l2, lp, or one with a strong-convexity constant)";
+        let curvature = set.curvature();
+        let curvature = curvature.ok_or_else(|| keys::cannot_play(NAME, &**set, needs))?;
         // For p > 2 gradients are measured in a norm larger than ℓ2.
         let q = curvature.gradient_norm;
         let stretch = (set.dim() as f64).powf((1.0 / q - 0.5).max(0.0));
@@ -152,29 +153,17 @@ impl MakeLearner for GaugeFtrl {
                 }
             }
         };
-        let geometry = set.geometry();
         let rule = GaugeRule {
             curvature,
             balance: self.balance,
             bound,
             stretch,
             beta,
-            h: 0.0,
-            root: bound,
-            diameter: geometry.diameter,
-            norm_bound: geometry.norm_bound,
-            played: Wide::default(),
-            low: 0.0,
-            gradients: 0.0,
-            sums: 0.0,
-            sum: 0.0,
-            t: 0,
         };
-        player(NAME, rule, set, None, storage)
+        stored(self, rule, set, None, storage)
     }
 }
 
-#[derive(Serialize, Deserialize)]
 struct GaugeRule {
     curvature: Curvature,
     balance: Balance,
@@ -182,15 +171,19 @@ struct GaugeRule {
     bound: f64,
     /// No gradient's norm in the curvature's sense exceeds this many times its ℓ2 norm.
     stretch: f64,
+    /// β₁
+    beta: f64,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
+    t: u64,
     /// β_{t+1}
     beta: f64,
     /// h after t rounds.
     h: f64,
     /// √(G² + ΣN(g)²), for `adagrad`.
     root: f64,
-    /// The set's.
-    diameter: f64,
-    norm_bound: f64,
     /// Σ⟨g_t, x_t⟩, and min ⟨S, x⟩.
     played: Wide,
     low: f64,
@@ -198,20 +191,19 @@ struct GaugeRule {
     gradients: f64,
     sums: f64,
     sum: f64,
-    t: u64,
 }
 
 impl GaugeRule {
     /// Ψ = (h^q + β^q)^(1/q), q = 2 on curved sets.
-    fn potential(&self) -> f64 {
+    fn potential(&self, h: f64, beta: f64) -> f64 {
         match self.curvature.kind {
-            CurvatureKind::Smooth { .. } => self.h.hypot(self.beta),
+            CurvatureKind::Smooth { .. } => h.hypot(beta),
             CurvatureKind::Uniform { q, .. } => {
-                let top = self.h.max(self.beta);
+                let top = h.max(beta);
                 if top == 0.0 {
                     0.0
                 } else {
-                    top * ((self.h / top).powf(q) + (self.beta / top).powf(q)).powf(1.0 / q)
+                    top * ((h / top).powf(q) + (beta / top).powf(q)).powf(1.0 / q)
                 }
             }
         }
@@ -222,66 +214,65 @@ impl GaugeRule {
         if n == 0.0 {
             return 0.0;
         }
-        // Written so that no square of a gradient's norm is formed.
         let unbalanced = match self.curvature.kind {
             CurvatureKind::Smooth { l } => 0.5 * l * n * (n / potential),
             CurvatureKind::Uniform { q, radius } => {
                 (2.0 - q).exp2() / q * radius * n * (radius * n / potential).powf(q - 1.0)
             }
         };
-        // potential = 0 makes it ∞, or NaN beyond: the width it is then
+        // ∞ where the potential is 0: the width it is then
         f64::min(unbalanced, self.curvature.width * n)
     }
 }
 
 impl Rule for GaugeRule {
-    fn start_weight(&self) -> f64 {
-        0.0
+    type State = State;
+
+    fn start(&self) -> (State, f64) {
+        let state = State {
+            beta: self.beta,
+            root: self.bound,
+            ..State::default()
+        };
+        (state, 0.0)
     }
 
+    /// S += g_t
     #[inline(always)]
-    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
-        // S += g_t; v = argmin ⟨S, x⟩; h = −⟨S, v⟩, from the centre
-        let update = Update::new(1.0, gradient, 0.0);
-        let probe = pair.probe(&update)?;
+    fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
+        Ok((state, Update::new(1.0, facts.gradient, 0.0)))
+    }
+
+    /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)·v
+    #[inline(always)]
+    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let n = match self.curvature.gradient_norm {
             2.0 => probe.gradient_norm,
-            q => pair.gradient_norm(gradient, q),
+            q => facts.norm_in(q),
         };
-        match self.balance {
-            Balance::Fixed => {}
-            Balance::Own => self.beta += self.growth(n, self.potential()),
-            Balance::Adagrad => {
-                self.root = self.root.hypot(n);
-                if let CurvatureKind::Smooth { l } = self.curvature.kind {
-                    self.beta = l.sqrt() * self.root;
-                }
+        match (self.balance, self.curvature.kind) {
+            (Balance::Own, _) => {
+                state.beta += self.growth(n, self.potential(state.h, state.beta));
             }
+            (Balance::Adagrad, CurvatureKind::Smooth { l }) => {
+                state.root = state.root.hypot(n);
+                state.beta = l.sqrt() * state.root;
+            }
+            _ => {}
         }
-        self.h = probe.support.max(0.0);
-        // x_{t+1} = (h/Ψ)·v
-        let s = match (self.curvature.kind, self.h > 0.0) {
+        state.h = probe.support.max(0.0);
+        let s = match (self.curvature.kind, state.h > 0.0) {
             (_, false) => 0.0,
-            (CurvatureKind::Smooth { .. }, _) => self.h / self.potential(),
-            (CurvatureKind::Uniform { q, .. }, _) => (self.h / self.potential()).powf(q - 1.0),
+            (CurvatureKind::Smooth { .. }, _) => state.h / self.potential(state.h, state.beta),
+            (CurvatureKind::Uniform { q, .. }, _) => {
+                (state.h / self.potential(state.h, state.beta)).powf(q - 1.0)
+            }
         };
-        pair.commit(&update, Motion::Place(s));
-
-        self.t += 1;
-        self.played.add(probe.gradient_dot);
-        self.low = probe.slope - probe.gap;
-        // the two parts of a gradient may cancel, their roundings do not
-        self.gradients += probe.gradient_norm + 2.0 * gradient.ridge.abs() * self.norm_bound;
-        // the direction is S itself
-        self.sum = probe.steepness.min(self.gradients);
-        self.sums += self.sum;
-        Ok(Played::new(s, &probe))
+        (account(state, facts, probe), Motion::Place(s))
     }
 
-    fn grow(&mut self, set: &dyn Set) -> Result<()> {
+    fn check_grown(&self, set: &dyn Set) -> Result<()> {
         if set.curvature() == Some(self.curvature) {
-            let geometry = set.geometry();
-            (self.diameter, self.norm_bound) = (geometry.diameter, geometry.norm_bound);
             return Ok(());
         }
         Err(Error::Unsupported(format!(
@@ -290,7 +281,7 @@ impl Rule for GaugeRule {
         )))
     }
 
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _: &Seen, _: &Geometry) -> Option<Guarantee> {
         let exponent = match self.curvature.kind {
             CurvatureKind::Smooth { .. } => 0.5,
             CurvatureKind::Uniform { q, .. } => 1.0 / q,
@@ -299,7 +290,7 @@ impl Rule for GaugeRule {
             (Balance::Fixed, CurvatureKind::Smooth { l }) => theory::GaugeFixed {
                 gradient: self.bound,
                 l,
-                beta: self.beta,
+                beta: state.beta,
             }
             .into(),
             (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => theory::GaugeUniform {
@@ -307,11 +298,11 @@ impl Rule for GaugeRule {
                 stretch: self.stretch,
                 q,
                 radius,
-                beta: self.beta,
+                beta: state.beta,
             }
             .into(),
             (balance, _) => theory::GaugeOnline {
-                bound: 2.0 * self.beta,
+                bound: 2.0 * state.beta,
                 exponent,
                 // the proof for `adagrad` has G ahead of the gradients seen
                 gradient: (balance == Balance::Adagrad).then_some(self.bound),
@@ -320,23 +311,44 @@ impl Rule for GaugeRule {
         })
     }
 
-    fn certificate(&self, dim: usize, accuracy: Accuracy) -> Option<Certificate> {
-        if self.t == 0 {
+    fn certificate(
+        &self,
+        state: &State,
+        geometry: &Geometry,
+        dim: usize,
+        accuracy: Accuracy,
+    ) -> Option<Certificate> {
+        if state.t == 0 {
             return None;
         }
         // What rounding may have done: S is off by two roundings of ‖S_t‖ and ‖g_t‖ in every round,
         // ⟨g_t, x_t⟩ and min ⟨S, x⟩ by those of their terms.
-        let reach = self.norm_bound;
+        let reach = geometry.norm_bound;
         let products = rounding::of_dot(dim) * accuracy.dot;
-        let rounding = (1.0 + 4.0 * self.t as f64 * UNIT)
-            * (2.0 * UNIT * (self.sums + self.gradients) * reach
-                + products * (self.gradients + 2.0 * self.sum) * reach
-                + rounding::of_oracle(dim, self.sum, self.diameter, reach));
+        let rounding = (1.0 + 4.0 * state.t as f64 * UNIT)
+            * (2.0 * UNIT * (state.sums + state.gradients) * reach
+                + products * (state.gradients + 2.0 * state.sum) * reach
+                + rounding::of_oracle(dim, state.sum, geometry.diameter, reach));
         Some(Certificate {
             level: Level::Linear,
             strong_convexity: 0.0,
-            regret: self.played.value() - self.low + rounding,
+            regret: state.played.value() - state.low + rounding,
             rounding,
         })
     }
+}
+
+/// What the round adds to the certificate.
+#[inline(always)]
+fn account(mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
+    state.t += 1;
+    state.played.add(probe.gradient_dot);
+    state.low = probe.slope - probe.gap - probe.slack;
+    // the two parts of a gradient may cancel, their roundings do not
+    state.gradients +=
+        probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * facts.geometry.norm_bound;
+    // the direction is S itself
+    state.sum = probe.steepness.min(state.gradients);
+    state.sums += state.sum;
+    state
 }

@@ -29,7 +29,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::bounded;
+use super::cip::or_zero;
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Set, SharedSet};
@@ -38,9 +38,6 @@ use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
 const NAME: &str = "gauge-wrapper";
-
-/// A gradient whose product with points of the set may be larger is refused.
-const LARGEST_PRODUCT: f64 = 1e290;
 
 /// Spec of `gauge-wrapper`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -69,14 +66,13 @@ impl Described for GaugeWrapper {
 
 impl MakeLearner for GaugeWrapper {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         check_gauge(NAME, &**set)?;
         let w = first_decision(set, self.start.as_deref())?;
         let radius = set.geometry().norm_bound;
         let method = GaugeDescent {
             set: set.clone(),
             radius,
-            room: LARGEST_PRODUCT / radius.max(1.0),
             scale,
             surrogate: vec![0.0; w.len()],
             next: w.clone(),
@@ -84,19 +80,20 @@ impl MakeLearner for GaugeWrapper {
             root: 0.0,
             next_root: 0.0,
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
 /// Errors unless the set has a gauge with a subgradient.
-pub(super) fn check_gauge(owner: &str, set: &dyn Set) -> Result<()> {
+pub(super) fn check_gauge(owner: &'static str, set: &dyn Set) -> Result<()> {
     let zero = vec![0.0; set.dim()];
     match set.gauge_gradient(&zero, &mut zero.clone()) {
         Some(_) => Ok(()),
-        None => Err(Error::Unsupported(format!(
-            "{owner} needs a set with 0 inside and a subgradient of its gauge, and set {} has none; loo-bogd needs but the oracle",
-            set.name()
-        ))),
+        None => Err(keys::cannot_play(
+            owner,
+            set,
+            "0 inside the set and a subgradient of its gauge",
+        )),
     }
 }
 
@@ -112,8 +109,6 @@ struct GaugeDescent {
     set: SharedSet,
     /// R.
     radius: f64,
-    /// The largest ‖g‖ that is accepted.
-    room: f64,
     scale: f64,
     /// s, then g̃.
     surrogate: Vec<f64>,
@@ -139,16 +134,9 @@ fn no_gauge() -> Error {
 }
 
 impl Method for GaugeDescent {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        if !(revealed.norm <= self.room) {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient is too large for sums of it to be numbers".into(),
-            });
-        }
         // g̃ = g − 1[γ ≥ 1, ⟨g, w⟩ < 0]⟨g, x⟩s
         let gauge = self.set.gauge_gradient(&self.now, &mut self.surrogate);
         let gauge = gauge.ok_or_else(no_gauge)?;
@@ -166,24 +154,19 @@ impl Method for GaugeDescent {
         }
         let norm = kernel::norm(&self.surrogate);
         self.next_root = self.root.hypot(norm);
-        let eta = std::f64::consts::SQRT_2 * self.radius / self.next_root;
-        let eta = bounded(self.scale * eta, norm, 1e16 * self.radius);
+        let eta = or_zero(self.scale * (std::f64::consts::SQRT_2 * self.radius / self.next_root));
         // w ← Π(w − ηg̃), x = w/max(1, γ(w))
         self.next.copy_from_slice(&self.now);
         kernel::axpy(-eta, &self.surrogate, &mut self.next);
         into_ball(&mut self.next, self.radius);
         next.copy_from_slice(&self.next);
         let gauge = self.set.gauge(next).ok_or_else(no_gauge)?;
-        if !(gauge + self.next_root).is_finite() {
-            return Err(no_gauge());
-        }
         if gauge > 1.0 {
             next.iter_mut().for_each(|v| *v /= gauge);
         }
         Ok(Step {
             sigma: eta,
             gap: f64::NAN,
-            oracle_calls: 0,
         })
     }
 
@@ -214,7 +197,7 @@ impl Method for GaugeDescent {
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
         let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
-        let bound = (factor * self.radius * self.root).min(f64::MAX);
+        let bound = factor * self.radius * self.root;
         Some(theory::GaugeWrapper { bound }.into())
     }
 }

@@ -1,7 +1,11 @@
 //! Keys that several learners share.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
+use crate::range::{GRADIENTS, SETS};
+use crate::set::{Answers, Set};
 use crate::spec::Parameter;
 use crate::{Error, Result};
 
@@ -36,13 +40,13 @@ pub(crate) const GRADIENT_BOUND: Parameter = Parameter {
     name: "gradient-bound",
     about: "a bound G of the gradients' ℓ2 norm",
     default: None,
-    allowed: "a number > 0",
+    allowed: "a number from 1e-100 to 1e100",
 };
 pub(crate) const LAMBDA: Parameter = Parameter {
     name: "lambda",
     about: "the losses' strong convexity λ",
     default: None,
-    allowed: "a number > 0",
+    allowed: "a number from 1e-50 to 1e50",
 };
 pub(crate) const START: Parameter = Parameter {
     name: "start",
@@ -54,7 +58,7 @@ pub(crate) const ETA_SCALE: Parameter = Parameter {
     name: "eta-scale",
     about: "factor on the theoretical step size",
     default: Some("1"),
-    allowed: "a number > 0",
+    allowed: "a number from 1e-20 to 1e20",
 };
 
 impl Known {
@@ -94,7 +98,7 @@ impl Known {
     }
 
     pub(crate) fn eta_scale(&self, owner: &'static str) -> Result<f64> {
-        positive(owner, "eta-scale", self.eta_scale.unwrap_or(1.0))
+        eta_scale(owner, self.eta_scale)
     }
 }
 
@@ -133,7 +137,40 @@ pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
         name: "gradient-bound",
         why: "its step size depends on the gradients' norm",
     };
-    positive(owner, "gradient-bound", bound.ok_or(missing)?)
+    within(
+        owner,
+        "gradient-bound",
+        bound.ok_or(missing)?,
+        &GRADIENTS,
+        "a number between 1e-100 and 1e100",
+    )
+}
+
+/// λ.
+pub(crate) fn lambda(owner: &'static str, lambda: f64) -> Result<f64> {
+    let allowed = "a number between 1e-50 and 1e50";
+    within(owner, "lambda", lambda, &SETS, allowed)
+}
+
+/// The factor on η, 1 if left out.
+pub(crate) fn eta_scale(owner: &'static str, scale: Option<f64>) -> Result<f64> {
+    let allowed = "a number between 1e-20 and 1e20";
+    let scale = scale.unwrap_or(1.0);
+    within(owner, "eta-scale", scale, &(1e-20..=1e20), allowed)
+}
+
+fn within(
+    owner: &'static str,
+    name: &'static str,
+    value: f64,
+    range: &RangeInclusive<f64>,
+    allowed: &'static str,
+) -> Result<f64> {
+    if range.contains(&value) {
+        Ok(value)
+    } else {
+        Err(Error::parameter(owner, name, value, allowed))
+    }
 }
 
 pub(crate) fn positive(owner: &'static str, name: &'static str, value: f64) -> Result<f64> {
@@ -141,5 +178,34 @@ pub(crate) fn positive(owner: &'static str, name: &'static str, value: f64) -> R
         Ok(value)
     } else {
         Err(Error::parameter(owner, name, value, "a finite number > 0"))
+    }
+}
+
+/// The learner can't play the set, because it needs `needs`; with learners that can.
+pub(super) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static str) -> Error {
+    let mut instead = Vec::new();
+    if set.facts().oracle == Answers::Missing {
+        instead.push("gauge-wrapper");
+    } else {
+        instead.extend(set.curvature().map(|_| "gauge-ftrl"));
+        let faces = set.polytope().and_then(|p| p.facial_distance);
+        instead.extend(faces.map(|_| "lloo"));
+        instead.extend(["ofw-ls", "ofw-free", "loo-bogd"]);
+    }
+    instead.extend(set.projection().map(|_| "ogd"));
+    instead.retain(|other| *other != learner);
+    Error::CannotPlay {
+        learner,
+        set: set.name().into(),
+        needs,
+        instead,
+    }
+}
+
+/// Errors unless the set has a linear oracle.
+pub(super) fn need_oracle(learner: &'static str, set: &dyn Set) -> Result<()> {
+    match set.facts().oracle {
+        Answers::Missing => Err(cannot_play(learner, set, "a linear oracle")),
+        Answers::Checked | Answers::Trusted => Ok(()),
     }
 }

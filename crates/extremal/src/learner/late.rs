@@ -7,10 +7,7 @@ use super::delayed::Delayed;
 use super::method::first_decision;
 use crate::pair::Gradient;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, check_point};
-use crate::{Error, Result, kernel};
-
-/// A gradient whose product with points of the set, or with ω's factor, may be larger is refused.
-pub(super) const LARGEST_PRODUCT: f64 = 1e280;
+use crate::{Result, kernel, range};
 
 /// Where ω comes from.
 #[derive(Clone, Copy)]
@@ -39,8 +36,6 @@ pub(super) struct Steps {
     pub(super) oracle: CheckedOracle,
     atom: Atom,
     weight: Weight,
-    /// The largest ‖g‖ that is accepted.
-    room: f64,
     x1: Vec<f64>,
     /// Σg, with λ Σ(g − λx_g).
     pub(super) sum: Vec<f64>,
@@ -54,20 +49,14 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn new(
-        set: &SharedSet,
-        start: Option<&[f64]>,
-        weight: Weight,
-        slope: f64,
-    ) -> Result<Self> {
+    pub(super) fn new(set: &SharedSet, start: Option<&[f64]>, weight: Weight) -> Result<Self> {
+        super::keys::need_oracle("delayed", &**set)?;
         let x1 = first_decision(set, start)?;
         let zeros = vec![0.0; x1.len()];
-        let reach = set.geometry().norm_bound.max(1.0);
         Ok(Self {
             oracle: CheckedOracle::of(&**set),
             atom: Atom::new(),
             weight,
-            room: LARGEST_PRODUCT / reach / slope.max(1.0),
             x1,
             sum: zeros.clone(),
             count: Count::default(),
@@ -75,16 +64,6 @@ impl Steps {
             next_count: Count::default(),
             direction: zeros.clone(),
             back: zeros,
-        })
-    }
-
-    pub(super) fn check(&self, norm: f64) -> Result<()> {
-        if norm <= self.room {
-            return Ok(());
-        }
-        Err(Error::Numerical {
-            round: 0,
-            what: "a gradient is too large for sums of it to be numbers".into(),
         })
     }
 
@@ -123,23 +102,18 @@ impl Steps {
         self.direction.copy_from_slice(&self.next_sum);
         kernel::axpy(beta, x, &mut self.direction);
         kernel::axpy(-around, &self.x1, &mut self.direction);
-        if self.direction.iter().all(|v| *v == 0.0) {
+        if range::is_zero(&self.direction) {
             return Ok((0.0, 0.0));
         }
-        self.oracle.minimise(&self.direction, &mut self.atom)?;
+        let found = self.oracle.minimise(&self.direction, &mut self.atom)?;
         self.back.copy_from_slice(x);
         self.atom.add_to(-1.0, &mut self.back);
         let (gap, length) = (
             kernel::dot(&self.direction, &self.back),
             kernel::norm(&self.back),
         );
-        if !gap.is_finite() {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "the sum of gradients overflowed".into(),
-            });
-        }
-        self.oracle.check_gap(gap, &self.direction)?;
+        self.oracle
+            .check_gap(gap + found.slack(), &self.direction)?;
         // argmin over [0, 1] of −σ·gap + σ²(β/2)‖x − v‖²
         let sigma = (gap / length / length / beta).min(1.0);
         if !(sigma > 0.0) {
@@ -208,13 +182,14 @@ impl Late {
     /// σ. An error leaves everything as it was.
     pub fn deliver(&mut self, gradient: &Gradient<'_>, at: &[f64]) -> Result<f64> {
         check_point(self.x.len(), at)?;
-        gradient.check(self.x.len())?;
+        gradient.row.check_shape(self.x.len())?;
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = gradient.admit(row_norm, kernel::dot(at, at))?;
         for (g, x) in self.g.iter_mut().zip(at) {
             *g = gradient.ridge * x;
         }
         gradient.row.add_to(gradient.scale, &mut self.g);
         let norm = kernel::norm(&self.g);
-        self.steps.check(norm)?;
         self.steps.item(&self.g, at, &mut self.item);
         self.next.copy_from_slice(&self.x);
         self.steps.begin();

@@ -38,7 +38,7 @@ use super::local::{ActiveSet, SavedSet, SimplexMass};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::set::SharedSet;
+use crate::set::{Minimum, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -134,9 +134,10 @@ impl Described for Lloo {
 
 impl MakeLearner for Lloo {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        keys::need_oracle(NAME, &**set)?;
         let (rho, proven) = self.rho(set)?;
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let aim = match (self.lambda, self.gradient_bound, self.horizon) {
             (Some(_), ..) if self.eta_scale.is_some() => {
                 return Err(Error::Unsupported(
@@ -144,7 +145,7 @@ impl MakeLearner for Lloo {
                 ));
             }
             (Some(lambda), ..) => Aim::Strong {
-                lambda: keys::positive(NAME, "lambda", lambda)?,
+                lambda: keys::lambda(NAME, lambda)?,
             },
             (None, Some(bound), Some(t)) => Aim::Fixed {
                 bound,
@@ -180,6 +181,7 @@ impl MakeLearner for Lloo {
             _ => 0.0,
         };
         let method = Locally {
+            in_closed_form: 0,
             aim,
             rho,
             proven,
@@ -193,7 +195,7 @@ impl MakeLearner for Lloo {
             root: 0.0,
             next_root: 0.0,
         };
-        acting(method, set, Some(&first), storage)
+        acting(self, method, set, Some(&first), storage)
     }
 }
 
@@ -201,10 +203,7 @@ impl Lloo {
     /// ρ, and whether it is known to be large enough.
     fn rho(&self, set: &SharedSet) -> Result<(f64, bool)> {
         let Some(polytope) = set.polytope() else {
-            return Err(Error::Unsupported(format!(
-                "lloo plays polytopes, and set {} is not known to be one; gauge-ftrl plays curved sets, ofw-ls any",
-                set.name()
-            )));
+            return Err(keys::cannot_play(NAME, &**set, "a polytope"));
         };
         let diameter = set.geometry().diameter;
         let known = polytope
@@ -251,6 +250,8 @@ struct Locally {
     scale: f64,
     diameter: f64,
     local: Local,
+    /// Vertices that the local oracle of a simplex found.
+    in_closed_form: u64,
     surrogate: Surrogate,
     way: Vec<f64>,
     /// max ‖g‖.
@@ -298,7 +299,6 @@ impl Locally {
 }
 
 impl Method for Locally {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
@@ -314,26 +314,28 @@ impl Method for Locally {
         if let Local::Active(active) = local {
             active.stay();
         }
-        let steep = surrogate.absorb(revealed.g, next, stiffness)?;
+        let steep = surrogate.absorb(revealed.g, next, stiffness);
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,
-            oracle_calls: 1,
         };
         if !steep || !(self.diameter > 0.0) {
             return Ok(step); // here F is least
         }
         let c = surrogate.direction();
-        let value = match local {
-            Local::Simplex(mass) => mass.lowest(c),
+        let found = match local {
+            Local::Simplex(mass) => {
+                self.in_closed_form += 1;
+                Minimum::exact(mass.lowest(c))
+            }
             Local::Active(active) => active.find(c)?,
         };
-        let above = surrogate.above(next, value);
+        let above = surrogate.above(next, found.value);
         if let Local::Active(active) = local {
-            active.check_gap(above, c)?;
+            active.check_gap(above + found.slack(), c)?;
         }
         // r/δ
-        let share = self.rho * reach.min(surrogate.distance(above));
+        let share = self.rho * reach.min(surrogate.distance(above + found.slack()));
         match local {
             Local::Simplex(mass) => {
                 mass.seek(next, c, share, way);
@@ -349,6 +351,13 @@ impl Method for Locally {
             }
         }
         Ok(step)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        match &self.local {
+            Local::Simplex(_) => self.in_closed_form,
+            Local::Active(active) => active.oracle_calls(),
+        }
     }
 
     fn commit(&mut self) {

@@ -43,7 +43,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::{Brought, Cip, bounded};
+use super::cip::{Cip, or_zero};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
@@ -128,16 +128,15 @@ impl Described for LooBogd {
 impl MakeLearner for LooBogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let positive = |name, value: Option<f64>| {
-            let check = |value| keys::positive(NAME, name, value);
-            value.map(check).transpose()
-        };
-        let tolerance = positive("tolerance", self.tolerance)?;
-        let lambda = positive("lambda", self.lambda)?;
-        let scale = positive("eta-scale", self.eta_scale)?.unwrap_or(1.0);
+        let tolerance = self.tolerance;
+        let tolerance = tolerance.map(|e| keys::positive(NAME, "tolerance", e));
+        let tolerance = tolerance.transpose()?;
+        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         if self.block == Some(0) {
             return Err(Error::parameter(NAME, "block", 0, "1 or more"));
         }
+        keys::need_oracle(NAME, &**set)?;
         let cip = Cip::new(&**set);
         let (radius, horizon) = (cip.radius(), self.horizon.map(|t| t as f64));
         let known = horizon.filter(|_| lambda.is_none());
@@ -152,7 +151,6 @@ impl MakeLearner for LooBogd {
         let x = first_decision(set, self.start.as_deref())?;
         let method = Descent {
             diameter: set.geometry().diameter,
-            room: LARGEST_PRODUCT / radius.max(1.0),
             pace,
             scale,
             tolerance: tolerance.or(known.map(|t| 60.0 / t.sqrt())),
@@ -163,16 +161,9 @@ impl MakeLearner for LooBogd {
             step: vec![0.0; x.len()],
             cip,
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
-
-/// A gradient whose product with points of the set may be larger is refused, so that what is
-/// accepted leaves room for its block's sum.
-const LARGEST_PRODUCT: f64 = 1e290;
-
-/// In radii: y from farther away is no other point of the ball around the set.
-const FAR: f64 = 1e16;
 
 /// Where η comes from.
 enum Pace {
@@ -188,8 +179,6 @@ struct Descent {
     cip: Cip,
     pace: Pace,
     diameter: f64,
-    /// The largest ‖g‖ that is accepted.
-    room: f64,
     scale: f64,
     /// ε/R² where it does not change.
     tolerance: Option<f64>,
@@ -221,8 +210,6 @@ struct State {
     apart: f64,
     /// max ‖g‖.
     largest: f64,
-    /// What the oracle remembers; filled in on saving.
-    memory: Vec<f64>,
 }
 
 impl State {
@@ -236,7 +223,6 @@ impl State {
             descent: 0.0,
             apart: 0.0,
             largest: 0.0,
-            memory: Vec::new(),
         }
     }
 
@@ -264,8 +250,8 @@ impl Descent {
         })
     }
 
-    /// Ends a block in round t: the next x and ỹ.
-    fn end_block(&mut self, t: f64, x: &mut [f64]) -> Result<(f64, Brought)> {
+    /// Ends a block in round t: the next x and ỹ. Returns η.
+    fn end_block(&mut self, t: f64, x: &mut [f64]) -> Result<f64> {
         let next = &mut self.next;
         let apart = {
             let away = x.iter().zip(&next.y).map(|(x, y)| x - y);
@@ -292,27 +278,20 @@ impl Descent {
                 self.scale / (lambda * t)
             }
         };
-        let eta = bounded(eta, length, FAR * radius);
+        let eta = or_zero(eta);
         kernel::axpy(-eta, &self.step, &mut next.y);
         let tolerance = self.tolerance(t);
-        let brought = self.cip.bring(x, &mut self.next.y, tolerance, true)?;
+        self.cip.bring(x, &mut self.next.y, tolerance, true)?;
         self.next.sum.fill(0.0);
         self.next.filled = 0;
-        Ok((eta, brought))
+        Ok(eta)
     }
 }
 
 impl Method for Descent {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        if !(revealed.norm <= self.room) {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient is too large for sums of it to be numbers".into(),
-            });
-        }
         let t = revealed.round as f64;
         self.next.copy_from(&self.now);
         let state = &mut self.next;
@@ -322,17 +301,19 @@ impl Method for Descent {
         kernel::axpy(1.0, revealed.g, &mut state.sum);
         state.filled += 1;
         state.largest = state.largest.max(revealed.norm);
-        let (sigma, oracle_calls) = if state.filled >= state.length {
-            let (eta, brought) = self.end_block(t, next)?;
-            (eta, brought.oracle_calls)
+        let sigma = if state.filled >= state.length {
+            self.end_block(t, next)?
         } else {
-            (0.0, 0)
+            0.0
         };
         Ok(Step {
             sigma,
             gap: f64::NAN,
-            oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.cip.oracle_calls()
     }
 
     fn commit(&mut self) {
@@ -340,10 +321,7 @@ impl Method for Descent {
     }
 
     fn state(&self) -> State {
-        State {
-            memory: self.cip.save(),
-            ..self.now.clone()
-        }
+        self.now.clone()
     }
 
     fn restore(&mut self, state: State) -> Result<()> {
@@ -358,11 +336,7 @@ impl Method for Descent {
         if !fits {
             return Err(Error::State("its block of rounds is none".into()));
         }
-        self.cip.load(&state.memory)?;
-        self.now = State {
-            memory: Vec::new(),
-            ..state
-        };
+        self.now = state;
         Ok(())
     }
 
@@ -385,11 +359,11 @@ impl Method for Descent {
             Pace::Adaptive => {
                 let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
                 let bound = factor * radius * now.root + now.apart + open;
-                let bound = bound.clamp(0.0, f64::MAX);
+                let bound = bound.max(0.0);
                 Some(theory::LooBogdPlayed { bound }.into())
             }
             Pace::StronglyConvex { lambda } => (self.scale == 1.0).then(|| {
-                let bound = (now.descent + now.apart + open).clamp(0.0, f64::MAX);
+                let bound = (now.descent + now.apart + open).max(0.0);
                 theory::LooOgdPlayed { bound, lambda }.into()
             }),
         }

@@ -1,25 +1,21 @@
 //! The two phases, the checks and the bytes around a learner that keeps every entry of its
 //! decision. What is left to write for it is a [`Method`]: its mathematics.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 
-use super::{
-    Certificate, Learner, Record, Seen, Storage, at_round, check_name, check_turn, decode, encode,
-    not_stored, plain::Plain, take_turn,
-};
+use super::skeleton::{Acting, Body, decode, encode, settings};
+use super::{Certificate, Learner, Record, Seen, Storage, not_stored};
 use crate::kernel;
 use crate::pair::{DensePair, Gradient, Point};
-use crate::set::{Identity, SharedSet, check_saved_point};
+use crate::range::check_size;
+use crate::set::{SharedSet, check_saved_point};
+use crate::spec::Described;
 use crate::theory::Guarantee;
 use crate::{Error, Result};
 
 /// A learner's mathematics, on plain vectors.
 pub(super) trait Method: Send {
-    /// The learner's name.
-    const NAME: &'static str;
-
-    /// All that changes from round to round, but for the decision. What an oracle or a
-    /// projection remembers belongs to it.
+    /// All that changes from round to round, but for the decision.
     type State: Serialize + DeserializeOwned;
 
     /// Works out the next decision: `next` holds the one played. Nothing that
@@ -36,6 +32,11 @@ pub(super) trait Method: Send {
     /// On an error nothing has changed.
     fn restore(&mut self, state: Self::State) -> Result<()>;
 
+    /// How often its oracle was asked so far, the round that is planned included; 0 without one.
+    fn oracle_calls(&self) -> u64 {
+        0
+    }
+
     /// What is proven, given what was seen.
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
 
@@ -45,7 +46,7 @@ pub(super) trait Method: Send {
     }
 }
 
-/// What a round has revealed, every number of it finite.
+/// What a round has revealed: a gradient in range, or 0.
 pub(super) struct Revealed<'a> {
     /// t, from 1.
     pub round: u64,
@@ -61,51 +62,37 @@ pub(super) struct Step {
     pub sigma: f64,
     /// ⟨∇F_t(x_t), x_t − v_t⟩; NaN where there is no surrogate.
     pub gap: f64,
-    /// How often the oracle was asked.
-    pub oracle_calls: u32,
 }
 
-struct Acting<M> {
+/// A method and its decision, every entry of it.
+struct Dense<M> {
     set: SharedSet,
     method: M,
-    x: Plain,
+    x: Vec<f64>,
     next: Vec<f64>,
     g: Vec<f64>,
-    seen: Seen,
-    decided: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Saved<S> {
-    name: String,
-    /// x may be feasible in no other set.
-    set: Identity,
-    x: Vec<f64>,
-    seen: Seen,
-    decided: bool,
-    state: S,
 }
 
 /// A method at `start` or the set's centre.
-pub(super) fn acting<M: Method + 'static>(
+pub(super) fn acting<S: Described + Serialize, M: Method + 'static>(
+    spec: &S,
     method: M,
     set: &SharedSet,
     start: Option<&[f64]>,
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
     if storage != Storage::Dense {
-        return Err(not_stored(M::NAME, set, storage));
+        return Err(not_stored(S::ENTRY.name, set, storage));
     }
     let x = first_decision(set, start)?;
-    Ok(Box::new(Acting {
+    let body = Dense {
         set: set.clone(),
         method,
         next: x.clone(),
         g: vec![0.0; x.len()],
-        x: Plain(x),
-        seen: Seen::default(),
-        decided: false,
-    }))
+        x,
+    };
+    Ok(Box::new(Acting::new(settings(spec, storage), body)))
 }
 
 /// x₁: checked as every learner's.
@@ -113,106 +100,83 @@ pub(super) fn first_decision(set: &SharedSet, start: Option<&[f64]>) -> Result<V
     Ok(DensePair::new(set.clone(), start)?.decision().to_vec())
 }
 
-impl<M: Method> Learner for Acting<M> {
-    fn dim(&self) -> usize {
-        self.x.dim()
+impl<M: Method> Body for Dense<M> {
+    type Plan = ();
+
+    fn point(&self) -> &dyn Point {
+        &self.x
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.decided)?;
-        Ok(&self.x)
-    }
-
-    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        check_turn(self.decided)?;
-        gradient.check(self.x.dim())?;
-        let round = self.seen.rounds + 1;
-        let overflowed = |what: &str| Error::Numerical {
-            round,
-            what: what.into(),
-        };
-        for (g, x) in self.g.iter_mut().zip(&self.x.0) {
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, _sure: bool) -> Result<(Record, ())> {
+        gradient.row.check_shape(self.x.len())?;
+        let xx = kernel::dot(&self.x, &self.x);
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = gradient.admit(row_norm, xx)?;
+        for (g, x) in self.g.iter_mut().zip(&self.x) {
             *g = gradient.ridge * x;
         }
         gradient.row.add_to(gradient.scale, &mut self.g);
-        let norm = kernel::norm(&self.g);
-        let (dot, xx) = (kernel::dot(&self.g, &self.x.0), self.x.norm_squared());
-        if !(norm + dot).is_finite() {
-            return Err(overflowed("a gradient overflowed"));
+        let mut norm = kernel::norm(&self.g);
+        if !check_size("gradient", norm)? {
+            self.g.fill(0.0);
+            norm = 0.0;
         }
+        let dot = kernel::dot(&self.g, &self.x);
         let revealed = Revealed {
             round,
             g: &self.g,
             norm,
         };
-        self.next.copy_from_slice(&self.x.0);
-        let step = self
-            .method
-            .plan(&revealed, &mut self.next)
-            .map_err(|e| at_round(e, round))?;
+        self.next.copy_from_slice(&self.x);
+        let calls = self.method.oracle_calls();
+        let step = self.method.plan(&revealed, &mut self.next)?;
         if kernel::find_not_finite(&self.next).is_some() {
-            return Err(overflowed("the next decision overflowed"));
+            return Err(Error::Numerical {
+                round,
+                what: "the next decision overflowed".into(),
+            });
         }
-        self.method.commit();
-        std::mem::swap(&mut self.x.0, &mut self.next);
         let record = Record {
             round,
             sigma: step.sigma,
             gap: step.gap,
-            oracle_calls: step.oracle_calls,
+            oracle_calls: (self.method.oracle_calls() - calls) as u32,
             gradient_norm: norm,
             gradient_dot: dot,
             norm_squared: xx,
         };
-        self.seen.note(&record);
-        self.decided = false;
-        Ok(record)
+        Ok((record, ()))
     }
 
-    fn withdraw(&mut self) {
-        self.decided = false;
+    fn commit(&mut self, (): ()) {
+        self.method.commit();
+        std::mem::swap(&mut self.x, &mut self.next);
     }
 
-    fn decision(&self) -> &dyn Point {
-        &self.x
-    }
+    /// Nothing that shows has changed.
+    fn discard(&mut self) {}
 
-    fn rounds(&self) -> u64 {
-        self.seen.rounds
-    }
-
-    fn guarantee(&self) -> Option<Guarantee> {
-        self.method.guarantee(&self.seen)
-    }
-
-    fn seen(&self) -> &Seen {
-        &self.seen
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+        self.method.guarantee(seen)
     }
 
     fn certificate(&self) -> Option<Certificate> {
         self.method.certificate()
     }
 
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&Saved {
-            name: M::NAME.into(),
-            set: Identity::of(&*self.set),
-            x: self.x.0.clone(),
-            seen: self.seen,
-            decided: self.decided,
-            state: self.method.state(),
-        })
+        encode(&(&self.x, self.method.state()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let saved: Saved<M::State> = decode(saved)?;
-        check_name(M::NAME, &saved.name)?;
-        saved.set.check(&*self.set)?;
-        check_saved_point(&*self.set, &saved.x)?;
-        self.method.restore(saved.state)?;
-        self.x.0 = saved.x;
-        self.seen = saved.seen;
-        self.decided = saved.decided;
+        let (x, state): (Vec<f64>, M::State) = decode(saved)?;
+        check_saved_point(&*self.set, &x)?;
+        self.method.restore(state)?;
+        self.x = x;
         Ok(())
     }
 }

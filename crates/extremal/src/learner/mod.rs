@@ -1,11 +1,11 @@
-//! Learners. Each plays in two phases: [`Learner::decide`] shows the decision of the round,
-//! [`Learner::observe`] takes the gradient and ends it. A Frank-Wolfe learner's file holds a
-//! [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
+//! Learners. A round has two phases: [`Learner::decide`] shows the decision,
+//! [`Learner::observe`] takes the gradient at it and ends the round. A Frank-Wolfe learner's file
+//! holds a [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
-use crate::pair::{Accuracy, Gradient, Pair, Point, Probe};
-use crate::set::{Set, SharedSet};
+use crate::pair::{Gradient, Point};
+use crate::set::{SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
 pub use crate::theory::Seen;
@@ -26,10 +26,8 @@ pub mod ftl;
 pub mod gauge_ftrl;
 pub mod gauge_wrapper;
 pub mod hedge;
-mod iterate;
 mod keys;
 mod late;
-mod leader;
 pub mod lloo;
 pub mod local;
 pub mod loo_bogd;
@@ -43,18 +41,18 @@ pub mod ons;
 pub mod ospf;
 pub mod pairwise;
 mod perturbed;
-mod plain;
-mod player;
+mod projected;
+mod rule;
 pub mod sc_ofw;
+pub mod skeleton;
 pub mod so_ogd;
-mod stage;
+mod step_size;
 mod surrogate;
-mod weights;
 
 pub use choose::{default_for, default_radius};
 pub use keys::Known;
-pub use player::Player;
-use player::{not_stored, player};
+pub use rule::{Facts, OnPair, Rule, on_pair};
+pub use skeleton::{Acting, Body};
 
 registry! {
     /// The learners, by name.
@@ -116,21 +114,16 @@ pub enum Storage {
     Sparse,
 }
 
-/// Who plays.
+/// An online learner: it shows a decision, then receives the gradient there.
 pub trait Learner: Send {
     /// The dimension of the decisions.
-    fn dim(&self) -> usize;
+    fn dim(&self) -> usize {
+        self.decision().dim()
+    }
 
-    /// Shows this round's decision; then [`Learner::observe`] must follow.
-    fn decide(&mut self) -> Result<&dyn Point>;
-
-    /// Takes the gradient at the decision shown, and ends the round. A bad gradient is an error
-    /// that leaves everything as it was.
-    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
-
-    /// Takes [`Learner::decide`] back, where no gradient has come: all is as it was before. Without
-    /// a decision to take back it does nothing. Not between [`Learner::rehearse`] and
-    /// [`Learner::conclude`].
+    /// The decision of this round. Until [`Learner::observe`] ends the round, every call returns the
+    /// same decision and changes nothing more. A learner that draws its decision at random draws it
+    /// in the first call; the others do nothing here.
     ///
     /// ```
     /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
@@ -138,18 +131,27 @@ pub trait Learner: Send {
     /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
     /// let before = learner.save()?;
     /// learner.decide()?;
+    /// learner.decide()?;
     /// assert!(learner.observe(&Gradient::dense(&[f64::NAN, 0.0])).is_err());
-    /// learner.withdraw();
     /// assert_eq!(learner.save()?, before);
     /// # Ok::<(), extremal::Error>(())
     /// ```
-    fn withdraw(&mut self);
+    fn decide(&mut self) -> Result<&dyn Point> {
+        Ok(self.decision())
+    }
 
-    /// The present decision, out of any turn.
+    /// Takes the gradient at the decision, and ends the round. If nobody called
+    /// [`Learner::decide`], this decides first. A bad gradient is an error that leaves everything as
+    /// it was.
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
+
+    /// The decision as it stands, to read.
     fn decision(&self) -> &dyn Point;
 
     /// Rounds ended so far.
-    fn rounds(&self) -> u64;
+    fn rounds(&self) -> u64 {
+        self.seen().rounds
+    }
 
     /// What is proven about the regret, with its assumptions, if anything is.
     fn guarantee(&self) -> Option<Guarantee>;
@@ -169,8 +171,8 @@ pub trait Learner: Send {
 
     /// Goes on in a higher dimension, where the set has one ([`Set::grown`]):
     /// as if it had been known from the start, and the new entries 0 in all decisions and
-    /// gradients so far. Between rounds only. To grow to the present dimension changes nothing,
-    /// and an error changes nothing either.
+    /// gradients so far. To grow to the present dimension changes nothing, and an error changes
+    /// nothing either.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, pair::Gradient, set::SetSpec};
@@ -185,35 +187,33 @@ pub trait Learner: Send {
     /// assert_eq!(learner.dim(), 8);
     /// # Ok::<(), extremal::Error>(())
     /// ```
-    fn grow(&mut self, dim: usize) -> Result<()> {
-        if dim == self.dim() {
-            return Ok(());
-        }
-        Err(Error::Unsupported("this learner can't grow".into()))
-    }
+    fn grow(&mut self, dim: usize) -> Result<()>;
 
-    /// Memory for [`Learner::grow`] to that dimension, which no longer fails for want of it:
-    /// for whoever has several to grow, all or none. An error changes nothing but memory held.
-    fn reserve(&mut self, _dim: usize) -> Result<()> {
-        Ok(())
-    }
+    /// Checks that [`Learner::grow`] to this dimension will succeed, and reserves memory for it.
+    /// Call it on several learners to grow all of them or none.
+    fn reserve(&mut self, dim: usize) -> Result<()>;
 
-    /// Whether its rounds can be played in two halves, [`Learner::rehearse`] and
-    /// [`Learner::conclude`]: what several learners need that move together or not at all.
-    fn can_rehearse(&mut self) -> bool {
-        false
-    }
+    /// The half of [`Learner::observe`] that may fail. The decision stays as it is.
+    /// [`Learner::commit`] or [`Learner::discard`] must follow before anything else. Learners that
+    /// move together or not at all are planned first, and then all are committed or discarded.
+    ///
+    /// ```
+    /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+    /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+    /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
+    /// let before = learner.save()?;
+    /// learner.plan(&Gradient::dense(&[1.0, 0.0]))?;
+    /// learner.discard();
+    /// assert_eq!(learner.save()?, before);
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn plan(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
-    /// The half of [`Learner::observe`] that may fail, and then has changed nothing. Where it
-    /// succeeds, [`Learner::conclude`] must follow before anything else.
-    fn rehearse(&mut self, _gradient: &Gradient<'_>) -> Result<Record> {
-        Err(Error::Unsupported("this learner can't rehearse".into()))
-    }
+    /// Ends the round that was planned. Without one it does nothing.
+    fn commit(&mut self);
 
-    /// The other half, with the same gradient: ends the round, or takes back the rehearsal.
-    fn conclude(&mut self, _gradient: &Gradient<'_>, _keep: bool) -> Result<()> {
-        Err(Error::Unsupported("this learner can't rehearse".into()))
-    }
+    /// Takes back what was planned: all is as before, bit for bit. Without a plan it does nothing.
+    fn discard(&mut self);
 }
 
 /// What happened in a round.
@@ -225,7 +225,8 @@ pub struct Record {
     pub sigma: f64,
     /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN where there is no surrogate.
     pub gap: f64,
-    /// Oracle calls made in this round to play.
+    /// Linear minimisations made in this round to play: oracle calls, counted at the oracle, and
+    /// those that a storage makes in closed form. 0 for learners that need none.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,
@@ -283,124 +284,29 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// What a Frank-Wolfe learner is: its own numbers, and one round on any pair.
-pub trait Rule: Serialize + DeserializeOwned + Send {
-    /// F starts as (weight/2)‖x − x₁‖².
-    fn start_weight(&self) -> f64;
-
-    /// One round: absorb the gradient, ask the oracle once, move. Must not change anything
-    /// before the probe has succeeded.
-    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played>;
-
-    /// Takes note that the set has grown to this one. An error where the rule can't go on there,
-    /// and then nothing has changed.
-    fn grow(&mut self, _set: &dyn Set) -> Result<()> {
-        Ok(())
-    }
-
-    /// What is proven, given what was seen.
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
-
-    /// What the learner knows about its own regret, with an allowance for rounding: `dim` and
-    /// `accuracy` are the pair's.
-    fn certificate(&self, _dim: usize, _accuracy: Accuracy) -> Option<Certificate> {
-        None
-    }
-}
-
-/// A round as a rule played it.
-#[derive(Debug, Clone, Copy)]
-pub struct Played {
-    /// σ_t.
-    pub sigma: f64,
-    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling.
-    pub gap: f64,
-    /// ‖g_t‖.
-    pub gradient_norm: f64,
-    /// ⟨g_t, x_t⟩.
-    pub gradient_dot: f64,
-    /// ‖x_t‖².
-    pub norm_squared: f64,
-}
-
-impl Played {
-    /// The step σ, and what the probe of the round said.
-    pub fn new(sigma: f64, probe: &Probe) -> Self {
-        Self {
-            sigma,
-            gap: probe.gap,
-            gradient_norm: probe.gradient_norm,
-            gradient_dot: probe.gradient_dot,
-            norm_squared: probe.norm_squared,
-        }
-    }
-
-    fn record(&self, round: u64) -> Record {
-        Record {
-            round,
-            sigma: self.sigma,
-            gap: self.gap,
-            oracle_calls: 1,
-            gradient_norm: self.gradient_norm,
-            gradient_dot: self.gradient_dot,
-            norm_squared: self.norm_squared,
-        }
-    }
-}
-
-fn take_turn(decided: &mut bool) -> Result<()> {
-    if *decided {
-        return Err(Error::OutOfTurn(
-            "decide was called twice; observe must come first",
-        ));
-    }
-    *decided = true;
-    Ok(())
-}
-
-fn check_turn(decided: bool) -> Result<()> {
-    if decided {
-        Ok(())
-    } else {
-        Err(Error::OutOfTurn("observe was called before decide"))
-    }
-}
-
-fn check_between(decided: bool) -> Result<()> {
-    if decided {
-        Err(Error::OutOfTurn(
-            "grow was called between decide and observe",
-        ))
-    } else {
-        Ok(())
-    }
+/// Why a learner on a set can't be stored otherwise than densely.
+fn not_stored(name: &str, set: &SharedSet, storage: Storage) -> Error {
+    let (how, why) = match (storage, set.structure()) {
+        (Storage::Lazy, Structure::Euclidean { .. }) => ("lazily", "this learner has no lazy form"),
+        (Storage::Lazy, _) => (
+            "lazily",
+            "only on ℓ2 balls is the atom a multiple of the direction",
+        ),
+        (_, Structure::Sparse(_)) => ("sparsely", "this learner has no sparse form"),
+        _ => (
+            "sparsely",
+            "that is for sets whose atoms have few entries (l1, simplex, k-sparse)",
+        ),
+    };
+    Error::Unsupported(format!(
+        "{name} on set {} can't be stored {how}: {why}",
+        set.name()
+    ))
 }
 
 fn at_round(error: Error, round: u64) -> Error {
     match error {
         Error::Numerical { what, .. } => Error::Numerical { round, what },
         other => other,
-    }
-}
-
-fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    // with room for a small state, as batches of rows take one each to go back to
-    let room = Vec::with_capacity(4096);
-    postcard::to_extend(value, room).map_err(|e| Error::State(e.to_string()))
-}
-
-fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    match postcard::take_from_bytes(bytes) {
-        Ok((value, [])) => Ok(value),
-        Ok((_, rest)) => Err(Error::State(format!("{} bytes too many", rest.len()))),
-        Err(e) => Err(Error::State(e.to_string())),
-    }
-}
-
-fn check_name(expected: &str, found: &str) -> Result<()> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(Error::State(format!("it is of {found}, not of {expected}")))
     }
 }

@@ -26,10 +26,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Family, Weights};
-use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
+use super::rule::{Facts, Rule, stored};
+use super::step_size::{Clock, Family, StepSize};
+use super::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::Result;
-use crate::pair::{Gradient, Motion, Pair};
+use crate::pair::{Motion, Probe, Update};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee, Restarted};
@@ -58,51 +59,52 @@ impl Described for Ofw {
 }
 
 impl Ofw {
-    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
+    /// The rule alone, for a [`Pair`](crate::pair::Pair) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let diameter = geometry.diameter;
-        let theorem = |horizon, gradient| {
-            Some(Restarted::Ofw(theory::Ofw {
-                horizon,
-                gradient,
-                diameter,
-            }))
-        };
-        let weights = Weights::new("ofw", Family::Ofw, &self.0, diameter, theorem)?;
-        Ok(OfwRule { weights })
+        let step_size = StepSize::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
+        Ok(OfwRule { step_size })
     }
 }
 
 impl MakeLearner for Ofw {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let rule = self.rule(&set.geometry())?;
-        player("ofw", rule, set, self.0.start.as_deref(), storage)
+        stored(self, rule, set, self.0.start.as_deref(), storage)
     }
 }
 
-#[derive(Serialize, Deserialize)]
 struct OfwRule {
-    weights: Weights,
+    step_size: StepSize,
 }
 
 impl Rule for OfwRule {
-    fn start_weight(&self) -> f64 {
-        self.weights.start_weight()
+    type State = Clock;
+
+    fn start(&self) -> (Clock, f64) {
+        self.step_size.start()
     }
 
+    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
     #[inline(always)]
-    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
-        // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-        let turn = self.weights.turn(pair, gradient)?;
-        let update = turn.update(gradient);
-        let probe = pair.probe(&update)?;
-        let sigma = probe.fixed((2.0 / turn.t.sqrt()).min(1.0));
-        pair.commit(&update, Motion::Step(sigma));
-        self.weights.keep(&turn);
-        Ok(Played::new(sigma, &probe))
+    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        self.step_size.absorb(clock, facts)
     }
 
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        self.weights.guarantee()
+    /// σ_t = min(1, 2/√t)
+    #[inline(always)]
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
+        let sigma = (2.0 / (clock.stretch as f64).sqrt()).min(1.0);
+        (clock, Motion::Step(probe.fixed(sigma)))
+    }
+
+    fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        let diameter = geometry.diameter;
+        self.step_size.guarantee(clock, |horizon, gradient| {
+            Restarted::Ofw(theory::Ofw {
+                horizon,
+                gradient,
+                diameter,
+            })
+        })
     }
 }

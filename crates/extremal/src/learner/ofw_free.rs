@@ -6,8 +6,8 @@
 //! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), one Frank-Wolfe step with line search on
 //! F_t from x_t, and λ_t = λ + μ_t. With p_t = F_t(x_t) − F_t(x_{t+1}), what the step gained:
 //! `own` takes μ_{t+1} = 2p_t/(sD²); `steady` takes μ_{t+1} = ‖g_t‖/(sD), as if the losses were
-//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Where
-//! Σλ_τ would no longer be a number fit to be multiplied, μ is cut; any μ ≥ 0 keeps the guarantee.
+//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Any
+//! μ ≥ 0 keeps the guarantee.
 //!
 //! **Guarantee.** Write m_t = min F_t. Because the round's quadratic is 0 at x_t,
 //! Σ⟨g_t, x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t), which telescopes to
@@ -36,17 +36,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, MakeLearner, Played, Rule, Seen, Storage, keys, not_stored, player};
-use crate::pair::{Gradient, Motion, Pair, Update};
-use crate::set::{Geometry, Set, SharedSet};
+use super::rule::{Facts, Rule, stored};
+use super::{Learner, MakeLearner, Seen, Storage, keys, not_stored};
+use crate::pair::{Motion, Probe, Update};
+use crate::range::SETS;
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "ofw-free";
-
-/// Σλ_τ times lengths of the set stays below this.
-const LARGEST_PRODUCT: f64 = 1e290;
 
 /// Where the curvature of a round comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -92,7 +91,7 @@ impl Described for OfwFree {
                 name: "lambda",
                 about: "the losses' strong convexity λ",
                 default: Some("0"),
-                allowed: "a number ≥ 0",
+                allowed: "a number from 0 to 1e50",
             },
             keys::ETA_SCALE,
             keys::START,
@@ -106,51 +105,43 @@ impl Described for OfwFree {
 }
 
 impl OfwFree {
-    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
-    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
+    /// The rule alone, for a [`Pair`](crate::pair::Pair) of your own: see [`Rule`].
+    pub fn rule(&self) -> Result<impl Rule + use<>> {
         let lambda = self.lambda.unwrap_or(0.0);
-        if !(lambda >= 0.0 && lambda.is_finite()) {
-            let allowed = "a finite number ≥ 0";
+        if !(0.0..=*SETS.end()).contains(&lambda) {
+            let allowed = "a number between 0 and 1e50";
             return Err(Error::parameter(NAME, "lambda", lambda, allowed));
         }
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
         Ok(FreeRule {
             growth: self.growth,
             lambda,
-            scale,
-            diameter: geometry.diameter,
-            curved: geometry.strong_convexity.is_some(),
-            beta: 0.0,
-            next: 0.0,
-            guessed: 0.0,
-            gained: 0.0,
-            left: 0.0,
+            scale: keys::eta_scale(NAME, self.eta_scale)?,
         })
     }
 }
 
 impl MakeLearner for OfwFree {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        // Where its curvature is no ridge term's, lazy storage would cost O(d) every few rounds.
+        // Its curvature is no ridge term's: lazy storage would cost O(d) every few rounds.
         if storage == Storage::Lazy {
             return Err(not_stored(NAME, set, storage));
         }
-        let rule = self.rule(&set.geometry())?;
-        player(NAME, rule, set, self.start.as_deref(), storage)
+        stored(self, self.rule()?, set, self.start.as_deref(), storage)
     }
 }
 
-#[derive(Serialize, Deserialize)]
 struct FreeRule {
     growth: Growth,
     lambda: f64,
     scale: f64,
-    diameter: f64,
-    curved: bool,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
     /// Σλ_τ
     beta: f64,
-    /// μ_{t+1}
-    next: f64,
+    /// μ of the round to come.
+    mu: f64,
     /// (D²/2)Σμ_τ
     guessed: f64,
     /// Σp_τ
@@ -159,65 +150,55 @@ struct FreeRule {
     left: f64,
 }
 
-impl FreeRule {
-    /// (amount/D)/s, 0 on a set that is one point.
-    fn share(&self, amount: f64) -> f64 {
-        if amount == 0.0 || self.diameter == 0.0 {
-            0.0
-        } else {
-            amount / self.diameter / self.scale
-        }
-    }
-
-    /// How large μ may be next to an x of norm `far`.
-    fn room(&self, far: f64) -> f64 {
-        let lengths = self.diameter.max(far) * self.diameter.max(1.0);
-        (LARGEST_PRODUCT / lengths.max(1.0) - self.beta - self.lambda).max(0.0)
-    }
-}
-
 impl Rule for FreeRule {
-    fn start_weight(&self) -> f64 {
-        0.0
+    type State = State;
+
+    fn start(&self) -> (State, f64) {
+        (State::default(), 0.0)
     }
 
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²): c += g_t − λ_t x_t, curvature Σλ_τ
     #[inline(always)]
-    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
-        // F_t(x) = Σ (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²): c += g_t − λ_t x_t, curvature Σλ_τ
-        let lambda = self.lambda + self.next;
-        let update = Update::new(1.0, gradient, self.beta + lambda).with_decision(-lambda);
-        let probe = pair.probe(&update)?;
-        let sigma = probe.line_search();
-        pair.commit(&update, Motion::Step(sigma));
+    fn absorb<'g>(&self, mut state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
+        let lambda = self.lambda + state.mu;
+        state.beta += lambda;
+        let diameter = facts.geometry.diameter;
+        state.guessed += 0.5 * diameter * (diameter * state.mu);
+        let update = Update::new(1.0, facts.gradient, state.beta).with_decision(-lambda);
+        Ok((state, update))
+    }
 
+    /// x_{t+1} = x_t + σ_t(v_t − x_t), σ_t by line search; μ_{t+1} from what the step gains
+    #[inline(always)]
+    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
+        let sigma = probe.line_search();
         // p_t = σ·gap − (σ²β/2)‖v_t − x_t‖², and σβ‖v_t − x_t‖² is the gap where σ < 1
         let gain = if sigma < 1.0 {
             0.5 * sigma * probe.gap
         } else {
             probe.gap - 0.5 * probe.beta * probe.distance_squared
         };
-        self.beta += lambda;
-        self.guessed += 0.5 * self.diameter * (self.diameter * self.next);
-        self.gained += gain;
-        self.left = (probe.excess() - gain).max(0.0);
-        let next = self.share(match self.growth {
-            Growth::Own => 2.0 * gain / self.diameter,
+        state.gained += gain;
+        state.left = (probe.excess() - gain).max(0.0);
+        let diameter = facts.geometry.diameter;
+        let amount = match self.growth {
+            Growth::Own => 2.0 * gain / diameter,
             Growth::Steady => probe.gradient_norm,
-        });
-        self.next = next.min(self.room(probe.norm_squared.sqrt()));
-        Ok(Played::new(sigma, &probe))
+        };
+        // a set that is one point needs no curvature
+        state.mu = if diameter > 0.0 {
+            amount / diameter / self.scale
+        } else {
+            0.0
+        };
+        (state, Motion::Step(sigma))
     }
 
-    fn grow(&mut self, set: &dyn Set) -> Result<()> {
-        self.curved = set.geometry().strong_convexity.is_some();
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
         (self.growth == Growth::Own).then_some(Guarantee::OfwFree(theory::OfwFree {
-            bound: self.guessed + self.gained + self.left,
+            bound: state.guessed + state.gained + state.left,
             lambda: self.lambda,
-            curved: self.curved,
+            curved: geometry.strong_convexity.is_some(),
         }))
     }
 }

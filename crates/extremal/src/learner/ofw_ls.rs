@@ -27,11 +27,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::weights::{Family, Weights};
-use super::{Known, Learner, MakeLearner, Played, Rule, Seen, Storage, player};
+use super::rule::{Facts, Rule, stored};
+use super::step_size::{Clock, Family, StepSize};
+use super::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::Result;
-use crate::pair::{Gradient, Motion, Pair};
-use crate::set::{Geometry, Set, SharedSet};
+use crate::pair::{Motion, Probe, Update};
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee, Restarted};
 
@@ -60,66 +61,54 @@ impl Described for OfwLs {
 }
 
 impl OfwLs {
-    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
+    /// The rule alone, for a [`Pair`](crate::pair::Pair) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let diameter = geometry.diameter;
-        let theorem = |horizon, gradient| {
-            geometry.strong_convexity.map(|alpha| {
-                Restarted::OfwLs(theory::OfwLs {
-                    horizon,
-                    gradient,
-                    diameter,
-                    alpha,
-                })
-            })
-        };
-        let weights = Weights::new("ofw-ls", Family::OfwLs, &self.0, diameter, theorem)?;
-        Ok(OfwLsRule { weights })
+        let step_size = StepSize::new("ofw-ls", Family::OfwLs, &self.0, geometry.diameter)?;
+        Ok(OfwLineSearch { step_size })
     }
 }
 
 impl MakeLearner for OfwLs {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let rule = self.rule(&set.geometry())?;
-        player("ofw-ls", rule, set, self.0.start.as_deref(), storage)
+        stored(self, rule, set, self.0.start.as_deref(), storage)
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct OfwLsRule {
-    weights: Weights,
+struct OfwLineSearch {
+    step_size: StepSize,
 }
 
-impl Rule for OfwLsRule {
-    fn start_weight(&self) -> f64 {
-        self.weights.start_weight()
+impl Rule for OfwLineSearch {
+    type State = Clock;
+
+    fn start(&self) -> (Clock, f64) {
+        self.step_size.start()
     }
 
+    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
     #[inline(always)]
-    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
-        // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-        self.weights.round(
-            pair,
-            gradient,
-            #[inline(always)]
-            |pair, update| {
-                // v_t ∈ argmin ⟨∇F_t(x_t), x⟩
-                let probe = pair.probe(update)?;
-                // σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²
-                let sigma = probe.line_search();
-                // x_{t+1} = x_t + σ_t(v_t − x_t)
-                pair.commit(update, Motion::Step(sigma));
-                Ok(Played::new(sigma, &probe))
-            },
-        )
+    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        self.step_size.absorb(clock, facts)
     }
 
-    fn grow(&mut self, set: &dyn Set) -> Result<()> {
-        self.weights.grow(&set.geometry());
-        Ok(())
+    /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²,
+    /// x_{t+1} = x_t + σ_t(v_t − x_t)
+    #[inline(always)]
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
+        (clock, Motion::Step(probe.line_search()))
     }
 
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        self.weights.guarantee()
+    fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        let alpha = geometry.strong_convexity?;
+        let diameter = geometry.diameter;
+        self.step_size.guarantee(clock, |horizon, gradient| {
+            Restarted::OfwLs(theory::OfwLs {
+                horizon,
+                gradient,
+                diameter,
+                alpha,
+            })
+        })
     }
 }

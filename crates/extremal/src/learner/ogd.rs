@@ -21,13 +21,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::iterate::{Dense, Iterate, Lazy};
-use super::{
-    Certificate, Learner, MakeLearner, Record, Seen, Storage, at_round, check_between, check_name,
-    check_turn, decode, encode, keys, not_stored, take_turn,
-};
-use crate::kernel;
-use crate::pair::{Gradient, Point};
+use super::projected::{Descent, projected};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
@@ -112,29 +107,15 @@ impl Described for Ogd {
 
 impl MakeLearner for Ogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let state = self.state(set)?;
-        let start = self.start.as_deref();
-        Ok(match storage {
-            Storage::Sparse => return Err(not_stored(NAME, set, storage)),
-            Storage::Dense => Box::new(OgdLearner {
-                state,
-                x: Dense::new(NAME, set, start)?,
-            }),
-            Storage::Lazy => Box::new(OgdLearner {
-                state,
-                x: Lazy::new(NAME, set, start)?,
-            }),
-        })
+        let descent = self.descent(set.geometry().diameter)?;
+        projected(self, descent, set, self.start.as_deref(), storage)
     }
 }
 
 impl Ogd {
-    fn state(&self, set: &SharedSet) -> Result<State> {
+    fn descent(&self, diameter: f64) -> Result<GradientDescent> {
         keys::check_unneeded(NAME, None, self.gradient_bound)?;
-        let lambda = self
-            .lambda
-            .map(|l| keys::positive(NAME, "lambda", l))
-            .transpose()?;
+        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
         let schedule = self
             .schedule
             .unwrap_or(match (lambda, self.gradient_bound) {
@@ -156,7 +137,7 @@ impl Ogd {
             let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
             return Err(Error::parameter(NAME, "offset", offset, allowed));
         }
-        Ok(State {
+        Ok(GradientDescent {
             schedule,
             offset,
             lambda: match schedule {
@@ -167,170 +148,52 @@ impl Ogd {
                 Schedule::Convex => keys::bound(NAME, self.gradient_bound)?,
                 _ => 0.0,
             },
-            diameter: set.geometry().diameter,
-            scale: keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?,
-            root: 0.0,
-            seen: Seen::default(),
-            decided: false,
+            diameter,
+            scale: keys::eta_scale(NAME, self.eta_scale)?,
         })
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct State {
+struct GradientDescent {
     schedule: Schedule,
     offset: f64,
     lambda: f64,
     gradient: f64,
     diameter: f64,
     scale: f64,
-    /// √(Σ‖g‖²), without forming a square: gradients of 1e±170 have none.
-    root: f64,
-    seen: Seen,
-    decided: bool,
 }
 
-impl State {
-    /// η_t, given √(Σ‖g‖²) with this round's gradient.
-    fn eta(&self, root: f64) -> f64 {
-        let t = (self.seen.rounds + 1) as f64;
+impl Descent for GradientDescent {
+    /// Σ‖g‖².
+    type State = f64;
+
+    const FOLLOWS_SUM: bool = false;
+
+    fn eta(&self, squares: f64, round: u64, norm: f64) -> (f64, f64) {
+        let (t, squares) = (round as f64, squares + norm * norm);
         let eta = match self.schedule {
             Schedule::Convex => self.diameter / (self.gradient * t.sqrt()),
             Schedule::StronglyConvex => 1.0 / (self.lambda * (t + self.offset)),
-            Schedule::Adagrad => self.diameter / (std::f64::consts::SQRT_2 * root),
+            Schedule::Adagrad => self.diameter / (2.0 * squares).sqrt(),
         };
-        if eta.is_finite() {
-            self.scale * eta
-        } else {
-            0.0
-        }
-    }
-}
-
-struct OgdLearner<X> {
-    state: State,
-    x: X,
-}
-
-impl<X: Iterate> Learner for OgdLearner<X> {
-    fn dim(&self) -> usize {
-        self.x.dim()
+        // no gradient so far
+        let eta = if eta.is_finite() { eta } else { 0.0 };
+        (squares, self.scale * eta)
     }
 
-    fn decide(&mut self) -> Result<&dyn Point> {
-        take_turn(&mut self.state.decided)?;
-        Ok(&self.x)
-    }
-
-    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
-        let Self { state, x } = self;
-        check_turn(state.decided)?;
-        let round = state.seen.rounds + 1;
-        let ax = x.dot(&gradient.row)?;
-        let row_norm = kernel::norm(gradient.row.values());
-        // A number that is not finite shows in these, so that each is looked at only then.
-        if !(row_norm + ax + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
-        let xx = x.norm_squared();
-        let norm = gradient.norm_from(row_norm, ax, xx);
-        if !(norm.is_finite() && ax.is_finite()) {
-            return Err(Error::Numerical {
-                round,
-                what: "a gradient overflowed".into(),
-            });
-        }
-        let root = state.root.hypot(norm);
-        let eta = state.eta(root);
-        // x_{t+1} = Π(x_t − η_t g_t)
-        let (keep, k) = (1.0 - eta * gradient.ridge, -eta * gradient.scale);
-        x.descend(keep, k, &gradient.row, row_norm)
-            .map_err(|e| at_round(e, round))?;
-
-        state.root = root;
-        let record = Record {
-            round,
-            sigma: eta,
-            gap: f64::NAN,
-            oracle_calls: 0,
-            gradient_norm: norm,
-            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
-            norm_squared: xx,
-        };
-        state.seen.note(&record);
-        state.decided = false;
-        Ok(record)
-    }
-
-    fn withdraw(&mut self) {
-        self.state.decided = false;
-    }
-
-    fn decision(&self) -> &dyn Point {
-        &self.x
-    }
-
-    fn rounds(&self) -> u64 {
-        self.state.seen.rounds
-    }
-
-    fn guarantee(&self) -> Option<Guarantee> {
-        let State {
-            schedule,
-            offset,
-            lambda,
-            gradient,
-            diameter,
-            scale,
-            root,
-            seen,
-            ..
-        } = &self.state;
-        (*scale == 1.0 && *offset == 0.0).then_some(match schedule {
+    fn guarantee(&self, squares: &f64, seen: &Seen) -> Option<Guarantee> {
+        (self.scale == 1.0 && self.offset == 0.0).then_some(match self.schedule {
             Schedule::Convex => Guarantee::from(theory::OgdConvex {
-                gradient: *gradient,
-                diameter: *diameter,
+                gradient: self.gradient,
+                diameter: self.diameter,
             }),
             Schedule::StronglyConvex => Guarantee::from(theory::OgdStronglyConvex {
                 gradient: seen.largest_gradient,
-                lambda: *lambda,
+                lambda: self.lambda,
             }),
             Schedule::Adagrad => Guarantee::from(theory::OgdAdagrad {
-                bound: std::f64::consts::SQRT_2 * root * diameter,
+                bound: (2.0 * squares).sqrt() * self.diameter,
             }),
         })
-    }
-
-    fn seen(&self) -> &Seen {
-        &self.state.seen
-    }
-
-    fn certificate(&self) -> Option<Certificate> {
-        None
-    }
-
-    fn save(&self) -> Result<Vec<u8>> {
-        encode(&(NAME, X::STORAGE, &self.state, self.x.save()))
-    }
-
-    fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (name, storage, state, x): (String, String, State, X::Saved) = decode(saved)?;
-        check_name(NAME, &name)?;
-        check_name(X::STORAGE, &storage)?;
-        self.x.load(x)?;
-        self.state = state;
-        Ok(())
-    }
-
-    fn grow(&mut self, dim: usize) -> Result<()> {
-        if dim == self.dim() {
-            return Ok(());
-        }
-        check_between(self.state.decided)?;
-        self.x.grow(dim)
-    }
-
-    fn reserve(&mut self, dim: usize) -> Result<()> {
-        self.x.reserve(dim)
     }
 }

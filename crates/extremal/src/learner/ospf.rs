@@ -116,7 +116,7 @@ impl MakeLearner for Ospf {
             seed: self.seed,
             start: self.start.as_deref(),
         };
-        perturbed::make(Blocks, &told, set, storage)
+        perturbed::make(self, Blocks, &told, set, storage)
     }
 }
 

@@ -104,17 +104,19 @@ impl Described for Pairwise {
 impl MakeLearner for Pairwise {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let Some((lower, upper)) = set.polytope().and_then(|p| p.corners) else {
-            return Err(Error::Unsupported(format!(
-                "pairwise plays polytopes that equations and bounds on the entries make up, with vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere), and set {} is not known to be one; lloo plays other polytopes, ofw-ls any set",
-                set.name()
-            )));
+            return Err(keys::cannot_play(
+                NAME,
+                &**set,
+                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere)",
+            ));
         };
+        keys::need_oracle(NAME, &**set)?;
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let steps = self.steps.unwrap_or(1);
         if !(1..=1000).contains(&steps) {
             return Err(Error::parameter(NAME, "steps", steps, "1 to 1000"));
         }
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let aim = match (self.lambda, self.gradient_bound, self.horizon) {
             (Some(_), ..) if self.eta_scale.is_some() => {
                 return Err(Error::Unsupported(
@@ -123,7 +125,7 @@ impl MakeLearner for Pairwise {
                 ));
             }
             (Some(lambda), ..) => Aim::Strong {
-                lambda: keys::positive(NAME, "lambda", lambda)?,
+                lambda: keys::lambda(NAME, lambda)?,
             },
             (None, Some(bound), Some(t)) => Aim::Fixed {
                 root: bound * (t as f64).sqrt() / scale,
@@ -155,7 +157,7 @@ impl MakeLearner for Pairwise {
             root: 0.0,
             next_root: 0.0,
         };
-        acting(method, set, Some(&first), storage)
+        acting(self, method, set, Some(&first), storage)
     }
 }
 
@@ -196,8 +198,6 @@ struct Pairs {
 struct State {
     sum: Vec<f64>,
     root: f64,
-    /// What the oracle remembers.
-    memory: Vec<f64>,
 }
 
 impl Pairs {
@@ -210,9 +210,9 @@ impl Pairs {
             ..
         } = self;
         let direction = surrogate.direction();
-        let value = self.oracle.minimise(direction, &mut self.to)?;
-        let above = surrogate.above(x, value);
-        self.oracle.check_gap(above, direction)?;
+        let found = self.oracle.minimise(direction, &mut self.to)?;
+        let above = surrogate.above(x, found.value);
+        self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
         // Entries at a bound stay there: no sum of other entries, each 1 at most, is worth it.
         let never = 2.0 * x.len() as f64 + 2.0;
@@ -259,7 +259,6 @@ impl Pairs {
 }
 
 impl Method for Pairs {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
@@ -271,18 +270,17 @@ impl Method for Pairs {
             Aim::Gradients { scale } => self.next_root / scale,
             Aim::Strong { lambda } => lambda * t * self.diameter,
         };
-        let mut steep = self.surrogate.absorb(revealed.g, next, stiffness)?;
+        let mut steep = self.surrogate.absorb(revealed.g, next, stiffness);
         let mut played = Step {
             sigma: 0.0,
             gap: 0.0,
-            oracle_calls: 2,
         };
         if !(self.diameter > 0.0) {
             return Ok(played);
         }
         for step in 0..self.steps {
             if step > 0 {
-                steep = self.surrogate.turn(next)?;
+                steep = self.surrogate.turn(next);
             }
             if !steep {
                 break;
@@ -292,12 +290,15 @@ impl Method for Pairs {
                 played.gap = gap;
             }
             played.sigma = played.sigma.max(sigma);
-            played.oracle_calls = 2 * (step + 1);
             if sigma == 0.0 {
                 break;
             }
         }
         Ok(played)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
     fn commit(&mut self) {
@@ -309,7 +310,6 @@ impl Method for Pairs {
         State {
             sum: self.surrogate.sum().to_vec(),
             root: self.root,
-            memory: self.oracle.save(),
         }
     }
 
@@ -318,7 +318,6 @@ impl Method for Pairs {
         if !(state.root >= 0.0 && state.root.is_finite()) {
             return Err(Error::State("its sum of squares is none".into()));
         }
-        self.oracle.load(&state.memory)?;
         self.surrogate.restore(&state.sum);
         self.root = state.root;
         Ok(())

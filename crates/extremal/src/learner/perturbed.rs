@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, Seen, Storage, keys};
-use crate::set::{Atom, Oracle, SharedSet, oracle_of};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
+use crate::spec::Described;
 use crate::spec::Parameter;
 use crate::theory::{self, Guarantee, Losses};
 use crate::{Error, Result, kernel};
@@ -70,7 +71,7 @@ impl Constants {
             reach: reach.min(geometry.diameter),
             dim: set.dim() as f64,
             diameter: geometry.diameter,
-            scale: keys::positive(name, "eta-scale", told.eta_scale.unwrap_or(1.0))?,
+            scale: keys::eta_scale(name, told.eta_scale)?,
         })
     }
 
@@ -88,12 +89,14 @@ impl Constants {
 }
 
 /// A learner of either kind.
-pub(super) fn make<K: Kind>(
+pub(super) fn make<S: Described + Serialize, K: Kind>(
+    spec: &S,
     kind: K,
     told: &Told<'_>,
     set: &SharedSet,
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
+    keys::need_oracle(K::NAME, &**set)?;
     let mut centre = vec![0.0; set.dim()];
     set.centre(&mut centre);
     let constants = Constants::new(K::NAME, told, set, &centre)?;
@@ -125,10 +128,9 @@ pub(super) fn make<K: Kind>(
         samples: 0,
         inverse: 0.0,
         root_inverse: 0.0,
-        memory: Vec::new(),
     };
     let method = Perturbed {
-        oracle: oracle_of(&**set),
+        oracle: CheckedOracle::of(&**set),
         atom: Atom::new(),
         next: state.clone(),
         state,
@@ -139,7 +141,7 @@ pub(super) fn make<K: Kind>(
         constants,
         kind,
     };
-    acting(method, set, told.start, storage)
+    acting(spec, method, set, told.start, storage)
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -160,14 +162,12 @@ pub(super) struct State {
     /// Σ 1/m and Σ 1/√m over rounds.
     inverse: f64,
     root_inverse: f64,
-    /// What the oracle remembers.
-    memory: Vec<f64>,
 }
 
 struct Perturbed<K> {
     kind: K,
     constants: Constants,
-    oracle: Box<dyn Oracle>,
+    oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
     state: State,
@@ -200,12 +200,6 @@ impl<K: Kind> Perturbed<K> {
             Some((fixed, ..)) => fixed,
             None => self.next.root / self.constants.c(),
         };
-        if !(one_over_delta.is_finite() && kernel::find_not_finite(&self.next.sum).is_none()) {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "the sum of gradients overflowed".into(),
-            });
-        }
         next.fill(0.0);
         for _ in 0..self.next.samples {
             draw_from_ball(&mut self.next.rng, &mut self.direction);
@@ -227,7 +221,6 @@ impl<K: Kind> Perturbed<K> {
 }
 
 impl<K: Kind> Method for Perturbed<K> {
-    const NAME: &'static str = K::NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
@@ -246,7 +239,7 @@ impl<K: Kind> Method for Perturbed<K> {
         (then.inverse, then.root_inverse) = (inverse, root_inverse);
         (then.root, then.samples) = (now.root, now.samples);
         then.left = now.left.saturating_sub(1);
-        let mut calls = 0;
+        let mut sigma = 0.0;
         if then.left == 0 {
             then.root = now.root.hypot(kernel::norm(&then.block));
             then.block.fill(0.0);
@@ -261,15 +254,18 @@ impl<K: Kind> Method for Perturbed<K> {
             // before there is a gradient every point leads
             if then.root > 0.0 {
                 then.samples = samples;
-                calls = samples;
+                sigma = 1.0;
                 self.draw(next)?;
             }
         }
         Ok(Step {
-            sigma: if calls > 0 { 1.0 } else { 0.0 },
+            sigma,
             gap: f64::NAN,
-            oracle_calls: calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
     fn commit(&mut self) {
@@ -277,13 +273,10 @@ impl<K: Kind> Method for Perturbed<K> {
     }
 
     fn state(&self) -> State {
-        State {
-            memory: self.oracle.save(),
-            ..self.state.clone()
-        }
+        self.state.clone()
     }
 
-    fn restore(&mut self, mut state: State) -> Result<()> {
+    fn restore(&mut self, state: State) -> Result<()> {
         let is_vector =
             |v: &[f64]| v.len() == self.centre.len() && kernel::find_not_finite(v).is_none();
         let numbers = [state.root, state.largest, state.inverse, state.root_inverse];
@@ -293,8 +286,6 @@ impl<K: Kind> Method for Perturbed<K> {
         if !fits {
             return Err(Error::State("its sums of gradients are none".into()));
         }
-        self.oracle.load(&state.memory)?;
-        state.memory = Vec::new();
         self.next = state.clone();
         self.state = state;
         Ok(())

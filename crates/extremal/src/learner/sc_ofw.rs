@@ -24,10 +24,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, Learner, Level, MakeLearner, Played, Rule, Seen, Storage, keys, player};
-use crate::pair::{Accuracy, Gradient, Motion, Pair, Update};
+use super::rule::{Facts, Rule, stored};
+use super::{Certificate, Learner, Level, MakeLearner, Seen, Storage, keys};
+use crate::pair::{Accuracy, Motion, Probe, Update};
 use crate::rounding::{self, UNIT, Wide};
-use crate::set::{Geometry, Set, SharedSet};
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -79,69 +80,48 @@ impl Described for ScOfw {
 }
 
 impl ScOfw {
-    /// The rule alone, for a [`Pair`] of your own: see [`Player`](super::Player).
-    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
+    /// The rule alone, for a [`Pair`](crate::pair::Pair) of your own: see [`Rule`].
+    pub fn rule(&self) -> Result<impl Rule + use<>> {
         let lambda = self.lambda.ok_or(Error::Missing {
             owner: "sc-ofw",
             name: "lambda",
             why: "its surrogate is built from the losses' strong convexity",
         })?;
-        let lambda = keys::positive("sc-ofw", "lambda", lambda)?;
+        let lambda = keys::lambda("sc-ofw", lambda)?;
         let warm = self.warm.unwrap_or(0.0);
         if !(warm >= 0.0 && warm.is_finite()) {
-            return Err(Error::parameter(
-                "sc-ofw",
-                "warm",
-                warm,
-                "a finite number ≥ 0",
-            ));
+            let allowed = "a finite number ≥ 0";
+            return Err(Error::parameter("sc-ofw", "warm", warm, allowed));
         }
         let gradient = self
             .gradient_bound
-            .map(|g| keys::positive("sc-ofw", "gradient-bound", g))
+            .map(|g| keys::bound("sc-ofw", Some(g)))
             .transpose()?;
-        // G is filled in when the guarantee is asked for
-        let theorem = (warm == 0.0).then_some(theory::ScOfw {
-            gradient: 0.0,
-            lambda,
-            diameter: geometry.diameter,
-            alpha: geometry.strong_convexity,
-        });
-        Ok(ScOfwRule {
+        Ok(StronglyConvexOfw {
             lambda,
             warm,
             gradient,
-            t: 0,
-            theorem,
-            diameter: geometry.diameter,
-            norm_bound: geometry.norm_bound,
-            played: Wide::default(),
-            regret: 0.0,
-            gradients: 0.0,
-            slopes: 0.0,
-            slope: 0.0,
         })
     }
 }
 
 impl MakeLearner for ScOfw {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let rule = self.rule(&set.geometry())?;
-        player("sc-ofw", rule, set, self.start.as_deref(), storage)
+        stored(self, self.rule()?, set, self.start.as_deref(), storage)
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct ScOfwRule {
+struct StronglyConvexOfw {
     lambda: f64,
     warm: f64,
     /// G where given.
     gradient: Option<f64>,
+}
+
+/// The round, and what the learner's own certificate is made of.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
     t: u64,
-    theorem: Option<theory::ScOfw>,
-    /// The set's.
-    diameter: f64,
-    norm_bound: f64,
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
     played: Wide,
     /// The regret is at most this, but for rounding.
@@ -152,84 +132,97 @@ struct ScOfwRule {
     slope: f64,
 }
 
-impl Rule for ScOfwRule {
-    fn start_weight(&self) -> f64 {
-        self.warm * self.lambda
+impl Rule for StronglyConvexOfw {
+    type State = State;
+
+    fn start(&self) -> (State, f64) {
+        (State::default(), self.warm * self.lambda)
     }
 
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt
     #[inline(always)]
-    fn round<P: Pair>(&mut self, pair: &mut P, gradient: &Gradient<'_>) -> Result<Played> {
-        let lambda = self.lambda;
-        // F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt
-        let t = (self.t + 1) as f64 + self.warm;
-        let update = Update::new(1.0, gradient, lambda * t).with_decision(-lambda);
-        // v_t ∈ argmin ⟨∇F_t(x_t), x⟩
-        let probe = pair.probe(&update)?;
-        // σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖²
-        let sigma = probe.line_search();
-        // x_{t+1} = x_t + σ_t(v_t − x_t)
-        pair.commit(&update, Motion::Step(sigma));
-
-        self.t += 1;
-        self.played.add(probe.gradient_dot);
-        self.played.add(-0.5 * lambda * probe.norm_squared);
-        // min F_t ≥ F_t(x_t) − excess
-        self.regret = (self.played.value() - probe.surrogate()) + probe.excess();
-        // the two parts of a gradient may cancel, their roundings do not
-        self.gradients += probe.gradient_norm + 2.0 * gradient.ridge.abs() * self.norm_bound;
-        // ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)), where the storage does not know its norm
-        let most = self.gradients + lambda * t * self.diameter;
-        self.slope = probe.steepness.min(most);
-        self.slopes += self.slope;
-        Ok(Played::new(sigma, &probe))
+    fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
+        let t = state.t + 1;
+        let beta = self.lambda * (t as f64 + self.warm);
+        let update = Update::new(1.0, facts.gradient, beta).with_decision(-self.lambda);
+        Ok((State { t, ..state }, update))
     }
 
-    fn grow(&mut self, set: &dyn Set) -> Result<()> {
-        if let Some(theorem) = &mut self.theorem {
-            theorem.alpha = set.geometry().strong_convexity;
-        }
-        let geometry = set.geometry();
-        (self.diameter, self.norm_bound) = (geometry.diameter, geometry.norm_bound);
-        Ok(())
+    /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖²,
+    /// x_{t+1} = x_t + σ_t(v_t − x_t)
+    #[inline(always)]
+    fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
+        let motion = Motion::Step(probe.line_search());
+        (self.account(state, facts, probe), motion)
     }
 
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
-        let gradient = self.gradient.unwrap_or(seen.largest_gradient);
-        self.theorem.map(|theorem| {
+    fn guarantee(&self, _: &State, seen: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        (self.warm == 0.0).then(|| {
             theory::ScOfw {
-                gradient,
-                ..theorem
+                gradient: self.gradient.unwrap_or(seen.largest_gradient),
+                lambda: self.lambda,
+                diameter: geometry.diameter,
+                alpha: geometry.strong_convexity,
             }
             .into()
         })
     }
 
-    fn certificate(&self, dim: usize, accuracy: Accuracy) -> Option<Certificate> {
+    fn certificate(
+        &self,
+        state: &State,
+        geometry: &Geometry,
+        dim: usize,
+        accuracy: Accuracy,
+    ) -> Option<Certificate> {
         // with T₀ the surrogate is not the sum of the losses' minorants
-        if self.t == 0 || self.warm != 0.0 {
+        if state.t == 0 || self.warm != 0.0 {
             return None;
         }
-        let (t, reach) = (self.t as f64, self.norm_bound);
+        let (t, reach) = (state.t as f64, geometry.norm_bound);
         let beta = self.lambda * t;
         // What rounding may have done. c is off by three roundings of ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖ in
         // every round, with ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖, and that counts times a comparator. The inner
         // products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
-        let sizes = self.slopes + 0.5 * beta * (t + 1.0) * reach + self.gradients + beta * reach;
+        let sizes = state.slopes + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
         // storages that combine c of longer parts round those
         let sizes = accuracy.dot * sizes;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
-        let terms = self.gradients + 4.0 * beta * reach + 4.0 * self.slope;
+        let terms = state.gradients + 4.0 * beta * reach + 4.0 * state.slope;
         // ‖∇F‖²/(2β) counts where it is below the gap, which is at most ‖∇F‖·D
-        let bent = (self.slope / beta).min(2.0 * self.diameter);
+        let bent = (state.slope / beta).min(2.0 * geometry.diameter);
         let rounding = (1.0 + 4.0 * t * UNIT)
             * (3.0 * UNIT * sizes * reach
-                + products * (terms * reach + 4.0 * self.slope * bent)
-                + rounding::of_oracle(dim, self.slope, self.diameter, reach));
+                + products * (terms * reach + 4.0 * state.slope * bent)
+                + rounding::of_oracle(dim, state.slope, geometry.diameter, reach));
         Some(Certificate {
             level: Level::Quadratic,
             strong_convexity: self.lambda,
-            regret: self.regret + rounding,
+            regret: state.regret + rounding,
             rounding,
         })
+    }
+}
+
+impl StronglyConvexOfw {
+    /// What the round adds to the certificate.
+    #[inline(always)]
+    fn account(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = *facts.geometry;
+        state.played.add(probe.gradient_dot);
+        state.played.add(-0.5 * self.lambda * probe.norm_squared);
+        // min F_t ≥ F_t(x_t) − excess
+        state.regret = (state.played.value() - probe.surrogate()) + probe.excess();
+        // the two parts of a gradient may cancel, their roundings do not
+        state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
+        // ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)), where the storage does not know its norm
+        let most = state.gradients + probe.beta * diameter;
+        state.slope = probe.steepness.min(most);
+        state.slopes += state.slope;
+        state
     }
 }

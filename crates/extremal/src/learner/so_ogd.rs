@@ -28,7 +28,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::bounded;
+use super::cip::or_zero;
 use super::gauge_wrapper::{check_gauge, into_ball};
 use super::method::{Method, Revealed, Step, acting};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
@@ -38,9 +38,6 @@ use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
 const NAME: &str = "so-ogd";
-
-/// A gradient whose product with points of the set may be larger is refused.
-const LARGEST_PRODUCT: f64 = 1e290;
 
 /// Spec of `so-ogd`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -91,7 +88,7 @@ impl Described for SoOgd {
 impl MakeLearner for SoOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
         let radius = set.geometry().norm_bound;
@@ -111,14 +108,14 @@ impl MakeLearner for SoOgd {
             set: set.clone(),
             radius,
             inner,
-            room: LARGEST_PRODUCT / radius.max(1.0),
             pace,
             scale,
             s: vec![0.0; set.dim()],
+            separations: 0,
             now: State::default(),
             next: State::default(),
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -136,10 +133,11 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
     if inner > 0.0 {
         return Ok(inner);
     }
-    Err(Error::Unsupported(format!(
-        "{NAME} needs a ball around 0 inside the set, and of set {} it knows none; gauge-wrapper needs not know it",
-        set.name()
-    )))
+    Err(keys::cannot_play(
+        NAME,
+        set,
+        "a ball around 0 that is known to be inside the set",
+    ))
 }
 
 enum Pace {
@@ -155,11 +153,11 @@ struct Separated {
     radius: f64,
     /// r.
     inner: f64,
-    /// The largest ‖g‖ that is accepted.
-    room: f64,
     pace: Pace,
     scale: f64,
     s: Vec<f64>,
+    /// Gauges computed so far: its oracle separates.
+    separations: u64,
     now: State,
     next: State,
 }
@@ -177,8 +175,8 @@ struct State {
 }
 
 impl Separated {
-    /// Brings y into the set; how often it was looked at.
-    fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<u32> {
+    /// Brings y into the set.
+    fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
         // Each step comes δr nearer to every point of (1 − δ)K, whose nearest was no farther
         // than this.
@@ -192,8 +190,9 @@ impl Separated {
                 Error::Numerical { round: 0, what }
             })?;
             looks = looks.saturating_add(1);
+            self.separations += 1;
             if gauge <= 1.0 {
-                return Ok(looks);
+                return Ok(());
             }
             let norm = kernel::norm(&self.s);
             let step = (gauge - 1.0 + delta) / norm / norm;
@@ -201,7 +200,7 @@ impl Separated {
                 // rounding alone is in the way
                 let shrink = (1.0 - 1e-15) / gauge;
                 y.iter_mut().for_each(|v| *v *= shrink);
-                return Ok(looks);
+                return Ok(());
             }
             kernel::axpy(-step, &self.s, y);
         }
@@ -209,17 +208,10 @@ impl Separated {
 }
 
 impl Method for Separated {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
         let norm = revealed.norm;
-        if !(norm <= self.room) {
-            return Err(Error::Numerical {
-                round: revealed.round,
-                what: "a gradient is too large for sums of it to be numbers".into(),
-            });
-        }
         let root = self.now.root.hypot(norm);
         let (eta, delta) = match self.pace {
             Pace::Fixed { eta, delta, .. } => (eta, delta),
@@ -235,14 +227,17 @@ impl Method for Separated {
             drift: self.now.drift + fall * self.now.root,
             shrunk: self.now.shrunk + delta * norm,
         };
-        let eta = bounded(eta, norm, 1e16 * self.radius);
+        let eta = or_zero(eta);
         kernel::axpy(-eta, revealed.g, next);
-        let oracle_calls = self.come_back(next, eta * norm, delta)?;
+        self.come_back(next, eta * norm, delta)?;
         Ok(Step {
             sigma: eta,
             gap: f64::NAN,
-            oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.separations
     }
 
     fn commit(&mut self) {
@@ -280,10 +275,7 @@ impl Method for Separated {
                 let c = self.scale;
                 let roots = (c + 1.0 / c) * now.root + now.drift / c;
                 let bound = radius * (std::f64::consts::SQRT_2 * roots + now.shrunk);
-                theory::SoOgdPlayed {
-                    bound: bound.min(f64::MAX),
-                }
-                .into()
+                theory::SoOgdPlayed { bound }.into()
             }
         })
     }

@@ -1,6 +1,7 @@
 //! F_t, which Frank-Wolfe learners on plain vectors step on: its gradient is
 //! S_t + K_t(x − x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
 
+use crate::range::SMALLEST_DIRECTION;
 use crate::{Error, Result, kernel};
 
 pub(super) struct Surrogate {
@@ -35,7 +36,7 @@ impl Surrogate {
     }
 
     /// Adds g and looks at the gradient in x, with K as it now is. False if that is 0.
-    pub(super) fn absorb(&mut self, g: &[f64], x: &[f64], stiffness: f64) -> Result<bool> {
+    pub(super) fn absorb(&mut self, g: &[f64], x: &[f64], stiffness: f64) -> bool {
         let Self {
             first,
             sum,
@@ -50,7 +51,7 @@ impl Surrogate {
     }
 
     /// Looks at the gradient in another point.
-    pub(super) fn turn(&mut self, x: &[f64]) -> Result<bool> {
+    pub(super) fn turn(&mut self, x: &[f64]) -> bool {
         for (i, d) in self.direction.iter_mut().enumerate() {
             let apart = x[i] - self.first[i];
             *d = self.next_sum[i];
@@ -58,17 +59,12 @@ impl Surrogate {
                 *d += self.stiffness * (apart / self.diameter);
             }
         }
-        if kernel::find_not_finite(&self.direction).is_some() {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "the sum of gradients overflowed".into(),
-            });
-        }
         self.top = kernel::max_abs(&self.direction);
-        if self.top > 0.0 {
-            self.direction.iter_mut().for_each(|d| *d /= self.top);
+        if self.top < SMALLEST_DIRECTION {
+            return false;
         }
-        Ok(self.top > 0.0)
+        self.direction.iter_mut().for_each(|d| *d /= self.top);
+        true
     }
 
     /// ∇F_t(x), its largest entry ±1.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::pair::{Gradient, Point, Row};
+use crate::range::{SETS, check_size};
 use crate::rounding::{self, UNIT};
 use crate::spec::registry;
 use crate::theory::LossFacts;
@@ -187,8 +188,9 @@ pub struct Scratch {
 impl<L: Loss + ?Sized> Objective<L> {
     /// A loss with a ridge term, 0 for none.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
-        if !(ridge >= 0.0 && ridge.is_finite()) {
-            return Err(Error::parameter("loss", "l2", ridge, "a finite number ≥ 0"));
+        if !(0.0..=*SETS.end()).contains(&ridge) {
+            let allowed = "a number between 0 and 1e50";
+            return Err(Error::parameter("loss", "l2", ridge, allowed));
         }
         let form = loss.form();
         let multiple = form.as_ref().and_then(|form| form.as_multiple());
@@ -275,7 +277,7 @@ impl<L: Loss + ?Sized> Objective<L> {
 
     /// The form, where it does more than a ridge term does.
     #[inline]
-    fn written_form(&self) -> Option<&Form> {
+    pub(crate) fn written_form(&self) -> Option<&Form> {
         self.form
             .as_deref()
             .filter(|form| form.as_multiple().is_none())
@@ -381,6 +383,22 @@ impl<L: Loss + ?Sized> Objective<L> {
             self.loss.slope_bound_between(low, high, label) * row
         };
         data + (self.ridge + self.largest()) * norm_bound
+    }
+
+    /// Errors if learners could refuse the gradient of a round somewhere in ‖x‖ ≤ norm_bound: it, or
+    /// its row, may have a norm above 1e100.
+    pub fn check_size(
+        &self,
+        row: &Row<'_>,
+        label: f64,
+        weight: f64,
+        norm_bound: f64,
+    ) -> Result<()> {
+        let norm = kernel::norm(row.values());
+        check_size("row", norm)?;
+        let bound = self.gradient_bound(norm, label, norm_bound);
+        check_size("gradient", weight.max(1.0) * bound)?;
+        Ok(())
     }
 
     /// A bound of the whole loss's second derivatives, for rows of norm at most `row`; ∞ where

@@ -1,6 +1,7 @@
 //! The numbers of [`LazyPair`](super::LazyPair): where x, c and ∇F lie over the two vectors w and
 //! u, and what keeps them accurate.
 
+use crate::range::SMALLEST_DIRECTION;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +24,8 @@ const JUMP: f64 = 10.0;
 /// ‖u‖ is kept within this factor of 1.
 const REACH: f64 = 1e50;
 
-/// Below, a direction counts as 0: its inverse would be no number.
-const SMALLEST_DIRECTION: f64 = 1e-300;
-
 /// ∇F below this share of βx is 0: coordinates can shrink far below what entries could show.
 const NEGLIGIBLE: f64 = 1e-40;
-
-/// Beyond, sums of gradients count as overflowed.
-pub(super) const LARGEST_SUM: f64 = 1e300;
 
 /// Everything that later bits depend on. Decisions are in units of the radius.
 #[derive(Serialize, Deserialize)]
@@ -54,6 +49,18 @@ pub(super) struct State {
     /// x₁ where it is not 0.
     pub origin: Option<Origin>,
     pub passes: Passes,
+}
+
+/// A state's numbers, to go back to.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers {
+    gram: Gram,
+    coordinates: [Coordinates; 3],
+    beta: f64,
+    base: f64,
+    tops: [f64; 2],
+    absorbed: u64,
+    passes: Passes,
 }
 
 /// How often all entries were gone through, by reason: a diagnostic of what a run cost.
@@ -103,6 +110,30 @@ pub(super) fn scale_of(size: f64) -> f64 {
 }
 
 impl State {
+    /// All that a probe may change but the cells and x₁.
+    pub fn numbers(&self) -> Numbers {
+        Numbers {
+            gram: self.gram,
+            coordinates: [self.x, self.c, self.gradient],
+            beta: self.beta,
+            base: self.base,
+            tops: self.tops,
+            absorbed: self.absorbed,
+            passes: self.passes,
+        }
+    }
+
+    /// Goes back to what [`State::numbers`] gave.
+    pub fn set_numbers(&mut self, numbers: Numbers) {
+        self.gram = numbers.gram;
+        [self.x, self.c, self.gradient] = numbers.coordinates;
+        self.beta = numbers.beta;
+        self.base = numbers.base;
+        self.tops = numbers.tops;
+        self.absorbed = numbers.absorbed;
+        self.passes = numbers.passes;
+    }
+
     /// c += m·x and the new β. Where w = 0, x's coordinate along it is free, and made comparable
     /// to the other.
     pub fn bend(&mut self, m: f64, beta: f64) {
@@ -134,8 +165,7 @@ impl State {
         (sound && rho.is_finite()).then(|| Change {
             delta,
             rho,
-            // not size/along, which may be a number where δ is none
-            size: (delta / k).abs() * size,
+            size: size / along.abs(),
         })
     }
 
@@ -148,8 +178,7 @@ impl State {
         let change = match self.change(k, size).filter(fits) {
             Some(change) => change,
             None => {
-                // k over the scale of c must be a number, however small the row
-                self.write_out(size.max(SMALLEST_DIRECTION * k.abs()));
+                self.write_out(size);
                 Change {
                     delta: k / self.c[1],
                     rho: 0.0,

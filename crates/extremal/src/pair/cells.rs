@@ -37,6 +37,10 @@ pub(super) struct Cells {
     epoch: u32,
     /// The factor of the present epoch's start.
     factor: f64,
+    /// Cells as they were before they changed, from [`Cells::note`] on; for [`Cells::undo`].
+    noted: Vec<(u32, Cell)>,
+    notes: bool,
+    noted_epoch: u32,
 }
 
 /// What of [`Cells`] is saved: the cells that were touched.
@@ -106,7 +110,7 @@ impl Cells {
             cells: vec![Cell::default(); dim],
             touched: Marks::new(dim.div_ceil(LANES)),
             epoch: 1,
-            factor: 0.0,
+            ..Self::default()
         }
     }
 
@@ -174,9 +178,12 @@ impl Cells {
         // where δ is too small to divide by
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
         let (pending, epoch, cells) = (&self.pending(), self.epoch, &mut self.cells[..]);
-        let touched = &mut self.touched;
+        let (touched, noted, notes) = (&mut self.touched, &mut self.noted, self.notes);
         // ⟨δa, w⟩ and ⟨δa, u⟩ from before
         let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+            if notes {
+                noted.push((i as u32, cells[i]));
+            }
             let Cell { w, u, stamp } = cells[i];
             let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
             sums[0] += b * w;
@@ -198,11 +205,35 @@ impl Cells {
                 sums
             }
         };
-        let bb = row.square(delta, size);
+        let bb = size * size;
         gram.uu += 2.0 * bu + bb;
         gram.wu += bw + rho * (bu + bb);
         gram.ww += rho * (2.0 * bw + rho * bb);
         apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
+    }
+
+    /// Notes from now on what changes, so that [`Cells::undo`] can take it back, or stops noting.
+    pub fn note(&mut self, notes: bool) {
+        self.noted.clear();
+        self.notes = notes;
+        self.noted_epoch = self.epoch;
+    }
+
+    /// Takes back all changes since [`Cells::note`], bit for bit.
+    pub fn undo(&mut self) {
+        for &(i, cell) in self.noted.iter().rev() {
+            self.cells[i as usize] = cell;
+        }
+        self.epoch = self.noted_epoch;
+        // a block that was untouched gives its mark back
+        for (i, _) in self.noted.drain(..).filter(|(_, cell)| cell.stamp == 0) {
+            let first = i as usize / LANES * LANES;
+            let end = self.cells.len().min(first + LANES);
+            if self.cells[first..end].iter().all(|cell| cell.stamp == 0) {
+                self.touched.unset(first / LANES);
+            }
+        }
+        self.notes = false;
     }
 
     /// w *= factor in O(1), for |factor| < [`Cells::VANISHING`].
@@ -223,7 +254,11 @@ impl Cells {
     pub fn rewrite(&mut self, [to_w, to_u]: [Coordinates; 2]) {
         let (pending, epoch, end) = (self.pending(), self.epoch, self.cells.len());
         for block in self.touched.iter() {
-            for cell in &mut self.cells[LANES * block..end.min(LANES * (block + 1))] {
+            let first = LANES * block;
+            for (i, cell) in (first..).zip(&mut self.cells[first..end.min(first + LANES)]) {
+                if self.notes {
+                    self.noted.push((i as u32, *cell));
+                }
                 let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
                 let u = cell.u;
                 *cell = Cell {

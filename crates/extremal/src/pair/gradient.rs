@@ -1,5 +1,6 @@
 //! What a round reveals: a gradient in the structure it comes in.
 
+use crate::range::{GRADIENTS, SETS, check_size};
 use crate::{Error, Result, kernel};
 
 /// The coefficients a of a loss over ⟨a, x⟩.
@@ -27,9 +28,6 @@ pub enum Row<'a> {
     },
 }
 
-/// A norm below this may be subnormal, or the root of numbers that are.
-const SMALLEST_NORM: f64 = 1e-290;
-
 impl Row<'_> {
     /// How many entries are stored.
     pub fn stored(&self) -> usize {
@@ -41,16 +39,6 @@ impl Row<'_> {
             Self::Dense(values) | Self::Sparse { values, .. } | Self::Entries { values, .. } => {
                 values
             }
-        }
-    }
-
-    /// ‖k·a‖² from ‖k·a‖, or from the entries where ‖a‖ is so small that it has lost digits.
-    #[inline]
-    pub(crate) fn square(&self, k: f64, size: f64) -> f64 {
-        if size >= SMALLEST_NORM * k.abs() {
-            size * size
-        } else {
-            self.values().iter().map(|a| (k * a) * (k * a)).sum()
         }
     }
 
@@ -149,6 +137,14 @@ impl Row<'_> {
         }
     }
 
+    /// Errors unless the shape fits and the row passes the numeric door ([`crate::range`]).
+    pub(crate) fn check_size(&self, dim: usize) -> Result<()> {
+        self.check_shape(dim)?;
+        self.check_finite()?;
+        check_size("row", kernel::norm(self.values()))?;
+        Ok(())
+    }
+
     /// Errors if an entry is NaN or infinite.
     pub fn check_finite(&self) -> Result<()> {
         match kernel::find_not_finite(self.values()) {
@@ -158,6 +154,59 @@ impl Row<'_> {
                 index,
                 value,
             }),
+        }
+    }
+}
+
+/// A copy of a row, in buffers that are used again.
+#[derive(Default)]
+pub(crate) struct HeldRow {
+    /// `None` for a dense row, 0 for a sparse one, otherwise the width of the matrix.
+    kind: Option<usize>,
+    indices: [Vec<u32>; 2],
+    values: Vec<f64>,
+}
+
+impl HeldRow {
+    pub fn hold(&mut self, row: &Row<'_>) {
+        let [first, second] = &mut self.indices;
+        first.clear();
+        second.clear();
+        self.values.clear();
+        self.values.extend_from_slice(row.values());
+        self.kind = match *row {
+            Row::Dense(_) => None,
+            Row::Sparse { indices, .. } => {
+                first.extend_from_slice(indices);
+                Some(0)
+            }
+            Row::Entries {
+                width,
+                rows,
+                columns,
+                ..
+            } => {
+                first.extend_from_slice(rows);
+                second.extend_from_slice(columns);
+                Some(width)
+            }
+        };
+    }
+
+    pub fn row(&self) -> Row<'_> {
+        let ([rows, columns], values) = (&self.indices, &self.values[..]);
+        match self.kind {
+            None => Row::Dense(values),
+            Some(0) => Row::Sparse {
+                indices: rows,
+                values,
+            },
+            Some(width) => Row::Entries {
+                width,
+                rows,
+                columns,
+                values,
+            },
         }
     }
 }
@@ -213,45 +262,73 @@ impl<'a> Gradient<'a> {
         self.row.check_finite()
     }
 
-    /// ‖g‖ from the row's ‖a‖² and ⟨a, x⟩, and ‖x‖².
+    /// At least ‖g‖, given ‖a‖ and ‖x‖²: what its two parts come to.
     #[inline(always)]
-    pub(crate) fn norm_from_squares(&self, row: f64, row_dot: f64, xx: f64) -> f64 {
-        let [scale, ridge] = [kernel::alone(&self.scale), kernel::alone(&self.ridge)];
-        let square = if ridge == 0.0 {
-            scale * scale * row
+    pub(crate) fn size(&self, row_norm: f64, xx: f64) -> f64 {
+        let scaled = self.scale.abs() * row_norm;
+        if self.ridge == 0.0 {
+            scaled
         } else {
-            scale * (scale * row + 2.0 * ridge * row_dot) + ridge * ridge * xx
-        };
-        if kernel::is_safe_square(square) && kernel::is_safe_square(row) {
-            square.sqrt()
-        } else {
-            self.norm_from_entries(row_dot, xx)
+            scaled + self.ridge.abs() * xx.sqrt()
         }
+    }
+
+    /// The numeric door ([`crate::range`]): whether the row's part counts, given ‖a‖ and ‖x‖². An
+    /// error if a number is too large or not finite.
+    #[inline(always)]
+    pub(crate) fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
+        let scaled = self.scale.abs() * row_norm;
+        let size = self.size(row_norm, xx);
+        // NaN is not in range either
+        if row_norm <= *GRADIENTS.end()
+            && size <= *GRADIENTS.end()
+            && self.ridge.abs() <= *SETS.end()
+        {
+            return Ok(row_norm >= *GRADIENTS.start() && scaled >= *GRADIENTS.start());
+        }
+        self.refuse(row_norm, size)
     }
 
     #[cold]
-    fn norm_from_entries(&self, row_dot: f64, xx: f64) -> f64 {
-        if self.scale == 0.0 {
-            return self.ridge.abs() * xx.sqrt();
-        }
-        self.norm_from(kernel::norm(self.row.values()), row_dot, xx)
+    fn refuse(&self, row_norm: f64, size: f64) -> Result<bool> {
+        self.check_finite()?;
+        check_size("gradient", size)?;
+        check_size("row of a gradient", row_norm)?;
+        Err(Error::Range {
+            what: "ridge term",
+            size: self.ridge.abs(),
+            largest: *SETS.end(),
+        })
     }
 
-    /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², without overflow.
+    /// The gradient as it counts: without its row where that counts as 0. An error if it is too
+    /// large or not finite.
+    pub(crate) fn admit(&self, row_norm: f64, xx: f64) -> Result<Self> {
+        Ok(if self.counts(row_norm, xx)? {
+            *self
+        } else {
+            Self {
+                scale: 0.0,
+                ..*self
+            }
+        })
+    }
+
+    /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², for a gradient that was admitted; 0 where that
+    /// counts as 0.
+    #[inline(always)]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
-        if self.ridge == 0.0 {
-            return scaled;
+        let norm = if self.ridge == 0.0 {
+            scaled
+        } else {
+            let both = scaled * scaled + 2.0 * self.ridge * (self.scale * row_dot);
+            (both + self.ridge * (self.ridge * xx)).max(0.0).sqrt()
+        };
+        if norm >= *GRADIENTS.start() {
+            norm
+        } else {
+            0.0
         }
-        let pull = self.ridge.abs() * xx.sqrt();
-        let top = scaled.max(pull);
-        if scaled == 0.0 || pull == 0.0 {
-            return top;
-        }
-        // Through the angle: a factor divided by a subnormal norm would be no number.
-        let cosine = (row_dot / row_norm / xx.sqrt()).clamp(-1.0, 1.0);
-        let cosine = cosine * self.scale.signum() * self.ridge.signum();
-        let (a, b) = (scaled / top, pull / top);
-        top * (a * a + 2.0 * a * b * cosine + b * b).max(0.0).sqrt()
     }
 }

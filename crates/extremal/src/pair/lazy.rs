@@ -23,12 +23,13 @@
 //! Nothing depends on features that no gradient has touched: not the numbers, not the time that a
 //! pass takes, not the saved state. More of them may come at any time ([`Pair::grow`]).
 
-use super::basis::{LARGEST_SUM, Passes, State, times};
+use super::basis::{Numbers, Passes, State, times};
 use super::cells::{Cells, Gram, SavedCells};
 use super::origin::Origin;
 use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
-use crate::set::{SharedSet, Structure, grown};
+use crate::range::SMALLEST_DIRECTION;
+use crate::set::{SharedSet, Structure};
 use crate::{Error, Result};
 
 /// (x, c) over two vectors that change only where gradients are non-zero.
@@ -38,12 +39,14 @@ pub struct LazyPair {
     state: State,
     /// −1/‖∇F‖ of the last probe, unless ∇F = 0.
     alpha: Option<f64>,
+    /// What a probe that is not sure changes: the numbers, and x₁ if F restarts.
+    before: Option<(Numbers, Option<Option<Origin>>)>,
 }
 
 impl LazyPair {
     /// Starts at `start`, or the set's centre, with c = 0. Errors unless the set is an ℓ2 ball.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
-        let Structure::Ball { p: 2.0, radius } = set.structure() else {
+        let Structure::Euclidean { radius } = set.structure() else {
             return Err(Error::Unsupported(format!(
                 "set {} can't be stored lazily: only on ℓ2 balls is the atom a multiple of the direction",
                 set.name()
@@ -72,6 +75,7 @@ impl LazyPair {
                 passes: Passes::default(),
             },
             alpha: None,
+            before: None,
             set,
         };
         pair.start(0.0);
@@ -86,13 +90,6 @@ impl LazyPair {
     /// out = c; `out` must have [`Point::dim`] entries.
     pub fn write_sum(&self, out: &mut [f64]) {
         self.state.cells.write(self.state.c, out);
-    }
-
-    fn norm_error() -> Error {
-        Error::Numerical {
-            round: 0,
-            what: "the sum of gradients overflowed".into(),
-        }
     }
 }
 
@@ -136,26 +133,33 @@ impl Point for LazyPair {
 }
 
 impl Pair for LazyPair {
-    fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
-        let Self { radius, state, .. } = self;
-        let (gradient, r) = (update.gradient, *radius);
-        gradient.row.check_shape(state.cells.dim())?;
+    fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe> {
+        let gradient = update.gradient;
+        gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        // An entry that is not finite shows in the norm, so that each is looked at only then.
-        if !(row_norm + gradient.scale + gradient.ridge).is_finite() {
-            gradient.check_finite()?;
-        }
-        let (k, m, beta) = (update.k(), r * update.m(), r * update.beta);
+        // before anything changes
+        let gradient = &update.admit(row_norm, self.norm_squared())?;
+        let Self {
+            radius,
+            state,
+            before,
+            ..
+        } = self;
+        let r = *radius;
+        let (m, beta) = (r * update.m(), r * update.beta);
+        let k = update.weight * gradient.scale;
         let size = k.abs() * row_norm;
         let pull = match &state.origin {
             Some(origin) => update.origin.abs() * origin.norm,
             None => 0.0,
         };
-        let sum = state.gram.size(state.c) + size + pull + m.abs() + beta;
-        if !(sum * r.max(1.0) < LARGEST_SUM) {
-            return Err(Self::norm_error());
-        }
 
+        *before = None;
+        if !sure {
+            state.cells.note(true);
+            let origin = update.fresh.then(|| state.origin.clone());
+            *before = Some((state.numbers(), origin));
+        }
         if update.fresh {
             state.start_over(beta, r);
             // what is left of m once −β has become c
@@ -163,12 +167,12 @@ impl Pair for LazyPair {
         } else {
             state.bend(m, beta);
         }
-        let row_dot = r * if size > 0.0 {
+        let row_dot = r * if size >= SMALLEST_DIRECTION {
             state.absorb(&gradient.row, k, size)
         } else {
             state.cells.dot(&gradient.row, state.x)
         };
-        if let Some(origin) = state.origin.take_if(|_| pull > 0.0) {
+        if let Some(origin) = state.origin.take_if(|_| pull >= SMALLEST_DIRECTION) {
             state.absorb(&origin.row(), update.origin, pull);
             state.origin = Some(origin);
         }
@@ -184,6 +188,7 @@ impl Pair for LazyPair {
         }
         Ok(Probe {
             gap: r * found.gap,
+            slack: 0.0,
             distance_squared: r * r * found.distance,
             slope: r * found.slope,
             norm_squared,
@@ -192,10 +197,14 @@ impl Pair for LazyPair {
             gradient_norm: gradient.norm_from(row_norm, row_dot, norm_squared),
             gradient_dot: gradient.scale * row_dot + gradient.ridge * norm_squared,
             steepness: found.norm,
+            oracle_calls: u32::from(self.alpha.is_some()),
         })
     }
 
-    fn commit(&mut self, _update: &Update<'_>, motion: Motion) {
+    fn commit(&mut self, motion: Motion) {
+        if self.before.take().is_some() {
+            self.state.cells.note(false);
+        }
         let Self { radius, state, .. } = self;
         match (self.alpha.take(), motion) {
             (None, Motion::Step(_)) => {}
@@ -266,12 +275,23 @@ impl Pair for LazyPair {
         Ok(())
     }
 
-    fn grown(&self, dim: usize) -> Result<SharedSet> {
-        grown(&self.set, dim)
+    fn discard(&mut self) {
+        self.alpha = None;
+        if let Some((numbers, origin)) = self.before.take() {
+            self.state.cells.undo();
+            self.state.set_numbers(numbers);
+            if let Some(origin) = origin {
+                self.state.origin = origin;
+            }
+        }
     }
 
-    fn reserve(&mut self, dim: usize) -> Result<()> {
-        self.state.cells.reserve(dim)
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        self.state.cells.reserve(set.dim())
     }
 
     fn grow(&mut self, set: SharedSet) {

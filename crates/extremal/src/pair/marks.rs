@@ -37,6 +37,13 @@ impl Marks {
         *word |= bit;
     }
 
+    /// Takes a mark back.
+    pub fn unset(&mut self, block: usize) {
+        let (word, bit) = (&mut self.words[block / 64], 1 << (block % 64));
+        self.count -= usize::from(*word & bit != 0);
+        *word &= !bit;
+    }
+
     /// How many are marked.
     pub fn count(&self) -> usize {
         self.count
@@ -77,6 +84,9 @@ mod tests {
         marks.grow(1000);
         marks.set(999);
         assert_eq!(marks.iter().last(), Some(999));
+        marks.unset(999);
+        marks.unset(999);
+        assert_eq!((marks.iter().last(), marks.count()), (Some(69), 4));
         marks.clear();
         assert_eq!((marks.iter().count(), marks.count()), (0, 0));
     }

@@ -3,28 +3,31 @@
 //! exact line search is closed-form. The pair (x, c) is stored in several ways, at several
 //! costs; a learner says how c and β change, and how far to step, and works on all of them.
 //!
-//! A round is [`Pair::probe`] (form c', ask the oracle; nothing changes yet) and
-//! [`Pair::commit`] (take c' and move). An error in between leaves the pair as it was.
+//! A round is [`Pair::probe`] (form c', ask the oracle; the decision does not change) and
+//! [`Pair::commit`] (take c' and move) or [`Pair::discard`]. A probe that fails leaves the pair as
+//! it was.
 
 mod basis;
-mod careful;
 mod cells;
 mod dense;
 mod gradient;
 mod lazy;
 mod marks;
 mod origin;
+mod residual;
 mod scaled;
 mod sparse;
 
 pub use basis::Passes;
 pub use dense::DensePair;
+pub(crate) use gradient::HeldRow;
 pub use gradient::{Gradient, Row};
 pub use lazy::LazyPair;
 pub(crate) use marks::Marks;
 pub(crate) use scaled::{SavedScaled, Scaled};
 pub use sparse::SparsePair;
 
+use crate::range::check_step;
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};
 
@@ -73,6 +76,30 @@ pub trait Point {
             dot: 1.0,
             norm: 1.0,
         }
+    }
+}
+
+/// A plain vector: a slice, a `Vec`, an array.
+impl<T: AsRef<[f64]> + ?Sized> Point for T {
+    fn dim(&self) -> usize {
+        self.as_ref().len()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.as_ref().len())?;
+        Ok(row.dot(self.as_ref()))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        kernel::dot(self.as_ref(), self.as_ref())
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        out.copy_from_slice(self.as_ref());
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        nonzeros(self.as_ref(), each);
     }
 }
 
@@ -144,21 +171,45 @@ impl<'a> Update<'a> {
 
     /// The factor of the gradient's row a in c'.
     pub fn k(&self) -> f64 {
-        self.weight * kernel::alone(&self.gradient.scale)
+        self.weight * self.gradient.scale
     }
 
     /// The factor of x in c', the gradient's ridge part and a fresh start included.
     pub fn m(&self) -> f64 {
-        let m = self.decision + self.weight * kernel::alone(&self.gradient.ridge);
+        let m = self.decision + self.weight * self.gradient.ridge;
         if self.fresh { m - self.beta } else { m }
+    }
+
+    /// The numeric door for g and weight·g, as [`Gradient::counts`].
+    #[inline(always)]
+    fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
+        let counts = self.gradient.counts(row_norm, xx)?;
+        let size = self.weight.abs() * self.gradient.size(row_norm, xx);
+        check_step(size)?;
+        Ok(counts)
+    }
+
+    /// The gradient as it counts, as [`Gradient::admit`].
+    fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
+        let scale = if self.counts(row_norm, xx)? {
+            self.gradient.scale
+        } else {
+            0.0
+        };
+        Ok(Gradient {
+            scale,
+            ..*self.gradient
+        })
     }
 }
 
 /// What the oracle's answer v tells about F at x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
-    /// ⟨∇F(x), x − v⟩ ≥ F(x) − min F.
+    /// ⟨∇F(x), x − v⟩. With `slack` added, it is at least F(x) − min F.
     pub gap: f64,
+    /// How far v may be from the oracle's minimum: 0 where the oracle is exact.
+    pub slack: f64,
     /// ‖v − x‖²; 0 where ∇F(x) = 0, when any atom is as good as any other and there is nowhere
     /// to go.
     pub distance_squared: f64,
@@ -176,12 +227,15 @@ pub struct Probe {
     pub gradient_dot: f64,
     /// ‖∇F(x)‖; ∞ where the storage does not know it.
     pub steepness: f64,
+    /// Linear minimisations that led to v, by the oracle or in closed form: 0 where ∇F(x) = 0.
+    pub oracle_calls: u32,
 }
 
 impl Default for Probe {
     fn default() -> Self {
         Self {
             gap: 0.0,
+            slack: 0.0,
             distance_squared: 0.0,
             slope: 0.0,
             norm_squared: 0.0,
@@ -190,6 +244,7 @@ impl Default for Probe {
             gradient_norm: 0.0,
             gradient_dot: 0.0,
             steepness: f64::INFINITY,
+            oracle_calls: 0,
         }
     }
 }
@@ -204,33 +259,16 @@ impl Probe {
         }
     }
 
-    /// Itself, number by number: a probe that several ways lead to would else stay in memory,
-    /// where a call has left it, for all of them.
-    #[inline(always)]
-    fn in_registers(self) -> Self {
-        Self {
-            gap: kernel::alone(&self.gap),
-            distance_squared: kernel::alone(&self.distance_squared),
-            slope: kernel::alone(&self.slope),
-            norm_squared: kernel::alone(&self.norm_squared),
-            beta: kernel::alone(&self.beta),
-            support: kernel::alone(&self.support),
-            gradient_norm: kernel::alone(&self.gradient_norm),
-            gradient_dot: kernel::alone(&self.gradient_dot),
-            steepness: kernel::alone(&self.steepness),
-        }
-    }
-
-    /// An upper bound of F(x) − min F: the gap, or what F's curvature alone leaves,
+    /// An upper bound of F(x) − min F: the gap and the slack, or what F's curvature alone leaves,
     /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
     pub fn excess(&self) -> f64 {
         // NaN for β = 0 = ∇F, and then it is the gap
-        (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap)
+        (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 
     /// The σ in [0, 1] that minimises F(x + σ(v − x)).
     pub fn line_search(&self) -> f64 {
-        if self.gap <= 0.0 || self.distance_squared <= 1e-300 {
+        if self.gap <= 0.0 || self.distance_squared <= 0.0 {
             return 0.0;
         }
         let sigma = self.gap / (self.beta * self.distance_squared);
@@ -262,37 +300,47 @@ pub enum Motion {
     Place(f64),
 }
 
+impl Motion {
+    /// σ or s.
+    pub fn size(self) -> f64 {
+        match self {
+            Self::Step(size) | Self::Place(size) => size,
+        }
+    }
+}
+
 /// (x, c) in some storage, with the oracle that can read it.
 pub trait Pair: Point + Send {
-    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change; what else does is for
-    /// [`Pair::commit`] to find, which must follow every probe that succeeds.
-    fn probe(&mut self, update: &Update<'_>) -> Result<Probe>;
+    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Pair::commit`] or
+    /// [`Pair::discard`] must follow every probe that succeeds. Where `sure`, commit follows, and
+    /// the pair need not note how to undo the probe. An error changes nothing.
+    fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
 
-    /// c = c', and x moves. `update` is that of the last successful probe.
-    fn commit(&mut self, update: &Update<'_>, motion: Motion);
+    /// c = c', and x moves.
+    fn commit(&mut self, motion: Motion);
+
+    /// Undoes the last probe, which was not `sure`.
+    fn discard(&mut self);
+
+    /// The set, where there is one.
+    fn set(&self) -> Option<&SharedSet> {
+        None
+    }
 
     /// c = −weight·x₁ and x = x₁: where F(x) = (weight/2)‖x − x₁‖² starts.
     fn start(&mut self, weight: f64);
 
     /// ‖g‖ at the present decision, which some rules need before they probe; an error if the
-    /// gradient does not fit or has no norm.
+    /// gradient does not fit or is too large.
     fn size_of(&self, gradient: &Gradient<'_>) -> Result<f64> {
-        let row_dot = if gradient.ridge == 0.0 {
-            gradient.row.check_shape(self.dim())?;
-            0.0
-        } else {
-            self.dot(&gradient.row)?
+        gradient.row.check_shape(self.dim())?;
+        let (row, xx) = (kernel::norm(gradient.row.values()), self.norm_squared());
+        let gradient = gradient.admit(row, xx)?;
+        let row_dot = match gradient.ridge {
+            0.0 => 0.0,
+            _ => self.dot(&gradient.row)?,
         };
-        let row = kernel::norm(gradient.row.values());
-        let norm = gradient.norm_from(row, row_dot, self.norm_squared());
-        if norm.is_finite() {
-            return Ok(norm);
-        }
-        gradient.check_finite()?;
-        Err(Error::Numerical {
-            round: 0,
-            what: "a gradient overflowed".into(),
-        })
+        Ok(gradient.norm_from(row, row_dot, xx))
     }
 
     /// An upper bound of ‖g‖_q at the present decision, exact where that costs little.
@@ -304,31 +352,14 @@ pub trait Pair: Point + Send {
     /// Takes back what [`Pair::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// The set in a higher dimension, if this pair can follow it there; an error that says why
-    /// where it can't.
-    fn grown(&self, _dim: usize) -> Result<SharedSet> {
+    /// Checks that the pair can go on in this larger set, and reserves memory for it.
+    fn reserve(&mut self, _set: &SharedSet) -> Result<()> {
         Err(Error::Unsupported("this pair can't grow".into()))
     }
 
-    /// Takes the set that [`Pair::grown`] gave for its own; the new entries of x and c are 0.
-    /// Only between a commit and the next probe.
+    /// Takes the set that [`Pair::reserve`] was given for its own. The new entries of x and c are
+    /// 0. Only between a commit and the next probe.
     fn grow(&mut self, _set: SharedSet) {}
-
-    /// Memory for [`Pair::grow`] to that dimension, so that it does not fail.
-    fn reserve(&mut self, _dim: usize) -> Result<()> {
-        Ok(())
-    }
-
-    /// Makes ready for the next probe to be taken back by [`Pair::forget`]; false where a probe
-    /// can't be.
-    fn hold(&mut self) -> bool {
-        false
-    }
-
-    /// Takes back a probe that succeeded, after [`Pair::hold`] and in place of the commit.
-    fn forget(&mut self) -> Result<()> {
-        Err(Error::Unsupported("this pair can't forget a probe".into()))
-    }
 }
 
 /// x = x₁: `start` if it is a point of the set, the set's centre if there is none.

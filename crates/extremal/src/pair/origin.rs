@@ -6,7 +6,7 @@ use super::Row;
 use crate::kernel;
 
 /// The non-zeros of x₁: what a growing regulariser adds to c in every round.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Origin {
     pub indices: Vec<u32>,
     pub values: Vec<f64>,

@@ -1,10 +1,11 @@
 //! A vector that is scaled in O(1) and added to in O(non-zeros), with its norm known: what the
 //! projected learners need on an ℓ2 ball, where a projection is a scale.
 //!
-//! It is s·w, in blocks as [`Cells`](super::cells) are. A row beside which s vanishes brings a scale
-//! of its own, and w takes over the old one in O(1), by epochs. ‖w‖² is kept by what each row adds
-//! to it, with a bound on how far rounding may have led it astray; beyond a share of it, the sum is
-//! computed anew.
+//! It is s·w, in blocks as [`Cells`](super::cells) are. s becomes a part of w when it leaves the
+//! range of [`SCALES`]. ‖w‖² is kept by what each row adds to it, and computed anew when it has
+//! cancelled, or when as many non-zeros were added as w has: O(non-zeros) per row on average.
+
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,57 +17,53 @@ use crate::{Error, Result, kernel};
 /// Entries in a block, and lanes of sums.
 const LANES: usize = 8;
 
-/// A factor that may start an epoch is smaller than this: two of them make nothing of any number
-/// that is worth keeping.
-const VANISHING: f64 = 1e-60;
+/// s stays in this range, and so does what a row adds to w.
+const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 
-/// How far ‖w‖² may be off, relative to itself.
-const DOUBTFUL: f64 = 1e-10;
-
-/// Scales are chosen among these, away from the ends of the range of numbers,
-const SCALES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
-
-/// and chosen anew beyond these.
-const REACH: std::ops::RangeInclusive<f64> = 1e-250..=1e250;
-
-/// ‖w‖² beyond these says that w is over a scale that is not its own.
-const SQUARES: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
+/// ‖w‖² below this share of its largest value has lost digits.
+const SHRUNK: f64 = 0.1;
 
 /// s·w.
 pub(crate) struct Scaled {
     w: Vec<f64>,
-    /// The epoch that a block was last brought up to, 0 before it is touched.
-    stamps: Vec<u32>,
+    /// The blocks that rows have touched.
     touched: Marks,
     numbers: Numbers,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Numbers {
-    /// From 1.
-    epoch: u32,
-    /// What w was multiplied by when the epoch began.
-    factor: f64,
     /// s
     scale: f64,
     /// ‖w‖²
     square: f64,
-    /// What rounding may have done to it.
-    doubt: f64,
+    /// The largest of it since it was computed from the entries.
+    top: f64,
+    /// Non-zeros added since then.
+    added: u64,
 }
+
+const ZERO: Numbers = Numbers {
+    scale: 1.0,
+    square: 0.0,
+    top: 0.0,
+    added: 0,
+};
 
 /// What of a [`Scaled`] is saved: the blocks that were touched, and of them what is not 0.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedScaled {
     dim: u64,
     numbers: Numbers,
-    /// Of each block how many were skipped, its stamp, and which of its entries follow.
-    blocks: Vec<(u32, u32, u8)>,
+    /// Of each block how many were skipped, and which of its entries follow.
+    blocks: Vec<(u32, u8)>,
     entries: Vec<f64>,
 }
 
 impl Scaled {
-    /// Of a decision that is a multiple of it. The norm is summed up anew before it is off by more.
+    /// Of a decision that is a multiple of it. In units u in the last place, a row of n non-zeros
+    /// puts ‖w‖² off by at most (90 + 3n)u times the largest value so far, so that d non-zeros put
+    /// it off by 930·d·u times itself before it is computed anew.
     pub const ACCURACY: Accuracy = Accuracy {
         dot: 4.0,
         norm: 4096.0,
@@ -74,18 +71,10 @@ impl Scaled {
 
     /// 0.
     pub fn new(dim: usize) -> Self {
-        let blocks = dim.div_ceil(LANES);
         Self {
             w: vec![0.0; dim],
-            stamps: vec![0; blocks],
-            touched: Marks::new(blocks),
-            numbers: Numbers {
-                epoch: 1,
-                factor: 0.0,
-                scale: 1.0,
-                square: 0.0,
-                doubt: 0.0,
-            },
+            touched: Marks::new(dim.div_ceil(LANES)),
+            numbers: ZERO,
         }
     }
 
@@ -95,18 +84,14 @@ impl Scaled {
 
     /// More entries, all 0.
     pub fn grow(&mut self, dim: usize) {
-        let blocks = dim.div_ceil(LANES);
         self.w.resize(dim, 0.0);
-        self.stamps.resize(blocks, 0);
-        self.touched.grow(blocks);
+        self.touched.grow(dim.div_ceil(LANES));
     }
 
     /// Memory for so many entries; they come with [`Scaled::grow`].
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
-        let blocks = dim.div_ceil(LANES);
         room(&mut self.w, dim, dim)?;
-        room(&mut self.stamps, blocks, dim)?;
-        self.touched.reserve(blocks, dim)
+        self.touched.reserve(dim.div_ceil(LANES), dim)
     }
 
     /// ‖s·w‖.
@@ -114,86 +99,33 @@ impl Scaled {
         self.numbers.scale.abs() * self.numbers.square.max(0.0).sqrt()
     }
 
-    /// ⟨a, k·s·w⟩, for a k that may be as small as s is large; the row must fit.
+    /// ⟨a, k·s·w⟩; the row must fit.
     pub fn dot(&self, k: f64, row: &Row<'_>) -> f64 {
         let sum = match *row {
-            Row::Sparse { indices, values } if self.numbers.epoch == 1 => {
-                self.dot_sparse::<true>(indices, values)
+            Row::Sparse { indices, values } => {
+                kernel::fetch(&self.w, indices);
+                kernel::dot_sparse(indices, values, &self.w)
             }
-            Row::Sparse { indices, values } => self.dot_sparse::<false>(indices, values),
-            _ => row
-                .entries()
-                .map(|(i, a)| a * self.entry::<false>(i))
-                .sum::<f64>(),
+            _ => row.dot(&self.w),
         };
         (k * self.numbers.scale) * sum
     }
 
-    fn dot_sparse<const CURRENT: bool>(&self, indices: &[u32], values: &[f64]) -> f64 {
-        kernel::fetch(&self.w, indices);
-        let mut sums = [0.0; LANES];
-        let (i8, i) = indices.as_chunks::<LANES>();
-        let (a8, a) = values.as_chunks::<LANES>();
-        for (i, a) in i8.iter().zip(a8) {
-            for j in 0..LANES {
-                sums[j] += a[j] * self.entry::<CURRENT>(i[j] as usize);
-            }
-        }
-        for (j, (&i, &a)) in i.iter().zip(a).enumerate() {
-            sums[j] += a * self.entry::<CURRENT>(i as usize);
-        }
-        tree(sums)
-    }
-
-    /// w_i.
-    #[inline(always)]
-    fn entry<const CURRENT: bool>(&self, i: usize) -> f64 {
-        if CURRENT {
-            self.w[i]
-        } else {
-            self.w[i] * self.pending(self.stamps[i / LANES])
-        }
-    }
-
-    /// The factor pending at a block.
-    #[inline(always)]
-    fn pending(&self, stamp: u32) -> f64 {
-        let Numbers { epoch, factor, .. } = self.numbers;
-        [1.0, factor, 0.0][(epoch - stamp).min(2) as usize]
-    }
-
     /// Multiplies by k, a finite number.
     pub fn multiply(&mut self, k: f64) {
-        if k == 0.0 {
-            return self.begin_epoch(0.0, 1.0);
-        }
-        if k.abs() > 1.0 / VANISHING {
-            self.normalise();
-        }
         self.numbers.scale *= k;
-        if !REACH.contains(&self.numbers.scale.abs()) {
-            self.normalise();
+        if !SCALES.contains(&self.numbers.scale.abs()) {
+            self.settle();
         }
     }
 
-    /// Adds k·a, with ‖k·a‖ = `size` finite; the row must fit.
+    /// Adds k·a, with ‖k·a‖ = `size`; the row must fit.
     pub fn add(&mut self, k: f64, row: &Row<'_>, size: f64) {
         if size == 0.0 {
             return;
         }
-        let natural = power_of_two(size.clamp(*SCALES.start(), *SCALES.end()));
-        let Numbers {
-            scale,
-            square,
-            doubt,
-            ..
-        } = self.numbers;
-        if self.touched.count() == 0 {
-            self.numbers.scale = natural;
-        } else if square == 0.0 && doubt == 0.0 {
-            self.begin_epoch(0.0, natural);
-        } else if (scale / natural).abs() < VANISHING {
-            self.begin_epoch(scale / natural, natural);
+        if size > SCALES.end() * self.numbers.scale.abs() {
+            self.settle();
         }
         let delta = k / self.numbers.scale;
         let bw = match *row {
@@ -207,12 +139,11 @@ impl Scaled {
         };
         let numbers = &mut self.numbers;
         let length = size / numbers.scale.abs();
-        let bb = row.square(delta, length);
-        let terms = 2.0 * bb.sqrt() * numbers.square.max(0.0).sqrt() + bb;
-        let long = 2.0 + row.stored() as f64 / LANES as f64;
-        numbers.square += 2.0 * bw + bb;
-        numbers.doubt += f64::EPSILON * (numbers.square.abs() + long * terms);
-        if !(numbers.doubt <= DOUBTFUL * numbers.square) {
+        numbers.square += 2.0 * bw + length * length;
+        numbers.top = numbers.top.max(numbers.square);
+        numbers.added += row.stored() as u64;
+        let many = numbers.added >= (LANES * self.touched.count()) as u64;
+        if many || !(numbers.square >= SHRUNK * numbers.top) {
             self.measure();
         }
     }
@@ -233,108 +164,50 @@ impl Scaled {
         tree(sums)
     }
 
-    #[inline(always)]
+    #[inline]
     fn add_entry(&mut self, i: usize, b: f64, sum: &mut f64) {
-        let block = i / LANES;
-        if self.stamps[block] != self.numbers.epoch {
-            self.catch_up(block);
-        }
         let w = &mut self.w[i];
+        if *w == 0.0 {
+            self.touched.set(i / LANES);
+        }
         *sum += b * *w;
         *w += b;
     }
 
-    /// Brings a block up to the present epoch.
-    #[inline(never)]
-    fn catch_up(&mut self, block: usize) {
-        let stamp = self.stamps[block];
-        if stamp == 0 {
-            self.touched.set(block);
-        } else {
-            let factor = self.pending(stamp);
-            let end = self.w.len().min(LANES * (block + 1));
-            let part = &mut self.w[LANES * block..end];
-            part.iter_mut().for_each(|w| *w *= factor);
-        }
-        self.stamps[block] = self.numbers.epoch;
-    }
-
-    /// w *= factor in O(1), for |factor| < [`VANISHING`], over a new scale.
-    fn begin_epoch(&mut self, factor: f64, scale: f64) {
-        if self.numbers.epoch == u32::MAX {
-            self.settle(1.0);
-        }
-        let numbers = &mut self.numbers;
-        numbers.epoch += 1;
-        numbers.factor = factor;
-        numbers.scale = scale;
-        numbers.square *= factor * factor;
-        numbers.doubt *= factor * factor;
-    }
-
-    /// w *= k, all of it; O(touched).
-    fn settle(&mut self, k: f64) {
-        let Numbers { epoch, factor, .. } = self.numbers;
-        let len = self.w.len();
+    /// w = s·w, s = 1; O(touched).
+    #[cold]
+    fn settle(&mut self) {
+        let (scale, len) = (self.numbers.scale, self.w.len());
         for block in self.touched.iter() {
-            let pending = [1.0, factor, 0.0][(epoch - self.stamps[block]).min(2) as usize];
             let part = &mut self.w[LANES * block..len.min(LANES * (block + 1))];
-            part.iter_mut().for_each(|w| *w *= k * pending);
-            self.stamps[block] = 1;
+            part.iter_mut().for_each(|w| *w *= scale);
         }
-        self.numbers.epoch = 1;
-    }
-
-    /// The same vector over a scale as large as itself; O(touched).
-    fn normalise(&mut self) {
-        if self.numbers.square == 0.0 {
-            return self.begin_epoch(0.0, 1.0);
-        }
-        let natural = power_of_two(self.norm().clamp(*SCALES.start(), *SCALES.end()));
-        self.settle(self.numbers.scale / natural);
-        self.numbers.scale = natural;
+        self.numbers.scale = 1.0;
         self.measure();
     }
 
-    /// ‖w‖² from the entries, everything brought up to date; O(touched).
+    /// ‖w‖² from the entries; O(touched).
     fn measure(&mut self) {
-        if self.numbers.epoch > 1 {
-            self.settle(1.0);
-        }
-        let mut square = self.sum_of_squares();
-        if !SQUARES.contains(&square) {
-            // what is left after cancelling may be too small to be squared
-            let parts = self.parts().flat_map(|(_, part)| part);
-            let top = parts.fold(0.0, |top: f64, w| top.max(w.abs()));
-            let natural = power_of_two(top.max(f64::MIN_POSITIVE));
-            if top == 0.0 || (self.numbers.scale * natural).abs() < *REACH.start() {
-                return self.begin_epoch(0.0, 1.0);
-            }
-            self.settle(1.0 / natural);
-            self.numbers.scale *= natural;
-            square = self.sum_of_squares();
-        }
-        let length = self.touched.count() as f64;
-        self.numbers.square = square;
-        self.numbers.doubt = f64::EPSILON * length.sqrt() * square;
-    }
-
-    fn sum_of_squares(&self) -> f64 {
         let mut sums = [0.0; LANES];
         for (_, part) in self.parts() {
             for (sum, w) in sums.iter_mut().zip(part) {
                 *sum += w * w;
             }
         }
-        tree(sums)
+        let square = tree(sums);
+        self.numbers = Numbers {
+            square,
+            top: square,
+            added: 0,
+            ..self.numbers
+        };
     }
 
     /// The entries that may not be 0, in order.
     pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let all = self.parts().flat_map(move |(block, part)| {
-            let k = self.pending(self.stamps[block]);
             let entries = (LANES * block..).zip(part);
-            entries.map(move |(i, w)| (i, self.numbers.scale * (k * w)))
+            entries.map(move |(i, w)| (i, self.numbers.scale * w))
         });
         all.filter(|(_, v)| v.to_bits() != 0)
     }
@@ -364,8 +237,7 @@ impl Scaled {
                     saved.entries.push(*w);
                 }
             }
-            let skipped = (block - next) as u32;
-            saved.blocks.push((skipped, self.stamps[block], mask));
+            saved.blocks.push(((block - next) as u32, mask));
             next = block + 1;
         }
         saved
@@ -378,19 +250,17 @@ impl Scaled {
         saved.check(len)?;
         for block in self.touched.iter() {
             self.w[LANES * block..len.min(LANES * (block + 1))].fill(0.0);
-            self.stamps[block] = 0;
         }
         self.touched.clear();
         let mut entries = saved.entries.iter();
         let mut next = 0;
-        for &(skipped, stamp, mask) in &saved.blocks {
+        for &(skipped, mask) in &saved.blocks {
             let block = next + skipped as usize;
             let part = &mut self.w[LANES * block..len.min(LANES * (block + 1))];
             let places = part.iter_mut().enumerate();
             for (_, place) in places.filter(|(j, _)| mask & (1 << j) != 0) {
                 *place = entries.next().copied().unwrap_or(0.0);
             }
-            self.stamps[block] = stamp;
             self.touched.set(block);
             next = block + 1;
         }
@@ -400,33 +270,15 @@ impl Scaled {
 }
 
 impl SavedScaled {
-    /// ‖s·w‖ from its entries, at least; ∞ or NaN where they are no numbers.
-    pub fn norm(&self) -> f64 {
-        let Numbers { scale, epoch, .. } = self.numbers;
-        let mut entries = self.entries.iter();
-        let mut square = 0.0;
-        for &(_, stamp, mask) in &self.blocks {
-            let k = [1.0, self.numbers.factor, 0.0][epoch.saturating_sub(stamp).min(2) as usize];
-            for _ in 0..mask.count_ones() {
-                let w = k * entries.next().copied().unwrap_or(0.0);
-                square += w * w;
-            }
-        }
-        scale.abs() * square.sqrt()
-    }
-
     fn check(&self, dim: usize) -> Result<()> {
         let trouble = |why: String| Err(Error::State(why));
         if self.dim != dim as u64 {
             return trouble(format!("it is of dimension {}, the set of {dim}", self.dim));
         }
         let (mut end, mut entries) = (0, 0);
-        for &(skipped, stamp, mask) in &self.blocks {
+        for &(skipped, mask) in &self.blocks {
             end += skipped as usize + 1;
             entries += mask.count_ones() as usize;
-            if stamp == 0 || stamp > self.numbers.epoch {
-                return trouble("it holds stamps from the future".into());
-            }
             // the last block may be a part of one
             let last = LANES * (end - 1) + usize::from(7 - (mask | 1).leading_zeros() as u8);
             if mask != 0 && last >= dim {
@@ -434,26 +286,14 @@ impl SavedScaled {
             }
         }
         let Numbers {
-            epoch,
-            factor,
-            scale,
-            square,
-            doubt,
+            scale, square, top, ..
         } = self.numbers;
-        let sound = [factor, scale, square, doubt].iter().all(|v| v.is_finite());
-        if end > dim.div_ceil(LANES) || entries != self.entries.len() || epoch == 0 || !sound {
+        let sound = SCALES.contains(&scale.abs()) && square >= 0.0 && (square + top).is_finite();
+        if end > dim.div_ceil(LANES) || entries != self.entries.len() || !sound {
             return trouble("its blocks and numbers do not fit".into());
-        }
-        if !(scale.is_normal() && square >= 0.0 && doubt >= 0.0) {
-            return trouble("its scales are out of range".into());
         }
         Ok(())
     }
-}
-
-/// The power of two next below a normal number > 0: dividing by it is exact.
-fn power_of_two(size: f64) -> f64 {
-    f64::from_bits(size.to_bits() & 0x7ff0_0000_0000_0000)
 }
 
 fn tree(a: [f64; LANES]) -> f64 {
@@ -541,32 +381,14 @@ mod tests {
     }
 
     #[test]
-    fn epochs_may_run_out() {
-        let mut x = Scaled::new(3);
-        let row = Row::Dense(&[1.0, 2.0, 2.0]);
-        x.add(1.0, &row, 3.0);
-        x.numbers.epoch = u32::MAX;
-        x.stamps.fill(u32::MAX);
-        x.add(1e70, &row, 3e70);
-        assert_eq!(written(&x), [1e70, 2e70, 2e70]);
-        assert_eq!(x.numbers.epoch, 2);
-    }
-
-    #[test]
-    fn what_lies_far_below_what_cancels_is_still_there() {
+    fn what_is_small_beside_what_cancels_is_still_there() {
         let mut x = Scaled::new(3);
         x.add(1.0, &Row::Dense(&[0.0, 3.0, 4.0]), 5.0);
-        for k in [1e170, -1e170] {
-            x.add(k, &Row::Dense(&[1.0, 0.0, 0.0]), 1e170);
+        for k in [1e100, -1e100] {
+            x.add(k, &Row::Dense(&[1.0, 0.0, 0.0]), 1e100);
         }
-        assert_eq!(written(&x)[0], 0.0);
-        for (a, b) in written(&x)[1..].iter().zip([3.0, 4.0]) {
-            assert!((a - b).abs() < 1e-14, "{a} {b}");
-        }
+        assert_eq!(written(&x), [0.0, 3.0, 4.0]);
         assert!((x.norm() - 5.0).abs() < 1e-14);
-        x.multiply(1e-170);
-        x.add(1e-200, &Row::Dense(&[1.0, 0.0, 0.0]), 1e-200);
-        assert!((x.norm() / 5e-170 - 1.0).abs() < 1e-14);
     }
 
     #[test]
@@ -579,16 +401,14 @@ mod tests {
             Scaled::new(3).load(&saved)
         };
         assert!(forged(&|_| {}).is_ok());
-        let forgeries: [&dyn Fn(&mut SavedScaled); 9] = [
+        let forgeries: [&dyn Fn(&mut SavedScaled); 7] = [
             &|saved| saved.dim = 4,
             &|saved| saved.blocks[0].0 = 1,
-            &|saved| saved.blocks[0].1 = 0,
-            &|saved| saved.blocks[0].1 = 2,
-            &|saved| saved.blocks[0].2 = 0b1011,
-            &|saved| saved.blocks[0].2 = 0b11,
+            &|saved| saved.blocks[0].1 = 0b1011,
+            &|saved| saved.blocks[0].1 = 0b11,
             &|saved| saved.numbers.scale = 0.0,
             &|saved| saved.numbers.square = -1.0,
-            &|saved| saved.numbers.factor = f64::NAN,
+            &|saved| saved.numbers.top = f64::NAN,
         ];
         for (k, forge) in forgeries.into_iter().enumerate() {
             assert!(forged(forge).is_err(), "{k}");

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, larger, polytope::joint_distance, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, larger, polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -70,7 +70,7 @@ impl Described for BoxSpec {
                 name: "lower",
                 about: "one bound, or a list",
                 default: Some("-1"),
-                allowed: "numbers up to ±1e100",
+                allowed: "numbers up to ±1e50",
             },
             Parameter {
                 name: "upper",
@@ -111,6 +111,7 @@ impl MakeSet for BoxSpec {
 /// {lower ≤ x ≤ upper}.
 #[derive(Debug, Clone)]
 pub struct BoxSet {
+    name: &'static str,
     lower: Arc<[f64]>,
     upper: Arc<[f64]>,
     scale: f64,
@@ -128,12 +129,12 @@ impl BoxSet {
             });
         }
         for (l, u) in lower.iter().zip(upper) {
-            if !(l <= u) || l.abs() > 1e100 || u.abs() > 1e100 {
+            if !(l <= u) || l.abs() > 1e50 || u.abs() > 1e50 {
                 return Err(Error::parameter(
                     "box",
                     "lower, upper",
                     format!("{l}, {u}"),
-                    "lower ≤ upper, both between -1e100 and 1e100",
+                    "lower ≤ upper, both between -1e50 and 1e50",
                 ));
             }
         }
@@ -147,10 +148,16 @@ impl BoxSet {
             kernel::max_abs(lower).max(1.0)
         };
         Ok(Self {
+            name: "box",
             lower: lower.into(),
             upper: upper.into(),
             scale,
         })
+    }
+
+    /// The same under the name of another spec.
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 }
 
@@ -184,9 +191,22 @@ impl BoxSet {
     }
 }
 
+impl BoxSet {
+    fn polytope(&self) -> Polytope {
+        let bounds = || self.lower.iter().zip(&*self.upper);
+        let widths = bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
+        let (l, u) = (self.lower[0], self.upper[0]);
+        let alike = l < u && bounds().all(|bound| bound == (&l, &u));
+        Polytope {
+            facial_distance: Some(joint_distance(widths)),
+            corners: alike.then_some((l, u)),
+        }
+    }
+}
+
 impl Set for BoxSet {
     fn name(&self) -> &str {
-        "box"
+        self.name
     }
 
     fn dim(&self) -> usize {
@@ -215,8 +235,11 @@ impl Set for BoxSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -238,17 +261,6 @@ impl Set for BoxSet {
         Some(worst / self.scale)
     }
 
-    fn polytope(&self) -> Option<Polytope> {
-        let bounds = || self.lower.iter().zip(&*self.upper);
-        let widths = bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
-        let (l, u) = (self.lower[0], self.upper[0]);
-        let alike = l < u && bounds().all(|bound| bound == (&l, &u));
-        Some(Polytope {
-            facial_distance: Some(joint_distance(widths)),
-            corners: alike.then_some((l, u)),
-        })
-    }
-
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         self.furthest(x).map(|(_, gauge)| gauge)
     }
@@ -267,7 +279,7 @@ impl Set for BoxSet {
     }
 
     fn fingerprint(&self) -> u64 {
-        Fingerprint::new("box")
+        Fingerprint::new(self.name)
             .with_numbers(&self.lower)
             .with_numbers(&self.upper)
             .value()
@@ -275,7 +287,7 @@ impl Set for BoxSet {
 }
 
 impl Oracle for BoxSet {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim(), direction)?;
         let v = atom.dense_mut(direction.len());
         for (i, v) in v.iter_mut().enumerate() {
@@ -285,7 +297,7 @@ impl Oracle for BoxSet {
                 self.upper[i]
             };
         }
-        Ok(kernel::dot(direction, v))
+        Ok(Minimum::exact(kernel::dot(direction, v)))
     }
 }
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, one};
 use super::top::{Top, last};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, larger, polytope::simplex_distance, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, larger, polytope::simplex_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -60,9 +60,9 @@ impl MakeSet for CappedSimplex {
 /// use extremal::set::{Atom, Set, capped_simplex::CappedSimplexSet};
 /// let pairs = CappedSimplexSet::new(4, 2.0).unwrap();
 /// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
-/// let value = pairs.oracle().minimise(&[3.0, -1.0, 2.0, 5.0], &mut atom).unwrap();
+/// let found = pairs.oracle().minimise(&[3.0, -1.0, 2.0, 5.0], &mut atom).unwrap();
 /// atom.write(&mut v);
-/// assert_eq!((value, v), (1.0, [0.0, 1.0, 1.0, 0.0]));
+/// assert_eq!((found.value, v), (1.0, [0.0, 1.0, 1.0, 0.0]));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CappedSimplexSet {
@@ -74,12 +74,12 @@ impl CappedSimplexSet {
     /// The capped simplex with this total, at most `dim`.
     pub fn new(dim: usize, total: f64) -> Result<Self> {
         let dim = settle_dim("capped-simplex", Some(dim), None)?;
-        if !(1e-100..=dim as f64).contains(&total) {
+        if !(1e-50..=dim as f64).contains(&total) {
             return Err(Error::parameter(
                 "capped-simplex",
                 "total",
                 total,
-                "between 1e-100 and the dimension",
+                "between 1e-50 and the dimension",
             ));
         }
         Ok(Self { dim, total })
@@ -88,6 +88,37 @@ impl CappedSimplexSet {
     /// How many entries of an atom are 1, and the rest that another one gets.
     fn parts(&self) -> (usize, f64) {
         (self.total as usize, self.total.fract())
+    }
+}
+
+impl CappedSimplexSet {
+    /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
+    /// of them at least, by ξ at least; in two if the face is a vertex and all are 0 or 1.
+    fn polytope(&self) -> Polytope {
+        let (ones, rest) = self.parts();
+        let n = self.dim as f64;
+        let whole = rest == 0.0;
+        // With `zeros` and `ones` entries fixed: ‖their indicators' difference, less its mean‖².
+        let spread = |zeros: f64, ones: f64| zeros + ones - (ones - zeros).powi(2) / n;
+        let distance = if ones == 0 {
+            simplex_distance(self.dim, self.total)
+        } else if !whole && ones + 1 == self.dim {
+            simplex_distance(self.dim, 1.0 - rest)
+        } else if !whole {
+            rest.min(1.0 - rest) / (n - 1.0).sqrt()
+        } else if ones == self.dim {
+            1.0 // one point
+        } else {
+            let few = ones.min(self.dim - ones) as f64;
+            let other = (n - few - 1.0).min((few - 1.0 + 0.5 * n).floor());
+            let faces = spread(other, few - 1.0).sqrt();
+            let vertices = 0.5 * spread(n - few, few).sqrt();
+            1.0 / faces.max(vertices)
+        };
+        Polytope {
+            facial_distance: Some(distance),
+            corners: whole.then_some((0.0, 1.0)),
+        }
     }
 }
 
@@ -127,8 +158,11 @@ impl Set for CappedSimplexSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -151,35 +185,6 @@ impl Set for CappedSimplexSet {
         Some(larger(off, beyond / self.total.min(1.0)))
     }
 
-    /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
-    /// of them at least, by ξ at least; in two if the face is a vertex and all are 0 or 1.
-    fn polytope(&self) -> Option<Polytope> {
-        let (ones, rest) = self.parts();
-        let n = self.dim as f64;
-        let whole = rest == 0.0;
-        // With `zeros` and `ones` entries fixed: ‖their indicators' difference, less its mean‖².
-        let spread = |zeros: f64, ones: f64| zeros + ones - (ones - zeros).powi(2) / n;
-        let distance = if ones == 0 {
-            simplex_distance(self.dim, self.total)
-        } else if !whole && ones + 1 == self.dim {
-            simplex_distance(self.dim, 1.0 - rest)
-        } else if !whole {
-            rest.min(1.0 - rest) / (n - 1.0).sqrt()
-        } else if ones == self.dim {
-            1.0 // one point
-        } else {
-            let few = ones.min(self.dim - ones) as f64;
-            let other = (n - few - 1.0).min((few - 1.0 + 0.5 * n).floor());
-            let faces = spread(other, few - 1.0).sqrt();
-            let vertices = 0.5 * spread(n - few, few).sqrt();
-            1.0 / faces.max(vertices)
-        };
-        Some(Polytope {
-            facial_distance: Some(distance),
-            corners: whole.then_some((0.0, 1.0)),
-        })
-    }
-
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(CappedSimplexProjection {
             set: *self,
@@ -194,14 +199,14 @@ struct CappedSimplexOracle {
 }
 
 impl Oracle for CappedSimplexOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.set.dim, direction)?;
         let (ones, rest) = self.set.parts();
         let entries = ones + usize::from(rest > 0.0);
         if entries == 1 {
             let i = kernel::argmin(direction).unwrap_or(0);
             atom.set_coordinate(i, self.set.total);
-            return Ok(self.set.total * direction[i]);
+            return Ok(Minimum::exact(self.set.total * direction[i]));
         }
         let chosen = self.top.largest(direction.iter().map(|d| -d), entries);
         let (indices, values) = atom.sparse_mut();
@@ -210,7 +215,7 @@ impl Oracle for CappedSimplexOracle {
         if rest > 0.0 {
             values[last(chosen)] = rest;
         }
-        Ok(atom.dot(direction))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }
 

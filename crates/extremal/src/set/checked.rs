@@ -1,9 +1,8 @@
-//! Checks of what oracles answer. The library's own oracles are covered by its tests. A user's
+//! The oracle as learners, meters and the solver hold it: calls are counted, and answers checked. The library's own oracles are covered by its tests. A user's
 //! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
 //! make every certificate false.
 
-use super::parts::value_of;
-use super::{Atom, AtomView, Geometry, Oracle, Set, check_direction};
+use super::{Answers, Atom, AtomView, Geometry, Minimum, Oracle, Set, check_direction};
 use crate::{Error, Result, kernel};
 
 /// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
@@ -15,14 +14,13 @@ const ROUNDING: f64 = 1e-9;
 
 /// A fresh oracle of the set, whose answers are checked unless the set vouches for them.
 pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
-    if set.has_checked_oracle() {
-        set.oracle()
-    } else {
-        Box::new(CheckedOracle::of(set))
+    match set.facts().oracle {
+        Answers::Checked => Box::new(CheckedOracle::of(set)),
+        Answers::Trusted | Answers::Missing => set.oracle(),
     }
 }
 
-/// A set's oracle and the checks of its answers.
+/// A set's oracle, the checks of its answers, and the number of calls.
 pub(crate) struct CheckedOracle {
     inner: Box<dyn Oracle>,
     set: Box<str>,
@@ -30,14 +28,16 @@ pub(crate) struct CheckedOracle {
     geometry: Geometry,
     /// The set's centre, empty where it is 0; only where every answer is checked.
     centre: Option<Box<[f64]>>,
+    /// How often it was asked.
+    calls: u64,
 }
 
 impl CheckedOracle {
     /// As [`oracle_of`], for those who also check gaps.
     pub(crate) fn of(set: &dyn Set) -> Self {
-        let vouched = set.has_checked_oracle();
+        let checked = set.facts().oracle == Answers::Checked;
         Self {
-            centre: (!vouched).then(|| centre_of(set)),
+            centre: checked.then(|| centre_of(set)),
             ..Self::around(set, set.oracle())
         }
     }
@@ -50,11 +50,17 @@ impl CheckedOracle {
             dim: set.dim(),
             geometry: set.geometry(),
             centre: Some(centre_of(set)),
+            calls: 0,
         }
     }
 
-    /// Errors where `gap`, which is ⟨direction, x − v⟩ with a decision x and the oracle's last
-    /// answer v, is below 0 by more than rounding: the decision would be better than the minimum.
+    /// How often it was asked so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Errors where `gap`, which is ⟨direction, x⟩ less the floor that the oracle gave for it, is
+    /// below 0 by more than rounding: the decision x would be better than the minimum.
     #[inline(always)]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
         if gap < 0.0 {
@@ -95,13 +101,13 @@ impl CheckedOracle {
         }
     }
 
-    /// Errors where `atom` can't be a minimiser over a set of that size around `centre`, or `said`
-    /// is not ⟨direction, atom⟩.
+    /// Errors where `atom` can't be a minimiser over a set of that size around `centre`, or
+    /// `found.value` is not ⟨direction, atom⟩, or the floor lies above it.
     fn check_answer(
         &self,
         direction: &[f64],
         atom: &Atom,
-        said: f64,
+        found: Minimum,
         centre: &[f64],
     ) -> Result<()> {
         self.check_shape(atom)?;
@@ -109,7 +115,13 @@ impl CheckedOracle {
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
             return Err(self.too_long(atom, norm));
         }
-        let here = value_of(direction, atom);
+        let (here, said) = (atom.dot(direction), found.value);
+        if !(found.floor <= said) && !here.is_nan() {
+            return Err(self.refuse(format!(
+                "it returned the floor {} above ⟨direction, v⟩ = {said} of its own point",
+                found.floor
+            )));
+        }
         if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
             self.check_value(direction, said, here)?;
         }
@@ -118,7 +130,8 @@ impl CheckedOracle {
         } else {
             kernel::dot(direction, centre)
         };
-        if here > there && here - there > self.allowance(direction) {
+        let floor = here - found.slack();
+        if floor > there && floor - there > self.allowance(direction) {
             return Err(self.refuse(format!(
                 "it returned a point v with ⟨direction, v⟩ = {here}, above the centre's {there}. \
                  {MUST}, and the centre (0 if none was given) must be a point of the set"
@@ -199,21 +212,14 @@ fn centre_of(set: &dyn Set) -> Box<[f64]> {
 }
 
 impl Oracle for CheckedOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
+        self.calls += 1;
         let Some(centre) = &self.centre else {
             return self.inner.minimise(direction, atom);
         };
         check_direction(self.dim, direction)?;
-        let value = self.inner.minimise(direction, atom)?;
-        self.check_answer(direction, atom, value, centre)?;
-        Ok(value)
-    }
-
-    fn save(&self) -> Vec<f64> {
-        self.inner.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.inner.load(saved)
+        let found = self.inner.minimise(direction, atom)?;
+        self.check_answer(direction, atom, found, centre)?;
+        Ok(found)
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Atom, CheckedOracle, Geometry, Oracle, Set, SmoothConstraint, settle_dim};
+use super::{
+    Atom, CheckedOracle, Facts, Geometry, Minimum, Oracle, Set, SmoothConstraint, settle_dim,
+};
 use crate::{Error, Result, kernel};
 
-type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync;
+type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, String> + Send + Sync;
 type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
 type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
@@ -52,6 +54,20 @@ impl CustomSet {
         dim: usize,
         geometry: Geometry,
         oracle: impl Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        Self::inexact(name, dim, geometry, move |direction, v| {
+            oracle(direction, v).map(|()| None)
+        })
+    }
+
+    /// The same from an oracle whose points need not be minimisers. It returns a floor, a number
+    /// that ⟨direction, ·⟩ is nowhere below on the set, or `None` where its point is a minimiser.
+    /// Certificates rest on the floor: see [`Minimum`].
+    pub fn inexact(
+        name: &str,
+        dim: usize,
+        geometry: Geometry,
+        oracle: impl Fn(&[f64], &mut [f64]) -> Result<Option<f64>, String> + Send + Sync + 'static,
     ) -> Result<Self> {
         let dim = settle_dim("custom set", Some(dim), None)?;
         let Geometry {
@@ -158,8 +174,8 @@ impl Set for CustomSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts::own() // `oracle` checks every answer
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -195,12 +211,16 @@ impl SmoothConstraint for Constraint {
 }
 
 impl Oracle for CustomSet {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let v = atom.dense_mut(direction.len());
-        (self.oracle)(direction, v).map_err(|why| Error::Oracle {
+        let floor = (self.oracle)(direction, v).map_err(|why| Error::Oracle {
             set: self.name.to_string(),
             why,
         })?;
-        Ok(kernel::dot(direction, v))
+        let value = kernel::dot(direction, v);
+        Ok(Minimum {
+            value,
+            floor: floor.unwrap_or(value),
+        })
     }
 }

@@ -10,8 +10,8 @@
 //! let ball = ElasticNetBall::new(3, 1.0, 1.5)?;
 //! assert_eq!(ball.geometry().norm_bound, 1.0); // 1 + 1/2 = 1.5
 //! let mut atom = Atom::new();
-//! let value = ball.oracle().minimise(&[3.0, 0.1, 0.0], &mut atom)?;
-//! assert!((value + 3.0).abs() < 1e-15 && atom.dot(&[0.0, 1.0, 1.0]) == 0.0);
+//! let found = ball.oracle().minimise(&[3.0, 0.1, 0.0], &mut atom)?;
+//! assert!((found.value + 3.0).abs() < 1e-15 && atom.dot(&[0.0, 1.0, 1.0]) == 0.0);
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Result, kernel};
+use crate::{Result, kernel, range};
 
 /// Spec of [`ElasticNetBall`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,13 +52,13 @@ impl Described for ElasticNet {
                 name: "omega",
                 about: "the weight ω of the square",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             Parameter {
                 name: "tau",
                 about: "the bound τ",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             DIM,
         ],
@@ -129,6 +129,25 @@ impl ElasticNetBall {
     }
 }
 
+impl ElasticNetBall {
+    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
+    /// ρ/ω + 2ρ², without a factor of the dimension.
+    fn curvature(&self) -> Curvature {
+        let share = if self.dim == 1 {
+            1.0
+        } else {
+            0.5 * (1.0 + 3.0 * self.b) / self.b
+        };
+        Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.spike * self.spike * share,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * self.spike,
+        }
+    }
+}
+
 impl Set for ElasticNetBall {
     fn name(&self) -> &str {
         "elastic-net"
@@ -156,8 +175,11 @@ impl Set for ElasticNetBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: Some(self.curvature()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -169,23 +191,6 @@ impl Set for ElasticNetBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.gauge_of(x)))
-    }
-
-    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
-    /// ρ/ω + 2ρ², without a factor of the dimension.
-    fn curvature(&self) -> Option<Curvature> {
-        let share = if self.dim == 1 {
-            1.0
-        } else {
-            0.5 * (1.0 + 3.0 * self.b) / self.b
-        };
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.spike * self.spike * share,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * self.spike,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -265,7 +270,7 @@ impl ElasticNetOracle {
 impl Oracle for ElasticNetOracle {
     /// y_i = (c_i/λ − a)/2b for the members, written so that a small b divides no difference of
     /// numbers that nearly agree.
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let ElasticNetBall {
             dim, a, b, spike, ..
         } = self.ball;
@@ -273,7 +278,7 @@ impl Oracle for ElasticNetOracle {
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, spike);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         let lost = self.find_members(direction, top);
         let k = self.members.len() as f64;
@@ -309,12 +314,9 @@ impl Oracle for ElasticNetOracle {
                 v[i as usize] = y;
             }
         }
-        Ok(value * top)
+        Ok(Minimum::exact(value * top))
     }
 }
-
-/// In units of the longest vector. Farther points are projected as if they lay here.
-const FAR: f64 = 1e100;
 
 /// z_i = (|y_i| − ma)₊/(1 + 2bm) with the m ≥ 0 that puts it on the boundary, found by Newton
 /// from the left: the level is convex and decreasing in m.
@@ -333,7 +335,7 @@ impl Projection for ElasticNetProjection {
             return Ok(());
         }
         let top = kernel::max_abs(x);
-        let reach = (top / spike).min(FAR);
+        let reach = (top / spike).min(range::FAR);
         // Start where the largest entry alone has come down to `first` ≤ 1, and measure the others
         // from it: far away only their distances from it count. Then z = first − (gap + n·(a +
         // 2b·first))/(grown + 2bn), n the rest of m.

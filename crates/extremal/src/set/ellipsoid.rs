@@ -5,8 +5,8 @@
 //! use extremal::set::{Atom, Set, ellipsoid::EllipsoidSet};
 //! let set = EllipsoidSet::with_matrix(&[vec![2.0, 1.0], vec![1.0, 3.0]], &[0.0, 0.0])?;
 //! // min ⟨d, x⟩ = −√(dᵀAd)
-//! let value = set.oracle().minimise(&[1.0, 1.0], &mut Atom::new())?;
-//! assert!((value + 7f64.sqrt()).abs() < 1e-14);
+//! let found = set.oracle().minimise(&[1.0, 1.0], &mut Atom::new())?;
+//! assert!((found.value + 7f64.sqrt()).abs() < 1e-14);
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
@@ -20,11 +20,11 @@ use super::parts::Fingerprint;
 use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result, kernel};
+use crate::{Error, Result, kernel, range};
 
 /// Spec of [`EllipsoidSet`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Described for Ellipsoid {
                 name: "axes",
                 about: "the semi-axes along the coordinates: one for all, or a list",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100, no more than a factor 1e8 apart",
+                allowed: "1e-50 to 1e50, no more than a factor 1e8 apart",
             },
             Parameter {
                 name: "matrix",
@@ -160,7 +160,7 @@ impl EllipsoidSet {
     pub fn with_matrix(rows: &[Vec<f64>], centre: &[f64]) -> Result<Self> {
         let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
         let refused = |value: String| {
-            let allowed = "symmetric and positive definite, with semi-axes from 1e-100 to 1e100 and no more than a factor 1e5 apart";
+            let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50 and no more than a factor 1e5 apart";
             Err(Error::parameter("ellipsoid", "matrix", value, allowed))
         };
         if let Some(row) = rows.iter().find(|row| row.len() != n) {
@@ -303,6 +303,18 @@ impl Shape {
     }
 }
 
+impl EllipsoidSet {
+    /// Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
+    fn curvature(&self) -> Curvature {
+        let long = self.shape.longest;
+        Curvature {
+            kind: CurvatureKind::Smooth { l: long * long },
+            gradient_norm: 2.0,
+            width: 2.0 * long,
+        }
+    }
+}
+
 impl Set for EllipsoidSet {
     fn name(&self) -> &str {
         "ellipsoid"
@@ -316,8 +328,11 @@ impl Set for EllipsoidSet {
         self.shape.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: Some(self.curvature()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -339,16 +354,6 @@ impl Set for EllipsoidSet {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.shape.level(x)))
-    }
-
-    /// Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
-    fn curvature(&self) -> Option<Curvature> {
-        let long = self.shape.longest;
-        Some(Curvature {
-            kind: CurvatureKind::Smooth { l: long * long },
-            gradient_norm: 2.0,
-            width: 2.0 * long,
-        })
     }
 
     /// The s with ‖x/s − c‖ = 1 in the norm whose ball the ellipsoid is.
@@ -433,7 +438,7 @@ impl Worker {
 
 impl Oracle for Worker {
     /// c − Ad/√(dᵀAd).
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
         let v = atom.dense_mut(shape.dim());
@@ -442,7 +447,7 @@ impl Oracle for Worker {
             self.along.fill(0.0);
             self.along[0] = shape.axes[0];
             shape.write(&self.along, v);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         for (u, d) in self.unit.iter_mut().zip(direction) {
             *u = d / top;
@@ -455,7 +460,9 @@ impl Oracle for Worker {
             *w *= -axis / norm;
         }
         shape.write(&self.along, v);
-        Ok((kernel::dot(&self.unit, &shape.centre) - norm) * top)
+        Ok(Minimum::exact(
+            (kernel::dot(&self.unit, &shape.centre) - norm) * top,
+        ))
     }
 }
 
@@ -492,9 +499,6 @@ impl SmoothConstraint for Worker {
     }
 }
 
-/// In longest axes. Farther points are projected as if they lay here.
-const FAR: f64 = 1e100;
-
 impl Projection for Worker {
     /// With y along the axes, u_i = a_i·y_i/(a_i² + m) and the m that makes ‖u‖ = 1. 1/‖u‖ is
     /// concave in m and nearly straight, so that Newton comes from the left, in few steps.
@@ -510,7 +514,7 @@ impl Projection for Worker {
         let top = kernel::max_abs(&self.unit);
         self.unit.iter_mut().for_each(|u| *u /= top);
         // all lengths in longest axes
-        let reach = (top / shape.longest).min(FAR);
+        let reach = (top / shape.longest).min(range::FAR);
         let relative = |i: usize| shape.axes[i] / shape.longest;
         for (i, w) in self.along.iter_mut().enumerate() {
             *w = shape.along(i, &self.unit) * reach * relative(i);

@@ -11,7 +11,7 @@
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
 //! let ball = GroupBall::new(&[vec![0, 3], vec![1, 2]], 2.0, 1.0, 5.0)?;
 //! let mut atom = Atom::new();
-//! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?, -25.0);
+//! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?.value, -25.0);
 //! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], values: [-3.0, -4.0] }));
 //! # Ok::<(), extremal::Error>(())
 //! ```
@@ -27,8 +27,8 @@ use super::lp::LpBall;
 use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    bring_near, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -294,6 +294,25 @@ impl GroupBall {
     }
 }
 
+impl GroupBall {
+    fn curvature(&self) -> Option<Curvature> {
+        let (low, high) = self.exponents();
+        if low == high && low > 1.0 {
+            let ball = LpBall::new(self.dim(), low, self.radius).ok()?;
+            return ball.facts().curvature;
+        }
+        // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
+        // larger exponent.
+        (low > 1.0 && high <= 2.0).then(|| Curvature {
+            kind: CurvatureKind::Smooth {
+                l: self.radius * self.radius / (low - 1.0),
+            },
+            gradient_norm: high / (high - 1.0),
+            width: 2.0 * self.radius,
+        })
+    }
+}
+
 impl Set for GroupBall {
     fn name(&self) -> &str {
         "group"
@@ -315,8 +334,11 @@ impl Set for GroupBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            curvature: self.curvature(),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -343,22 +365,6 @@ impl Set for GroupBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.gauge_of(x)))
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        let (low, high) = self.exponents();
-        if low == high && low > 1.0 {
-            return LpBall::new(self.dim(), low, self.radius).ok()?.curvature();
-        }
-        // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
-        // larger exponent.
-        (low > 1.0 && high <= 2.0).then(|| Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.radius * self.radius / (low - 1.0),
-            },
-            gradient_norm: high / (high - 1.0),
-            width: 2.0 * self.radius,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -468,14 +474,14 @@ impl GroupOracle {
 }
 
 impl Oracle for GroupOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let (dim, count) = (self.ball.dim(), self.ball.layout.count());
         let GroupBall { s, p, radius, .. } = self.ball;
         check_direction(dim, direction)?;
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         self.measure(direction, top);
         let best = kernel::argmax_abs(&self.sizes).unwrap_or(0);
@@ -490,7 +496,7 @@ impl Oracle for GroupOracle {
                 indices.push(i as u32);
                 values.push(v);
             });
-            return Ok(-radius * peak * top);
+            return Ok(Minimum::exact(-radius * peak * top));
         }
         let exponent = Exponent::from(1.0 / (p - 1.0));
         let sum = kernel::power_map(&self.sizes, 1.0 / peak, exponent, &mut self.weights);
@@ -511,7 +517,7 @@ impl Oracle for GroupOracle {
                 self.entries(g, scale * self.weights[g], |i, value| v[i] = value);
             }
         }
-        Ok(-scale * sum * peak * top)
+        Ok(Minimum::exact(-scale * sum * peak * top))
     }
 }
 
@@ -529,7 +535,6 @@ impl Projection for GroupProjection {
         if self.ball.gauge_of(x) <= 1.0 {
             return Ok(());
         }
-        bring_near(x);
         for (norm, n) in self.norms.iter_mut().zip(self.ball.norms(x, 2.0)) {
             *norm = n;
         }
@@ -542,23 +547,10 @@ impl Projection for GroupProjection {
                 continue;
             }
             for place in range {
-                // in this order: to/from may be no normal number
                 let x = &mut x[layout.coordinate(place)];
                 *x = (*x / from) * to;
             }
         }
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        self.across.save()
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.across.load(saved)
-    }
-
-    fn forget(&mut self) {
-        self.across.forget();
     }
 }

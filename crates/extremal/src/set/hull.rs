@@ -17,10 +17,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::nearest::Nearest;
-use super::parts::{Fingerprint, check_size, value_of};
+use super::parts::{Fingerprint, check_size};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Set, SharedSet, check_direction, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet, check_direction,
+    settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -41,7 +42,7 @@ impl Described for Hull {
             name: "points",
             about: "the points, lists of one length",
             default: None,
-            allowed: "one point or more, numbers up to ±1e100",
+            allowed: "one point or more, numbers up to ±1e50",
         }],
         cost: "oracle O(d·points)",
         guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
@@ -99,12 +100,12 @@ impl HullSet {
                 found: points.len(),
             });
         }
-        if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e100)) {
+        if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e50)) {
             return Err(Error::parameter(
                 "hull",
                 "points",
                 format!("[… {v} …]"),
-                "numbers between -1e100 and 1e100",
+                "numbers between -1e50 and 1e50",
             ));
         }
         let norm_bound = points.chunks(dim).map(kernel::norm).fold(0.0, f64::max);
@@ -158,8 +159,11 @@ impl Set for HullSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(Polytope::PLAIN),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -176,10 +180,6 @@ impl Set for HullSet {
         for point in self.points.chunks(self.dim) {
             kernel::axpy(share, point, out);
         }
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
@@ -212,7 +212,7 @@ struct HullOracle {
 }
 
 impl Oracle for HullOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let dim = self.direction.len();
         check_direction(dim, direction)?;
         let top = kernel::max_abs(direction);
@@ -228,6 +228,6 @@ impl Oracle for HullOracle {
             }
         }
         atom.dense_mut(dim).copy_from_slice(best);
-        Ok(value_of(direction, atom))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::parts::Fingerprint;
-use super::{Atom, Curvature, Geometry, Oracle, Set, SharedSet, larger};
+use super::{Answers, Atom, Facts, Geometry, Minimum, Oracle, Set, SharedSet, larger};
 use crate::{Error, Result, kernel};
 
 /// The points that lie in all of several sets, each with 0 inside and a gauge.
@@ -93,8 +93,11 @@ impl Set for Intersection {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            oracle: Answers::Missing,
+            ..Facts::default()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -107,11 +110,6 @@ impl Set for Intersection {
             worst = larger(worst, part.violation(x)?);
         }
         Some(worst)
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        // what rests on it asks an oracle
-        None
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -143,7 +141,7 @@ impl Set for Intersection {
 struct NoOracle;
 
 impl Oracle for NoOracle {
-    fn minimise(&mut self, _direction: &[f64], _atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, _direction: &[f64], _atom: &mut Atom) -> Result<Minimum> {
         Err(Error::Unsupported(
             "an intersection has no linear oracle: play gauge-wrapper or so-ogd on it".into(),
         ))

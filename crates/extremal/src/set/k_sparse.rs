@@ -10,8 +10,8 @@ use super::l1::sign;
 use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
-    Structure, check_direction, check_point, check_radius, excess, larger, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, excess, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -132,8 +132,16 @@ impl Set for KSparsePolytope {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: Structure::Sparse(SparseAtoms {
+                count: self.k,
+                size: self.radius,
+                signs: Signs::Any,
+            }),
+            polytope: Some(Polytope::PLAIN),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -143,20 +151,8 @@ impl Set for KSparsePolytope {
         })
     }
 
-    fn polytope(&self) -> Option<Polytope> {
-        Some(Polytope::PLAIN)
-    }
-
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.gauge(x).map(excess)
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Sparse(SparseAtoms {
-            count: self.k,
-            size: self.radius,
-            signs: Signs::Any,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -194,7 +190,7 @@ struct KSparseOracle {
 }
 
 impl Oracle for KSparseOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let set = self.set;
         check_direction(set.dim, direction)?;
         if set.k == set.dim {
@@ -212,7 +208,7 @@ impl Oracle for KSparseOracle {
                 values.push(set.corner(direction[i as usize]));
             }
         }
-        Ok(atom.dot(direction))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }
 

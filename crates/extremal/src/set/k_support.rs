@@ -12,11 +12,11 @@ use super::l2::{DIM, L2Ball, RADIUS, one};
 use super::scratch::Scratch;
 use super::top::Top;
 use super::{
-    Atom, Curvature, Geometry, MakeSet, Oracle, Projection, Set, SharedSet, Structure, bring_near,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet, check_direction,
+    check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
-use crate::{Result, kernel};
+use crate::{Result, kernel, range};
 
 /// Spec of [`KSupportBall`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,9 +58,9 @@ impl MakeSet for KSupport {
 /// use extremal::set::{Atom, Set, k_support::KSupportBall};
 /// let set = KSupportBall::new(4, 2, 5.0).unwrap();
 /// let (mut atom, mut v) = (Atom::new(), [0.0; 4]);
-/// let value = set.oracle().minimise(&[3.0, -1.0, 2.0, -4.0], &mut atom).unwrap();
+/// let found = set.oracle().minimise(&[3.0, -1.0, 2.0, -4.0], &mut atom).unwrap();
 /// atom.write(&mut v);
-/// assert_eq!((value, v), (-25.0, [-3.0, 0.0, 0.0, 4.0]));
+/// assert_eq!((found.value, v), (-25.0, [-3.0, 0.0, 0.0, 4.0]));
 /// assert_eq!(set.gauge(&v), Some(1.0));
 /// ```
 #[derive(Debug)]
@@ -108,8 +108,8 @@ impl Set for KSupportBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        self.ball.map_or(Facts::own(), |ball| ball.facts())
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -126,15 +126,6 @@ impl Set for KSupportBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.gauge(x).map(excess)
-    }
-
-    fn structure(&self) -> Structure {
-        self.ball
-            .map_or(Structure::General, |ball| ball.structure())
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        self.ball.and_then(|ball| ball.curvature())
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -193,7 +184,7 @@ struct KSupportOracle {
 }
 
 impl Oracle for KSupportOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         if self.k == 1 {
             let i = kernel::argmax_abs(direction).unwrap_or(0);
@@ -203,13 +194,13 @@ impl Oracle for KSupportOracle {
                 self.radius
             };
             atom.set_coordinate(i, value);
-            return Ok(value * direction[i]);
+            return Ok(Minimum::exact(value * direction[i]));
         }
         let chosen = self.top.largest(direction.iter().map(|d| d.abs()), self.k);
         let scale = chosen.iter().fold(0.0_f64, |scale, c| scale.max(c.0));
         if scale == 0.0 {
             atom.set_coordinate(0, self.radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         let (indices, values) = atom.sparse_mut();
         indices.reserve(self.k);
@@ -223,7 +214,7 @@ impl Oracle for KSupportOracle {
         for v in values.iter_mut() {
             *v *= -self.radius / length;
         }
-        Ok(-self.radius * length * scale)
+        Ok(Minimum::exact(-self.radius * length * scale))
     }
 }
 
@@ -246,10 +237,9 @@ impl Projection for KSupportProjection {
         if norm(x, self.k, &mut self.sizes) <= self.radius {
             return Ok(());
         }
-        bring_near(x);
-        // Points further than 1e100 radii are brought to there, and entries below 1e-150 radii to
+        // Points farther than FAR radii are brought to there, and entries below 1e-150 radii to
         // 0: it moves the answer by less than either, and squares stay in range.
-        let unit = self.radius.max(kernel::max_abs(x) / 1e100);
+        let unit = self.radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;
             if size < 1e-150 { 0.0 } else { size }

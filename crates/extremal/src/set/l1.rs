@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
-    Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -92,8 +92,20 @@ impl Set for L1Ball {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        let d = self.dim as f64;
+        // Signs on s < d entries against all other vertices: r/√s; on all d against the opposite
+        // ones: 2r/√d.
+        let inverse = (d - 1.0).sqrt().max(0.5 * d.sqrt());
+        Facts {
+            structure: Structure::Sparse(SparseAtoms {
+                count: 1,
+                size: self.radius,
+                signs: Signs::Any,
+            }),
+            polytope: Some(Polytope::with_distance(self.radius / inverse)),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -102,22 +114,6 @@ impl Set for L1Ball {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(norm_1(x) / self.radius))
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Sparse(SparseAtoms {
-            count: 1,
-            size: self.radius,
-            signs: Signs::Any,
-        })
-    }
-
-    /// Signs on s < d entries against all other vertices: r/√s; on all d against the opposite
-    /// ones: 2r/√d.
-    fn polytope(&self) -> Option<Polytope> {
-        let d = self.dim as f64;
-        let inverse = (d - 1.0).sqrt().max(0.5 * d.sqrt());
-        Some(Polytope::with_distance(self.radius / inverse))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -145,7 +141,7 @@ impl Set for L1Ball {
 }
 
 impl Oracle for L1Ball {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let i = kernel::argmax_abs(direction).unwrap_or(0);
         let value = if direction[i] > 0.0 {
@@ -154,7 +150,7 @@ impl Oracle for L1Ball {
             self.radius
         };
         atom.set_coordinate(i, value);
-        Ok(value * direction[i])
+        Ok(Minimum::exact(value * direction[i]))
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, Structure, bring_near, check_direction, check_point, check_radius, excess,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, excess,
     settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
@@ -33,7 +33,7 @@ pub(crate) const RADIUS: Parameter = Parameter {
     name: "radius",
     about: "the radius",
     default: Some("1"),
-    allowed: "1e-100 to 1e100",
+    allowed: "1e-50 to 1e50",
 };
 pub(crate) const DIM: Parameter = Parameter {
     name: "dim",
@@ -99,8 +99,20 @@ impl Set for L2Ball {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: Structure::Euclidean {
+                radius: self.radius,
+            },
+            curvature: Some(Curvature {
+                kind: CurvatureKind::Smooth {
+                    l: self.radius * self.radius,
+                },
+                gradient_norm: 2.0,
+                width: 2.0 * self.radius,
+            }),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -109,23 +121,6 @@ impl Set for L2Ball {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(kernel::norm(x) / self.radius))
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Ball {
-            p: 2.0,
-            radius: self.radius,
-        }
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.radius * self.radius,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * self.radius,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -174,12 +169,12 @@ impl SmoothConstraint for L2Ball {
 }
 
 impl Oracle for L2Ball {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let top = kernel::max_abs(direction);
         if top == 0.0 {
             atom.set_coordinate(0, self.radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         // Divided first: a direction of subnormals keeps the few digits that it has.
         let v = atom.dense_mut(self.dim);
@@ -190,23 +185,16 @@ impl Oracle for L2Ball {
         for v in v.iter_mut() {
             *v *= -self.radius / norm;
         }
-        Ok(-self.radius * norm * top)
+        Ok(Minimum::exact(-self.radius * norm * top))
     }
 }
 
 impl Projection for L2Ball {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
-        let mut norm = kernel::norm(x);
-        if !norm.is_finite() {
-            bring_near(x);
-            norm = kernel::norm(x);
-        }
+        let norm = kernel::norm(x);
         if norm > self.radius {
-            for x in x.iter_mut() {
-                // in this order: radius/norm may be no normal number
-                *x = (*x / norm) * self.radius;
-            }
+            x.iter_mut().for_each(|x| *x = (*x / norm) * self.radius);
         }
         Ok(())
     }

@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, RADIUS, one};
 use super::{
-    Atom, Curvature, CurvatureKind, Geometry, MakeSet, Oracle, Projection, Set, SharedSet,
-    SmoothConstraint, Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, excess,
+    settle_dim,
 };
 use crate::kernel::{self, Exponent};
+use crate::range::{FAR, SMALLEST_DIRECTION};
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result};
 
@@ -105,7 +107,7 @@ impl LpBall {
 /// ‖x‖_p, scaled by the largest entry.
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
-    if top == 0.0 || !top.is_finite() {
+    if !(top >= SMALLEST_DIRECTION && top.is_finite()) {
         // the largest entry is looked for past NaN
         return if x.iter().any(|v| v.is_nan()) {
             f64::NAN
@@ -113,11 +115,26 @@ pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
             top
         };
     }
-    if top < 1e-300 {
-        let up: Vec<f64> = x.iter().map(|v| v / top).collect();
-        return top * kernel::power_sum(&up, 1.0, Exponent::from(p)).powf(1.0 / p);
-    }
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
+}
+
+impl LpBall {
+    fn curvature(&self) -> Curvature {
+        let Self { p, radius, .. } = *self;
+        let q = p / (p - 1.0);
+        Curvature {
+            // No factor of the dimension, unlike the strong-convexity constant.
+            kind: if p <= 2.0 {
+                CurvatureKind::Smooth {
+                    l: radius * radius / (p - 1.0),
+                }
+            } else {
+                CurvatureKind::Uniform { q, radius }
+            },
+            gradient_norm: q,
+            width: 2.0 * radius,
+        }
+    }
 }
 
 impl Set for LpBall {
@@ -140,8 +157,12 @@ impl Set for LpBall {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: Structure::ball(self.p, self.radius),
+            curvature: Some(self.curvature()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -150,30 +171,6 @@ impl Set for LpBall {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         Some(excess(self.gauge_of(x)))
-    }
-
-    fn structure(&self) -> Structure {
-        Structure::Ball {
-            p: self.p,
-            radius: self.radius,
-        }
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        let Self { p, radius, .. } = *self;
-        let q = p / (p - 1.0);
-        Some(Curvature {
-            // No factor of the dimension, unlike the strong-convexity constant.
-            kind: if p <= 2.0 {
-                CurvatureKind::Smooth {
-                    l: radius * radius / (p - 1.0),
-                }
-            } else {
-                CurvatureKind::Uniform { q, radius }
-            },
-            gradient_norm: q,
-            width: 2.0 * radius,
-        })
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -211,7 +208,6 @@ impl Set for LpBall {
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(LpProjection {
             ball: *self,
-            multiplier: 0.0,
             size: Vec::with_capacity(self.dim),
             moved: vec![0.0; self.dim],
         }))
@@ -231,13 +227,8 @@ impl SmoothConstraint for LpBall {
 
     fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
         let top = kernel::max_abs(x);
-        if top < 1e-300 {
-            for (out, x) in out.iter_mut().zip(x) {
-                *out = (x / top).abs().powf(self.p - 1.0).copysign(*x);
-            }
-        } else {
-            kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
-        }
+        let top = top.max(SMALLEST_DIRECTION);
+        kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
     /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm, and its gradient has
@@ -250,40 +241,30 @@ impl SmoothConstraint for LpBall {
 impl Oracle for LpBall {
     /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1), with d divided by its largest entry first: a
     /// power of a small number would underflow and the atom leave the ball.
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let Self { dim, p, radius } = *self;
         let top = kernel::max_abs(direction);
-        if top == 0.0 {
+        if top < SMALLEST_DIRECTION {
             atom.set_coordinate(0, radius);
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         let exponent = Exponent::from(1.0 / (p - 1.0));
         let v = atom.dense_mut(dim);
-        let sum = if top < 1e-300 {
-            let up: Vec<f64> = direction.iter().map(|d| d / top).collect();
-            kernel::power_map(&up, 1.0, exponent, v)
-        } else {
-            kernel::power_map(direction, 1.0 / top, exponent, v)
-        };
+        let sum = kernel::power_map(direction, 1.0 / top, exponent, v);
         let kappa = -radius / sum.powf(1.0 / p);
         for v in v.iter_mut() {
             *v *= kappa;
         }
-        Ok(kappa * sum * top)
+        Ok(Minimum::exact(kappa * sum * top))
     }
 }
 
-/// In radii. Farther points are projected as if they lay here, with a relative error of its
-/// inverse.
-const FAR: f64 = 1e100;
-
 /// Projection onto an ℓp ball: x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m such that
 /// the point lies on the sphere. Newton inside Newton, each in a form that is convex, so that it
-/// comes from one side; the multiplier of the last call is where the next one starts.
+/// comes from one side.
 struct LpProjection {
     ball: LpBall,
-    multiplier: f64,
     size: Vec<f64>,
     moved: Vec<f64>,
 }
@@ -349,11 +330,7 @@ impl Projection for LpProjection {
         // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
         let p = self.ball.p;
         let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));
-        let mut m = if self.multiplier > 0.0 && self.multiplier < high {
-            self.multiplier
-        } else {
-            0.5 * high
-        };
+        let mut m = 0.5 * high;
         for _ in 0..200 {
             let (excess, slope) = self.excess(m);
             if excess > 0.0 {
@@ -371,7 +348,6 @@ impl Projection for LpProjection {
                 0.5 * (low + high)
             };
         }
-        self.multiplier = m;
         // What the last step left over is taken off by scaling, so that the point is inside.
         let norm = norm_p(&self.moved, self.ball.p);
         let scale = radius / norm.max(1.0);
@@ -379,26 +355,6 @@ impl Projection for LpProjection {
             *x = (z * scale).copysign(*x);
         }
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        vec![self.multiplier]
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        match saved {
-            [multiplier] => self.multiplier = *multiplier,
-            _ => {
-                return Err(Error::State(
-                    "the projection's multiplier is missing".into(),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn forget(&mut self) {
-        self.multiplier = 0.0;
     }
 }
 
@@ -436,7 +392,7 @@ mod tests {
             // y − x is normal at x exactly when x minimises ⟨x − y, ·⟩ over the ball
             let direction: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
             let mut atom = Atom::new();
-            let low = ball.oracle().minimise(&direction, &mut atom).unwrap();
+            let low = ball.oracle().minimise(&direction, &mut atom).unwrap().value;
             let here = kernel::dot(&direction, &x);
             assert!((here - low).abs() < 1e-8 * low.abs(), "{p}: {here} {low}");
         }

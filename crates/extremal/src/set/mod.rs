@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::range::SETS;
 use crate::spec::registry;
 use crate::{Error, Result, kernel};
 
+pub mod affine;
 mod atom;
 pub mod boxes;
 pub mod capped_simplex;
@@ -18,7 +20,6 @@ pub mod ellipsoid;
 pub mod group;
 pub mod hull;
 pub mod hypercube;
-pub mod image;
 mod intersection;
 pub mod k_sparse;
 pub mod k_support;
@@ -32,13 +33,11 @@ mod polytope;
 mod principal_axes;
 pub mod product;
 mod running_norm;
-pub mod scale;
 mod scratch;
 pub mod simplex;
 mod smooth;
 pub mod sum;
 mod top;
-pub mod translate;
 
 pub use atom::{Atom, AtomView};
 pub(crate) use checked::{CheckedOracle, oracle_of};
@@ -71,10 +70,10 @@ registry! {
         "elastic-net" => ElasticNet(elastic_net::ElasticNet),
         "hull" => Hull(hull::Hull),
         "product" => Product(product::Product),
-        "translate" => Translate(translate::Translate),
-        "scale" => Scale(scale::Scale),
+        "translate" => Translate(affine::Translate),
+        "scale" => Scale(affine::Scale),
         "sum" => Sum(sum::Sum),
-        "image" => Image(image::Image),
+        "image" => Image(affine::Image),
     }
 }
 
@@ -105,10 +104,9 @@ pub trait Set: Send + Sync {
     /// A fresh oracle that owns its scratch memory, so that learners may run in parallel.
     fn oracle(&self) -> Box<dyn Oracle>;
 
-    /// Whether the oracle's answers need no check at every call: true of the library's own sets.
-    #[doc(hidden)]
-    fn has_checked_oracle(&self) -> bool {
-        false
+    /// What is known of it beyond its constants; by default nothing is.
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
 
     /// The point that learners start from and regularisers pull to; 0 unless said otherwise.
@@ -119,42 +117,6 @@ pub trait Set: Send + Sync {
     /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
     /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed.
     fn violation(&self, x: &[f64]) -> Option<f64>;
-
-    /// What the storage of a decision may exploit.
-    fn structure(&self) -> Structure {
-        Structure::General
-    }
-
-    /// Whether it is known to have finitely many vertices, and what is known of them.
-    fn polytope(&self) -> Option<Polytope> {
-        None
-    }
-
-    /// The curvature of the support function of the set moved to have its centre at 0, for
-    /// learners that rest on it. By default it follows from the strong-convexity constant.
-    fn curvature(&self) -> Option<Curvature> {
-        let Geometry {
-            norm_bound,
-            diameter,
-            strong_convexity,
-            ..
-        } = self.geometry();
-        let alpha = strong_convexity?;
-        let mut centre = vec![0.0; self.dim()];
-        self.centre(&mut centre);
-        let reach = if centre.iter().all(|v| *v == 0.0) {
-            norm_bound
-        } else {
-            diameter
-        };
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: reach * reach + reach / alpha,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * reach,
-        })
-    }
 
     /// The smallest s ≥ 0 with x ∈ s·K, for sets with 0 inside.
     fn gauge(&self, _x: &[f64]) -> Option<f64> {
@@ -195,7 +157,7 @@ pub trait Set: Send + Sync {
     /// Tells apart, in saved states, sets that share name, dimension and constants. By default
     /// it follows from the centre; a set with more to it says more.
     fn fingerprint(&self) -> u64 {
-        if let Structure::Ball { p, radius } = self.structure() {
+        if let Some((p, radius)) = self.facts().structure.as_ball() {
             // around 0, and nothing to it but these
             return Fingerprint::new(self.name())
                 .with_numbers(&[p, radius])
@@ -207,40 +169,168 @@ pub trait Set: Send + Sync {
     }
 }
 
-/// Minimises ⟨direction, v⟩ over a set.
-pub trait Oracle: Send {
-    /// Writes a minimiser into `atom` and returns ⟨direction, atom⟩. Ties break the same way
-    /// every time. A direction with NaN or ∞ is an error.
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64>;
-
-    /// What must be remembered for later answers to be the same bits, a warm start for example.
-    fn save(&self) -> Vec<f64> {
-        Vec::new()
+impl dyn Set + '_ {
+    /// What the storage of a decision may exploit.
+    pub fn structure(&self) -> Structure {
+        self.facts().structure
     }
 
-    /// Takes back what [`Oracle::save`] gave.
-    fn load(&mut self, _saved: &[f64]) -> Result<()> {
-        Ok(())
+    /// Whether it is known to have finitely many vertices, and what is known of them.
+    pub fn polytope(&self) -> Option<Polytope> {
+        self.facts().polytope
+    }
+
+    /// The curvature that the set states, or else what follows from its strong-convexity constant.
+    pub fn curvature(&self) -> Option<Curvature> {
+        let facts = self.facts();
+        if facts.curvature.is_some() || facts.oracle == Answers::Missing {
+            return facts.curvature; // what rests on it asks an oracle
+        }
+        let Geometry {
+            norm_bound,
+            diameter,
+            strong_convexity,
+            ..
+        } = self.geometry();
+        let alpha = strong_convexity?;
+        let mut centre = vec![0.0; self.dim()];
+        self.centre(&mut centre);
+        let reach = if centre.iter().all(|v| *v == 0.0) {
+            norm_bound
+        } else {
+            diameter
+        };
+        Some(Curvature {
+            kind: CurvatureKind::Smooth {
+                l: reach * reach + reach / alpha,
+            },
+            gradient_norm: 2.0,
+            width: 2.0 * reach,
+        })
     }
 }
 
-/// Moves a point to the nearest one of a set.
+/// What is known of a set beyond its constants. The default claims nothing, and a set around
+/// another one forwards the other's with what it changes.
+///
+/// ```
+/// use extremal::set::{Facts, Set, Structure, l2::L2Ball};
+/// let facts = L2Ball::new(3, 2.0)?.facts();
+/// assert_eq!(facts.structure, Structure::Euclidean { radius: 2.0 });
+/// assert_eq!(facts.polytope, None);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Facts {
+    /// What the storage of a decision may exploit.
+    pub structure: Structure,
+    /// What is known of its vertices, where they are known to be finitely many.
+    pub polytope: Option<Polytope>,
+    /// The curvature of the support function of the set moved to have its centre at 0, where more
+    /// is known than follows from the strong-convexity constant.
+    pub curvature: Option<Curvature>,
+    /// What becomes of the oracle's answers.
+    pub oracle: Answers,
+}
+
+impl Facts {
+    /// Of a set of the library.
+    pub(crate) fn own() -> Self {
+        Self {
+            oracle: Answers::Trusted,
+            ..Self::default()
+        }
+    }
+
+    /// Of a set whose oracle asks those of its parts.
+    pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a dyn Set>) -> Self {
+        let missing = |set: &dyn Set| set.facts().oracle == Answers::Missing;
+        if parts.into_iter().any(missing) {
+            Self {
+                oracle: Answers::Missing,
+                ..Self::default()
+            }
+        } else {
+            Self::own()
+        }
+    }
+}
+
+/// What becomes of an oracle's answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Answers {
+    /// Each one is checked.
+    #[default]
+    Checked,
+    /// They are taken as they are: the oracle is the library's own or checks them itself.
+    Trusted,
+    /// There are none: the set has no oracle, and a learner that needs one is refused.
+    Missing,
+}
+
+/// What an oracle found: how good its atom is, and how good any could be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Minimum {
+    /// ⟨direction, atom⟩. Steps use it.
+    pub value: f64,
+    /// A proven lower bound of ⟨direction, v⟩ over the set: `value` where the oracle is exact.
+    /// Certificates use it.
+    pub floor: f64,
+}
+
+impl Minimum {
+    /// The answer of an oracle that is exact but for rounding, which certificates allow for
+    /// themselves.
+    pub fn exact(value: f64) -> Self {
+        Self {
+            value,
+            floor: value,
+        }
+    }
+
+    /// value − floor: how far the atom may be from the best one.
+    pub fn slack(&self) -> f64 {
+        if self.value == self.floor {
+            0.0 // ∞ − ∞ is none
+        } else {
+            self.value - self.floor
+        }
+    }
+
+    /// An atom of that value, whose floor lies `slack` below.
+    pub(crate) fn within(value: f64, slack: f64) -> Self {
+        Self {
+            value,
+            floor: value - slack,
+        }
+    }
+}
+
+/// Minimises ⟨direction, v⟩ over a set. Its answer is a function of the direction and the atom
+/// handed in: an oracle remembers nothing from call to call.
+///
+/// An iterative oracle may start from what `atom` holds on entry; the exact ones of the library
+/// ignore it. A caller that resumes bit for bit therefore saves its last atom when it uses such
+/// an oracle. A storage that may discard a probe keeps two atoms. It copies the committed one into
+/// the other, hands that one in, and swaps them on commit: a discarded probe leaves no trace.
+pub trait Oracle: Send {
+    /// Writes a minimiser into `atom` and returns what it achieves. Ties break the same way every
+    /// time. A direction with NaN or ∞ is an error.
+    ///
+    /// ```
+    /// use extremal::set::{Atom, Minimum, Set, l1::L1Ball};
+    /// let mut oracle = L1Ball::new(3, 2.0)?.oracle();
+    /// let found = oracle.minimise(&[1.0, -4.0, 2.0], &mut Atom::new())?;
+    /// assert_eq!(found, Minimum::exact(-8.0));
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum>;
+}
+
+/// Moves a point to the nearest one of a set. It remembers nothing from call to call.
 pub trait Projection: Send {
     /// x ← the nearest point of the set.
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
-
-    /// What must be remembered for later answers to be the same bits.
-    fn save(&self) -> Vec<f64> {
-        Vec::new()
-    }
-
-    /// Takes back what [`Projection::save`] gave.
-    fn load(&mut self, _saved: &[f64]) -> Result<()> {
-        Ok(())
-    }
-
-    /// Goes on as if it had just been made. One that remembers something must say how.
-    fn forget(&mut self) {}
 }
 
 /// A set's constants, all in the ℓ2 norm. Of sets made of others, diameter and norm bound may be
@@ -320,13 +410,18 @@ pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
 }
 
 /// What the storage of a decision may exploit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Structure {
     /// Nothing: ask the oracle.
+    #[default]
     General,
-    /// The ball ‖x‖_p ≤ radius: the atom is a multiple of sgn(d)|d|^(q−1), for p = 2 of the
-    /// direction itself.
-    Ball {
+    /// The ball ‖x‖₂ ≤ radius: the atom is a multiple of the direction.
+    Euclidean {
+        /// The radius.
+        radius: f64,
+    },
+    /// The ball ‖x‖_p ≤ radius with p ≠ 2: the atom is a multiple of sgn(d)|d|^(q−1).
+    Power {
         /// The norm's exponent.
         p: f64,
         /// The radius.
@@ -334,6 +429,26 @@ pub enum Structure {
     },
     /// Atoms with few entries: see [`SparseAtoms`].
     Sparse(SparseAtoms),
+}
+
+impl Structure {
+    /// Of the ball ‖x‖_p ≤ radius.
+    pub fn ball(p: f64, radius: f64) -> Self {
+        if p == 2.0 {
+            Self::Euclidean { radius }
+        } else {
+            Self::Power { p, radius }
+        }
+    }
+
+    /// p and the radius of a ball around 0.
+    pub fn as_ball(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Euclidean { radius } => Some((2.0, radius)),
+            Self::Power { p, radius } => Some((p, radius)),
+            _ => None,
+        }
+    }
 }
 
 /// Atoms with `count` entries of one size, where the direction is largest. Of equal entries those
@@ -421,7 +536,7 @@ pub(crate) fn settle_dim(
 }
 
 /// The set in a dimension no lower than its own, or why it can't be had.
-pub(crate) fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
+pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     let (name, now) = (set.name(), set.dim());
     if dim == now {
         return Ok(set.clone());
@@ -449,14 +564,14 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
 }
 
 pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {
-    if (1e-100..=1e100).contains(&radius) {
+    if SETS.contains(&radius) {
         Ok(radius)
     } else {
         Err(Error::parameter(
             owner,
             name,
             radius,
-            "a number between 1e-100 and 1e100",
+            "a number between 1e-50 and 1e50",
         ))
     }
 }
@@ -495,12 +610,5 @@ pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
             index,
             value,
         }),
-    }
-}
-
-/// Brings a point nearer whose norm would be no number: from so far away only the direction counts.
-pub(crate) fn bring_near(x: &mut [f64]) {
-    if kernel::max_abs(x) > 1e290 {
-        x.iter_mut().for_each(|x| *x *= 1e-20);
     }
 }

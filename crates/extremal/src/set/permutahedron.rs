@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::l2::DIM;
-use super::parts::{Fingerprint, value_of};
+use super::parts::Fingerprint;
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, check_direction,
-    check_point, larger, settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
+    check_direction, check_point, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -36,7 +36,7 @@ impl Described for Permutahedron {
                 name: "weights",
                 about: "the vector to rearrange",
                 default: Some("1 to d"),
-                allowed: "a list of numbers up to ±1e100, not all 0",
+                allowed: "a list of numbers up to ±1e50, not all 0",
             },
             DIM,
         ],
@@ -91,21 +91,21 @@ impl PermutahedronSet {
     /// The hull of the rearrangements of these.
     pub fn new(weights: &[f64]) -> Result<Self> {
         let dim = settle_dim("permutahedron", Some(weights.len()), None)?;
-        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e100)) {
+        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e50)) {
             return Err(Error::parameter(
                 "permutahedron",
                 "weights",
                 bad,
-                "numbers between -1e100 and 1e100",
+                "numbers between -1e50 and 1e50",
             ));
         }
         let size = kernel::max_abs(weights);
-        if size < 1e-100 {
+        if size < 1e-50 {
             return Err(Error::parameter(
                 "permutahedron",
                 "weights",
                 format!("{weights:?}"),
-                "numbers of which one at least is 1e-100 or more in size",
+                "numbers of which one at least is 1e-50 or more in size",
             ));
         }
         let mut falling = weights.to_vec();
@@ -147,8 +147,11 @@ impl Set for PermutahedronSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            polytope: Some(Polytope::PLAIN),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -168,10 +171,6 @@ impl Set for PermutahedronSet {
         Fingerprint::new("permutahedron")
             .with_numbers(&self.weights)
             .value()
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        Some(Polytope::PLAIN)
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
@@ -224,14 +223,14 @@ struct PermutahedronOracle {
 }
 
 impl Oracle for PermutahedronOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.weights.len(), direction)?;
         arrange(&mut self.order, direction, |a, b| a.partial_cmp(&b));
         let v = atom.dense_mut(direction.len());
         for (&(_, i), &w) in self.order.iter().zip(&*self.weights) {
             v[i as usize] = w;
         }
-        Ok(value_of(direction, atom))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }
 

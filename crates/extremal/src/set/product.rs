@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size};
 use super::{
-    Atom, AtomView, Curvature, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, Structure, check_direction, check_point, larger, oracle_of,
-    polytope::joint_distance, settle_dim,
+    Atom, AtomView, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SetSpec,
+    SharedSet, check_direction, check_point, larger, oracle_of, polytope::joint_distance,
+    settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -156,6 +156,23 @@ impl ProductSet {
     }
 }
 
+impl ProductSet {
+    fn polytope(&self) -> Option<Polytope> {
+        let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.polytope()).collect();
+        // a point has no face that could be left
+        let of = |(part, block): (&Polytope, &Block)| match block.set.geometry().diameter {
+            0.0 => Some(f64::INFINITY),
+            _ => part.facial_distance,
+        };
+        let parts = parts?;
+        let distances: Option<Vec<f64>> = parts.iter().zip(&self.blocks).map(of).collect();
+        Some(Polytope {
+            facial_distance: distances.map(|all| joint_distance(all.iter().copied())),
+            corners: None,
+        })
+    }
+}
+
 impl Set for ProductSet {
     fn name(&self) -> &str {
         "product"
@@ -169,8 +186,14 @@ impl Set for ProductSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        match self.only() {
+            Some(set) => set.facts(),
+            None => Facts {
+                polytope: self.polytope(),
+                ..Facts::of_parts(self.blocks.iter().map(|b| &*b.set))
+            },
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -193,33 +216,6 @@ impl Set for ProductSet {
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
         self.largest(x, |set, x| set.violation(x))
-    }
-
-    fn structure(&self) -> Structure {
-        self.only()
-            .map_or(Structure::General, |set| set.structure())
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        if let Some(set) = self.only() {
-            return set.polytope();
-        }
-        let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.polytope()).collect();
-        // a point has no face that could be left
-        let of = |(part, block): (&Polytope, &Block)| match block.set.geometry().diameter {
-            0.0 => Some(f64::INFINITY),
-            _ => part.facial_distance,
-        };
-        let parts = parts?;
-        let distances: Option<Vec<f64>> = parts.iter().zip(&self.blocks).map(of).collect();
-        Some(Polytope {
-            facial_distance: distances.map(|all| joint_distance(all.iter().copied())),
-            corners: None,
-        })
-    }
-
-    fn curvature(&self) -> Option<Curvature> {
-        self.only()?.curvature()
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
@@ -267,16 +263,16 @@ struct ProductOracle {
 }
 
 impl Oracle for ProductOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
-        let mut few = true;
+        let (mut few, mut slack) = (true, 0.0);
         for ((range, oracle), part) in self
             .ranges
             .iter()
             .zip(&mut self.oracles)
             .zip(&mut self.atoms)
         {
-            oracle.minimise(&direction[range.clone()], part)?;
+            slack += oracle.minimise(&direction[range.clone()], part)?.slack();
             few &= !matches!(part.view(), AtomView::Dense(_) | AtomView::RankOne { .. });
         }
         let parts = self.ranges.iter().zip(&self.atoms);
@@ -308,20 +304,7 @@ impl Oracle for ProductOracle {
                 part.write(&mut v[range.clone()]);
             }
         }
-        Ok(value_of(direction, atom))
-    }
-
-    fn save(&self) -> Vec<f64> {
-        join(self.oracles.iter().map(|oracle| oracle.save()))
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        split(
-            saved,
-            &mut self.oracles,
-            |o| o.save(),
-            |o, piece| o.load(piece),
-        )
+        Ok(Minimum::within(atom.dot(direction), slack))
     }
 }
 
@@ -338,22 +321,5 @@ impl Projection for ProductProjection {
             part.project(&mut x[range.clone()])?;
         }
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        join(self.parts.iter().map(|part| part.save()))
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        split(
-            saved,
-            &mut self.parts,
-            |p| p.save(),
-            |p, piece| p.load(piece),
-        )
-    }
-
-    fn forget(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.forget());
     }
 }

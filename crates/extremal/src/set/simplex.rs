@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::{DIM, one};
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Polytope, Projection, Set, SharedSet, Signs, SparseAtoms,
-    Structure, check_direction, check_point, check_radius, larger, polytope::simplex_distance,
-    settle_dim,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, larger,
+    polytope::simplex_distance, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -37,7 +37,7 @@ impl Described for Simplex {
                 name: "total",
                 about: "the entries' total τ",
                 default: Some("1"),
-                allowed: "1e-100 to 1e100",
+                allowed: "1e-50 to 1e50",
             },
             Parameter {
                 name: "at-most",
@@ -84,6 +84,36 @@ impl SimplexSet {
     }
 }
 
+impl SimplexSet {
+    fn structure(&self) -> Structure {
+        Structure::Sparse(SparseAtoms {
+            count: 1,
+            size: self.total,
+            signs: if self.at_most {
+                Signs::PositiveOrZero
+            } else {
+                Signs::Positive
+            },
+        })
+    }
+
+    fn polytope(&self) -> Polytope {
+        let Self {
+            dim,
+            total,
+            at_most,
+        } = *self;
+        if at_most {
+            // 0 against all others
+            return Polytope::with_distance(total / (dim as f64).sqrt());
+        }
+        Polytope {
+            facial_distance: Some(simplex_distance(dim, total)),
+            corners: Some((0.0, total)),
+        }
+    }
+}
+
 impl Set for SimplexSet {
     fn name(&self) -> &str {
         "simplex"
@@ -112,8 +142,12 @@ impl Set for SimplexSet {
         }
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts {
+            structure: self.structure(),
+            polytope: Some(self.polytope()),
+            ..Facts::own()
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -141,34 +175,6 @@ impl Set for SimplexSet {
         Some(larger(below, off) / self.total)
     }
 
-    fn structure(&self) -> Structure {
-        Structure::Sparse(SparseAtoms {
-            count: 1,
-            size: self.total,
-            signs: if self.at_most {
-                Signs::PositiveOrZero
-            } else {
-                Signs::Positive
-            },
-        })
-    }
-
-    fn polytope(&self) -> Option<Polytope> {
-        let Self {
-            dim,
-            total,
-            at_most,
-        } = *self;
-        if at_most {
-            // 0 against all others
-            return Some(Polytope::with_distance(total / (dim as f64).sqrt()));
-        }
-        Some(Polytope {
-            facial_distance: Some(simplex_distance(dim, total)),
-            corners: Some((0.0, total)),
-        })
-    }
-
     fn projection(&self) -> Option<Box<dyn Projection>> {
         Some(Box::new(SimplexProjection {
             set: *self,
@@ -178,15 +184,15 @@ impl Set for SimplexSet {
 }
 
 impl Oracle for SimplexSet {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let i = kernel::argmin(direction).unwrap_or(0);
         if self.at_most && direction[i] >= 0.0 {
             atom.set_zero();
-            return Ok(0.0);
+            return Ok(Minimum::exact(0.0));
         }
         atom.set_coordinate(i, self.total);
-        Ok(self.total * direction[i])
+        Ok(Minimum::exact(self.total * direction[i]))
     }
 }
 

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size, join, split, value_of};
+use super::parts::{Fingerprint, SETS, check_size};
 use super::scratch::Scratch;
 use super::{
-    Atom, Geometry, MakeSet, Oracle, Projection, Set, SetSpec, SharedSet, Structure, bring_near,
-    check_direction, check_point, larger, oracle_of,
+    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SetSpec, SharedSet,
+    Structure, check_direction, check_point, larger, oracle_of,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -108,7 +108,7 @@ impl SumSet {
         let (mut radius, mut base) = (0.0, None);
         for set in &self.sets {
             match (set.structure(), &base) {
-                (Structure::Ball { p: 2.0, radius: r }, _) => radius += r,
+                (Structure::Euclidean { radius: r }, _) => radius += r,
                 (_, None) => base = Some(set.projection()?),
                 (_, Some(_)) => return None,
             }
@@ -134,8 +134,8 @@ impl Set for SumSet {
         self.geometry
     }
 
-    fn has_checked_oracle(&self) -> bool {
-        true
+    fn facts(&self) -> Facts {
+        Facts::of_parts(self.sets.iter().map(|set| &**set))
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
@@ -159,8 +159,6 @@ impl Set for SumSet {
         let mut guard = self.ruler.as_ref()?.take();
         let (surroundings, away) = &mut *guard;
         away.copy_from_slice(x);
-        // a violation may not depend on the last one
-        surroundings.forget();
         let far = surroundings.away_from_base(away);
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
         // a point that can't be projected is none
@@ -188,28 +186,16 @@ struct SumOracle {
 }
 
 impl Oracle for SumOracle {
-    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<f64> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let v = atom.dense_mut(self.dim);
         v.fill(0.0);
+        let mut slack = 0.0;
         for oracle in &mut self.oracles {
-            oracle.minimise(direction, &mut self.atom)?;
+            slack += oracle.minimise(direction, &mut self.atom)?.slack();
             self.atom.add_to(1.0, v);
         }
-        Ok(value_of(direction, atom))
-    }
-
-    fn save(&self) -> Vec<f64> {
-        join(self.oracles.iter().map(|oracle| oracle.save()))
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        split(
-            saved,
-            &mut self.oracles,
-            |o| o.save(),
-            |o, piece| o.load(piece),
-        )
+        Ok(Minimum::within(atom.dot(direction), slack))
     }
 }
 
@@ -238,31 +224,11 @@ impl Surroundings {
 
 impl Projection for Surroundings {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        let mut far = self.away_from_base(x)?;
-        if !far.is_finite() {
-            bring_near(x);
-            far = kernel::norm(x);
-        }
+        let far = self.away_from_base(x)?;
         if far > self.radius {
-            for x in x.iter_mut() {
-                *x = (*x / far) * self.radius;
-            }
+            x.iter_mut().for_each(|x| *x = (*x / far) * self.radius);
         }
         kernel::axpy(1.0, &self.near, x);
         Ok(())
-    }
-
-    fn save(&self) -> Vec<f64> {
-        self.base.as_ref().map_or_else(Vec::new, |base| base.save())
-    }
-
-    fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.base.as_mut().map_or(Ok(()), |base| base.load(saved))
-    }
-
-    fn forget(&mut self) {
-        if let Some(base) = &mut self.base {
-            base.forget();
-        }
     }
 }

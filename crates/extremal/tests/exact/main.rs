@@ -11,7 +11,7 @@ mod quoted;
 mod support;
 
 use big::*;
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::{Best, Meter, Options, QuadraticSum, Sum, solve};
 use extremal::learner::{LearnerSpec, Level, Storage};
 use extremal::loss::{LossSpec, Objective};
@@ -173,16 +173,11 @@ fn check_squares(
     };
     let (mut total, mut rounding) = (0.0, 0.0);
     for _ in rows {
-        let summary = game::play(
-            &mut *learner,
-            &mut stream,
-            &objective,
-            1,
-            &mut || 0.0,
-            Some(&mut meter),
-            None,
-            |_| Ok(()),
-        )
+        let summary = Game {
+            meter: Some(&mut meter),
+            watch: None,
+        }
+        .play(&mut *learner, &mut stream, &objective, 1)
         .unwrap();
         total += summary.total_loss;
         rounding += summary.rounding;
@@ -406,16 +401,11 @@ fn on_well_conditioned_problems_the_allowance_can_not_be_seen() {
         let mut learner = name.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
         let mut stream = support::stream("regression", 10, 7);
         let mut meter = Meter::of(&set, &objective);
-        let summary = game::play(
-            &mut *learner,
-            &mut *stream,
-            &objective,
-            rounds,
-            &mut || 0.0,
-            Some(&mut meter),
-            None,
-            |_| Ok(()),
-        )
+        let summary = Game {
+            meter: Some(&mut meter),
+            watch: None,
+        }
+        .play(&mut *learner, &mut *stream, &objective, rounds)
         .unwrap();
         let enough = 1e-9 * summary.total_loss;
         let certificate = meter.certificate(1).unwrap();

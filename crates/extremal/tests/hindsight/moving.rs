@@ -1,6 +1,6 @@
 //! Regret as an interval, against moving comparators, and on the worst interval.
 
-use extremal::game;
+use extremal::game::Game;
 use extremal::hindsight::{Dynamic, Intervals, Meter, Options, QuadraticSum, Sum, solve};
 use extremal::learner::{LearnerSpec, Level};
 use extremal::loss::{LossSpec, Objective};
@@ -24,16 +24,11 @@ fn the_regret_of_a_run_lies_in_its_interval() {
         let spec: StreamSpec = stream.parse().unwrap();
         let mut meter = Meter::new(&set, 0.1, false);
         let mut seen = spec.build(5, 3).unwrap();
-        let summary = game::play(
-            &mut *learner,
-            &mut *seen,
-            &objective,
-            500,
-            &mut || 0.0,
-            Some(&mut meter),
-            None,
-            |_| Ok(()),
-        )
+        let summary = Game {
+            meter: Some(&mut meter),
+            watch: None,
+        }
+        .play(&mut *learner, &mut *seen, &objective, 500)
         .unwrap();
         let mut sum = Sum::new(5, &objective).unwrap();
         let mut replayed = spec.build(5, 3).unwrap();

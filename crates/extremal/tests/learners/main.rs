@@ -1,10 +1,17 @@
 //! The battery for learners: every one that is registered, in every example, on every set that
 //! it goes with, in every storage.
 
+mod aftermath;
 #[path = "../common/mod.rs"]
 mod common;
+mod edges;
+mod extremes;
 mod faults;
+mod growth;
+mod plans;
 mod play;
 mod resume;
+mod rounds;
 mod scales;
 mod script;
+mod wrong_oracles;

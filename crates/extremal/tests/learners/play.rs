@@ -1,6 +1,8 @@
 //! Learners × sets × streams × losses: decisions are feasible in every round, records say what
 //! happened, certificates hold against fixed decisions, and theorems against certificates.
 
+use extremal::Error;
+use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::dot;
 use extremal::learner::{Level, Record, Seen};
@@ -9,7 +11,7 @@ use extremal::pair::{Point, Row};
 use extremal::set::Set;
 use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::{Assumption, LossFacts};
-use extremal::{Error, game};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::common::{
@@ -51,7 +53,9 @@ fn check_record(name: &str, record: &Record, x: &[f64], gradient: &[f64], size: 
         return; // no surrogate
     }
     assert!(record.sigma <= 1.0, "{name}: {record:?}");
-    assert!(record.oracle_calls >= 1, "{name}: {record:?}");
+    // nothing is asked where ∇F = 0
+    let still = record.sigma == 0.0 && record.gap == 0.0;
+    assert!(record.oracle_calls >= 1 || still, "{name}: {record:?}");
     // ∇F is at most a sum of t gradients and t multiples of decisions
     let rounding = 1e-13 * t as f64 * (1.0 + size) * (1.0 + size + largest);
     assert!(record.gap >= -rounding, "{name}: gap {:e}", record.gap);
@@ -192,7 +196,11 @@ fn decisions_are_feasible_records_true_and_theorems_kept_on_every_stream() {
                 let fitting = fitting_losses(stream, dim);
                 let other = &fitting[(i / 4 + j / 4) % fitting.len()];
                 let (ridge, loss) = [(0.0, &fitting[0]), (0.1, other)][(i / 4) % 2];
-                for (ridge, (loss_name, loss)) in [(ridge, loss), (0.1 - ridge, other)] {
+                let both = [(ridge, loss), (0.1 - ridge, other)];
+                // one of the two where time is short, so that every team and every stream has both
+                let one = (i / 4 + j / 3) % 2;
+                let played = if soak() { &both[..] } else { &both[one..=one] };
+                for &(ridge, (loss_name, loss)) in played {
                     let objective = Objective::new(loss.clone(), ridge).unwrap();
                     let what = format!("{text}, {loss_name} with ridge {ridge}");
                     runs += 1;
@@ -257,19 +265,14 @@ fn a_game_played_twice_is_the_same_game() {
                 let mut stream = spec.build(5, 9).unwrap();
                 let objective = Objective::new(losses()[0].1.clone(), 0.0).unwrap();
                 let mut losses = Vec::new();
-                game::play(
-                    &mut *learner,
-                    &mut *stream,
-                    &objective,
-                    50,
-                    &mut || 0.0,
-                    None,
-                    Some(&*team.set),
-                    |turn| {
-                        losses.push(turn.total_loss.to_bits());
-                        Ok(())
-                    },
-                )
+                Game {
+                    meter: None,
+                    watch: Some(&*team.set),
+                }
+                .play_while(&mut *learner, &mut *stream, &objective, 50, |turn| {
+                    losses.push(turn.evaluation.value.to_bits());
+                    ControlFlow::Continue(())
+                })
                 .map(|summary| {
                     (
                         summary,
@@ -323,17 +326,7 @@ fn after_a_stream_has_ended_or_failed_the_game_goes_on_with_the_next() {
         let mut learner = team.build();
         let mut play = |label: f64| {
             let mut stream = Short { left: 7, label };
-            let mut clock = || 0.0;
-            game::play(
-                &mut *learner,
-                &mut stream,
-                &objective,
-                100,
-                &mut clock,
-                None,
-                None,
-                |_| Ok(()),
-            )
+            Game::default().play(&mut *learner, &mut stream, &objective, 100)
         };
         assert_eq!(play(1.0).unwrap().rounds, 7, "{}", team.name);
         assert!(

@@ -89,7 +89,7 @@ fn a_run_is_the_same_bits_every_time_and_in_several_threads_at_once() {
 /// What bytes are bound to. A Euclidean ball is one whatever it is called.
 fn kind(team: &Team) -> (&'static str, String, Storage) {
     let set = match team.set.structure() {
-        Structure::Ball { p: 2.0, .. } if team.storage == Storage::Lazy => "ball",
+        Structure::Euclidean { .. } if team.storage == Storage::Lazy => "ball",
         _ => team.set.name(),
     };
     (team.learner.entry().name, set.into(), team.storage)

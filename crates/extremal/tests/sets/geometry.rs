@@ -170,7 +170,7 @@ fn the_gauge_is_one_on_the_boundary_and_scales() {
                 violation == 0.0,
                 "{name}: {gauge} {violation}"
             );
-            for k in [1e-200, 1e-3, 2.0, 1e200] {
+            for k in [1e-80, 1e-3, 2.0, 1e80] {
                 let scaled_gauge = set.gauge(&scaled(&x, k)).unwrap();
                 assert!(
                     (scaled_gauge / (k * gauge) - 1.0).abs() <= 1e-12,

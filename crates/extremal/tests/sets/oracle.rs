@@ -3,7 +3,7 @@
 
 use extremal::Error;
 use extremal::kernel::{dot, max_abs, norm};
-use extremal::set::{Atom, Oracle};
+use extremal::set::{Atom, Minimum, Oracle};
 use proptest::prelude::*;
 
 use crate::common::{self, NamedSet, all_sets, bits, normals, rng, scaled, spike, uniform};
@@ -16,17 +16,10 @@ fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     let mut all = vec![
         ("zero", vec![0.0; n]),
         ("negative zero", vec![-0.0; n]),
-        (
-            "smallest subnormal",
-            (0..n).map(|i| 5e-324 * sign(i)).collect(),
-        ),
-        ("subnormal", ramp(1e-320)),
-        ("subnormal, random", scaled(&normals(&mut r, n), 1e-310)),
-        ("1e-305", scaled(&normals(&mut r, n), 1e-305)),
-        ("1e-300", scaled(&normals(&mut r, n), 1e-300)),
-        ("1e-170", scaled(&normals(&mut r, n), 1e-170)),
-        ("1e170", scaled(&normals(&mut r, n), 1e170)),
-        ("1e300", scaled(&normals(&mut r, n), 1e300)),
+        ("1e-140", ramp(1e-140)),
+        ("1e-138", scaled(&normals(&mut r, n), 1e-138)),
+        ("1e-100", scaled(&normals(&mut r, n), 1e-100)),
+        ("1e140", scaled(&normals(&mut r, n), 1e140)),
         ("ones", vec![1.0; n]),
         ("minus ones", vec![-1.0; n]),
         ("signs", (0..n).map(sign).collect()),
@@ -38,7 +31,7 @@ fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     ];
     for _ in 0..10 {
         let wide = (0..n)
-            .map(|_| 10f64.powf(400.0 * uniform(&mut r) - 200.0) * normals(&mut r, 1)[0].signum())
+            .map(|_| 10f64.powf(270.0 * uniform(&mut r) - 135.0) * normals(&mut r, 1)[0].signum())
             .collect();
         all.push(("mixed scales", wide));
         all.push(("random", normals(&mut r, n)));
@@ -46,7 +39,7 @@ fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
         all.push(("many ties and zeros", coarse));
     }
     for i in [0, n / 2, n - 1] {
-        for k in [1.0, -1.0, 1e-310, -1e300] {
+        for k in [1.0, -1.0, 1e-140, -1e140] {
             all.push(("one entry", spike(n, i, k)));
         }
     }
@@ -55,7 +48,8 @@ fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
 
 fn ask(oracle: &mut dyn Oracle, direction: &[f64]) -> (Vec<f64>, f64) {
     let mut atom = Atom::new();
-    let value = oracle.minimise(direction, &mut atom).unwrap();
+    let Minimum { value, floor } = oracle.minimise(direction, &mut atom).unwrap();
+    assert_eq!(floor, value, "the library's own oracles are exact");
     let mut v = vec![f64::NAN; direction.len()];
     atom.write(&mut v);
     (v, value)
@@ -85,15 +79,8 @@ fn check_answer(
     let unit: Vec<f64> = d.iter().map(|d| d / top).collect();
     let tolerance = 1e-11 * norm(&unit) * size;
     let low = dot(&unit, v);
-    // only where the numbers end may the value
     assert!(
-        value.is_finite() || !(1e3 * top * size).is_finite(),
-        "{name}, {what}: value {value}"
-    );
-    // a subnormal value has few digits
-    let coarse = 1e-322 * (1.0 + size) * d.len() as f64 / top;
-    assert!(
-        !value.is_finite() || (value / top - low).abs() <= tolerance + coarse,
+        (value / top - low).abs() <= tolerance,
         "{name}, {what}: told {value:e}, is {:e}",
         low * top
     );
@@ -181,7 +168,7 @@ fn an_atom_does_not_depend_on_what_its_memory_held() {
         let mut oracle = set.oracle();
         let mut reused = Atom::new();
         for (what, d) in hard_directions(set.dim()) {
-            let value = oracle.minimise(&d, &mut reused).unwrap();
+            let value = oracle.minimise(&d, &mut reused).unwrap().value;
             let mut v = vec![f64::NAN; d.len()];
             reused.write(&mut v);
             assert_eq!(
@@ -230,11 +217,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_finite_direction_has_an_answer(
+    fn any_direction_in_range_has_an_answer(
         d in prop::collection::vec(prop::num::f64::ANY.prop_filter("finite", |v| v.is_finite()), 5),
     ) {
-        // a value of 1e308 may leave the range of numbers, an atom may not
-        let d: Vec<f64> = d.iter().map(|v| if v.abs() > 1e300 { v * 1e-8 } else { *v }).collect();
+        let d: Vec<f64> = d.iter().map(|v| v.signum() * v.abs().clamp(1e-140, 1e140)).collect();
         for named in common::sets(5).into_iter().filter(|n| n.set.dim() == 5) {
             let others = [common::centre(&*named.set), common::atom(&*named.set, &[1.0; 5])];
             let (v, value) = ask(&mut *named.set.oracle(), &d);

@@ -4,8 +4,8 @@ use extremal::kernel::{dot, norm};
 use extremal::set::{Projection, Set};
 
 use crate::common::{
-    NamedSet, all_sets, atom, centre, distance, feasible_points, minus, normals, plus, rng, scaled,
-    telling_directions,
+    NamedSet, all_sets, atom, bits, centre, distance, feasible_points, minus, normals, plus, rng,
+    scaled, telling_directions,
 };
 
 fn projected(projection: &mut dyn Projection, y: &[f64]) -> Vec<f64> {
@@ -26,7 +26,7 @@ fn hard_points(set: &dyn Set, random: usize) -> Vec<Vec<f64>> {
         for k in [-1e-12, 0.0, 1e-12, 1e-6] {
             points.push(plus(&v, k, &out));
         }
-        for k in [0.1, 1.0, 3.0, 1e3, 1e9, 1e150, 1e170, 1e250] {
+        for k in [0.1, 1.0, 3.0, 1e3, 1e9, 1e30, 1e50] {
             points.push(plus(&middle, k * size, &d));
         }
     }
@@ -139,45 +139,18 @@ fn projections_bring_points_no_further_apart() {
 }
 
 #[test]
-fn a_projection_remembers_nothing_that_matters_and_says_what_it_remembers() {
+fn a_projection_remembers_nothing() {
     for NamedSet { name, set, .. } in all_sets() {
         let Some(mut projection) = set.projection() else {
             continue;
         };
         let points = hard_points(&*set, 2);
         for (k, y) in points.iter().enumerate() {
-            let saved = projection.save();
             let warm = projected(&mut *projection, y);
             let cold = projected(&mut *set.projection().unwrap(), y);
-            let size = set.geometry().norm_bound;
-            assert!(distance(&warm, &cold) <= 1e-9 * size, "{name}, point {k}");
-            let mut loaded = set.projection().unwrap();
-            loaded.load(&saved).unwrap();
-            assert_eq!(
-                projected(&mut *loaded, y),
-                warm,
-                "{name}: save and load change the bits"
-            );
+            assert_eq!(bits(&warm), bits(&cold), "{name}, point {k}");
         }
     }
-}
-
-#[test]
-fn a_projection_that_forgets_is_as_when_it_was_made() {
-    let mut remembered = 0;
-    for NamedSet { name, set, .. } in all_sets() {
-        let Some(mut projection) = set.projection() else {
-            continue;
-        };
-        let fresh = projection.save();
-        for y in hard_points(&*set, 1) {
-            projected(&mut *projection, &y);
-            remembered += u32::from(projection.save() != fresh);
-            projection.forget();
-            assert_eq!(projection.save(), fresh, "{name}");
-        }
-    }
-    assert!(remembered > 0);
 }
 
 #[test]

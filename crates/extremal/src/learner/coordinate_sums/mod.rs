@@ -5,6 +5,7 @@ use std::array::from_fn;
 use serde::{Deserialize, Serialize};
 
 use crate::pair::{Marks, Row};
+use crate::range::SMALLEST_DIRECTION;
 use crate::room::room;
 use crate::{Result, kernel};
 
@@ -19,8 +20,8 @@ const LANES: usize = 4;
 /// vectors by itself, transposing the cells on the way.
 const PART: usize = 32;
 
-/// No |y_i| is larger: |Σg| ≤ √(TΣg²), and T rounds are counted in 64 bits.
-const LONGEST: f64 = 4_294_967_296.0;
+/// An entry below this counts as 0: its square would be no number.
+const SMALLEST: f64 = SMALLEST_DIRECTION;
 
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -30,34 +31,31 @@ struct Cell {
     y: f64,
     /// Σg
     c: f64,
-    /// −Σg² where that is a safe square, √Σg² where it is not.
-    size: f64,
+    /// Σg²
+    square: f64,
     /// max |g|
     top: f64,
 }
 
 impl Cell {
-    /// Takes a g that is not 0, whatever the size of the numbers.
-    fn add(&mut self, g: f64) {
-        self.c += g;
-        self.top = self.top.max(g.abs());
-        let (square, root) = if self.size < 0.0 {
-            (-self.size, (-self.size).sqrt())
+    /// The cell after a gradient's entry.
+    #[inline(always)]
+    fn after(self, g: f64) -> Self {
+        let size = g.abs();
+        let g = if size < SMALLEST { 0.0 } else { g };
+        let top = if size > self.top && size >= SMALLEST {
+            size
         } else {
-            (self.size * self.size, self.size)
+            self.top
         };
-        let square = square + g * g;
-        if kernel::is_safe_square(square) {
-            self.size = -square;
-            self.y = -self.c / (square + self.top * self.top).sqrt();
-        } else {
-            self.size = root.hypot(g);
-            self.y = -self.c / self.size.hypot(self.top);
-        }
+        let (c, square) = (self.c + g, self.square + g * g);
+        // 0/MIN_POSITIVE where all entries were 0
+        let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();
+        Self { y, c, square, top }
     }
 }
 
-/// Products of y and of c/unit.
+/// Products of y and c.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Products {
     pub yy: f64,
@@ -68,7 +66,7 @@ pub(super) struct Products {
 /// What a pass sums up.
 #[derive(Default)]
 struct Lanes {
-    /// ⟨a, y⟩ and ⟨a, c⟩/unit, from before.
+    /// ⟨a, y⟩ and ⟨a, c⟩, from before.
     ay: [f64; LANES],
     ac: [f64; LANES],
     /// What the products grow by.
@@ -77,7 +75,7 @@ struct Lanes {
     cc: [f64; LANES],
 }
 
-/// y and c with their products. c is looked at in a unit, so that its square is a number.
+/// y and c with their products.
 #[derive(Default)]
 pub(super) struct CoordinateSums {
     cells: Vec<Cell>,
@@ -95,8 +93,6 @@ pub(super) struct SavedSums {
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Sums {
-    /// A power of two, 0 before the first gradient.
-    unit: f64,
     products: Products,
     /// The largest cc since the products were last summed up from the cells.
     top: f64,
@@ -134,16 +130,15 @@ impl CoordinateSums {
         })
     }
 
-    /// What is not 0 of along_y·y + along_c·c/unit, in order.
+    /// What is not 0 of along_y·y + along_c·c, in order.
     pub(super) fn for_each_nonzero(
         &self,
         along_y: f64,
         along_c: f64,
         each: &mut dyn FnMut(usize, f64),
     ) {
-        let per_unit = self.per_unit();
         for (i, cell) in self.used() {
-            let v = along_y * cell.y + along_c * (cell.c * per_unit);
+            let v = along_y * cell.y + along_c * cell.c;
             if v != 0.0 {
                 each(i, v);
             }
@@ -181,46 +176,23 @@ impl CoordinateSums {
         self.cells.len()
     }
 
-    pub(super) fn unit(&self) -> f64 {
-        self.sums.unit
-    }
-
     pub(super) fn products(&self) -> Products {
         self.sums.products
     }
 
     /// ‖c‖.
     pub(super) fn sum_norm(&self) -> f64 {
-        self.sums.unit * self.sums.products.cc.max(0.0).sqrt()
+        self.sums.products.cc.max(0.0).sqrt()
     }
 
     /// The same, through all entries, and free of what rounding has done to the products.
     pub(super) fn sum_norm_from_entries(&self) -> f64 {
-        self.sums.unit * self.summed_up().cc.sqrt()
+        self.summed_up().cc.sqrt()
     }
 
-    /// |⟨a, y⟩| is at most this many times ‖a‖, for an a with so many entries.
-    pub(super) fn most_along_y(&self, entries: usize) -> f64 {
-        LONGEST * (entries as f64).sqrt()
-    }
-
-    /// |⟨a, c⟩|/unit is at most this many times ‖a‖: cc is off by a small part of its largest.
-    pub(super) fn most_along_c(&self) -> f64 {
-        2.0 * self.sums.top.sqrt()
-    }
-
-    /// 1/unit; nothing has been summed up where there is none.
-    fn per_unit(&self) -> f64 {
-        if self.sums.unit > 0.0 {
-            self.sums.unit.recip()
-        } else {
-            0.0
-        }
-    }
-
-    /// ⟨a, y⟩ and ⟨a, c⟩/unit.
+    /// ⟨a, y⟩ and ⟨a, c⟩.
     pub(super) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
-        let (cells, per_unit) = (&self.cells[..], self.per_unit());
+        let cells = &self.cells[..];
         if let Row::Sparse { indices, .. } = *row {
             kernel::fetch(cells, indices);
         }
@@ -232,47 +204,32 @@ impl CoordinateSums {
                     let (v4, v) = values.as_chunks::<LANES>();
                     let whole = i4.iter().map(|i| i.map(|i| &cells[i as usize])).zip(v4);
                     let rest = i.iter().map(|i| &cells[*i as usize]).zip(v);
-                    dots(per_unit, whole, rest)
+                    dots(whole, rest)
                 }
                 Row::Dense(values) => {
                     let (c4, c) = cells.as_chunks::<LANES>();
                     let (v4, v) = values.as_chunks::<LANES>();
-                    dots(
-                        per_unit,
-                        c4.iter().map(|c| c.each_ref()).zip(v4),
-                        c.iter().zip(v),
-                    )
+                    dots(c4.iter().map(|c| c.each_ref()).zip(v4), c.iter().zip(v))
                 }
                 Row::Entries { .. } => row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
                     let cell = &cells[i];
-                    (y + v * cell.y, c + v * (cell.c * per_unit))
+                    (y + v * cell.y, c + v * cell.c)
                 }),
             },
         )
     }
 
-    /// along_y·y + along_c·c/unit.
+    /// along_y·y + along_c·c.
     pub(super) fn write(&self, along_y: f64, along_c: f64, out: &mut [f64]) {
         assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
-        let per_unit = self.per_unit();
         for (out, cell) in out.iter_mut().zip(&self.cells) {
-            *out = along_y * cell.y + along_c * (cell.c * per_unit);
+            *out = along_y * cell.y + along_c * cell.c;
         }
     }
 
-    /// Whether a gradient of this norm leaves the unit as it is.
-    pub(super) fn has_unit_for(&self, norm: f64) -> bool {
-        !(norm > self.sums.unit * 2f64.powi(100))
-    }
-
-    /// c += g for g = k·a of this norm, and what [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and
-    /// ⟨a, c⟩/unit. Products whose error could be seen beside cc + `floor`² unit² are summed up anew.
-    pub(super) fn absorb(&mut self, norm: f64, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
-        if !self.has_unit_for(norm) {
-            self.sums.unit = power_of_two(norm);
-            self.sum_up();
-        }
-        let per_unit = self.per_unit();
+    /// c += k·a, and what [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and ⟨a, c⟩. Products whose
+    /// error could be seen beside cc + `floor`² are summed up anew.
+    pub(super) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
         let (cells, touched) = (&mut self.cells[..], &mut self.touched);
         let lanes = kernel::widest(
             #[inline(always)]
@@ -283,45 +240,36 @@ impl CoordinateSums {
                         let (i4, i) = indices.as_chunks::<LANES>();
                         let (v4, v) = values.as_chunks::<LANES>();
                         for (i, v) in i4.iter().zip(v4) {
-                            let entries = (i.map(|i| i as usize), *v, v.map(|v| k * v));
-                            step(cells, touched, per_unit, entries, &mut lanes, 0);
+                            step(cells, touched, k, i.map(|i| i as usize), *v, &mut lanes, 0);
                         }
                         for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
-                            let entry = ([i as usize], [v], [k * v]);
-                            step(cells, touched, per_unit, entry, &mut lanes, lane);
+                            step(cells, touched, k, [i as usize], [v], &mut lanes, lane);
                         }
                     }
                     Row::Dense(values) => {
                         let mut done = 0;
                         for part in values.as_chunks::<PART>().0 {
-                            let next = &mut cells[done..];
-                            if !next.first_chunk_mut().is_some_and(
+                            let next = cells[done..].first_chunk_mut();
+                            if next.is_some_and(
                                 #[inline(always)]
-                                |cells| step_together(cells, part, k, per_unit, &mut lanes),
+                                |cells| step_together(cells, part, k, &mut lanes),
                             ) {
-                                for (n, v) in part.as_chunks::<LANES>().0.iter().enumerate() {
-                                    let at = from_fn(|j| done + LANES * n + j);
-                                    let entries = (at, *v, v.map(|v| k * v));
-                                    step(cells, touched, per_unit, entries, &mut lanes, 0);
-                                }
+                                mark(cells, touched, done);
                             }
                             done += PART;
                         }
                         let (v4, rest) = values[done..].as_chunks::<LANES>();
                         for v in v4 {
-                            let entries = (from_fn(|j| done + j), *v, v.map(|v| k * v));
-                            step(cells, touched, per_unit, entries, &mut lanes, 0);
+                            step(cells, touched, k, from_fn(|j| done + j), *v, &mut lanes, 0);
                             done += LANES;
                         }
                         for (lane, &v) in rest.iter().enumerate() {
-                            let entry = ([done + lane], [v], [k * v]);
-                            step(cells, touched, per_unit, entry, &mut lanes, lane);
+                            step(cells, touched, k, [done + lane], [v], &mut lanes, lane);
                         }
                     }
                     Row::Entries { .. } => {
                         for (i, v) in row.entries() {
-                            let entry = ([i], [v], [k * v]);
-                            step(cells, touched, per_unit, entry, &mut lanes, 0);
+                            step(cells, touched, k, [i], [v], &mut lanes, 0);
                         }
                     }
                 }
@@ -334,7 +282,6 @@ impl CoordinateSums {
 
     /// Takes what a pass over so many entries has summed up.
     fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
-        let per_unit = self.per_unit();
         let sums = &mut self.sums;
         sums.taken += taken as u64;
         sums.products.yy += sum(lanes.yy);
@@ -342,7 +289,6 @@ impl CoordinateSums {
         sums.products.cc += sum(lanes.cc);
         let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
-        let floor = floor * per_unit;
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
         // by what was touched: the dimension may be yet to grow
         let room = (BLOCK * self.touched.count()) as u64;
@@ -358,13 +304,11 @@ impl CoordinateSums {
     }
 
     fn summed_up(&self) -> Products {
-        let per_unit = self.per_unit();
         let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
         let mut add = |lane: usize, cell: &Cell| {
-            let c = cell.c * per_unit;
             yy[lane] += cell.y * cell.y;
-            yc[lane] += cell.y * c;
-            cc[lane] += c * c;
+            yc[lane] += cell.y * cell.c;
+            cc[lane] += cell.c * cell.c;
         };
         for block in self.touched.iter() {
             let start = BLOCK * block;
@@ -389,19 +333,15 @@ impl CoordinateSums {
     /// Whether what was loaded can be the sums of gradients.
     fn is_sound(&self) -> bool {
         let numbers = |cell: &Cell| {
-            cell.y.abs() <= LONGEST
-                && cell.c.is_finite()
-                && (kernel::is_safe_square(-cell.size) || (0.0..f64::INFINITY).contains(&cell.size))
-                && (0.0..f64::INFINITY).contains(&cell.top)
+            let [square, top] = [cell.square, cell.top];
+            (cell.y + cell.c + square + top).is_finite() && square >= 0.0 && top >= 0.0
         };
         let Sums {
-            unit,
             products: here,
             top,
             ..
         } = self.sums;
-        let power = unit == 0.0 || unit == power_of_two(unit);
-        if !power || !self.used().all(|(_, cell)| numbers(cell)) {
+        if !self.used().all(|(_, cell)| numbers(cell)) {
             return false;
         }
         let there = self.summed_up();
@@ -413,17 +353,16 @@ impl CoordinateSums {
     }
 }
 
-/// Σ v·y and Σ v·c/unit over cells in lanes, and those that are left over.
+/// Σ v·y and Σ v·c over cells in lanes, and those that are left over.
 #[inline(always)]
 fn dots<'a>(
-    per_unit: f64,
     whole: impl Iterator<Item = ([&'a Cell; LANES], &'a [f64; LANES])>,
     rest: impl Iterator<Item = (&'a Cell, &'a f64)>,
 ) -> (f64, f64) {
     let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
     let mut add = |lane: usize, cell: &Cell, v: f64| {
         y[lane] += v * cell.y;
-        c[lane] += v * (cell.c * per_unit);
+        c[lane] += v * cell.c;
     };
     for (cells, v) in whole {
         for lane in 0..LANES {
@@ -436,96 +375,71 @@ fn dots<'a>(
     (sum(y), sum(c))
 }
 
-/// c_i += g for N distinct i, with a beside g for the sums, in the lanes from `lane` on.
+/// c_i += k·a_i for N distinct i, with the sums in the lanes from `lane` on.
 #[inline(always)]
 fn step<const N: usize>(
     cells: &mut [Cell],
     touched: &mut Marks,
-    per_unit: f64,
-    (i, a, g): ([usize; N], [f64; N], [f64; N]),
+    k: f64,
+    i: [usize; N],
+    a: [f64; N],
     lanes: &mut Lanes,
     lane: usize,
 ) {
     let old = i.map(|i| cells[i]);
-    let square: [f64; N] = from_fn(|j| g[j] * g[j] - old[j].size);
-    // without a way out in the middle, so that all are looked at together
-    let plain = (0..N).fold(true, |plain, j| {
-        plain & (old[j].size < 0.0) & (square[j] <= kernel::LARGEST_SAFE)
-    });
-    let mut new = old;
-    if plain {
-        for j in 0..N {
-            let (c, size) = (old[j].c + g[j], g[j].abs());
-            let top = if size > old[j].top { size } else { old[j].top };
-            new[j] = Cell {
-                y: -c / (square[j] + top * top).sqrt(),
-                c,
-                size: -square[j],
-                top,
-            };
+    let new: [Cell; N] = from_fn(
+        #[inline(always)]
+        |j| old[j].after(k * a[j]),
+    );
+    for j in 0..N {
+        if old[j].top == 0.0 && new[j].top > 0.0 {
+            touched.set(i[j] / BLOCK);
         }
-        for j in 0..N {
-            cells[i[j]] = new[j];
-        }
-    } else {
-        step_with_care(cells, touched, &i, &g);
-        new = i.map(|i| cells[i]);
+        cells[i[j]] = new[j];
     }
     for j in 0..N {
-        let (y, c) = (old[j].y, old[j].c * per_unit);
-        let (new_y, new_c) = (new[j].y, new[j].c * per_unit);
-        lanes.ay[lane + j] += a[j] * y;
-        lanes.ac[lane + j] += a[j] * c;
-        lanes.yy[lane + j] += (new_y - y) * (new_y + y);
-        lanes.yc[lane + j] += new_y * new_c - y * c;
-        lanes.cc[lane + j] += (new_c - c) * (new_c + c);
+        let (old, new) = (old[j], new[j]);
+        lanes.ay[lane + j] += a[j] * old.y;
+        lanes.ac[lane + j] += a[j] * old.c;
+        lanes.yy[lane + j] += (new.y - old.y) * (new.y + old.y);
+        lanes.yc[lane + j] += new.y * new.c - old.y * old.c;
+        lanes.cc[lane + j] += (new.c - old.c) * (new.c + old.c);
     }
 }
 
-/// The same for neighbours; false, and nothing has changed, where one of them needs care.
+/// The same for neighbours; whether one of them is met for the first time.
 #[inline(always)]
-fn step_together(
-    cells: &mut [Cell; PART],
-    a: &[f64; PART],
-    k: f64,
-    per_unit: f64,
-    lanes: &mut Lanes,
-) -> bool {
-    let mut plain = true;
-    let mut new = [Cell::default(); PART];
+fn step_together(cells: &mut [Cell; PART], a: &[f64; PART], k: f64, lanes: &mut Lanes) -> bool {
+    let mut fresh = false;
     let [mut ay, mut ac, mut yy, mut yc, mut cc] = [[0.0; PART]; 5];
     for j in 0..PART {
-        let (old, g) = (cells[j], k * a[j]);
-        let square = g * g - old.size;
-        // one of a column that was always 0 stays as it is
-        let idle = (old.top == 0.0) & (g == 0.0);
-        plain &= idle | ((old.size < 0.0) & (square <= kernel::LARGEST_SAFE));
-        let (c, size) = (old.c + g, g.abs());
-        let top = if size > old.top { size } else { old.top };
-        let scaled = -c / (square + top * top).sqrt();
-        let y = if idle { 0.0 } else { scaled };
-        new[j] = Cell {
-            y,
-            c,
-            size: if idle { old.size } else { -square },
-            top,
-        };
-        let (old_c, new_c) = (old.c * per_unit, c * per_unit);
+        let old = cells[j];
+        let new = old.after(k * a[j]);
+        cells[j] = new;
+        fresh |= (old.top == 0.0) & (new.top > 0.0);
         ay[j] = a[j] * old.y;
-        ac[j] = a[j] * old_c;
-        yy[j] = (y - old.y) * (y + old.y);
-        yc[j] = y * new_c - old.y * old_c;
-        cc[j] = (new_c - old_c) * (new_c + old_c);
+        ac[j] = a[j] * old.c;
+        yy[j] = (new.y - old.y) * (new.y + old.y);
+        yc[j] = new.y * new.c - old.y * old.c;
+        cc[j] = (new.c - old.c) * (new.c + old.c);
     }
-    if plain {
-        *cells = new;
-        deal(&ay, &mut lanes.ay);
-        deal(&ac, &mut lanes.ac);
-        deal(&yy, &mut lanes.yy);
-        deal(&yc, &mut lanes.yc);
-        deal(&cc, &mut lanes.cc);
+    deal(&ay, &mut lanes.ay);
+    deal(&ac, &mut lanes.ac);
+    deal(&yy, &mut lanes.yy);
+    deal(&yc, &mut lanes.yc);
+    deal(&cc, &mut lanes.cc);
+    fresh
+}
+
+/// Marks what was met of a part.
+#[cold]
+#[inline(never)]
+fn mark(cells: &[Cell], touched: &mut Marks, start: usize) {
+    for (i, cell) in (start..).zip(&cells[start..start + PART]) {
+        if cell.top > 0.0 {
+            touched.set(i / BLOCK);
+        }
     }
-    plain
 }
 
 /// Adds terms to the lanes in turn.
@@ -538,26 +452,8 @@ fn deal(terms: &[f64; PART], lanes: &mut [f64; LANES]) {
     *lanes = sums;
 }
 
-/// The same, where a cell is new or its square not a safe one.
-#[cold]
-#[inline(never)]
-fn step_with_care(cells: &mut [Cell], touched: &mut Marks, i: &[usize], g: &[f64]) {
-    for (&i, &g) in i.iter().zip(g).filter(|(_, g)| **g != 0.0) {
-        if cells[i].top == 0.0 {
-            touched.set(i / BLOCK);
-        }
-        cells[i].add(g);
-    }
-}
-
 fn sum(a: [f64; LANES]) -> f64 {
     (a[0] + a[2]) + (a[1] + a[3])
-}
-
-/// The largest power of two up to `norm`, kept where its inverse is a number.
-fn power_of_two(norm: f64) -> f64 {
-    const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-    f64::from_bits(norm.to_bits() & EXPONENT).clamp(2f64.powi(-1000), 2f64.powi(1000))
 }
 
 #[cfg(test)]

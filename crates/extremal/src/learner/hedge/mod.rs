@@ -9,10 +9,6 @@
 //! w_i ∝ exp(−η Σφ_t(x_i)) with η = ln(N)/Δ, Δ = Σ δ_t, and δ_t the mixability gap
 //! Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). No horizon, no scale.
 //!
-//! With `radii`, the bases are Gauge-FTRL on ρ_i·K. Everything about it is proportional to the
-//! set, so that their decisions are ρ_i times one decision: one sum of gradients, one oracle
-//! call, N numbers. The round's gradient is then linearised as a whole.
-//!
 //! **Guarantee.** Regret ≤ that of any base by its own theorem + 2Δ. Proof: f_t(x) − f_t(u) ≤
 //! φ_t(x) − φ_t(u) ≤ Σ w_i φ_t(x_i) − φ_t(u) as both are convex; the sum of the first is the mix
 //! losses, at most Σφ_t(x_i) + ln(N)/η for every i because η falls, plus Δ; and ln(N)/η ≤ Δ. Since
@@ -40,7 +36,6 @@
 //! ```
 
 mod mixture;
-mod radii;
 mod weights;
 
 use serde::{Deserialize, Serialize};
@@ -58,7 +53,7 @@ const NAME: &str = "hedge";
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Hedge {
-    /// The learner that the grid or the radii vary.
+    /// The learner that the grid varies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Box<LearnerSpec>>,
     /// The key of the base that the grid is about.
@@ -67,9 +62,6 @@ pub struct Hedge {
     /// Its values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Vec<f64>>,
-    /// Fractions of the set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub radii: Option<Vec<f64>>,
     /// More learners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bases: Option<Vec<LearnerSpec>>,
@@ -82,7 +74,7 @@ impl Described for Hedge {
         parameters: &[
             Parameter {
                 name: "base",
-                about: "a learner, once for each value of the grid or the radii",
+                about: "a learner, once for each value of the grid",
                 default: None,
                 allowed: "a spec in parentheses",
             },
@@ -99,25 +91,18 @@ impl Described for Hedge {
                 allowed: "a list of numbers; the base as it is if left out",
             },
             Parameter {
-                name: "radii",
-                about: "play fractions of the set, all at the cost of one; the base must be gauge-ftrl",
-                default: None,
-                allowed: "a list of numbers above 0 and up to 1, 1 among them",
-            },
-            Parameter {
                 name: "bases",
                 about: "more learners, each as it is",
                 default: None,
                 allowed: "a list of specs in parentheses",
             },
         ],
-        cost: "that of the bases, N oracle calls, and O(Nd) per round; with radii 1 oracle call, lazily too",
+        cost: "that of the bases, N oracle calls, and O(Nd) per round",
         guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
         reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
         citations: &["DeRooijEtAl2014", "FreundSchapire1997"],
         examples: &[
             "hedge:base=(ofw-free:growth=steady),grid=[1,8],bases=[(ofw-free)]",
-            "hedge:base=(gauge-ftrl),radii=[0.125,0.25,0.5,1]",
             "hedge:base=(ofw-ls:horizon=1000,gradient-bound=1),grid=[1,16]",
         ],
     };
@@ -175,18 +160,7 @@ fn with_key(base: &LearnerSpec, key: &str, value: f64) -> Result<LearnerSpec> {
 
 impl MakeLearner for Hedge {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let text = LearnerSpec::Hedge(self.clone()).to_string();
-        match &self.radii {
-            Some(radii) => {
-                if self.grid.is_some() || self.key.is_some() || self.bases.is_some() {
-                    return Err(Error::Unsupported(
-                        "hedge: radii go with a base alone, without grid, key or bases".into(),
-                    ));
-                }
-                radii::make(text, self.base.as_deref(), radii, set, storage)
-            }
-            None => mixture::make(text, &self.members()?, set, storage),
-        }
+        mixture::make(self, &self.members()?, set, storage)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
-use crate::set::{Atom, AtomView, CheckedOracle, Oracle, SharedSet, check_saved_point};
+use crate::set::{Atom, AtomView, CheckedOracle, Minimum, Oracle, SharedSet, check_saved_point};
 use crate::{Error, Result, kernel};
 
 /// A weight this small is none.
@@ -87,7 +87,6 @@ impl Vertex {
 pub(crate) struct SavedSet {
     vertices: Vec<SavedAtom>,
     weights: Vec<f64>,
-    oracle: Vec<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -155,9 +154,9 @@ impl ActiveSet {
 
     /// way ← p − x; returns ⟨c, v⟩ of the vertex that mass moves to. Nothing moves yet.
     pub fn seek(&mut self, c: &[f64], share: f64, way: &mut [f64]) -> Result<f64> {
-        let value = self.find(c)?;
+        let found = self.find(c)?;
         self.take(c, share, way);
-        Ok(value)
+        Ok(found.value)
     }
 
     /// The rest of [`ActiveSet::seek`], the vertex having been found.
@@ -259,8 +258,8 @@ impl ActiveSet {
     }
 
     /// The vertex for c, and where it is among the active ones.
-    pub(crate) fn find(&mut self, c: &[f64]) -> Result<f64> {
-        let value = self.oracle.minimise(c, &mut self.found.atom)?;
+    pub(crate) fn find(&mut self, c: &[f64]) -> Result<Minimum> {
+        let found = self.oracle.minimise(c, &mut self.found.atom)?;
         if let AtomView::RankOne { .. } = self.found.atom.view() {
             let [entries, _] = &mut self.scratch;
             self.found.atom.write(entries);
@@ -283,7 +282,12 @@ impl ActiveSet {
                 break;
             }
         }
-        Ok(value)
+        Ok(found)
+    }
+
+    /// How often the oracle was asked.
+    pub(crate) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
     /// Errors where ⟨c, x − v⟩ is below 0, v being the vertex found for c.
@@ -394,7 +398,7 @@ impl ActiveSet {
                 break;
             }
             apart.iter_mut().for_each(|v| *v /= far);
-            let best = self.find(&apart)?;
+            let best = self.find(&apart)?.value;
             let costs = self.vertices[..self.active].iter();
             let worst = costs.map(|v| v.atom.dot(&apart)).enumerate();
             let Some((i, most)) = worst.max_by(|a, b| a.1.total_cmp(&b.1)) else {
@@ -430,16 +434,11 @@ impl ActiveSet {
         SavedSet {
             vertices: self.vertices[..self.active].iter().map(save).collect(),
             weights: self.weights.clone(),
-            oracle: self.oracle.save(),
         }
     }
 
     pub(crate) fn load(&mut self, saved: SavedSet) -> Result<()> {
-        let SavedSet {
-            vertices,
-            weights,
-            oracle,
-        } = saved;
+        let SavedSet { vertices, weights } = saved;
         let dim = self.set.dim();
         let sum: f64 = weights.iter().sum();
         let fits = vertices.len() == weights.len()
@@ -483,7 +482,6 @@ impl ActiveSet {
             let hash = hash(&atom);
             loaded.push(Vertex { atom, hash });
         }
-        self.oracle.load(&oracle)?;
         self.active = loaded.len();
         for (i, vertex) in loaded.into_iter().enumerate() {
             match self.vertices.get_mut(i) {

@@ -131,12 +131,13 @@ impl MakeLearner for Ons {
         let alpha = self.exp_concavity.ok_or(missing)?;
         let alpha = keys::positive(NAME, "exp-concavity", alpha)?;
         let gradient = keys::bound(NAME, self.gradient_bound)?;
-        let scale = keys::positive(NAME, "eta-scale", self.eta_scale.unwrap_or(1.0))?;
+        let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let tolerance = keys::positive(NAME, "tolerance", self.tolerance.unwrap_or(1e-2))?;
         let steps = self.steps.unwrap_or(100);
         if steps == 0 {
             return Err(Error::parameter(NAME, "steps", steps, "1 or more"));
         }
+        keys::need_oracle(NAME, &**set)?;
         let dim = set.dim();
         let room = dim
             .checked_mul(dim + 1)
@@ -170,7 +171,7 @@ impl MakeLearner for Ons {
             h: vec![0.0; dim],
             way: vec![0.0; dim],
         };
-        acting(method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -201,16 +202,13 @@ struct Newton {
 struct State {
     metric: Vec<f64>,
     left: f64,
-    /// What the oracle remembers.
-    memory: Vec<f64>,
 }
 
 impl Method for Newton {
-    const NAME: &'static str = NAME;
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        // divided first: a gradient of 1e300 is a direction of length 100G
+        // a gradient that breaks the bound is a direction of length 100G
         let most = BEYOND * self.gradient;
         let norm = revealed.norm;
         for (h, g) in self.h.iter_mut().zip(revealed.g) {
@@ -229,17 +227,20 @@ impl Method for Newton {
             steps: self.steps,
         };
         let still = self.diameter == 0.0 || self.h.iter().all(|h| *h == 0.0);
-        let found = if still {
-            nearest::Found::default()
+        let gap = if still {
+            0.0
         } else {
             self.nearest.find(&wanted, next)?
         };
-        self.next_left = (self.left + found.gap).min(f64::MAX);
+        self.next_left = self.left + gap;
         Ok(Step {
             sigma: 1.0 / self.gamma,
             gap: f64::NAN,
-            oracle_calls: found.oracle_calls,
         })
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.nearest.oracle_calls()
     }
 
     fn commit(&mut self) {
@@ -251,7 +252,6 @@ impl Method for Newton {
         State {
             metric: self.metric.numbers().to_vec(),
             left: self.left,
-            memory: self.nearest.save(),
         }
     }
 
@@ -260,7 +260,6 @@ impl Method for Newton {
         let (Some(metric), true) = (metric, state.left >= 0.0 && state.left.is_finite()) else {
             return Err(Error::State("its matrix is none".into()));
         };
-        self.nearest.load(&state.memory)?;
         self.metric = metric;
         self.left = state.left;
         Ok(())
@@ -273,7 +272,7 @@ impl Method for Newton {
             diameter: self.diameter,
             gamma: self.gamma,
             dim: self.h.len() as f64,
-            left: (self.left / self.gamma).min(f64::MAX / 4.0),
+            left: self.left / self.gamma,
         };
         // a smaller γ is one that a smaller α or a larger G would have
         (self.scale <= 1.0).then(|| theorem.into())

@@ -5,9 +5,9 @@
 
 use super::factor::Factor;
 use super::mixture::Mixture;
+use crate::Result;
 use crate::kernel::{axpy, dot, norm};
 use crate::set::{Atom, CheckedOracle, Oracle, Projection, Set, SharedSet};
-use crate::{Error, Result};
 
 /// What a projection asks for.
 pub(super) struct Wanted<'a> {
@@ -19,13 +19,6 @@ pub(super) struct Wanted<'a> {
     pub gap: f64,
     /// The most steps.
     pub steps: u64,
-}
-
-/// What came of it.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Found {
-    pub gap: f64,
-    pub oracle_calls: u32,
 }
 
 pub(super) struct Nearest {
@@ -100,58 +93,36 @@ impl Nearest {
         }
     }
 
-    /// What the oracle remembers.
-    pub(super) fn save(&self) -> Vec<f64> {
-        self.oracle.save()
+    pub(super) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
     }
 
-    pub(super) fn load(&mut self, saved: &[f64]) -> Result<()> {
-        self.oracle.load(saved)
-    }
-
-    /// x, the decision played, becomes a point of the set near y. On an error the oracle
-    /// remembers what it did before.
-    pub(super) fn find(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<Found> {
+    /// x, the decision played, becomes a point of the set near y; returns the gap that is left.
+    pub(super) fn find(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<f64> {
         self.start.copy_from_slice(x);
         axpy(-self.diameter, wanted.way, x);
         if self.set.violation(x).is_some_and(|v| v <= 0.0) {
-            return Ok(Found::default());
+            return Ok(0.0);
         }
         x.copy_from_slice(&self.start);
-        let remembered = self.oracle.save();
-        let found = self.search(wanted, x);
-        if found.is_err() {
-            self.oracle.load(&remembered)?;
-        }
-        found
-    }
-
-    fn search(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<Found> {
         self.gradient.copy_from_slice(wanted.h);
         match &mut self.steps {
-            Steps::Projected { projection, root } => {
-                projection.forget();
-                *root = 1.0;
-            }
+            Steps::Projected { root, .. } => *root = 1.0,
             Steps::Mixed(mixture) => {
                 wanted.metric.half(wanted.way, &mut self.half);
                 mixture.restart(x, &self.half);
             }
         }
-        let mut found = Found {
-            gap: f64::INFINITY,
-            oracle_calls: 0,
-        };
+        let mut least = f64::INFINITY;
         let mut target = wanted.gap;
         for k in 0..=wanted.steps {
             let gap = if self.gradient.iter().all(|g| *g == 0.0) {
                 0.0
             } else {
-                found.oracle_calls += 1;
                 self.gap(x)?.max(0.0)
             };
-            if gap < found.gap {
-                found.gap = gap;
+            if gap < least {
+                least = gap;
                 self.best.copy_from_slice(x);
             }
             if k == 0 {
@@ -163,23 +134,17 @@ impl Nearest {
             }
         }
         x.copy_from_slice(&self.best);
-        Ok(found)
+        Ok(least)
     }
 
-    /// Asks the oracle; `v` is then its atom.
+    /// Asks the oracle how far from optimal x is at most; `v` is then its atom.
     fn gap(&mut self, x: &[f64]) -> Result<f64> {
-        self.oracle.minimise(&self.gradient, &mut self.atom)?;
+        let found = self.oracle.minimise(&self.gradient, &mut self.atom)?;
         self.atom.write(&mut self.v);
         difference(x, &self.v, self.diameter, &mut self.way);
-        let gap = dot(&self.gradient, &self.way);
-        if gap.is_finite() {
-            self.oracle.check_gap(gap * self.diameter, &self.gradient)?;
-            return Ok(gap);
-        }
-        Err(Error::Numerical {
-            round: 0,
-            what: "the projection overflowed".into(),
-        })
+        let gap = dot(&self.gradient, &self.way) + found.slack() / self.diameter;
+        self.oracle.check_gap(gap * self.diameter, &self.gradient)?;
+        Ok(gap)
     }
 
     /// One step from x. False where none leads on.

@@ -5,22 +5,20 @@
 
 mod state;
 
-use super::careful::{
-    CANCELLED, careful_norm, careful_scale, check_finite, has_cancelled, look_closer, residual_atom,
-};
+use super::residual::{CANCELLED, has_cancelled, residual_atom};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
-use crate::Result;
 use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
+use crate::range::{self, SMALLEST_DIRECTION};
 use crate::room::room;
-use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure, grown, oracle_of};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
+use crate::{Error, Result};
 
 /// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
 /// one scale can serve gets too narrow to guess it.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
-/// A gradient whose inner products with points of the set may be larger is refused: what is
-/// accepted leaves room for the rounds that follow.
-const LARGEST_PRODUCT: f64 = 1e304;
+/// ‖∇F‖² below this is that of a direction that counts as 0.
+const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
 /// (x, c), every entry of both.
 pub struct DensePair {
@@ -46,14 +44,13 @@ pub struct DensePair {
     found: Found,
     /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
     scale: f64,
+    /// β of the last probe, and whether F restarts there.
+    beta: f64,
+    restarts: bool,
     /// ‖x‖², known from the step that led to x.
     norm_squared: f64,
-    /// The largest weight·‖g‖ that is accepted.
-    room: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
     squares: [f64; 3],
-    /// What the oracle remembered before a probe that may be taken back.
-    held: Vec<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -122,12 +119,11 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let geometry = set.geometry();
         let mut x = Buffer::zeros(dim);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
-            Structure::Ball { p: 2.0, radius } => Way::Direction { radius },
-            Structure::Ball { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
+            Structure::Euclidean { radius } => Way::Direction { radius },
+            Structure::Power { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
                 p,
                 radius,
                 exponent: Exponent::from(1.0 / (p - 1.0)),
@@ -148,9 +144,7 @@ impl DensePair {
             now: false,
             origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
             norm_squared: kernel::dot(&x, &x),
-            room: LARGEST_PRODUCT / geometry.norm_bound.max(geometry.diameter).max(1.0),
             squares: [0.0; 3],
-            held: Vec::new(),
             x,
             scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
                 0
@@ -163,6 +157,8 @@ impl DensePair {
             atom: Atom::new(),
             found: Found::Nothing,
             scale: 1.0,
+            beta: 0.0,
+            restarts: false,
             set,
         })
     }
@@ -219,40 +215,48 @@ impl DensePair {
                 p,
                 radius,
                 exponent,
-            } => Ok(self
-                .probe_power(update, p, radius, exponent)?
-                .in_registers()),
-            Way::General { flat } => Ok(self.probe_general(update, flat)?.in_registers()),
+            } => self.probe_power(update, p, radius, exponent),
+            Way::General { flat } => self.probe_general(update, flat),
         }
+    }
+
+    /// The numeric door, once the first pass has the norms: false where the row counts as 0, and
+    /// the round has to be formed without it.
+    #[inline(always)]
+    fn admits(update: &Update<'_>, scan: &Scan) -> Result<bool> {
+        let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
+        Ok(counts || update.gradient.scale == 0.0)
+    }
+
+    #[cold]
+    fn probe_without_row(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let gradient = Gradient {
+            scale: 0.0,
+            ..*update.gradient
+        };
+        self.probe_dense(&Update {
+            gradient: &gradient,
+            ..*update
+        })
     }
 
     #[inline(always)]
     fn probe_direction(&mut self, update: &Update<'_>, radius: f64) -> Result<Probe> {
         let mut probe = Probe::new(update.beta);
         let scan = kernel::scan(form!(self, update));
-        // α = ‖∇F‖·(−r/‖∇F‖²), and ⟨v, x⟩ likewise: what is left to do once the root is there is
-        // what a short round waits for.
-        let ratio = -radius / scan.dd;
-        let (norm, alpha, mut vx);
-        if kernel::is_safe_square(scan.dd) && kernel::is_safe_square(-ratio) {
-            norm = scan.dd.sqrt();
-            alpha = norm * ratio;
-            vx = norm * (ratio * scan.dx);
-        } else {
-            norm = careful_norm(formed!(self, update), update, scan.gg)?;
-            // A direction so small that its inverse is no number counts as 0.
-            let inverse = -radius / norm;
-            alpha = if inverse.is_finite() { inverse } else { 0.0 };
-            vx = alpha * scan.dx;
+        if !Self::admits(update, &scan)? {
+            return self.probe_without_row(update);
         }
-        let mut vv = 0.0;
-        probe.steepness = norm;
-        if alpha == 0.0 {
+        let (mut vx, mut vv) = (0.0, 0.0);
+        if scan.dd < SMALLEST_SQUARE {
             self.found = Found::Nothing;
-            vx = 0.0;
         } else {
+            let norm = scan.dd.sqrt();
+            let alpha = -radius / norm;
             self.found = Found::Direction { alpha };
-            vv = radius * radius;
+            probe.steepness = norm;
+            (vx, vv) = (alpha * scan.dx, radius * radius);
+            probe.oracle_calls = 1;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
             // The gap is at least ‖∇F‖·‖v − x‖²/(2r): it cancels only where the distance does.
@@ -284,26 +288,23 @@ impl DensePair {
             }};
         }
         let (scan, mut power) = scan_power!();
+        if !Self::admits(update, &scan)? {
+            return self.probe_without_row(update);
+        }
         // Within this range no power over- or underflowed; the scale that fits is nearly always
         // that of the round before.
-        if !(1e-100..=1e100).contains(&power.st) {
-            power.st = 0.0;
-            if let Some(fits) = careful_scale(formed!(self, update), update, scan.gg)? {
-                scale = fits;
-                (_, power) = scan_power!();
-            }
+        if scan.dd >= SMALLEST_SQUARE && !(1e-100..=1e100).contains(&power.st) {
+            scale = fitting_scale(formed!(self, update));
+            (_, power) = scan_power!();
         }
         // A direction that is all rounding may vanish on a second look.
-        if !(power.st > 0.0 && power.st.is_finite()) {
+        if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
             self.found = Found::Nothing;
         } else {
-            probe.steepness = if kernel::is_safe_square(scan.dd) {
-                scan.dd.sqrt()
-            } else {
-                careful_norm(formed!(self, update), update, scan.gg)?
-            };
+            probe.steepness = scan.dd.sqrt();
             let kappa = -radius / power.st.powf(1.0 / p);
             self.found = Found::Power { kappa, scale };
+            probe.oracle_calls = 1;
             let support = kappa * (power.st / scale);
             (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
             probe.gap = scan.dx - support;
@@ -323,19 +324,20 @@ impl DensePair {
         let mut probe = Probe::new(update.beta);
         let (mut vx, mut vv) = (0.0, 0.0);
         let scan = kernel::scan_direction(form!(self, update), self.scratch.padded_mut());
-        check_finite(update, scan.gg)?;
+        if !Self::admits(update, &scan)? {
+            return self.probe_without_row(update);
+        }
         let Self {
             x, scratch, atom, ..
         } = self;
-        if scratch.iter().all(|d| *d == 0.0) {
+        if range::is_zero(scratch) {
             self.found = Found::Nothing;
         } else {
-            probe.steepness = if kernel::is_safe_square(scan.dd) {
-                scan.dd.sqrt()
-            } else {
-                kernel::norm(scratch)
-            };
-            let value = self.oracle.minimise(scratch, atom)?;
+            probe.steepness = scan.dd.sqrt();
+            let before = self.oracle.calls();
+            let found = self.oracle.minimise(scratch, atom)?;
+            probe.oracle_calls = (self.oracle.calls() - before) as u32;
+            let value = found.value;
             self.found = Found::Atom;
             (vx, vv) = (atom.dot(x), atom.norm_squared());
             probe.gap = scan.dx - value;
@@ -345,7 +347,8 @@ impl DensePair {
                 (probe.gap, probe.distance_squared) =
                     residual_atom(scratch, x, atom, &mut self.away);
             }
-            self.oracle.check_gap(probe.gap, scratch)?;
+            probe.slack = found.slack();
+            self.oracle.check_gap(probe.gap + probe.slack, scratch)?;
             probe.support = -value;
         }
         self.end_probe(update, probe, scan, vx, vv)
@@ -371,21 +374,28 @@ impl DensePair {
                 None => {}
             }
         }
-        let Gradient { scale, ridge, .. } = update.gradient;
-        let [scale, ridge] = [kernel::alone(scale), kernel::alone(ridge)];
+        let Gradient { scale, ridge, .. } = *update.gradient;
         self.squares = [scan.xx, vx, vv];
         probe.slope = scan.dx;
         probe.norm_squared = scan.xx;
-        probe.gradient_norm = update.gradient.norm_from_squares(scan.gg, scan.gx, scan.xx);
+        probe.gradient_norm = update.gradient.norm_from(scan.gg.sqrt(), scan.gx, scan.xx);
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
-        // A number that is not finite shows in the sum, so that each is looked at only then.
-        let sum = scan.gg + probe.gap + probe.distance_squared + probe.gradient_norm;
-        let size = update.weight.abs() * probe.gradient_norm;
-        if !((sum + update.k() + update.m()).is_finite() && size <= self.room) {
-            look_closer(update, probe.gap, probe.distance_squared, size / self.room)?;
+        // Only a set that lies farther from 0 than its size has digits gets here.
+        if !(probe.gap + probe.distance_squared).is_finite() {
+            return Err(Error::Numerical {
+                round: 0,
+                what: "the sum of gradients overflowed".into(),
+            });
         }
         Ok(probe)
     }
+}
+
+/// The power of two that brings the largest entry of ∇F next to 1.
+#[cold]
+fn fitting_scale(formed: Formed<'_>) -> f64 {
+    let sizes = (0..formed.n).map(|i| formed.direction(i).abs());
+    (-sizes.fold(0.0, f64::max).log2().round()).exp2()
 }
 
 impl Point for DensePair {
@@ -417,18 +427,19 @@ impl Point for DensePair {
 
 impl Pair for DensePair {
     #[inline(always)]
-    fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
+    fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
         update.gradient.row.check_shape(self.x.len())?;
+        (self.beta, self.restarts) = (update.beta, update.fresh);
         match update.gradient.row {
             Row::Dense(_) => self.probe_dense(update),
-            _ => Ok(self.probe_sparse(update)?.in_registers()),
+            _ => self.probe_sparse(update),
         }
     }
 
     #[inline(always)]
-    fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+    fn commit(&mut self, motion: Motion) {
         self.now = !self.now;
-        if update.fresh {
+        if self.restarts {
             match &mut self.origin {
                 Some(origin) => origin.copy_from_slice(&self.x),
                 None => self.origin = Some(self.x[..].into()),
@@ -445,7 +456,7 @@ impl Pair for DensePair {
             }
         };
         let Self { x, sums, .. } = self;
-        let (n, beta, x) = (x.len(), update.beta, x.padded_mut());
+        let (n, beta, x) = (x.len(), self.beta, x.padded_mut());
         let (c, power) = (sums[usize::from(self.now)].padded(), self.scratch.padded());
         match (self.found, motion) {
             (Found::Direction { alpha }, Motion::Step(sigma)) => {
@@ -518,14 +529,8 @@ impl Pair for DensePair {
         self.take_bytes(saved)
     }
 
-    fn grown(&self, dim: usize) -> Result<SharedSet> {
-        let set = grown(&self.set, dim)?;
-        // what the oracle remembers must make sense to the new one
-        oracle_of(&*set).load(&self.oracle.save())?;
-        Ok(set)
-    }
-
-    fn reserve(&mut self, dim: usize) -> Result<()> {
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        let dim = set.dim();
         let Self {
             x,
             sums: [first, second],
@@ -548,10 +553,8 @@ impl Pair for DensePair {
     }
 
     fn grow(&mut self, set: SharedSet) {
-        let (dim, remembered) = (set.dim(), self.oracle.save());
+        let dim = set.dim();
         self.oracle = CheckedOracle::of(&*set);
-        let loaded = self.oracle.load(&remembered);
-        debug_assert!(loaded.is_ok(), "grown() has seen to it");
         let Self {
             x,
             sums: [first, second],
@@ -576,14 +579,12 @@ impl Pair for DensePair {
         self.set = set;
     }
 
-    fn hold(&mut self) -> bool {
-        self.held = self.oracle.save();
-        true
-    }
-
-    fn forget(&mut self) -> Result<()> {
+    fn discard(&mut self) {
         // c' lies in the other buffer, and the next probe writes over it
         self.found = Found::Nothing;
-        self.oracle.load(&self.held)
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
     }
 }

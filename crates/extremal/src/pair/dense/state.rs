@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DensePair, Found};
 use crate::kernel;
-use crate::set::{Identity, Oracle, check_saved_point};
+use crate::set::{Identity, check_saved_point};
 use crate::{Error, Result};
 
 #[derive(Serialize, Deserialize)]
@@ -16,7 +16,6 @@ struct Saved {
     origin: Option<Box<[f64]>>,
     scale: f64,
     norm_squared: f64,
-    oracle: Vec<f64>,
 }
 
 impl DensePair {
@@ -28,7 +27,6 @@ impl DensePair {
             origin: self.origin.clone(),
             scale: self.scale,
             norm_squared: self.norm_squared,
-            oracle: self.oracle.save(),
         };
         postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
     }
@@ -68,7 +66,6 @@ impl DensePair {
                 saved.scale
             )));
         }
-        self.oracle.load(&saved.oracle)?;
         self.x.copy_from_slice(&saved.x);
         self.now = false;
         self.sums[0].copy_from_slice(&saved.c);

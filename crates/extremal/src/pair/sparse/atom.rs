@@ -2,6 +2,7 @@
 
 use super::SparsePair;
 use super::ranked::Order;
+use crate::range::SMALLEST_DIRECTION;
 use crate::set::Signs;
 
 /// How ∇F follows from the ranked numbers outside the support.
@@ -57,7 +58,7 @@ impl SparsePair {
         let (size, direction) = (self.atoms.size, -key);
         let value = match self.atoms.signs {
             // a sign has no part in the key
-            Signs::Any if key > 0.0 => {
+            Signs::Any if key >= SMALLEST_DIRECTION => {
                 let direction = match self.support.slot(feature) {
                     Some(slot) => self.support.direction()[slot],
                     None => self.outside.get(feature),
@@ -71,7 +72,7 @@ impl SparsePair {
                 return true;
             }
             Signs::Any => return false,
-            _ if key == 0.0 && self.is_still(outside) => return false,
+            _ if key.abs() < SMALLEST_DIRECTION && self.is_still(outside) => return false,
             Signs::PositiveOrZero if direction >= 0.0 => return true,
             Signs::Positive | Signs::PositiveOrZero => size,
         };
@@ -85,8 +86,9 @@ impl SparsePair {
 
     /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
     fn is_still(&self, outside: Outside) -> bool {
-        self.support.direction().iter().all(|d| *d == 0.0)
-            && self.outside.is_all(|c| outside.direction(c) == 0.0)
+        let is_zero = |d: f64| d < SMALLEST_DIRECTION;
+        self.support.direction().iter().all(|d| is_zero(*d))
+            && self.outside.is_all(|c| is_zero(outside.direction(c)))
     }
 
     /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by
@@ -134,6 +136,7 @@ impl SparsePair {
                 direction,
             });
         }
-        last.atom.iter().any(|corner| corner.direction != 0.0)
+        let sizes = last.atom.iter().map(|corner| corner.direction.abs());
+        sizes.fold(0.0, f64::max) >= SMALLEST_DIRECTION
     }
 }

@@ -21,10 +21,10 @@ mod support;
 
 use serde::{Deserialize, Serialize};
 
-use super::careful::{has_cancelled, overflowed};
+use super::residual::has_cancelled;
 use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
-use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, grown, norm_p};
+use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, norm_p};
 use crate::{Error, Result};
 use atom::{Corner, Outside};
 use ranked::{Order, Ranked, Total};
@@ -79,6 +79,8 @@ struct Last {
     /// All of them as they were, before a round that starts over.
     aside: Option<Ranked>,
     is_aside: bool,
+    /// Whether F restarts.
+    restarts: bool,
     /// The atom, unless ∇F = 0.
     found: bool,
     atom: Vec<Corner>,
@@ -190,7 +192,7 @@ impl SparsePair {
 
     /// c' for everything outside the support, and the row spread over the support. Gives the sum
     /// of the row's entries outside.
-    fn absorb(&mut self, update: &Update<'_>) -> Result<f64> {
+    fn absorb(&mut self, update: &Update<'_>) -> f64 {
         let k = update.k();
         let mut sum = 0.0;
         for (i, a) in update.gradient.row.entries() {
@@ -200,39 +202,34 @@ impl SparsePair {
                     self.support.add_to_row(slot, a);
                 }
             } else {
-                self.change(i, c, k.mul_add(a, c))?;
+                self.change(i, c, k.mul_add(a, c));
                 sum += a;
             }
         }
-        Ok(sum)
+        sum
     }
 
     #[inline(always)]
-    fn change(&mut self, i: usize, from: f64, to: f64) -> Result<()> {
+    fn change(&mut self, i: usize, from: f64, to: f64) {
         if to != from {
-            if !to.is_finite() {
-                return Err(overflowed());
-            }
             self.last.changed.push((i as u32, from));
             self.outside.set(i, to);
         }
-        Ok(())
     }
 
     /// c' += pull·x₁ outside the support, up to the offset, which has x₁'s rest.
-    fn pull_outside(&mut self, pull: f64) -> Result<()> {
+    fn pull_outside(&mut self, pull: f64) {
         for n in 0..self.first.indices.len() {
             let (i, v) = (self.first.indices[n] as usize, self.first.values[n]);
             let c = self.outside.get(i);
             if !c.is_nan() {
-                self.change(i, c, c + pull * (v - self.first.rest))?;
+                self.change(i, c, c + pull * (v - self.first.rest));
             }
         }
-        Ok(())
     }
 
-    /// The part of a probe that may fail, with traces outside the support.
-    fn form(&mut self, update: &Update<'_>) -> Result<Probe> {
+    /// The rest of a probe, with traces outside the support.
+    fn form(&mut self, update: &Update<'_>, row_norm: f64) -> Probe {
         let (k, m, beta) = (update.k(), update.m(), update.beta);
         let gradient = update.gradient;
         self.last.total = self.outside.total();
@@ -244,9 +241,9 @@ impl SparsePair {
         let pull = if is_pulled { update.origin } else { 0.0 };
         let before = if update.fresh { 0.0 } else { self.offset };
         let offset = before + m * self.rest + pull * self.first.rest;
-        let beyond = self.absorb(update)?;
+        let beyond = self.absorb(update);
         if is_pulled {
-            self.pull_outside(pull)?;
+            self.pull_outside(pull);
             let First {
                 rest,
                 indices,
@@ -257,8 +254,6 @@ impl SparsePair {
             self.support.lay_base(None);
         }
         let scan = self.support.scan([k, m, beta], is_pulled || update.fresh);
-        let finite =
-            scan.dd.is_finite() || kernel::find_not_finite(self.support.direction()).is_none();
         let outside_sum = self.outside.total().value();
         let outside = Outside {
             offset,
@@ -266,9 +261,6 @@ impl SparsePair {
             beta,
         };
         let base = outside.direction(0.0);
-        if !(finite && (offset + base + k + m + outside_sum).is_finite()) {
-            return Err(overflowed());
-        }
         self.last.offset = offset;
 
         let (rest, count) = (self.rest, self.outside_count());
@@ -282,8 +274,14 @@ impl SparsePair {
             norm_squared: scan.xx + spread(0.0, rest),
             ..Probe::default()
         };
+        // in a state that was tampered with
+        if !(scan.dd + base + outside_sum).is_finite() {
+            probe.gap = f64::NAN;
+            return probe;
+        }
         if self.choose(outside) {
             self.last.found = true;
+            probe.oracle_calls = 1;
             let (mut value, mut vx, mut vv) = (0.0, 0.0, 0.0);
             for corner in &self.last.atom {
                 let slot = self.support.slot(corner.feature);
@@ -307,15 +305,9 @@ impl SparsePair {
             };
         }
         let row_dot = scan.gx + rest * beyond;
-        let values = gradient.row.values();
-        probe.gradient_norm =
-            gradient.norm_from_squares(kernel::dot(values, values), row_dot, probe.norm_squared);
+        probe.gradient_norm = gradient.norm_from(row_norm, row_dot, probe.norm_squared);
         probe.gradient_dot = gradient.scale * row_dot + gradient.ridge * probe.norm_squared;
-        let sum = probe.gap + probe.distance_squared + probe.gradient_norm + probe.slope;
-        if !(sum + probe.gradient_dot + probe.support).is_finite() {
-            return Err(overflowed());
-        }
-        Ok(probe)
+        probe
     }
 
     /// ⟨c', x₁⟩.
@@ -459,13 +451,13 @@ impl Point for SparsePair {
 }
 
 impl Pair for SparsePair {
-    fn grown(&self, dim: usize) -> Result<SharedSet> {
-        grown(&self.set, dim)
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
     }
 
-    fn reserve(&mut self, dim: usize) -> Result<()> {
-        self.outside.reserve(dim)?;
-        self.support.reserve(dim)
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        self.outside.reserve(set.dim())?;
+        self.support.reserve(set.dim())
     }
 
     fn grow(&mut self, set: SharedSet) {
@@ -475,21 +467,36 @@ impl Pair for SparsePair {
         self.set = set;
     }
 
-    fn probe(&mut self, update: &Update<'_>) -> Result<Probe> {
-        update.gradient.check(self.dim())?;
-        let probe = self.form(update);
-        if probe.is_err() {
-            self.take_back();
+    fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
+        self.last.restarts = update.fresh;
+        let gradient = update.gradient;
+        gradient.row.check_shape(self.dim())?;
+        let row_norm = kernel::norm(gradient.row.values());
+        let xx = match gradient.ridge {
+            0.0 => 0.0,
+            _ => self.norm_squared(),
+        };
+        let update = Update {
+            gradient: &update.admit(row_norm, xx)?,
+            ..*update
+        };
+        let probe = self.form(&update, row_norm);
+        if (probe.gap + probe.distance_squared).is_finite() {
+            return Ok(probe);
         }
-        probe
+        self.take_back();
+        Err(Error::Numerical {
+            round: 0,
+            what: "the sum of gradients overflowed".into(),
+        })
     }
 
-    fn commit(&mut self, update: &Update<'_>, motion: Motion) {
+    fn commit(&mut self, motion: Motion) {
         self.support.take_next();
         self.offset = self.last.offset;
         self.last.changed.clear();
         self.last.is_aside = false;
-        if update.fresh {
+        if self.last.restarts {
             self.first.rest = self.rest;
             self.first.indices.clear();
             self.first.values.clear();
@@ -536,12 +543,7 @@ impl Pair for SparsePair {
         self.take_bytes(saved)
     }
 
-    fn hold(&mut self) -> bool {
-        true
-    }
-
-    fn forget(&mut self) -> Result<()> {
+    fn discard(&mut self) {
         self.take_back();
-        Ok(())
     }
 }

@@ -1,0 +1,240 @@
+//! JSON lines.
+
+use crate::common::{self, features, options, read, rows};
+use extremal_data::{Format, Labels, OnError, ReadOptions, Reader};
+
+fn jsonl() -> ReadOptions {
+    options(Format::Jsonl)
+}
+
+#[test]
+fn features_may_be_an_object_pairs_or_values() {
+    let wanted = [(0, 1.5), (3, -2.0)];
+    for text in [
+        r#"{"label": 1, "features": {"0": 1.5, "3": -2}}"#,
+        r#"{"label": 1, "features": {"3": -2.0, "0": 1.5, "7": 0, "8": null, "9": false}}"#,
+        r#"{"features":{"3":-2e0,"0":1.5,"7":null,"7":0},"label":"1"}"#,
+        r#"{"label": 1, "features": [[0, 1.5], [3, -2]]}"#,
+        r#"{"label": 1, "features": [[3, -2], [0, 15e-1], [5, 0.0]]}"#,
+        r#" { "label" : 1 , "features" : [ 1.5 , 0 , null , -2 ] } "#,
+    ] {
+        assert_eq!(features(text, &jsonl())[..], [&wanted[..]], "{text}");
+        let with = ReadOptions {
+            intercept: true,
+            ..jsonl()
+        };
+        assert_eq!(
+            features(text, &with),
+            [[(0, 1.0), (1, 1.5), (4, -2.0)]],
+            "{text}"
+        );
+    }
+    assert_eq!(
+        features(
+            "{\"label\":1,\"features\":{}}\n{\"label\":1,\"features\":[]}",
+            &jsonl()
+        ),
+        [[], []]
+    );
+}
+
+#[test]
+fn names_and_texts_are_hashed() {
+    // By scikit-learn's murmurhash3_32 with seed 0, the last 18 bits.
+    let text = r#"{"label": 1, "features": {"colour": "red", "price": 2.5, "new": true}}"#;
+    let mut wanted = vec![(238_209, 1.0), (229_902, 2.5), (157_063, 1.0)];
+    wanted.sort_by_key(|pair| pair.0);
+    assert_eq!(features(text, &jsonl()), [wanted.clone()]);
+    let escaped =
+        r#"{"label": 1, "features": {"colou\u0072": "\u0072ed", "price": 2.5, "new": true}}"#;
+    assert_eq!(features(escaped, &jsonl()), [wanted]);
+    let few = ReadOptions {
+        bits: Some(1),
+        ..jsonl()
+    };
+    let sum: f64 = features(text, &few)[0].iter().map(|pair| pair.1).sum();
+    assert_eq!(sum, 4.5, "what shares an index is added up");
+}
+
+#[test]
+fn heads_have_label_weight_and_tag() {
+    let text = "\n{\"tag\": \"a\\n7\", \"label\": -1, \"weight\": 2.5, \"features\": []}\n{\"tag\": 17, \"label\": \"3\", \"features\": []}\n";
+    let all = rows(text, &jsonl());
+    assert_eq!(
+        (all[0].label, all[0].weight, &*all[0].tag, all[0].line),
+        (Some(-1.0), 2.5, "a\n7", 2)
+    );
+    assert_eq!(
+        (all[1].label, all[1].weight, &*all[1].tag, all[1].line),
+        (Some(3.0), 1.0, "17", 3)
+    );
+    let elsewhere = ReadOptions {
+        label_column: Some("y".into()),
+        weight_column: Some("w".into()),
+        ..jsonl()
+    };
+    let row = &rows(
+        r#"{"y": 5, "w": 0, "label": 7, "features": [1]}"#,
+        &elsewhere,
+    )[0];
+    assert_eq!((row.label, row.weight), (Some(5.0), 0.0));
+    let unlabelled = ReadOptions {
+        labels_required: false,
+        ..jsonl()
+    };
+    assert_eq!(rows(r#"{"features": [1]}"#, &unlabelled)[0].label, None);
+    assert_eq!(
+        rows(r#"{"label": null, "features": [1]}"#, &unlabelled)[0].label,
+        None
+    );
+    let none = ReadOptions {
+        labels: Labels::None,
+        ..jsonl()
+    };
+    assert_eq!(
+        rows(r#"{"label": [1, {"a": 2}], "features": [1]}"#, &none)[0].label,
+        None
+    );
+}
+
+#[test]
+fn other_keys_are_ignored_with_a_note() {
+    let text = "{\"id\": {\"a\": [1, null, \"x\"]}, \"label\": 1, \"features\": []}\n".repeat(2);
+    let mut reader =
+        Reader::from_read(Box::new(std::io::Cursor::new(text)), "f", &jsonl()).unwrap();
+    assert_eq!(common::drain(&mut reader).0.len(), 2);
+    assert_eq!(reader.notes(), ["key `id` ignored"]);
+}
+
+#[test]
+fn every_fault_is_named_with_its_place() {
+    for (line, error) in [
+        ("1", "expected an object: 1"),
+        ("[]", "expected an object: []"),
+        ("{", "the JSON ends too early: {"),
+        ("{\"label\": 1", "the JSON ends too early: {\"label\": 1"),
+        ("{\"label\": 1}", "the features are missing: {\"label\": 1}"),
+        (
+            "{\"features\": []}",
+            "the label is missing: {\"features\": []}",
+        ),
+        (
+            "{\"label\": null, \"features\": []}",
+            "the label is missing: null",
+        ),
+        (
+            "{\"label\": \"x\", \"features\": []}",
+            "the label is not a finite number: \"x\"",
+        ),
+        (
+            "{\"label\": NaN, \"features\": []}",
+            "not JSON: NaN, \"features\": []}",
+        ),
+        (
+            "{\"label\": 1e999, \"features\": []}",
+            "the label is not a finite number: 1e999",
+        ),
+        (
+            "{\"label\": true, \"features\": []}",
+            "expected a number or a string: true, \"features\": []}",
+        ),
+        (
+            "{\"label\": 1, \"label\": 1, \"features\": []}",
+            "a key that comes twice: \"label\":",
+        ),
+        (
+            "{\"label\": 1, \"weight\": -1, \"features\": []}",
+            "the weight is not a finite number of at least 0: -1",
+        ),
+        (
+            "{\"label\": 1, \"weight\": null, \"features\": []}",
+            "the weight is missing: null",
+        ),
+        (
+            "{\"label\": 1, \"features\": 5}",
+            "the features are neither an object nor a list: 5}",
+        ),
+        (
+            "{\"label\": 1, \"features\": {\"a\": []}}",
+            "a feature is a number, a string, true, false or null: []}}",
+        ),
+        (
+            "{\"label\": 1, \"features\": {\"a\": 1e999}}",
+            "the value is not finite: 1e999",
+        ),
+        (
+            "{\"label\": 1, \"features\": {\"a\": 01}}",
+            "not a JSON number: 01}}",
+        ),
+        (
+            "{\"label\": 1, \"features\": {\"4294967295\": 1}}",
+            "the index is too large: \"4294967295\": 1",
+        ),
+        (
+            "{\"label\": 1, \"features\": {\"7\": 1e308, \"7\": 1e308}}",
+            "index 7 comes twice: {\"7\": 1e308, \"7\": 1e308}",
+        ),
+        (
+            "{\"label\": 1, \"features\": [[1, 2], [1, 3]]}",
+            "index 1 comes twice: [[1, 2], [1, 3]]",
+        ),
+        (
+            "{\"label\": 1, \"features\": [[1, 2], 3]}",
+            "expected either pairs or values, not both: 3]}",
+        ),
+        (
+            "{\"label\": 1, \"features\": [[-1, 2]]}",
+            "the index is not a whole number: -1",
+        ),
+        (
+            "{\"label\": 1, \"features\": [[1.5, 2]]}",
+            "the index is not a whole number: 1.5",
+        ),
+        (
+            "{\"label\": 1, \"features\": [[1]]}",
+            "expected [index, value]: ]]}",
+        ),
+        (
+            "{\"label\": 1, \"features\": [[1, 2, 3]]}",
+            "expected [index, value]: , 3]]}",
+        ),
+        (
+            "{\"label\": 1, \"features\": [\"a\"]}",
+            "expected a number or [index, value]: \"a\"]}",
+        ),
+        (
+            "{\"label\": 1, \"features\": []} x",
+            "text behind the object: x",
+        ),
+        (
+            "{\"label\": 1, \"features\": [],}",
+            "a comma before the end: }",
+        ),
+        (
+            "{\"label\": 1 \"features\": []}",
+            "expected a comma: \"features\": []}",
+        ),
+        (
+            "{\"label\": 1, features: []}",
+            "expected a name in quotes: features: []}",
+        ),
+        (
+            "{\"label\": 1, \"features\": {\"a\0\": 1}}",
+            "a control character in a string: a\\u{0}\": 1}}",
+        ),
+    ] {
+        let good = "{\"label\": 1, \"features\": [1]}";
+        let (rows, found) = read(format!("{good}\n{line}\n{good}\n"), &jsonl());
+        assert_eq!(found.as_deref(), Some(&*format!("f:2: {error}")));
+        assert_eq!(rows.len(), 1, "{line}");
+        let skip = ReadOptions {
+            on_error: OnError::Skip,
+            ..jsonl()
+        };
+        let left = common::rows(format!("{good}\n{line}\n{good}\n"), &skip);
+        assert_eq!(left.iter().map(|row| row.line).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(left[1].features, [(0, 1.0)]);
+    }
+    let (_, error) = read(b"{\"label\": 1, \"features\": {\"\xff\": 1}}", &jsonl());
+    assert_eq!(error.unwrap(), "f:1: not UTF-8: \u{fffd}\": 1}}");
+}

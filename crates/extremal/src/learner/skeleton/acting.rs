@@ -1,0 +1,229 @@
+//! The one learner. What differs between learners is their [`Body`].
+
+use serde::Serialize;
+
+use super::super::{Certificate, Learner, Record, Seen, Storage, at_round};
+use super::state::{self, Header};
+use crate::pair::{Gradient, Point};
+use crate::set::{Identity, SharedSet, grown};
+use crate::spec::Described;
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+/// What a learner stores and how it moves: a rule on a pair, a method on vectors, a mixture of
+/// learners.
+///
+/// A round is planned and then committed or discarded. A plan that fails, and a plan that is
+/// discarded, leave the body as it was, bit for bit.
+pub trait Body: Send {
+    /// The planned round, as far as it is numbers.
+    type Plan: Send;
+
+    /// The decision.
+    fn point(&self) -> &dyn Point;
+
+    /// Works out a round. The decision does not change yet. Where `sure`, [`Body::commit`] follows
+    /// and the body need not note how to undo the plan.
+    fn plan(
+        &mut self,
+        round: u64,
+        gradient: &Gradient<'_>,
+        sure: bool,
+    ) -> Result<(Record, Self::Plan)>;
+
+    /// Plays the round that was planned last.
+    fn commit(&mut self, plan: Self::Plan);
+
+    /// Undoes [`Body::plan`], which was not `sure`.
+    fn discard(&mut self);
+
+    /// Adds what the body saw and the records do not tell. A mixture's members may see larger
+    /// gradients than the mixture.
+    fn amend(&self, _seen: &mut Seen) {}
+
+    /// What is proven, given what was seen.
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
+
+    /// What the learner knows about its own regret.
+    fn certificate(&self) -> Option<Certificate> {
+        None
+    }
+
+    /// The set, where there is one: saved states are tied to it.
+    fn set(&self) -> Option<&SharedSet>;
+
+    /// The state, as bytes.
+    fn save(&self) -> Result<Vec<u8>>;
+
+    /// Takes back what [`Body::save`] gave. An error may leave the body changed: the learner
+    /// restores it.
+    fn load(&mut self, saved: &[u8]) -> Result<()>;
+
+    /// Checks that the body can go on in this larger set, and reserves memory for it.
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        let _ = set;
+        Err(Error::Unsupported("this learner can't grow".into()))
+    }
+
+    /// Goes on in the set that [`Body::reserve`] was given. The new entries are 0.
+    fn grow(&mut self, set: SharedSet) {
+        let _ = set;
+    }
+}
+
+/// A body that plays: the only learner there is.
+pub struct Acting<B: Body> {
+    /// The spec; states of other settings are refused.
+    settings: String,
+    body: B,
+    seen: Seen,
+    planned: Option<(Record, B::Plan)>,
+}
+
+impl<B: Body> Acting<B> {
+    /// A learner that has not played yet. `settings` names the algorithm and its parameters: a
+    /// saved state is loaded only where they are the same.
+    pub fn new(settings: impl Into<String>, body: B) -> Self {
+        Self {
+            settings: settings.into(),
+            body,
+            seen: Seen::default(),
+            planned: None,
+        }
+    }
+
+    /// The body, to look at.
+    pub fn body(&self) -> &B {
+        &self.body
+    }
+
+    fn check_not_planned(&self) -> Result<()> {
+        match self.planned {
+            None => Ok(()),
+            Some(_) => Err(Error::OutOfTurn(
+                "a planned round must be committed or discarded first",
+            )),
+        }
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            settings: self.settings.clone(),
+            set: self.body.set().map(|set| Identity::of(&**set)),
+            seen: self.seen,
+        }
+    }
+}
+
+impl<B: Body> Learner for Acting<B> {
+    fn decision(&self) -> &dyn Point {
+        self.body.point()
+    }
+
+    #[inline]
+    fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        self.check_not_planned()?;
+        let round = self.seen.rounds + 1;
+        let (record, plan) = self
+            .body
+            .plan(round, gradient, true)
+            .map_err(|e| at_round(e, round))?;
+        self.body.commit(plan);
+        self.seen.note(&record);
+        self.body.amend(&mut self.seen);
+        Ok(record)
+    }
+
+    fn plan(&mut self, gradient: &Gradient<'_>) -> Result<Record> {
+        self.check_not_planned()?;
+        let round = self.seen.rounds + 1;
+        let (record, plan) = self
+            .body
+            .plan(round, gradient, false)
+            .map_err(|e| at_round(e, round))?;
+        self.planned = Some((record, plan));
+        Ok(record)
+    }
+
+    fn commit(&mut self) {
+        if let Some((record, plan)) = self.planned.take() {
+            self.body.commit(plan);
+            self.seen.note(&record);
+            self.body.amend(&mut self.seen);
+        }
+    }
+
+    fn discard(&mut self) {
+        if self.planned.take().is_some() {
+            self.body.discard();
+        }
+    }
+
+    fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    fn guarantee(&self) -> Option<Guarantee> {
+        self.body.guarantee(&self.seen)
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        self.body.certificate()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        self.check_not_planned()?;
+        state::pack(&self.header(), &self.body.save()?)
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (header, body) = state::unpack(saved)?;
+        header.check(&self.settings, self.body.set())?;
+        self.discard();
+        let before = self.body.save()?;
+        if let Err(error) = self.body.load(&body) {
+            self.body.load(&before)?;
+            return Err(error);
+        }
+        self.seen = header.seen;
+        Ok(())
+    }
+
+    fn reserve(&mut self, dim: usize) -> Result<()> {
+        if dim == self.dim() {
+            return Ok(());
+        }
+        let set = self.grown(dim)?;
+        self.body.reserve(&set)
+    }
+
+    fn grow(&mut self, dim: usize) -> Result<()> {
+        self.check_not_planned()?;
+        if dim == self.dim() {
+            return Ok(());
+        }
+        let set = self.grown(dim)?;
+        self.body.reserve(&set)?;
+        self.body.grow(set);
+        Ok(())
+    }
+}
+
+impl<B: Body> Acting<B> {
+    fn grown(&self, dim: usize) -> Result<SharedSet> {
+        match self.body.set() {
+            Some(set) => grown(set, dim),
+            None => Err(Error::Unsupported("this learner can't grow".into())),
+        }
+    }
+}
+
+/// A spec as saved states know it: its name, its parameters and the storage. The starting point,
+/// which may have many entries, is a part of the state.
+pub(crate) fn settings<S: Described + Serialize>(spec: &S, storage: Storage) -> String {
+    let mut table = serde_json::to_value(spec).unwrap_or_default();
+    if let Some(table) = table.as_object_mut() {
+        table.remove("start");
+    }
+    format!("{} {table} in {storage:?} storage", S::ENTRY.name)
+}

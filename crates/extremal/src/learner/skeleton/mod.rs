@@ -1,0 +1,10 @@
+//! What no algorithm's author has to read: the one learner around every algorithm, and its saved
+//! states.
+
+mod acting;
+mod state;
+
+pub(crate) use acting::settings;
+pub use acting::{Acting, Body};
+pub use state::STATE_VERSION;
+pub(crate) use state::{damaged, decode, encode};

@@ -1,0 +1,587 @@
+//! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix
+//! (`image`). Together they make Mx + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A scaled
+//! ball is a ball, and keeps the fast ways that balls have.
+//!
+//! ```
+//! use extremal::set::SetSpec;
+//! let set = "scale:by=2,set=(lp:p=1.5,dim=3)".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.geometry().diameter, 4.0);
+//! let set = "translate:by=[1,-1],set=(l2:radius=0.5)".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.violation(&[1.5, -1.0]), Some(0.0));
+//! assert!(set.violation(&[0.0, 0.0]).unwrap() > 1.0);
+//! // an ellipse
+//! let set = "image:matrix=[[2,0],[0,1]],set=(l2)".parse::<SetSpec>()?.build(None)?;
+//! assert_eq!(set.violation(&[2.0, 0.0]), Some(0.0));
+//! assert!(set.violation(&[0.0, 2.0]).unwrap() > 0.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::boxes::Bound;
+use super::parts::{Fingerprint, SET, check_size};
+use super::scratch::Scratch;
+use super::{
+    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope,
+    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_point,
+    check_radius, oracle_of, settle_dim,
+};
+use crate::kernel::{self, Singular};
+use crate::spec::{Described, Entry, Parameter};
+use crate::{Error, Result};
+
+/// Spec of τK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scale {
+    /// τ
+    pub by: f64,
+    /// K
+    pub set: Box<SetSpec>,
+}
+
+/// Spec of K + s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Translate {
+    /// s
+    pub by: Bound,
+    /// K
+    pub set: Box<SetSpec>,
+}
+
+/// Spec of MK.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Image {
+    /// M, as a list of rows.
+    pub matrix: Vec<Vec<f64>>,
+    /// K
+    pub set: Box<SetSpec>,
+}
+
+impl Described for Scale {
+    const ENTRY: Entry = Entry {
+        name: "scale",
+        summary: "a set made larger or smaller by a factor",
+        parameters: &[
+            Parameter {
+                name: "by",
+                about: "the factor τ",
+                default: None,
+                allowed: "1e-50 to 1e50",
+            },
+            SET,
+        ],
+        cost: "as the set's own",
+        guarantee: "D = τ·D_K, strongly convex with α_K/τ",
+        reference: "textbook",
+        citations: &[],
+        examples: &["scale:by=3,set=(l2)", "scale:by=0.5,set=(box:lower=0)"],
+    };
+}
+
+impl Described for Translate {
+    const ENTRY: Entry = Entry {
+        name: "translate",
+        summary: "a set moved to another place",
+        parameters: &[
+            Parameter {
+                name: "by",
+                about: "the way s: one number for all coordinates, or a list",
+                default: None,
+                allowed: "numbers up to the set's largest norm or 10³ diameters",
+            },
+            SET,
+        ],
+        cost: "as the set's own and O(d); dense atoms",
+        guarantee: "D, α and curvature as the set's own; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
+        reference: "textbook",
+        citations: &[],
+        examples: &[
+            "translate:by=0.5,set=(l2:radius=2)",
+            "translate:by=-1,set=(simplex)",
+        ],
+    };
+}
+
+impl Described for Image {
+    const ENTRY: Entry = Entry {
+        name: "image",
+        summary: "image of a set under an invertible matrix",
+        parameters: &[
+            Parameter {
+                name: "matrix",
+                about: "the matrix M, a list of rows",
+                default: None,
+                allowed: "square, with condition number 10⁵ at most",
+            },
+            SET,
+        ],
+        cost: "the set's own and O(d²); O(d³) once",
+        guarantee: "D ≤ σ_max·D_K, = where K is l2; strongly convex with α_K·σ_min/σ_max²",
+        reference: "textbook; for ellipsoids Journée et al., JMLR 2010",
+        citations: &[],
+        examples: &[
+            "image:matrix=[[2,1],[0,1]],set=(l2)",
+            "image:matrix=[[0,3,0,0],[1,0,0,0],[0,0,2,1],[0,0,0,2]],set=(l2:radius=0.5)",
+        ],
+    };
+}
+
+impl MakeSet for Scale {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let inner = self.set.build(dim)?;
+        Ok(Arc::new(AffineSet::scaled(inner, self.by)?))
+    }
+}
+
+impl MakeSet for Translate {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let dim = match self.by.len() {
+            Some(len) => Some(settle_dim("translate", Some(len), dim)?),
+            None => dim,
+        };
+        let inner = self.set.build(dim)?;
+        let shift = self.by.expand(inner.dim());
+        Ok(Arc::new(AffineSet::translated(inner, &shift)?))
+    }
+}
+
+impl MakeSet for Image {
+    fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
+        let dim = settle_dim("image", Some(self.matrix.len()), dim)?;
+        if let Some(row) = self.matrix.iter().find(|row| row.len() != dim) {
+            return Err(Error::Size {
+                what: "row of the matrix of an image",
+                expected: dim,
+                found: row.len(),
+            });
+        }
+        let inner = self.set.build(Some(dim))?;
+        Ok(Arc::new(AffineSet::image(inner, &self.matrix.concat())?))
+    }
+}
+
+/// How many diameters a set may be moved, all coordinates added up as a simplex adds them: that
+/// costs as many digits.
+const FARTHEST: f64 = 1e3;
+
+/// No more digits than this are lost when a point is brought back to the set.
+const WORST_CONDITION: f64 = 1e5;
+
+/// Where a point of K goes.
+#[derive(Clone)]
+enum Map {
+    /// τx + s; without an s for `scale`, with τ = 1 for `translate`.
+    Similar { by: f64, shift: Arc<[f64]> },
+    /// Mx
+    Linear(Arc<Matrix>),
+}
+
+struct Matrix {
+    /// By rows.
+    entries: Vec<f64>,
+    inverse: Vec<f64>,
+    /// σ_max
+    stretch: f64,
+}
+
+/// out = the matrix times x.
+fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+    for (out, row) in out.iter_mut().zip(matrix.chunks(x.len())) {
+        *out = kernel::dot(row, x);
+    }
+}
+
+impl Map {
+    /// τ, where the map is x ↦ τx.
+    fn factor(&self) -> Option<f64> {
+        match self {
+            Self::Similar { by, shift } if shift.is_empty() => Some(*by),
+            _ => None,
+        }
+    }
+
+    /// out = the point that x goes to.
+    fn apply(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Similar { by, shift } => {
+                out.iter_mut().zip(x).for_each(|(out, x)| *out = by * x);
+                if !shift.is_empty() {
+                    kernel::axpy(1.0, shift, out);
+                }
+            }
+            Self::Linear(matrix) => multiply(&matrix.entries, x, out),
+        }
+    }
+
+    /// out = the point that goes to x.
+    fn bring_back(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Similar { by, shift } => {
+                out.copy_from_slice(x);
+                if !shift.is_empty() {
+                    kernel::axpy(-1.0, shift, out);
+                }
+                out.iter_mut().for_each(|v| *v /= by);
+            }
+            Self::Linear(matrix) => multiply(&matrix.inverse, x, out),
+        }
+    }
+
+    /// How much longer a difference of points becomes at most.
+    fn stretch(&self) -> f64 {
+        match self {
+            Self::Similar { by, .. } => *by,
+            Self::Linear(matrix) => matrix.stretch,
+        }
+    }
+}
+
+/// The image of a set under an affine map.
+pub struct AffineSet {
+    inner: SharedSet,
+    map: Map,
+    geometry: Geometry,
+    scratch: Scratch<Vec<f64>>,
+}
+
+impl AffineSet {
+    fn new(inner: SharedSet, map: Map, geometry: Geometry) -> Self {
+        Self {
+            scratch: Scratch::new(vec![0.0; inner.dim()]),
+            inner,
+            map,
+            geometry,
+        }
+    }
+
+    /// The set times a factor.
+    pub fn scaled(inner: SharedSet, by: f64) -> Result<Self> {
+        check_radius("scale", "by", by)?;
+        let own = inner.geometry();
+        let geometry = Geometry {
+            diameter: by * own.diameter,
+            norm_bound: by * own.norm_bound,
+            inner_radius: own.inner_radius.map(|r| by * r),
+            strong_convexity: own.strong_convexity.map(|alpha| alpha / by),
+        };
+        let geometry = check_size("scale", "by", by, geometry)?;
+        let shift = [].into();
+        Ok(Self::new(inner, Map::Similar { by, shift }, geometry))
+    }
+
+    /// The set moved by `shift`.
+    pub fn translated(inner: SharedSet, shift: &[f64]) -> Result<Self> {
+        if shift.len() != inner.dim() {
+            return Err(Error::Size {
+                what: "by",
+                expected: inner.dim(),
+                found: shift.len(),
+            });
+        }
+        let own = inner.geometry();
+        let most = own.norm_bound.max(FARTHEST * own.diameter);
+        let far: f64 = shift.iter().map(|v| v.abs()).sum();
+        if !(far <= most) {
+            return Err(Error::parameter(
+                "translate",
+                "by",
+                format!("… with ‖by‖₁ = {far}"),
+                "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding",
+            ));
+        }
+        let geometry = Geometry {
+            norm_bound: moved_norm_bound(&*inner, shift)?,
+            ..own
+        };
+        let (by, shift) = (1.0, shift.into());
+        Ok(Self::new(inner, Map::Similar { by, shift }, geometry))
+    }
+
+    /// The image of a set under a square matrix, given by rows.
+    pub fn image(inner: SharedSet, matrix: &[f64]) -> Result<Self> {
+        let dim = inner.dim();
+        if matrix.len() != dim * dim {
+            return Err(Error::Size {
+                what: "matrix of an image",
+                expected: dim * dim,
+                found: matrix.len(),
+            });
+        }
+        let refuse = |value: String| {
+            let allowed =
+                "an invertible matrix of numbers up to 1e50, with condition number 1e5 at most";
+            Err(Error::parameter("image", "matrix", value, allowed))
+        };
+        if let Some(entry) = matrix.iter().find(|v| !(v.abs() <= 1e50)) {
+            return refuse(format!("[… {entry} …]"));
+        }
+        let Singular {
+            largest,
+            smallest,
+            inverse,
+        } = kernel::singular(dim, matrix);
+        if !(smallest > 0.0 && largest <= WORST_CONDITION * smallest) {
+            return refuse(format!(
+                "[…] with singular values from {smallest:e} to {largest:e}"
+            ));
+        }
+        let own = inner.geometry();
+        let geometry = Geometry {
+            diameter: largest * own.diameter,
+            norm_bound: largest * own.norm_bound,
+            inner_radius: own.inner_radius.map(|r| smallest * r),
+            strong_convexity: own
+                .strong_convexity
+                .map(|alpha| alpha * (smallest / largest) / largest),
+        };
+        let geometry = check_size("image", "matrix", "[…]", geometry)?;
+        let matrix = Matrix {
+            entries: matrix.into(),
+            inverse,
+            stretch: largest,
+        };
+        Ok(Self::new(inner, Map::Linear(Arc::new(matrix)), geometry))
+    }
+
+    /// What `ask` says of the point that goes to x.
+    fn brought_back<T>(&self, x: &[f64], ask: impl FnOnce(&[f64]) -> T) -> T {
+        let mut scratch = self.scratch.take();
+        self.map.bring_back(x, &mut scratch);
+        ask(&scratch)
+    }
+
+    fn curvature(&self) -> Option<Curvature> {
+        let mut curvature = self.inner.curvature()?;
+        let by = self.map.stretch();
+        if let Map::Linear(_) = self.map {
+            // h(g) = h_K(Mᵀg), and ‖Mᵀg‖_q ≤ ‖Mᵀg‖₂ ≤ σ_max‖g‖₂ for q ≥ 2
+            let smooth = matches!(curvature.kind, CurvatureKind::Smooth { .. });
+            if !smooth || curvature.gradient_norm < 2.0 {
+                return None;
+            }
+            curvature.gradient_norm = 2.0;
+        }
+        match &mut curvature.kind {
+            CurvatureKind::Smooth { l } => *l = by * (by * *l),
+            CurvatureKind::Uniform { radius, .. } => *radius *= by,
+        }
+        curvature.width *= by;
+        Some(curvature)
+    }
+
+    /// A tool of the set's own, used through the map.
+    fn through<T: ?Sized>(&self, inner: Box<T>) -> Box<Through<T>> {
+        Box::new(Through {
+            inner,
+            map: self.map.clone(),
+            own: vec![0.0; self.dim()],
+            atom: Atom::new(),
+        })
+    }
+}
+
+/// ‖x + s‖² = ‖x‖² + 2⟨s, x⟩ + ‖s‖², each part at its largest: exact where the points of largest
+/// norm are also the furthest along s, as in balls, simplices and symmetric boxes.
+fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
+    let (radius, length) = (inner.geometry().norm_bound, kernel::norm(shift));
+    if length == 0.0 {
+        return Ok(radius);
+    }
+    let back: Vec<f64> = shift.iter().map(|v| -v / length).collect();
+    let along = -oracle_of(inner).minimise(&back, &mut Atom::new())?.floor;
+    let top = radius.max(length);
+    let (r, s, a) = (radius / top, length / top, along / top);
+    Ok(top * (r * r + 2.0 * s * a + s * s).max(0.0).sqrt())
+}
+
+fn scaled_structure(by: f64, structure: Structure) -> Structure {
+    match structure {
+        Structure::Euclidean { radius } => Structure::ball(2.0, by * radius),
+        Structure::Power { p, radius } => Structure::ball(p, by * radius),
+        Structure::Sparse(mut atoms) => {
+            atoms.size *= by;
+            Structure::Sparse(atoms)
+        }
+        Structure::General => Structure::General,
+    }
+}
+
+impl Set for AffineSet {
+    fn name(&self) -> &str {
+        match self.map {
+            Map::Linear(_) => "image",
+            _ if self.map.factor().is_some() => "scale",
+            _ => "translate",
+        }
+    }
+
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn facts(&self) -> Facts {
+        let own = self.inner.facts();
+        let mut facts = Facts {
+            // measured from the centre, which moves along
+            curvature: self.curvature(),
+            ..Facts::of_parts([&*self.inner])
+        };
+        if let Map::Similar { by, shift } = &self.map {
+            let corners = |(l, u)| shift.is_empty().then_some((by * l, by * u));
+            facts.polytope = own.polytope.map(|p| Polytope {
+                facial_distance: p.facial_distance.map(|distance| by * distance),
+                corners: p.corners.and_then(corners),
+            });
+        }
+        if let Some(by) = self.map.factor() {
+            facts.structure = scaled_structure(by, own.structure);
+        }
+        facts
+    }
+
+    fn oracle(&self) -> Box<dyn Oracle> {
+        self.through(oracle_of(&*self.inner))
+    }
+
+    fn centre(&self, out: &mut [f64]) {
+        let mut own = vec![0.0; out.len()];
+        self.inner.centre(&mut own);
+        self.map.apply(&own, out);
+    }
+
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.brought_back(x, |x| self.inner.violation(x))
+    }
+
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        match (&self.map, self.map.factor()) {
+            (_, Some(by)) => self.inner.gauge(x).map(|gauge| gauge / by),
+            (Map::Linear(_), _) => self.brought_back(x, |x| self.inner.gauge(x)),
+            _ => None,
+        }
+    }
+
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        let by = self.map.factor()?;
+        let gauge = self.inner.gauge_gradient(x, out)?;
+        out.iter_mut().for_each(|v| *v /= by);
+        Some(gauge / by)
+    }
+
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        match self.map {
+            Map::Similar { .. } => Some(self.through(self.inner.projection()?)),
+            Map::Linear(_) => None,
+        }
+    }
+
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        match self.map {
+            Map::Similar { .. } => Some(self.through(self.inner.smooth()?)),
+            Map::Linear(_) => None,
+        }
+    }
+
+    fn grown(&self, dim: usize) -> Option<SharedSet> {
+        let by = self.map.factor()?;
+        Some(Arc::new(Self::scaled(self.inner.grown(dim)?, by).ok()?))
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let (by, numbers) = match &self.map {
+            Map::Similar { by, shift } => (*by, &**shift),
+            Map::Linear(matrix) => (1.0, &*matrix.entries),
+        };
+        Fingerprint::new(self.name())
+            .with_numbers(&[by])
+            .with_numbers(numbers)
+            .with_part(self.inner.fingerprint())
+            .value()
+    }
+}
+
+/// A tool of the set's own, with a point or a direction brought back to that set.
+struct Through<T: ?Sized> {
+    inner: Box<T>,
+    map: Map,
+    own: Vec<f64>,
+    atom: Atom,
+}
+
+impl Oracle for Through<dyn Oracle> {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
+        let dim = self.own.len();
+        let slack = match (&self.map, self.map.factor()) {
+            (_, Some(by)) => {
+                let found = self.inner.minimise(direction, atom)?;
+                atom.scale(by);
+                by * found.slack()
+            }
+            (Map::Similar { shift, .. }, None) => {
+                let found = self.inner.minimise(direction, &mut self.atom)?;
+                let v = atom.dense_mut(dim);
+                v.copy_from_slice(shift);
+                self.atom.add_to(1.0, v);
+                found.slack()
+            }
+            (Map::Linear(matrix), None) => {
+                check_direction(dim, direction)?;
+                let top = kernel::max_abs(direction);
+                // Mᵀ·direction
+                self.own.fill(0.0);
+                if top > 0.0 {
+                    // divided first: products with the matrix must neither over- nor underflow
+                    for (row, d) in matrix.entries.chunks(dim).zip(direction) {
+                        kernel::axpy(d / top, row, &mut self.own);
+                    }
+                }
+                let found = self.inner.minimise(&self.own, &mut self.atom)?;
+                self.atom.write(&mut self.own);
+                multiply(&matrix.entries, &self.own, atom.dense_mut(dim));
+                top * found.slack()
+            }
+        };
+        // from the atom: τ times the set's own value may have underflowed
+        Ok(Minimum::within(atom.dot(direction), slack))
+    }
+}
+
+impl SmoothConstraint for Through<dyn SmoothConstraint> {
+    fn value(&mut self, x: &[f64]) -> f64 {
+        self.map.bring_back(x, &mut self.own);
+        self.inner.value(&self.own)
+    }
+
+    fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
+        self.map.bring_back(x, &mut self.own);
+        self.inner.gradient(&self.own, out);
+    }
+
+    fn curvature(&self) -> f64 {
+        self.inner.curvature() / self.map.stretch()
+    }
+}
+
+impl Projection for Through<dyn Projection> {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        check_point(self.own.len(), x)?;
+        self.map.bring_back(x, &mut self.own);
+        if kernel::find_not_finite(&self.own).is_some() {
+            let point = format!("[… {:e} …]", kernel::max_abs(x));
+            let allowed = "near enough to be divided by the set's factor";
+            return Err(Error::parameter("scale", "point", point, allowed));
+        }
+        self.inner.project(&mut self.own)?;
+        self.map.apply(&self.own, x);
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! Local oracles and the learners on them, against their definitions.
+
+mod lloo;
+mod oracles;
+mod pairwise;
+
+use crate::common;
+use extremal::learner::{Learner, LearnerSpec};
+use extremal::pair::Gradient;
+use extremal::set::{SetSpec, SharedSet};
+
+fn set(text: &str) -> SharedSet {
+    text.parse::<SetSpec>().unwrap().build(None).unwrap()
+}
+
+fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
+    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
+}
+
+/// One round; the decision before it.
+fn play(learner: &mut dyn Learner, g: &[f64]) -> Vec<f64> {
+    let x = common::written(learner.decide().unwrap());
+    learner.observe(&Gradient::dense(g)).unwrap();
+    x
+}
+
+fn project(set: &SharedSet, y: &[f64]) -> Vec<f64> {
+    let mut x = y.to_vec();
+    set.projection().unwrap().project(&mut x).unwrap();
+    x
+}
+
+fn facial_distance(set: &SharedSet) -> f64 {
+    set.polytope().unwrap().facial_distance.unwrap()
+}
+
+fn rho(set: &SharedSet) -> f64 {
+    set.geometry().diameter / facial_distance(set)
+}

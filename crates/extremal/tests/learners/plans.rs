@@ -1,0 +1,130 @@
+//! A round in two halves: what is planned and discarded leaves no trace, what is planned and
+//! committed is the round itself. And states: those of other settings, and changed bytes, are
+//! refused.
+
+use extremal::Error;
+use extremal::learner::{Learner, LearnerSpec, Storage};
+use extremal::pair::Gradient;
+use extremal::set::SetSpec;
+
+use crate::common::teams;
+use crate::script;
+
+const DIM: usize = 6;
+
+#[test]
+fn a_discarded_round_leaves_no_trace_and_a_committed_one_is_the_round() {
+    let (script, others) = (script::mixed(3, DIM, 60), script::mixed(4, DIM, 60));
+    for team in teams(DIM, |_, _| {}) {
+        let (mut plain, mut planned) = (team.build(), team.build());
+        for (k, (given, other)) in script.iter().zip(&others).enumerate() {
+            let before = planned.save().unwrap();
+            planned.plan(&other.gradient()).unwrap();
+            planned.discard();
+            assert_eq!(planned.save().unwrap(), before, "{}, {k}", team.name);
+            let expected = plain.observe(&given.gradient()).unwrap();
+            let found = planned.plan(&given.gradient()).unwrap();
+            assert_eq!(
+                script::record_bytes(&found),
+                script::record_bytes(&expected),
+                "{}, {k}",
+                team.name
+            );
+            planned.commit();
+            assert_eq!(planned.seen(), plain.seen(), "{}, {k}", team.name);
+        }
+        let (a, b) = (planned.save().unwrap(), plain.save().unwrap());
+        assert_eq!(a, b, "{}", team.name);
+    }
+}
+
+fn learner(text: &str) -> Box<dyn Learner> {
+    let set = "l2:dim=3".parse::<SetSpec>().unwrap().build(None).unwrap();
+    let spec = text.parse::<LearnerSpec>().unwrap();
+    spec.build_stored(&set, Storage::Dense).unwrap()
+}
+
+#[test]
+fn a_planned_round_is_ended_before_anything_else() {
+    let mut learner = learner("ofw-free");
+    let gradient = Gradient::dense(&[1.0, 0.5, 0.0]);
+    learner.plan(&gradient).unwrap();
+    let out_of_turn = |result: extremal::Result<()>| {
+        assert!(matches!(result, Err(Error::OutOfTurn(_))), "{result:?}");
+    };
+    out_of_turn(learner.plan(&gradient).map(|_| ()));
+    out_of_turn(learner.observe(&gradient).map(|_| ()));
+    out_of_turn(learner.save().map(|_| ()));
+    out_of_turn(learner.grow(4));
+    learner.commit();
+    assert_eq!(learner.rounds(), 1);
+    // without a plan they do nothing
+    let before = learner.save().unwrap();
+    learner.commit();
+    learner.discard();
+    assert_eq!(learner.save().unwrap(), before);
+}
+
+#[test]
+fn a_state_of_other_settings_is_refused() {
+    for (one, other) in [
+        (
+            "ofw-ls:horizon=1000,gradient-bound=1",
+            "ofw-ls:horizon=9000000,gradient-bound=1",
+        ),
+        ("ofw-ls", "ofw"),
+        ("sc-ofw:lambda=0.1", "sc-ofw:lambda=0.2"),
+        ("ogd:gradient-bound=1", "ogd:gradient-bound=2"),
+        ("ogd", "dual-averaging"),
+        ("coin-ftrl", "coin-ftrl:stake=0.5"),
+        ("delayed:delay=3", "delayed:delay=4"),
+        (
+            "ons:exp-concavity=0.1,gradient-bound=1",
+            "ons:exp-concavity=0.2,gradient-bound=1",
+        ),
+        ("fpl:seed=1", "fpl:seed=2"),
+        (
+            "hedge:base=(ofw-free),grid=[1,2]",
+            "hedge:base=(ofw-free),grid=[1,3]",
+        ),
+    ] {
+        let mut from = learner(one);
+        from.observe(&Gradient::dense(&[1.0, 0.5, 0.0])).unwrap();
+        let saved = from.save().unwrap();
+        let mut to = learner(other);
+        let before = to.save().unwrap();
+        let error = to.load(&saved).unwrap_err();
+        assert!(matches!(error, Error::State(_)), "{error}");
+        assert_eq!(to.save().unwrap(), before, "{other}");
+        learner(one).load(&saved).unwrap();
+    }
+}
+
+#[test]
+fn no_changed_bit_is_loaded() {
+    for text in [
+        "ofw-ls:horizon=1000,gradient-bound=1",
+        "coin-ftrl",
+        "dual-averaging",
+        "hedge:base=(ofw-free),grid=[1,2]",
+    ] {
+        let mut from = learner(text);
+        for k in 0..5 {
+            let row = [1.0, 0.5 - k as f64, 0.25];
+            from.observe(&Gradient::dense(&row)).unwrap();
+        }
+        let saved = from.save().unwrap();
+        let mut to = learner(text);
+        let before = to.save().unwrap();
+        for bit in 0..8 * saved.len() {
+            let mut changed = saved.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(to.load(&changed).is_err(), "{text}: bit {bit}");
+        }
+        for end in 0..saved.len() {
+            assert!(to.load(&saved[..end]).is_err(), "{text}: cut at {end}");
+        }
+        assert_eq!(to.save().unwrap(), before, "{text}");
+        to.load(&saved).unwrap();
+    }
+}

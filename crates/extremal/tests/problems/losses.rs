@@ -1,0 +1,544 @@
+//! The battery for losses: every one that is registered, in every example.
+
+use crate::common::{self, At, all_losses, losses, normals, rng, scaled, spike};
+use extremal::Error;
+use extremal::kernel::{dot, norm};
+use extremal::loss::{Loss, LossSpec, Objective, Scratch};
+use extremal::pair::Row;
+use proptest::prelude::*;
+
+/// Labels that some loss admits, and numbers that none should.
+const LABELS: [f64; 8] = [-1.0, 1.0, 0.0, 0.5, -3.7, 2.0, 100.0, -1e6];
+
+/// The labels that a loss admits, at least one.
+fn labels(loss: &dyn Loss) -> Vec<f64> {
+    let all = LABELS.into_iter();
+    let fit: Vec<f64> = all.filter(|l| loss.check_label(*l).is_ok()).collect();
+    assert!(!fit.is_empty(), "{}", loss.name());
+    fit
+}
+
+/// Predictions at which the loss is defined.
+fn predictions(loss: &dyn Loss) -> Vec<f64> {
+    let mut all = vec![0.0, 1e-9, -1e-9];
+    for k in 0..60 {
+        let z = 10f64.powf(-3.0 + 0.1 * k as f64);
+        all.extend([z, -z]);
+    }
+    // where losses bend next to the labels ±1
+    for r in [-0.03, -0.01, 0.01, 0.03] {
+        all.extend([1.0 + r, -1.0 + r]);
+    }
+    all.retain(|z| loss.check_prediction(*z).is_ok());
+    assert!(all.len() >= 60, "{}", loss.name());
+    all
+}
+
+#[test]
+fn derivatives_agree_with_finite_differences() {
+    for (name, loss) in all_losses() {
+        for label in labels(&*loss) {
+            for z in predictions(&*loss) {
+                let (value, slope) = loss.at(z, label);
+                // small against the size of z, large against the rounding of the value
+                let h = 1e-5 * (1.0 + z.abs());
+                if loss.check_prediction(z - h).is_err() {
+                    continue;
+                }
+                let ((up, after), (down, before)) = (loss.at(z + h, label), loss.at(z - h, label));
+                let difference = (up - down) / ((z + h) - (z - h));
+                let rounding = 4.0 * f64::EPSILON * value.abs().max(up.abs()) / h;
+                if loss.smoothness().is_infinite() {
+                    // near a kink: any slope between that to the left and that to the right
+                    let (left, right) = ((value - down) / h, (up - value) / h);
+                    let tolerance = 1e-6 * slope.abs() + rounding;
+                    assert!(
+                        slope >= left - tolerance && slope <= right + tolerance,
+                        "{name} at {z}, label {label}: {slope}, by differences {left} to {right}"
+                    );
+                    if before != after {
+                        continue;
+                    }
+                }
+                // a difference errs by what the slope's own second difference shows
+                let bend = (after - 2.0 * slope + before).abs();
+                assert!(
+                    (difference - slope).abs() <= 1e-6 * slope.abs() + rounding + bend,
+                    "{name} at {z}, label {label}: {slope}, by differences {difference}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_value_is_below_the_least_that_a_loss_allows() {
+    let mut without = Vec::new();
+    for (name, loss) in all_losses() {
+        let objective = Objective::new(loss.clone(), 0.5).unwrap();
+        let least = objective.least_total();
+        let mut lowest = f64::INFINITY;
+        for label in labels(&*loss) {
+            for z in predictions(&*loss) {
+                lowest = lowest.min(loss.at(z, label).0);
+            }
+        }
+        if loss.is_nonnegative() {
+            assert_eq!(least, 0.0, "{name}");
+            assert!(lowest >= 0.0, "{name}: {lowest}");
+            assert_eq!(objective.above_least(3.0), 3.0, "{name}");
+        } else {
+            assert_eq!(least, f64::NEG_INFINITY, "{name}");
+            assert!(lowest < -5.0, "{name}: never below {lowest}");
+            without.push(loss.name());
+        }
+    }
+    without.dedup();
+    assert_eq!(without, ["linear", "log-wealth", "quadratic"]);
+}
+
+#[test]
+fn losses_are_convex_and_as_smooth_as_they_say() {
+    for (name, loss) in all_losses() {
+        for label in labels(&*loss) {
+            let mut zs = predictions(&*loss);
+            zs.sort_by(f64::total_cmp);
+            let mut steepest = 0.0_f64;
+            for pair in zs.windows(2) {
+                let ((f, a), (g, b)) = (loss.at(pair[0], label), loss.at(pair[1], label));
+                let width = pair[1] - pair[0];
+                let tolerance = 1e-12 * (1.0 + a.abs() + b.abs());
+                assert!(
+                    b >= a - tolerance,
+                    "{name}, {label}: the slope falls after {}",
+                    pair[0]
+                );
+                assert!(
+                    b - a <= loss.smoothness() * width + tolerance,
+                    "{name}, {label}: the slope grows faster than smoothness allows at {}",
+                    pair[0]
+                );
+                // the chord lies above both tangents
+                let tolerance = 1e-12 * (1.0 + f.abs() + g.abs());
+                assert!(
+                    g >= f + a * width - tolerance,
+                    "{name}, {label} at {}",
+                    pair[0]
+                );
+                if width > 1e-9 {
+                    steepest = steepest.max((b - a) / width);
+                }
+            }
+            // labels far away may hide the bend of a loss
+            if label.abs() <= 1.0 && loss.smoothness().is_finite() {
+                let said = loss.smoothness();
+                assert!(
+                    steepest >= 0.9 * said,
+                    "{name}: {steepest} at most, says {said}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn slope_bounds_are_kept_and_attained() {
+    for (name, loss) in all_losses() {
+        for label in labels(&*loss) {
+            for reach in [0.0, 1e-3, 0.5, 1.0, 10.0, 1e3] {
+                let bound = loss.slope_bound(reach, label);
+                if bound.is_infinite() {
+                    // there are slopes beyond all bounds
+                    assert!(loss.at(1e-300, label).1.abs() > 1e299, "{name}");
+                    continue;
+                }
+                // labels up to this one in size, and predictions within reach
+                let steepest = labels(&*loss)
+                    .into_iter()
+                    .filter(|other| other.abs() <= label.abs())
+                    .flat_map(|other| (-100..=100).map(move |k| (other, f64::from(k) / 100.0)))
+                    .map(|(other, k)| loss.at(k * reach, other).1.abs())
+                    .fold(0.0, f64::max);
+                assert!(
+                    steepest <= bound * (1.0 + 1e-12),
+                    "{name}, {label}: slope {steepest} within {reach}, bound {bound}"
+                );
+                let low_to_high = loss.slope_bound_between(-0.3 * reach, reach, label);
+                assert!(low_to_high <= bound, "{name}, {label}, {reach}");
+                // at a kink alone, any smaller slope will do
+                let kink = reach == 0.0 && loss.smoothness().is_infinite();
+                assert!(
+                    kink || steepest >= 0.99 * bound,
+                    "{name}, {label}: slope {steepest} at most within {reach}, bound {bound}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn where_the_wealth_stays_away_from_nothing_its_slope_is_bounded() {
+    let loss = "log-wealth".parse::<LossSpec>().unwrap().build().unwrap();
+    for (low, high) in [(0.5, 2.0), (1e-3, 1.0), (3.0, 3.0), (1e-300, 1e300)] {
+        let bound = loss.slope_bound_between(low, high, 0.0);
+        assert_eq!(loss.at(low, 0.0).1.abs(), bound);
+        for k in 0..=100 {
+            let z = low + (high - low) * f64::from(k) / 100.0;
+            let (value, slope) = loss.at(z, 7.0);
+            assert!(slope.abs() <= bound && slope == -1.0 / z && value == -z.ln());
+        }
+    }
+    for low in [0.0, -1.0, 1e-320, f64::NAN] {
+        assert_eq!(loss.slope_bound_between(low, 1.0, 0.0), f64::INFINITY);
+    }
+}
+
+#[test]
+fn outside_its_domain_a_loss_is_an_error_that_says_so() {
+    let loss = "log-wealth".parse::<LossSpec>().unwrap().build().unwrap();
+    let objective = Objective::new(loss, 0.1).unwrap();
+    let relatives = [1.1, 0.9];
+    for (x, shown) in [
+        ([0.0, 0.0], "prediction 0.0;"),
+        ([-1.0, 1.0], "prediction -0.2"),
+        ([0.0, 1e-320], "e-321"),
+    ] {
+        let error = objective.evaluate(Row::Dense(&relatives), 1.0, 1.0, &At(x.to_vec()));
+        let error = error.err().unwrap();
+        assert!(matches!(error, Error::Prediction { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains(shown) && text.contains("> 0"), "{text}");
+    }
+    let inside = objective.evaluate(Row::Dense(&relatives), 1.0, 1.0, &At(vec![0.5, 0.5]));
+    assert!(inside.unwrap().data_value.abs() < 1e-15);
+}
+
+#[test]
+fn far_away_nothing_is_nan_and_what_is_bounded_stays_finite() {
+    for (name, loss) in all_losses() {
+        for label in labels(&*loss) {
+            for z in [1e4, -1e4, 1e150, -1e150, 1e300, -1e300] {
+                let (value, slope) = loss.at(z, label);
+                assert!(!value.is_nan(), "{name} at {z}");
+                if loss.check_prediction(z).is_err() {
+                    assert_eq!(value, f64::INFINITY, "{name} at {z}");
+                    continue;
+                }
+                assert!(slope.is_finite(), "{name} at {z}: slope {slope}");
+                let start: f64 = if loss.check_prediction(0.0).is_ok() {
+                    0.0
+                } else {
+                    1.0
+                };
+                // no more than the slope allows, where that is a number
+                let low = start.min(z);
+                let most = loss.at(start, label).0.abs()
+                    + z.abs() * loss.slope_bound_between(low, z.max(start), label);
+                assert!(
+                    value.abs() <= most * (1.0 + 1e-12),
+                    "{name} at {z}: {value} > {most}"
+                );
+                if most.is_finite() {
+                    assert!(value.is_finite(), "{name} at {z}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_that_make_no_sense_are_errors_that_say_what_does() {
+    for (name, loss) in all_losses() {
+        for label in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            // a loss that ignores its label may admit any number, but these are none
+            let error = loss.check_label(label).unwrap_err();
+            assert!(matches!(error, Error::Label { .. }), "{name}: {error}");
+            assert!(error.to_string().contains(loss.name()), "{name}: {error}");
+        }
+    }
+    for name in ["hinge", "squared-hinge", "logistic"] {
+        let classes = name.parse::<LossSpec>().unwrap().build().unwrap();
+        for label in [2.0, 0.5, -0.1, 1.0 + 1e-9] {
+            let error = classes.check_label(label).unwrap_err().to_string();
+            assert!(
+                error.contains(&label.to_string()) && error.contains("-1 or 1"),
+                "{error}"
+            );
+        }
+    }
+    let logistic = "logistic".parse::<LossSpec>().unwrap().build().unwrap();
+    let objective = Objective::new(logistic, 0.0).unwrap();
+    let x = At(vec![1.0]);
+    assert!(
+        objective
+            .evaluate(Row::Dense(&[1.0]), 2.0, 1.0, &x)
+            .is_err()
+    );
+}
+
+#[test]
+fn the_gradient_of_the_whole_loss_agrees_with_finite_differences() {
+    let mut r = rng(1);
+    for (name, loss) in losses() {
+        for (ridge, weight) in [(0.0, 1.0), (0.3, 1.0), (0.3, 2.5), (2.0, 0.0)] {
+            let objective = Objective::new(loss.clone(), ridge).unwrap();
+            for label in labels(&*loss).into_iter().filter(|l| l.abs() <= 4.0) {
+                let (row, x) = (normals(&mut r, 4), normals(&mut r, 4));
+                let value = |x: &[f64]| {
+                    let at = At(x.to_vec());
+                    objective
+                        .evaluate(Row::Dense(&row), label, weight, &at)
+                        .unwrap()
+                        .value
+                };
+                let at = At(x.clone());
+                let here = objective
+                    .evaluate(Row::Dense(&row), label, weight, &at)
+                    .unwrap();
+                assert_eq!(here.prediction, dot(&row, &x));
+                let form = loss.form().map_or(0.0, |form| {
+                    let mut ax = vec![0.0; 4];
+                    form.apply(&x, &mut ax);
+                    0.5 * dot(&ax, &x)
+                });
+                let data = weight * loss.at(here.prediction, label).0 + form;
+                assert!((here.data_value - data).abs() < 1e-12, "{name}");
+                assert!(
+                    (here.value - data - 0.5 * ridge * dot(&x, &x)).abs() < 1e-12,
+                    "{name}"
+                );
+                let mut gradient = scaled(&x, here.gradient.ridge);
+                here.gradient.row.add_to(here.gradient.scale, &mut gradient);
+                for i in 0..4 {
+                    let step = spike(4, i, 1e-5);
+                    let up = value(&common::plus(&x, 1.0, &step));
+                    let down = value(&common::plus(&x, -1.0, &step));
+                    let difference = (up - down) / 2e-5;
+                    assert!(
+                        (difference - gradient[i]).abs() <= 1e-6 * (1.0 + norm(&gradient)),
+                        "{name}, ridge {ridge}, weight {weight}: {} and {difference}",
+                        gradient[i]
+                    );
+                }
+                let bound = weight.max(1.0) * objective.gradient_bound(norm(&row), label, norm(&x));
+                assert!(norm(&gradient) <= bound * (1.0 + 1e-12), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_weights_rows_and_ridges_are_errors() {
+    for (name, loss) in losses() {
+        for ridge in [-1.0, f64::NAN, f64::INFINITY] {
+            let error = Objective::new(loss.clone(), ridge)
+                .err()
+                .unwrap()
+                .to_string();
+            assert!(
+                error.contains("l2") && error.contains("between 0 and"),
+                "{name}: {error}"
+            );
+        }
+        let objective = Objective::new(loss.clone(), 0.1).unwrap();
+        let (x, label) = (At(vec![0.0, 1.0]), labels(&*loss)[0]);
+        for weight in [-1.0, f64::NAN, f64::INFINITY] {
+            let error = objective
+                .evaluate(Row::Dense(&[1.0, 1.0]), label, weight, &x)
+                .err();
+            assert!(error.unwrap().to_string().contains("weight"), "{name}");
+        }
+        for bad in [f64::NAN, f64::INFINITY] {
+            // at the zero of x too
+            for row in [[bad, 1.0], [1.0, bad]] {
+                assert!(
+                    objective
+                        .evaluate(Row::Dense(&row), label, 1.0, &x)
+                        .is_err(),
+                    "{name}"
+                );
+            }
+        }
+        assert!(
+            objective
+                .evaluate(Row::Dense(&[1.0]), label, 1.0, &x)
+                .is_err(),
+            "{name}"
+        );
+        let outside = Row::Sparse {
+            indices: &[2],
+            values: &[1.0],
+        };
+        assert!(
+            objective.evaluate(outside, label, 1.0, &x).is_err(),
+            "{name}"
+        );
+    }
+}
+
+/// An A of each kind, in three dimensions, with its entries.
+fn forms() -> Vec<(&'static str, [[f64; 3]; 3])> {
+    vec![
+        (
+            "quadratic:diagonal=0.7",
+            [[0.7, 0.0, 0.0], [0.0, 0.7, 0.0], [0.0, 0.0, 0.7]],
+        ),
+        (
+            "quadratic:diagonal=[1,0.25,9]",
+            [[1.0, 0.0, 0.0], [0.0, 0.25, 0.0], [0.0, 0.0, 9.0]],
+        ),
+        (
+            "quadratic:matrix=[[2,-1,0],[-1,2,-1],[0,-1,2]]",
+            [[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 2.0]],
+        ),
+    ]
+}
+
+#[test]
+fn a_quadratic_loss_is_what_its_matrix_says() {
+    let mut r = rng(2);
+    let mut scratch = Scratch::default();
+    for (text, a) in forms() {
+        let loss = text.parse::<LossSpec>().unwrap().build().unwrap();
+        for (ridge, weight) in [(0.0, 1.0), (0.3, 2.0), (0.3, 0.0)] {
+            let objective = Objective::new(loss.clone(), ridge).unwrap();
+            for _ in 0..20 {
+                let (b, x) = (normals(&mut r, 3), normals(&mut r, 3));
+                let ax: Vec<f64> = a.iter().map(|row| dot(row, &x)).collect();
+                let expected = 0.5 * dot(&ax, &x) + weight * dot(&b, &x);
+                let point = At(x.clone());
+                for row in [
+                    Row::Dense(&b),
+                    Row::Sparse {
+                        indices: &[0, 1, 2],
+                        values: &b,
+                    },
+                ] {
+                    let here = objective
+                        .evaluate_in(row, 5.0, weight, &point, &mut scratch)
+                        .unwrap();
+                    assert!((here.data_value - expected).abs() < 1e-12, "{text}");
+                    let whole = expected + 0.5 * ridge * dot(&x, &x);
+                    assert!((here.value - whole).abs() < 1e-12, "{text}");
+                    let mut gradient = scaled(&x, here.gradient.ridge);
+                    here.gradient.row.add_to(here.gradient.scale, &mut gradient);
+                    for i in 0..3 {
+                        let slope = ax[i] + weight * b[i] + ridge * x[i];
+                        assert!((gradient[i] - slope).abs() < 1e-12, "{text}");
+                    }
+                    let bound = weight.max(1.0) * objective.gradient_bound(norm(&b), 5.0, norm(&x));
+                    assert!(norm(&gradient) <= bound * (1.0 + 1e-12), "{text}");
+                }
+            }
+        }
+    }
+}
+
+/// ∇f(y) − ∇f(x) along y − x, against the constants: never outside them, and at both ends
+/// somewhere.
+#[test]
+fn the_whole_loss_bends_between_its_strong_convexity_and_its_smoothness() {
+    let mut r = rng(3);
+    let texts = forms().into_iter().map(|(text, _)| text);
+    for text in texts.chain(["squared", "logistic", "huber", "linear"]) {
+        let loss = text.parse::<LossSpec>().unwrap().build().unwrap();
+        for ridge in [0.0, 0.2] {
+            let objective = Objective::new(loss.clone(), ridge).unwrap();
+            let (lambda, mut scratch) = (objective.strong_convexity(), Scratch::default());
+            let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+            let row = normals(&mut r, 3);
+            let smoothness = objective.smoothness(norm(&row));
+            let mut gradient = |x: &[f64]| {
+                let at = At(x.to_vec());
+                let here = objective
+                    .evaluate_in(Row::Dense(&row), 1.0, 1.0, &at, &mut scratch)
+                    .unwrap();
+                let mut gradient = scaled(x, here.gradient.ridge);
+                here.gradient.row.add_to(here.gradient.scale, &mut gradient);
+                gradient
+            };
+            for k in 0..4000 {
+                let x = scaled(&normals(&mut r, 3), 0.3);
+                let mut step = normals(&mut r, 3);
+                if k % 2 == 0 {
+                    // along or across the row, where a loss of the prediction bends most or least
+                    let along = dot(&step, &row) / dot(&row, &row);
+                    let rest = common::plus(&step, -along, &row);
+                    step = if k % 4 == 0 { row.clone() } else { rest };
+                }
+                let step = scaled(&step, 0.1 / norm(&step));
+                let y = common::plus(&x, 1.0, &step);
+                let bend =
+                    dot(&common::minus(&gradient(&y), &gradient(&x)), &step) / dot(&step, &step);
+                least = least.min(bend);
+                most = most.max(bend);
+            }
+            let name = format!("{text}, ridge {ridge}: {least} to {most}");
+            assert!(least >= lambda - 1e-9, "{name}, λ = {lambda}");
+            assert!(most <= smoothness + 1e-9, "{name}, smoothness {smoothness}");
+            assert!(
+                least <= lambda + 0.02 * (1.0 + lambda),
+                "{name}, λ = {lambda}"
+            );
+            assert!(most >= 0.95 * smoothness, "{name}, smoothness {smoothness}");
+        }
+    }
+}
+
+#[test]
+fn what_a_quadratic_loss_cannot_do_is_told() {
+    let build = |text: &str| text.parse::<LossSpec>()?.build();
+    for (text, word) in [
+        ("quadratic:diagonal=1,matrix=[[1]]", "both"),
+        ("quadratic:diagonal=-1", "diagonal = -1"),
+        ("quadratic:diagonal=[1,-2]", "diagonal = -2"),
+        ("quadratic:diagonal=[]", "diagonal"),
+        ("quadratic:matrix=[[1,2],[2,1]]", "eigenvalue -1"),
+        ("quadratic:matrix=[[1,2]]", "2 entries"),
+    ] {
+        let error = build(text).err().unwrap().to_string();
+        assert!(error.contains(word), "{text}: {error}");
+    }
+    let objective = Objective::new(build("quadratic:diagonal=[1,2]").unwrap(), 0.0).unwrap();
+    let evaluate = |row: &[f64], x: &[f64]| {
+        let mut scratch = Scratch::default();
+        objective
+            .evaluate_in(Row::Dense(row), 0.0, 1.0, &At(x.to_vec()), &mut scratch)
+            .map(|e| e.value)
+    };
+    assert_eq!(evaluate(&[1.0, 1.0], &[1.0, 1.0]).unwrap(), 3.5);
+    let error = evaluate(&[1.0; 3], &[1.0; 3]).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Size {
+                expected: 2,
+                found: 3,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(evaluate(&[1.0, f64::NAN], &[1.0, 0.0]).is_err());
+    // without memory for the gradient there is none
+    let error = objective.evaluate(Row::Dense(&[1.0, 1.0]), 0.0, 1.0, &At(vec![0.0; 2]));
+    assert!(error.err().unwrap().to_string().contains("evaluate_in"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_tangent_lies_below_its_loss(z in -50.0..50.0f64, y in -50.0..50.0f64) {
+        for (name, loss) in all_losses() {
+            for label in labels(&*loss) {
+                let ((f, slope), (g, _)) = (loss.at(z, label), loss.at(y, label));
+                if f == f64::INFINITY {
+                    continue; // outside the domain, where there is no tangent
+                }
+                let tolerance = 1e-12 * (1.0 + f.abs() + g.abs());
+                prop_assert!(g >= f + slope * (y - z) - tolerance, "{name}, {label}");
+            }
+        }
+    }
+}

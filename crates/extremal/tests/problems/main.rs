@@ -1,0 +1,8 @@
+//! The batteries for losses and streams, whole games with both, and specs that are out of range.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod losses;
+mod objectives;
+mod specs;
+mod streams;

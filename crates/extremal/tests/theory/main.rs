@@ -1,0 +1,12 @@
+//! The papers: their pseudocode, their lemmas, and their theorems as numbers.
+
+mod cancelling;
+mod certificates;
+mod guarantees;
+mod lemmas;
+mod paper;
+mod proofs;
+#[path = "../support/mod.rs"]
+mod support;
+mod theorems;
+mod weibel;

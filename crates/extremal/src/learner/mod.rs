@@ -169,7 +169,7 @@ pub trait Learner: Send {
     /// Takes back what [`Learner::save`] gave. On an error nothing has changed.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Goes on in a higher dimension, where the set has one ([`Set::grown`]):
+    /// Goes on in a higher dimension, where the set has one ([`Set::grown`](crate::set::Set::grown)):
     /// as if it had been known from the start, and the new entries 0 in all decisions and
     /// gradients so far. To grow to the present dimension changes nothing, and an error changes
     /// nothing either.

@@ -9,7 +9,6 @@ use crate::{Error, Result};
 
 /// The version of all states. Raise it with every change of what any learner saves: a build then
 /// refuses the states of another one instead of reading other numbers out of them.
-/// `tests/states` keeps a corpus.
 pub const STATE_VERSION: u16 = 1;
 
 const MAGIC: [u8; 4] = *b"XTRS";

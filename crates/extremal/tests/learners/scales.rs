@@ -220,7 +220,7 @@ fn sparse_and_dense_forms_of_a_gradient_are_the_same_gradient() {
             let (mut few, mut all) = (team.build(), team.build());
             let size = team.set.geometry().norm_bound;
             // The two forms add the same numbers in another order. In high dimension some learners
-            // amplify a difference in the last bit tenfold every seven rounds.
+            // amplify a difference in the last bit about tenfold every ten rounds.
             let rounds = if dim > 5 { 40 } else { script.len() };
             let tolerance = 1e-9;
             for given in &script[..rounds] {

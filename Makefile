@@ -1,7 +1,7 @@
 # `make test` runs everything that CI runs; `make soak` the long versions; `make bench` the
 # comparisons with other software.
 
-.PHONY: test format lint unit docs browser python wheel guide soak bench
+.PHONY: test format lint unit docs browser python wheel guide soak bench size
 
 # The quick ones first.
 test: format lint unit docs browser python guide
@@ -56,3 +56,7 @@ soak:
 
 bench:
 	bash bench/run
+
+# Lines of the core crate by room, beside their budgets; `python3 tools/size.py --help`.
+size:
+	python3 tools/size.py

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Prints the size of the core crate beside its budget, and the counts that must stay small.
+
+    python3 tools/size.py            # the table (`make size`)
+    python3 tools/size.py --check    # the same; exit 1 if a limit is exceeded
+    python3 tools/size.py --files    # the same, with the places that each count found
+"""
+
+import argparse
+import re
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent.parent / "crates" / "extremal" / "src"
+
+# Physical lines, documentation included. A room is one or more folders; the root is every other file.
+BUDGETS = {
+    "kernel": (["kernel"], 1600),
+    "set": (["set"], 6900),
+    "surrogate": (["pair", "surrogate"], 3850),
+    "loss": (["loss"], 1200),
+    "theory": (["theory"], 1200),
+    "learner": (["learner"], 8400),
+    "hindsight, solver": (["hindsight", "solver"], 2350),
+    "stream": (["stream"], 1300),
+    "root": ([], 930),
+}
+LARGEST_CORE = 29_500
+LEAST_DOCS = 0.10
+LONGEST_FILE = 600
+
+
+class File:
+    def __init__(self, path):
+        self.path = path.relative_to(SOURCE)
+        self.room = self.path.parts[0] if len(self.path.parts) > 1 else ""
+        self.lines = path.read_text(encoding="utf-8").splitlines()
+        self.docs = sum(line.lstrip().startswith("//") for line in self.lines)
+        self.code = self._code()
+
+    def _code(self):
+        """(line number, text) of the code: no comments, no unit tests (they end their file)."""
+        code = []
+        if self.path.name == "tests.rs":
+            return code
+        for number, line in enumerate(self.lines, 1):
+            if line.startswith("#[cfg(test)]"):
+                following = self.lines[number : number + 1]
+                if not (following and following[0].endswith(";")):
+                    break
+            line = re.sub(r"//.*", "", line)
+            if line.strip():
+                code.append((number, line))
+        return code
+
+    def find(self, pattern):
+        return [f"{self.path}:{n}" for n, text in self.code if re.search(pattern, text)]
+
+
+def find(files, pattern):
+    return [place for file in files for place in file.find(pattern)]
+
+
+def blocks(code, opening):
+    """The lines of every block whose first line matches, as lists of (line number, text)."""
+    depth, open_blocks, closed = 0, [], []
+    for number, text in code:
+        if re.match(opening, text):
+            open_blocks.append((depth, []))
+        for _, lines in open_blocks:
+            lines.append((number, text))
+        depth += text.count("{") - text.count("}")
+        while open_blocks and depth <= open_blocks[-1][0] and re.search(r"[};]", text):
+            closed.append(open_blocks.pop()[1])
+    return closed
+
+
+def searches(file):
+    """Loops that call an oracle or a projection until something is good enough: a search over a
+    set. A call may be in a function of the same file."""
+    call = r"\.(minimise|project)\("
+    for function in blocks(file.code, r"\s*(pub(\(\w+\))? )?fn \w+"):
+        if any(re.search(call, text) for _, text in function):
+            name = re.search(r"fn (\w+)", function[0][1]).group(1)
+            call += rf"|\b{name}\("
+    for loop in blocks(file.code, r"\s*('\w+:\s*)?(for|while|loop)\b"):
+        text = "\n".join(text for _, text in loop)
+        if re.search(call, text) and re.search(r"\b(break|return)\b", text):
+            yield f"{file.path}:{loop[0][0]}"
+
+
+STATE_ERROR = r"(?:Error|Self)::State\((?!_)"
+
+
+def state_helpers(files):
+    """Calls of helpers that do nothing but make an error about a saved state."""
+    makers, places = STATE_ERROR, set()
+    # twice, as a helper may call another one
+    for file in 2 * files:
+        text = "\n".join(line for _, line in file.code)
+        function = rf"^(.*)\bfn (\w+)\([^{{]*-> (?:Error|Self) \{{\s*(?:{makers})"
+        for visibility, name in re.findall(function, text, re.MULTILINE):
+            where = files if "pub" in visibility else [file]
+            places |= set(find(where, rf"(?<!fn )\b{name}(\(|\))"))
+            makers += rf"|\b{name}\("
+        for name in re.findall(rf"let (\w+) = \|[^|]*\| \{{?\s*(?:{makers})", text):
+            places |= set(find([file], rf"(?<!let )\b{name}(\(|\))"))
+    return sorted(places)
+
+
+def large_constants(files):
+    """Files with a constant of 1e±100 and beyond: what says how large a number may be."""
+    pattern = r"\bconst \w+: [^=]*f64[^=]*=.*\d[eE]-?[1-9]\d\d"
+    return sorted({place.rsplit(":", 1)[0] for place in find(files, pattern)})
+
+
+def counts(files):
+    """(what is counted, limit, where) for each count."""
+    learners = [file for file in files if file.room == "learner"]
+    outside = [file for file in files if file.room != "kernel"]
+    algorithm = r"impl MakeLearner for|\bENTRY: Entry\b"
+    yield "impl Learner for", 1, find(files, r"\bimpl\b.*\bLearner for\b")
+    yield "impl Point for", 6, find(files, r"\bimpl\b.*\bPoint for\b")
+    yield "Error::State(", 8, find(files, STATE_ERROR)
+    yield "    calls of helpers that make it", None, state_helpers(files)
+    memory = r"(oracle|projection)\w*(\(\))?\.(save|load|forget)\("
+    yield "saved memory of oracles and projections", 0, find(files, memory)
+    yield "files with constants that limit magnitudes", 1, large_constants(files)
+    yield "next_ twin fields in learners", 0, find(learners, r"\.next_\w+\b(?!\()")
+    solver = "solver" if any(file.room == "solver" for file in files) else "hindsight"
+    others = [file for file in files if file.room not in (solver, "set", "kernel")]
+    elsewhere = sorted({place.rsplit(":", 1)[0] for file in others for place in searches(file)})
+    yield f"files outside {solver}/ that minimise over a set", 0, elsewhere
+    scaffolding = [str(f.path) for f in learners if f.code and not f.find(algorithm)]
+    yield "files in learner/ that are no algorithm", 10, scaffolding
+    inlined = find(outside, r"#\[inline\((always|never)\)\]")
+    yield "#[inline(always|never)] outside kernel/", 10, inlined
+    long = [str(file.path) for file in files if len(file.lines) > LONGEST_FILE]
+    yield f"files over {LONGEST_FILE} lines", 0, long
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="exit 1 if a limit is exceeded")
+    parser.add_argument("--files", action="store_true", help="name what each count found")
+    options = parser.parse_args()
+    files = [File(path) for path in sorted(SOURCE.rglob("*.rs"))]
+    exceeded = []
+
+    folders = {folder for names, _ in BUDGETS.values() for folder in names}
+    print(f"{'room':<20}{'lines':>8}{'budget':>8}{'over':>8}{'docs':>7}")
+    for name, (names, budget) in BUDGETS.items():
+        inside = [f for f in files if f.room in names or (not names and f.room not in folders)]
+        lines = sum(len(file.lines) for file in inside)
+        docs = sum(file.docs for file in inside) / max(lines, 1)
+        print(f"{name:<20}{lines:>8,}{budget:>8,}{lines - budget:>+8,}{docs:>7.1%}")
+    lines = sum(len(file.lines) for file in files)
+    docs = sum(file.docs for file in files) / lines
+    over = lines - LARGEST_CORE
+    print(f"{'core':<20}{lines:>8,}{LARGEST_CORE:>8,}{over:>+8,}{docs:>7.1%}")
+    exceeded += ["lines of the core"] * (over > 0) + ["share of documentation"] * (docs < LEAST_DOCS)
+
+    print(f"\n{'count':<56}{'now':>5}{'limit':>7}")
+    for name, limit, places in counts(files):
+        mark = "  over" if limit is not None and len(places) > limit else ""
+        print(f"{name:<56}{len(places):>5}{'' if limit is None else limit:>7}{mark}")
+        exceeded += [name] * bool(mark)
+        if options.files:
+            for place in places:
+                print(f"    {place}")
+    if options.check and exceeded:
+        raise SystemExit("over the limit: " + ", ".join(exceeded))
+
+
+if __name__ == "__main__":
+    main()

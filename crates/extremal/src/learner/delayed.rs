@@ -39,7 +39,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::late::{Count, Steps, Weight};
-use super::method::{Method, Revealed, Step, acting};
+use super::method::{Revealed, Step};
+use super::staged::{Staged, staged};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
@@ -177,7 +178,7 @@ impl MakeLearner for Delayed {
             next_rng: rng.clone(),
             rng,
         };
-        acting(self, method, set, self.start.as_deref(), storage)
+        staged(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -254,7 +255,7 @@ impl Queue {
     }
 }
 
-impl Method for Queue {
+impl Staged for Queue {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

@@ -29,7 +29,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Revealed, Step, acting};
+use super::method::{Revealed, Step};
+use super::staged::{Staged, staged};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -86,7 +87,7 @@ impl MakeLearner for DynamicOfw {
             back: vec![0.0; set.dim()],
             smoothness,
         };
-        acting(self, method, set, self.start.as_deref(), storage)
+        staged(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -99,7 +100,7 @@ struct Tracker {
     smoothness: f64,
 }
 
-impl Method for Tracker {
+impl Staged for Tracker {
     type State = ();
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

@@ -30,7 +30,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Revealed, Step, acting};
+use super::method::{Revealed, Step};
+use super::staged::{Staged, staged};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
 use crate::spec::{Described, Entry, Parameter};
@@ -113,7 +114,7 @@ impl MakeLearner for Eg {
         };
         let mut start = vec![0.0; set.dim()];
         method.weigh(&method.now, 1.0, &mut start);
-        acting(self, method, set, Some(&start), storage)
+        staged(self, method, set, Some(&start), storage)
     }
 }
 
@@ -274,7 +275,7 @@ impl Exponentiated {
     }
 }
 
-impl Method for Exponentiated {
+impl Staged for Exponentiated {
     type State = Now;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

@@ -30,7 +30,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::method::{Revealed, Step, first_decision};
+use super::staged::{Staged, staged};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{FastProjection, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -116,7 +117,7 @@ impl MakeLearner for FastOgd {
             state: State::default(),
             next: State::default(),
         };
-        acting(self, descent, set, Some(&start), storage)
+        staged(self, descent, set, Some(&start), storage)
     }
 }
 
@@ -166,7 +167,7 @@ struct Descent {
     next: State,
 }
 
-impl Method for Descent {
+impl Staged for Descent {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

@@ -33,7 +33,7 @@ use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 const NAME: &str = "ftl";
 
@@ -86,10 +86,6 @@ impl MakeLearner for Ftl {
         let method = Follower {
             leader,
             geometry: set.geometry(),
-            sum: vec![0.0; set.dim()],
-            next_sum: vec![0.0; set.dim()],
-            slowest: f64::INFINITY,
-            next_slowest: f64::INFINITY,
         };
         acting(self, method, set, self.start.as_deref(), storage)
     }
@@ -107,49 +103,56 @@ enum Leader {
 struct Follower {
     leader: Leader,
     geometry: Geometry,
-    /// S_t, or A_t with λ.
-    sum: Vec<f64>,
-    next_sum: Vec<f64>,
-    /// min ‖S_t‖/t.
-    slowest: f64,
-    next_slowest: f64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct State {
+    /// S_t, or A_t with λ.
     sum: Vec<f64>,
+    /// min ‖S_t‖/t.
     slowest: f64,
 }
 
 impl Method for Follower {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            slowest: f64::INFINITY,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         let t = revealed.round as f64;
-        self.next_sum.copy_from_slice(&self.sum);
-        kernel::axpy(1.0, revealed.g, &mut self.next_sum);
+        next.sum.copy_from_slice(&now.sum);
+        kernel::axpy(1.0, revealed.g, &mut next.sum);
         match &mut self.leader {
             Leader::Vertex(oracle, atom) => {
-                // S = 0 says nothing of where to go, and the decision stays.
-                if self.next_sum.iter().any(|s| *s != 0.0) {
-                    oracle.minimise(&self.next_sum, atom)?;
-                    next.fill(0.0);
-                    atom.add_to(1.0, next);
+                // S = 0 prefers no point, and the decision stays.
+                if next.sum.iter().any(|s| *s != 0.0) {
+                    oracle.minimise(&next.sum, atom)?;
+                    x_next.fill(0.0);
+                    atom.add_to(1.0, x_next);
                 }
             }
             Leader::Projected { lambda, projection } => {
-                kernel::axpy(-*lambda, next, &mut self.next_sum);
-                for (next, a) in next.iter_mut().zip(&self.next_sum) {
-                    *next = -a / (*lambda * t);
+                kernel::axpy(-*lambda, x, &mut next.sum);
+                for (x_next, a) in x_next.iter_mut().zip(&next.sum) {
+                    *x_next = -a / (*lambda * t);
                 }
-                projection.project(next)?;
+                projection.project(x_next)?;
             }
         }
-        self.next_slowest = self.slowest.min(kernel::norm(&self.next_sum) / t);
-        Ok(Step {
-            sigma: 1.0,
-            gap: f64::NAN,
-        })
+        next.slowest = now.slowest.min(kernel::norm(&next.sum) / t);
+        Ok(Step::of(1.0))
     }
 
     fn oracle_calls(&self) -> u64 {
@@ -159,31 +162,11 @@ impl Method for Follower {
         }
     }
 
-    fn commit(&mut self) {
-        std::mem::swap(&mut self.sum, &mut self.next_sum);
-        self.slowest = self.next_slowest;
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim
     }
 
-    fn state(&self) -> State {
-        State {
-            sum: self.sum.clone(),
-            slowest: self.slowest,
-        }
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let fits = state.sum.len() == self.sum.len()
-            && kernel::find_not_finite(&state.sum).is_none()
-            && state.slowest >= 0.0;
-        if !fits {
-            return Err(Error::State("its sum of gradients is none".into()));
-        }
-        self.sum = state.sum;
-        self.slowest = state.slowest;
-        Ok(())
-    }
-
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, seen: &Seen) -> Option<Guarantee> {
         let gradient = seen.largest_gradient;
         match self.leader {
             Leader::Vertex(..) => {
@@ -191,9 +174,9 @@ impl Method for Follower {
                 let theorem = theory::Ftl {
                     gradient,
                     alpha,
-                    slowest: self.slowest,
+                    slowest: state.slowest,
                 };
-                (self.slowest > 0.0 && seen.rounds > 0).then(|| theorem.into())
+                (state.slowest > 0.0 && seen.rounds > 0).then(|| theorem.into())
             }
             Leader::Projected { lambda, .. } => Some(
                 theory::FtlStronglyConvex {

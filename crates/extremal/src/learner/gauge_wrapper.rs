@@ -30,7 +30,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::cip::or_zero;
-use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::method::{Revealed, Step, first_decision};
+use super::staged::{Staged, staged};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Set, SharedSet};
 use crate::spec::{Described, Entry};
@@ -80,7 +81,7 @@ impl MakeLearner for GaugeWrapper {
             root: 0.0,
             next_root: 0.0,
         };
-        acting(self, method, set, self.start.as_deref(), storage)
+        staged(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -133,7 +134,7 @@ fn no_gauge() -> Error {
     }
 }
 
-impl Method for GaugeDescent {
+impl Staged for GaugeDescent {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

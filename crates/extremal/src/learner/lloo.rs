@@ -35,7 +35,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::local::{ActiveSet, SavedSet, SimplexMass};
-use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::method::{Revealed, Step, first_decision};
+use super::staged::{Staged, staged};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Minimum, SharedSet};
@@ -195,7 +196,7 @@ impl MakeLearner for Lloo {
             root: 0.0,
             next_root: 0.0,
         };
-        acting(self, method, set, Some(&first), storage)
+        staged(self, method, set, Some(&first), storage)
     }
 }
 
@@ -298,7 +299,7 @@ impl Locally {
     }
 }
 
-impl Method for Locally {
+impl Staged for Locally {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

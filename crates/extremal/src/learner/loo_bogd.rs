@@ -44,7 +44,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::cip::{Cip, or_zero};
-use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::method::{Revealed, Step, first_decision};
+use super::staged::{Staged, staged};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
@@ -161,7 +162,7 @@ impl MakeLearner for LooBogd {
             step: vec![0.0; x.len()],
             cip,
         };
-        acting(self, method, set, self.start.as_deref(), storage)
+        staged(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -288,7 +289,7 @@ impl Descent {
     }
 }
 
-impl Method for Descent {
+impl Staged for Descent {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

@@ -1,9 +1,10 @@
-//! The two phases, the checks and the bytes around a learner that keeps every entry of its
-//! decision. What is left to write for it is a [`Method`]: its mathematics.
+//! A learner that keeps every entry of its decision. Its author writes a [`Method`]: one function
+//! from the state and the decision to the next ones. Everything else (plan, commit, discard, save
+//! and load) is here.
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::skeleton::{Acting, Body, decode, encode, settings};
+use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
 use super::{Certificate, Learner, Record, Seen, Storage, not_stored};
 use crate::kernel;
 use crate::pair::{DensePair, Gradient, Point};
@@ -15,34 +16,40 @@ use crate::{Error, Result};
 
 /// A learner's mathematics, on plain vectors.
 pub(super) trait Method: Send {
-    /// All that changes from round to round, but for the decision.
-    type State: Serialize + DeserializeOwned;
+    /// All that changes from round to round, apart from the decision. Random generators belong
+    /// here; scratch memory and oracles belong to the method.
+    type State: Clone + Serialize + DeserializeOwned + Send;
 
-    /// Works out the next decision: `next` holds the one played. Nothing that
-    /// [`Method::state`] shows may change yet, as the round may still fail.
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step>;
+    /// The state before the first round. `x` is the first decision.
+    fn start(&self, x: &[f64]) -> Self::State;
 
-    /// Takes the plan's consequences: the round has succeeded.
-    fn commit(&mut self);
+    /// Plays a round: writes the next state, and the next decision. On entry `next` holds some
+    /// earlier state, whose memory can be reused, and `x_next` holds `x`.
+    fn round(
+        &mut self,
+        now: &Self::State,
+        next: &mut Self::State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step>;
 
-    /// The state, to be saved.
-    fn state(&self) -> Self::State;
-
-    /// Takes back a state that may have been tampered with: sizes and numbers are to be checked.
-    /// On an error nothing has changed.
-    fn restore(&mut self, state: Self::State) -> Result<()>;
-
-    /// How often its oracle was asked so far, the round that is planned included; 0 without one.
+    /// How often the method has called its oracle so far; 0 without one.
     fn oracle_calls(&self) -> u64 {
         0
     }
 
-    /// What is proven, given what was seen.
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
+    /// What is proven in this state, given what was seen.
+    fn guarantee(&self, state: &Self::State, seen: &Seen) -> Option<Guarantee>;
 
     /// What the learner knows about its own regret.
-    fn certificate(&self) -> Option<Certificate> {
+    fn certificate(&self, _state: &Self::State) -> Option<Certificate> {
         None
+    }
+
+    /// Whether the vectors of a loaded state have the right lengths.
+    fn fits(&self, _state: &Self::State, _dim: usize) -> bool {
+        true
     }
 }
 
@@ -64,12 +71,23 @@ pub(super) struct Step {
     pub gap: f64,
 }
 
-/// A method and its decision, every entry of it.
-struct Dense<M> {
+impl Step {
+    /// A step of a learner without a surrogate.
+    pub fn of(sigma: f64) -> Self {
+        let gap = f64::NAN;
+        Self { sigma, gap }
+    }
+}
+
+/// A method, its state and its decision. A round writes `next` and `x_next`; to commit it is to
+/// swap them with `now` and `x`.
+struct Dense<M: Method> {
     set: SharedSet,
     method: M,
+    now: M::State,
+    next: M::State,
     x: Vec<f64>,
-    next: Vec<f64>,
+    x_next: Vec<f64>,
     g: Vec<f64>,
 }
 
@@ -85,10 +103,13 @@ pub(super) fn acting<S: Described + Serialize, M: Method + 'static>(
         return Err(not_stored(S::ENTRY.name, set, storage));
     }
     let x = first_decision(set, start)?;
+    let now = method.start(&x);
     let body = Dense {
         set: set.clone(),
         method,
-        next: x.clone(),
+        next: now.clone(),
+        now,
+        x_next: x.clone(),
         g: vec![0.0; x.len()],
         x,
     };
@@ -121,16 +142,18 @@ impl<M: Method> Body for Dense<M> {
             self.g.fill(0.0);
             norm = 0.0;
         }
-        let dot = kernel::dot(&self.g, &self.x);
         let revealed = Revealed {
             round,
             g: &self.g,
             norm,
         };
-        self.next.copy_from_slice(&self.x);
         let calls = self.method.oracle_calls();
-        let step = self.method.plan(&revealed, &mut self.next)?;
-        if kernel::find_not_finite(&self.next).is_some() {
+        let (x, x_next) = (&self.x, &mut self.x_next);
+        x_next.copy_from_slice(x);
+        let step = self
+            .method
+            .round(&self.now, &mut self.next, &revealed, x, x_next)?;
+        if kernel::find_not_finite(&self.x_next).is_some() {
             return Err(Error::Numerical {
                 round,
                 what: "the next decision overflowed".into(),
@@ -142,26 +165,26 @@ impl<M: Method> Body for Dense<M> {
             gap: step.gap,
             oracle_calls: (self.method.oracle_calls() - calls) as u32,
             gradient_norm: norm,
-            gradient_dot: dot,
+            gradient_dot: kernel::dot(&self.g, &self.x),
             norm_squared: xx,
         };
         Ok((record, ()))
     }
 
     fn commit(&mut self, (): ()) {
-        self.method.commit();
-        std::mem::swap(&mut self.x, &mut self.next);
+        std::mem::swap(&mut self.now, &mut self.next);
+        std::mem::swap(&mut self.x, &mut self.x_next);
     }
 
-    /// Nothing that shows has changed.
+    /// A plan has written `next` and `x_next` only.
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
-        self.method.guarantee(seen)
+        self.method.guarantee(&self.now, seen)
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        self.method.certificate()
+        self.method.certificate(&self.now)
     }
 
     fn set(&self) -> Option<&SharedSet> {
@@ -169,14 +192,18 @@ impl<M: Method> Body for Dense<M> {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(&self.x, self.method.state()))
+        encode(&(&self.x, &self.now))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (x, state): (Vec<f64>, M::State) = decode(saved)?;
+        let (x, now): (Vec<f64>, M::State) = decode(saved)?;
         check_saved_point(&*self.set, &x)?;
-        self.method.restore(state)?;
-        self.x = x;
+        if !self.method.fits(&now, x.len()) {
+            return Err(damaged("a vector has the wrong length"));
+        }
+        (self.x, self.now) = (x, now);
+        // `next` must have memory of the same shape.
+        self.next.clone_from(&self.now);
         Ok(())
     }
 }

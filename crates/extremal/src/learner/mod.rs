@@ -46,6 +46,7 @@ mod rule;
 pub mod sc_ofw;
 pub mod skeleton;
 pub mod so_ogd;
+mod staged;
 mod step_size;
 mod surrogate;
 

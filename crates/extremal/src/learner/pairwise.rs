@@ -28,7 +28,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::method::{Revealed, Step, first_decision};
+use super::staged::{Staged, staged};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
@@ -157,7 +158,7 @@ impl MakeLearner for Pairwise {
             root: 0.0,
             next_root: 0.0,
         };
-        acting(self, method, set, Some(&first), storage)
+        staged(self, method, set, Some(&first), storage)
     }
 }
 
@@ -258,7 +259,7 @@ impl Pairs {
     }
 }
 
-impl Method for Pairs {
+impl Staged for Pairs {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

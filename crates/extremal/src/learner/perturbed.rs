@@ -5,7 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Revealed, Step, acting};
+use super::method::{Revealed, Step};
+use super::staged::{Staged, staged};
 use super::{Learner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Described;
@@ -141,7 +142,7 @@ pub(super) fn make<S: Described + Serialize, K: Kind>(
         constants,
         kind,
     };
-    acting(spec, method, set, told.start, storage)
+    staged(spec, method, set, told.start, storage)
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -220,7 +221,7 @@ impl<K: Kind> Perturbed<K> {
     }
 }
 
-impl<K: Kind> Method for Perturbed<K> {
+impl<K: Kind> Staged for Perturbed<K> {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

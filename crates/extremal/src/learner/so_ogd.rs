@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 
 use super::cip::or_zero;
 use super::gauge_wrapper::{check_gauge, into_ball};
-use super::method::{Method, Revealed, Step, acting};
+use super::method::{Revealed, Step};
+use super::staged::{Staged, staged};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -115,7 +116,7 @@ impl MakeLearner for SoOgd {
             now: State::default(),
             next: State::default(),
         };
-        acting(self, method, set, self.start.as_deref(), storage)
+        staged(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -207,7 +208,7 @@ impl Separated {
     }
 }
 
-impl Method for Separated {
+impl Staged for Separated {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

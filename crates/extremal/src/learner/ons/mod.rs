@@ -42,7 +42,8 @@ mod nearest;
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Revealed, Step, acting};
+use super::method::{Revealed, Step};
+use super::staged::{Staged, staged};
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Parameter};
@@ -171,7 +172,7 @@ impl MakeLearner for Ons {
             h: vec![0.0; dim],
             way: vec![0.0; dim],
         };
-        acting(self, method, set, self.start.as_deref(), storage)
+        staged(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -204,7 +205,7 @@ struct State {
     left: f64,
 }
 
-impl Method for Newton {
+impl Staged for Newton {
     type State = State;
 
     fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {

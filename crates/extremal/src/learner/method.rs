@@ -15,10 +15,10 @@ use crate::theory::Guarantee;
 use crate::{Error, Result};
 
 /// A learner's mathematics, on plain vectors.
-pub(super) trait Method: Send {
+pub(super) trait Method: Send + Sync {
     /// All that changes from round to round, apart from the decision. Random generators belong
     /// here; scratch memory and oracles belong to the method.
-    type State: Clone + Serialize + DeserializeOwned + Send;
+    type State: Clone + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round. `x` is the first decision.
     fn start(&self, x: &[f64]) -> Self::State;

@@ -116,7 +116,26 @@ pub enum Storage {
 }
 
 /// An online learner: it shows a decision, then receives the gradient there.
-pub trait Learner: Send {
+///
+/// Learners are `Send` and `Sync`: one thread plays the rounds while others read the decision.
+///
+/// ```
+/// use std::sync::RwLock;
+/// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+/// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+/// let learner = RwLock::new("ofw-ls".parse::<LearnerSpec>()?.build(&set)?);
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| {
+///         let decision = learner.read().unwrap();
+///         assert!(decision.decision().norm_squared() <= 1.0);
+///     });
+///     let mut player = learner.write().unwrap();
+///     player.decide()?;
+///     player.observe(&Gradient::dense(&[1.0, 0.0]))
+/// })?;
+/// # Ok::<(), extremal::Error>(())
+/// ```
+pub trait Learner: Send + Sync {
     /// The dimension of the decisions.
     fn dim(&self) -> usize {
         self.decision().dim()

@@ -22,7 +22,7 @@ pub(super) const SEED: Parameter = Parameter {
 };
 
 /// What tells `ospf` and `fpl` apart.
-pub(super) trait Kind: Send + 'static {
+pub(super) trait Kind: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// How many rounds the block after round t has, and how many samples its decision.

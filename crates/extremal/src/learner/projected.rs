@@ -17,9 +17,9 @@ use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
 
 /// The step sizes of a projected learner: a pure function of what it remembers.
-pub(super) trait Descent: Send {
+pub(super) trait Descent: Send + Sync {
     /// What the learner remembers from round to round: numbers.
-    type State: Copy + Default + Serialize + DeserializeOwned + Send;
+    type State: Copy + Default + Serialize + DeserializeOwned + Send + Sync;
 
     /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
     const FOLLOWS_SUM: bool;

@@ -33,9 +33,9 @@ use crate::theory::Guarantee;
 /// assert_eq!(learner.body().pair().decision(), [-0.2, 0.0, 0.0]);
 /// # Ok::<(), extremal::Error>(())
 /// ```
-pub trait Rule: Send {
+pub trait Rule: Send + Sync {
     /// What the learner remembers from round to round: numbers.
-    type State: Copy + Serialize + DeserializeOwned + Send;
+    type State: Copy + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round, and the weight w of F_0(x) = (w/2)‖x − x₁‖².
     fn start(&self) -> (Self::State, f64);

@@ -14,7 +14,7 @@ use crate::theory::Guarantee;
 use crate::{Error, Result};
 
 /// A learner's mathematics, on plain vectors.
-pub(super) trait Staged: Send {
+pub(super) trait Staged: Send + Sync {
     /// All that changes from round to round, but for the decision.
     type State: Serialize + DeserializeOwned;
 

@@ -310,7 +310,7 @@ impl Motion {
 }
 
 /// (x, c) in some storage, with the oracle that can read it.
-pub trait Pair: Point + Send {
+pub trait Pair: Point + Send + Sync {
     /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Pair::commit`] or
     /// [`Pair::discard`] must follow every probe that succeeds. Where `sure`, commit follows, and
     /// the pair need not note how to undo the probe. An error changes nothing.

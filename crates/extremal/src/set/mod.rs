@@ -313,7 +313,7 @@ impl Minimum {
 /// ignore it. A caller that resumes bit for bit therefore saves its last atom when it uses such
 /// an oracle. A storage that may discard a probe keeps two atoms. It copies the committed one into
 /// the other, hands that one in, and swaps them on commit: a discarded probe leaves no trace.
-pub trait Oracle: Send {
+pub trait Oracle: Send + Sync {
     /// Writes a minimiser into `atom` and returns what it achieves. Ties break the same way every
     /// time. A direction with NaN or ∞ is an error.
     ///
@@ -328,7 +328,7 @@ pub trait Oracle: Send {
 }
 
 /// Moves a point to the nearest one of a set. It remembers nothing from call to call.
-pub trait Projection: Send {
+pub trait Projection: Send + Sync {
     /// x ← the nearest point of the set.
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
 }

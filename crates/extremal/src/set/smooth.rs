@@ -6,7 +6,7 @@ use super::Set;
 use crate::{Error, Result, kernel};
 
 /// h, of a set {x : h(x) ≤ 0}.
-pub trait SmoothConstraint: Send {
+pub trait SmoothConstraint: Send + Sync {
     /// h(x), or another number of the same sign: at most 0 in the set and only there.
     fn value(&mut self, x: &[f64]) -> f64;
 

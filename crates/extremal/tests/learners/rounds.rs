@@ -223,3 +223,11 @@ fn an_onlooker_stops_a_run_or_fails_it() {
     assert!(matches!(failed, Err(Error::Unsupported(why)) if why == "enough"));
     assert_eq!(rounds, 14);
 }
+
+#[test]
+fn learners_and_meters_can_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync + ?Sized>() {}
+    is_shared::<Box<dyn Learner>>();
+    is_shared::<Meter>();
+    is_shared::<extremal::set::SharedSet>();
+}

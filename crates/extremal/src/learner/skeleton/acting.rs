@@ -15,9 +15,9 @@ use crate::{Error, Result};
 ///
 /// A round is planned and then committed or discarded. A plan that fails, and a plan that is
 /// discarded, leave the body as it was, bit for bit.
-pub trait Body: Send {
+pub trait Body: Send + Sync {
     /// The planned round, as far as it is numbers.
-    type Plan: Send;
+    type Plan: Send + Sync;
 
     /// The decision.
     fn point(&self) -> &dyn Point;

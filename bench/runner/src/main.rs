@@ -1,6 +1,7 @@
 //! Our side of a benchmark: plays a stream held in memory through the library's own loop, and
 //! answers on stdin and stdout as `bench/README.md` describes.
 
+mod api;
 mod calls;
 mod progressive;
 mod quality;
@@ -37,7 +38,8 @@ const USAGE: &str = "usage: extremal-bench ALGO SET LOSS D T LAMBDA DATAFILE
        extremal-bench play LEARNER STORAGE SETSPEC LOSSSPEC D T DATAFILE
        extremal-bench quality SET LOSS D T LAMBDA DATAFILE LEARNER...
        extremal-bench progressive LOSS SET FILE.svm LEARNER...
-       extremal-bench rivals D T";
+       extremal-bench rivals D T
+       extremal-bench api D T NONZEROS [LEARNER PROGRAM]";
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -74,6 +76,18 @@ fn main() -> Result<(), Failure> {
         ["oracle", d, t, file] => calls::oracle([d, t, file]),
         ["play", learner, storage, set, loss, d, t, file] => {
             calls::play([learner, storage, set, loss], [d, t, file])
+        }
+        ["api", d, t, nonzeros, ref rest @ ..] => {
+            let rows = SparseRows::draw(d.parse()?, t.parse()?, nonzeros.parse()?, 0);
+            match *rest {
+                [] => api::report(&rows),
+                [learner, program] => {
+                    let (loss, seconds) = api::play(learner, program, &rows)?;
+                    println!("{seconds:.9} {loss:e}");
+                    Ok(())
+                }
+                _ => Err(USAGE.into()),
+            }
         }
         ["rivals", d, t] => rivals::report(d.parse()?, t.parse()?),
         ["progressive", loss, set, file, ref learners @ ..] => {
@@ -380,6 +394,13 @@ impl SparseRows {
                 });
         }
         rows
+    }
+
+    /// Indices, values and label of each row.
+    fn iter(&self) -> impl Iterator<Item = (&[u32], &[f64], f64)> {
+        let indices = self.indices.chunks_exact(self.nonzeros);
+        let rows = indices.zip(self.values.chunks_exact(self.nonzeros));
+        rows.zip(&self.labels).map(|((i, v), y)| (i, v, *y))
     }
 }
 

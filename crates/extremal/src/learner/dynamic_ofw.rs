@@ -29,8 +29,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Revealed, Step};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -87,7 +86,7 @@ impl MakeLearner for DynamicOfw {
             back: vec![0.0; set.dim()],
             smoothness,
         };
-        staged(self, method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -100,10 +99,19 @@ struct Tracker {
     smoothness: f64,
 }
 
-impl Staged for Tracker {
+impl Method for Tracker {
     type State = ();
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, _x: &[f64]) {}
+
+    fn round(
+        &mut self,
+        (): &(),
+        (): &mut (),
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,
@@ -113,7 +121,7 @@ impl Staged for Tracker {
             return Ok(step);
         }
         let found = self.oracle.minimise(revealed.g, &mut self.atom)?;
-        self.back.copy_from_slice(next);
+        self.back.copy_from_slice(x);
         self.atom.add_to(-1.0, &mut self.back);
         step.gap = kernel::dot(revealed.g, &self.back);
         let above = step.gap + found.slack();
@@ -122,7 +130,7 @@ impl Staged for Tracker {
         let sigma = (step.gap / length / length / self.smoothness).min(1.0);
         if sigma > 0.0 {
             step.sigma = sigma;
-            kernel::axpy(-sigma, &self.back, next);
+            kernel::axpy(-sigma, &self.back, x_next);
         }
         Ok(step)
     }
@@ -131,15 +139,7 @@ impl Staged for Tracker {
         self.oracle.calls()
     }
 
-    fn commit(&mut self) {}
-
-    fn state(&self) {}
-
-    fn restore(&mut self, (): ()) -> Result<()> {
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, (): &(), _seen: &Seen) -> Option<Guarantee> {
         None
     }
 }

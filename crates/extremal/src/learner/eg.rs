@@ -30,13 +30,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Revealed, Step};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting};
+use super::schedule::Schedule;
 use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 const NAME: &str = "eg";
 
@@ -90,31 +90,25 @@ impl MakeLearner for Eg {
         let entry = entry.transpose()?;
         let corners = Corners::of(set)?;
         let logarithm = corners.count().ln();
-        let rate = match (entry, horizon) {
-            (Some(g), Some(t)) => scale * (2.0 * logarithm / t).sqrt() / g,
-            (Some(g), None) => scale * logarithm.sqrt() / g,
-            (None, _) => scale * logarithm,
+        let (schedule, factor) = match (entry, horizon) {
+            (Some(bound), Some(horizon)) => (
+                Schedule::Fixed { horizon, bound },
+                scale * (2.0 * logarithm).sqrt(),
+            ),
+            (Some(bound), None) => (Schedule::Rounds { bound }, scale * logarithm.sqrt()),
+            (None, _) => (Schedule::Gradients, scale * logarithm),
         };
+        Known::eta(NAME, factor / schedule.scale(1.0, 1.0))?;
         let method = Exponentiated {
             corners,
-            rate: Known::eta(NAME, rate)?,
+            schedule,
+            factor,
             scale,
-            horizon,
-            entry,
-            now: Now {
-                sum: vec![0.0; set.dim()],
-                delta: 0.0,
-                largest: 0.0,
-            },
-            next: Now {
-                sum: vec![0.0; set.dim()],
-                delta: 0.0,
-                largest: 0.0,
-            },
         };
         let mut start = vec![0.0; set.dim()];
-        method.weigh(&method.now, 1.0, &mut start);
-        staged(self, method, set, Some(&start), storage)
+        let before = method.start(&start);
+        method.weigh(&before, 1.0, &mut start);
+        acting(self, method, set, Some(&start), storage)
     }
 }
 
@@ -176,8 +170,8 @@ impl Corners {
 }
 
 /// What changes from round to round.
-#[derive(Serialize, Deserialize)]
-struct Now {
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
     /// S.
     sum: Vec<f64>,
     /// Δ/τ; stays 0 where the rate does not depend on it.
@@ -188,31 +182,24 @@ struct Now {
 
 struct Exponentiated {
     corners: Corners,
-    /// τη for good; τη√t where it falls with t; τηΔ where it is AdaHedge's.
-    rate: f64,
+    /// With Δ/τ in the place of √(Σ‖g‖²), as AdaHedge has it.
+    schedule: Schedule,
+    /// τη_t = factor/[`Schedule::scale`].
+    factor: f64,
     scale: f64,
-    horizon: Option<f64>,
-    entry: Option<f64>,
-    now: Now,
-    next: Now,
 }
 
 impl Exponentiated {
-    /// τη·`by` in the round, through a quotient where η itself may be no number.
+    /// τη·`by` in the round; ∞ before the first mixability gap, where η has no bound.
     fn pull(&self, delta: f64, round: f64, by: f64) -> f64 {
         if by == 0.0 {
             return 0.0;
         }
-        match (self.entry, self.horizon) {
-            (Some(_), Some(_)) => self.rate * by,
-            (Some(_), None) => self.rate / round.sqrt() * by,
-            (None, _) if delta == 0.0 => f64::MAX,
-            (None, _) => self.rate * (by / delta),
-        }
+        self.factor * (by / self.schedule.scale(round, delta))
     }
 
     /// The decision of the round, when it comes with this behind it.
-    fn weigh(&self, now: &Now, round: f64, x: &mut [f64]) {
+    fn weigh(&self, now: &State, round: f64, x: &mut [f64]) {
         let pull = |by: f64| self.pull(now.delta, round, by);
         let (low, _) = self.corners.ends(&now.sum);
         let size = self.corners.size;
@@ -237,8 +224,8 @@ impl Exponentiated {
     }
 
     /// δ/τ: by how much what is played in the round loses more than the mix.
-    fn mixability_gap(&self, round: f64, g: &[f64]) -> f64 {
-        let Now { sum, delta, .. } = &self.now;
+    fn mixability_gap(&self, now: &State, next_sum: &[f64], round: f64, g: &[f64]) -> f64 {
+        let State { sum, delta, .. } = now;
         let pull = |by: f64| self.pull(*delta, round, by);
         let ((low, high), (lead, _)) = (self.corners.ends(g), self.corners.ends(sum));
         let range = high - low;
@@ -261,83 +248,74 @@ impl Exponentiated {
             least
         } else if fallen > -0.5 * total {
             // near 0 the logarithm would drown in rounding
-            -delta * ((fallen / total).ln_1p() / self.rate)
+            -delta * ((fallen / total).ln_1p() / self.factor)
         } else {
-            let (after, _) = self.corners.ends(&self.next.sum);
+            let (after, _) = self.corners.ends(next_sum);
             let later: f64 = self
                 .corners
-                .each(&self.next.sum, g)
+                .each(next_sum, g)
                 .map(|(s, _)| (-pull(s - after)).exp())
                 .sum();
-            (after - lead - low) + delta * ((total / later).ln() / self.rate)
+            (after - lead - low) + delta * ((total / later).ln() / self.factor)
         };
         (played / total - mix).clamp(0.0, range)
     }
 }
 
-impl Staged for Exponentiated {
-    type State = Now;
+impl Method for Exponentiated {
+    type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            delta: 0.0,
+            largest: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         let t = revealed.round as f64;
-        self.next.sum.copy_from_slice(&self.now.sum);
-        kernel::axpy(1.0, revealed.g, &mut self.next.sum);
-        self.next.largest = self.now.largest.max(kernel::max_abs(revealed.g));
-        if self.entry.is_none() {
-            let gap = self.mixability_gap(t, revealed.g);
-            self.next.delta = self.now.delta + gap;
+        next.sum.copy_from_slice(&now.sum);
+        kernel::axpy(1.0, revealed.g, &mut next.sum);
+        next.largest = now.largest.max(kernel::max_abs(revealed.g));
+        next.delta = now.delta;
+        if self.schedule == Schedule::Gradients {
+            next.delta += self.mixability_gap(now, &next.sum, t, revealed.g);
         }
-        self.weigh(&self.next, t + 1.0, next);
-        let sigma = match (self.entry, self.horizon) {
-            (Some(_), Some(_)) => self.rate,
-            (Some(_), None) => self.rate / t.sqrt(),
-            (None, _) => self.rate / self.now.delta,
-        };
-        let sigma = sigma / self.corners.size;
-        Ok(Step {
-            sigma: if sigma.is_finite() { sigma } else { 0.0 },
-            gap: f64::NAN,
-        })
+        self.weigh(next, t + 1.0, x_next);
+        let rate = self.schedule.eta(self.factor, t, now.delta);
+        Ok(Step::of(rate / self.corners.size))
     }
 
-    fn commit(&mut self) {
-        std::mem::swap(&mut self.now, &mut self.next);
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim
     }
 
-    fn state(&self) -> Now {
-        Now {
-            sum: self.now.sum.clone(),
-            ..self.now
-        }
-    }
-
-    fn restore(&mut self, state: Now) -> Result<()> {
-        let is_size = |v: f64| v >= 0.0 && v.is_finite();
-        let fits = state.sum.len() == self.now.sum.len()
-            && kernel::find_not_finite(&state.sum).is_none()
-            && is_size(state.delta)
-            && is_size(state.largest);
-        if !fits {
-            return Err(Error::State("its sum of gradients is none".into()));
-        }
-        self.now = state;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let (scale, size) = (self.scale, self.corners.size);
-        Some(match self.entry {
-            Some(entry) => Guarantee::from(theory::Eg {
-                entry,
-                largest: self.now.largest,
-                size,
-                experts: self.corners.count(),
-                horizon: self.horizon,
-                scale,
-            }),
-            None => Guarantee::from(theory::EgAdaptive {
-                bound: (1.0 + 1.0 / scale) * (size * self.now.delta),
-            }),
-        })
+        let (entry, horizon) = match self.schedule {
+            Schedule::Fixed { horizon, bound } => (bound, Some(horizon)),
+            Schedule::Rounds { bound } => (bound, None),
+            _ => {
+                let bound = (1.0 + 1.0 / scale) * (size * state.delta);
+                return Some(theory::EgAdaptive { bound }.into());
+            }
+        };
+        let theorem = theory::Eg {
+            entry,
+            largest: state.largest,
+            size,
+            experts: self.corners.count(),
+            horizon,
+            scale,
+        };
+        Some(theorem.into())
     }
 }

@@ -30,8 +30,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Revealed, Step, first_decision};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{FastProjection, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
@@ -88,8 +88,7 @@ impl Described for FastOgd {
 
 impl MakeLearner for FastOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        keys::check_unneeded(NAME, None, self.gradient_bound)?;
-        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
+        let schedule = Schedule::of(NAME, self.lambda, None, self.gradient_bound)?;
         let scale = keys::eta_scale(NAME, self.eta_scale)?;
         let mut start = first_decision(set, self.start.as_deref())?;
         if set.smooth().is_none() {
@@ -105,29 +104,27 @@ impl MakeLearner for FastOgd {
         })?;
         projection.enter(&mut start);
         let descent = Descent {
-            steps: Steps {
-                lambda,
-                bound: self.gradient_bound,
-                mu: projection.curvature(),
-                diameter: set.geometry().diameter,
-                scale,
-            },
+            schedule,
+            bound: self.gradient_bound,
+            mu: projection.curvature(),
+            diameter: set.geometry().diameter,
+            scale,
             projection,
             way: vec![0.0; set.dim()],
-            state: State::default(),
-            next: State::default(),
         };
-        staged(self, descent, set, Some(&start), storage)
+        acting(self, descent, set, Some(&start), storage)
     }
 }
 
-/// What the step sizes follow from.
-struct Steps {
-    lambda: Option<f64>,
+struct Descent {
+    schedule: Schedule,
     bound: Option<f64>,
+    /// μ.
     mu: f64,
     diameter: f64,
     scale: f64,
+    projection: FastProjection,
+    way: Vec<f64>,
 }
 
 /// What was seen of the gradients.
@@ -139,101 +136,72 @@ struct State {
     largest: f64,
 }
 
-impl Steps {
-    /// ‖η_t g_t‖, before it is shortened to 1/(2μ).
-    fn length(&self, t: f64, norm: f64, seen: &State) -> f64 {
+impl Descent {
+    /// η_t, before the step is shortened to 1/(2μ).
+    fn eta(&self, t: f64, seen: &State) -> f64 {
         let kappa = theory::fast_ogd_kappa(self.mu, self.diameter);
-        let length = match (self.lambda, self.bound) {
-            (Some(lambda), bound) => {
-                let bound = bound.unwrap_or(seen.largest);
-                // 1/(2μG/‖g‖ + λt/‖g‖), as the norm's inverse may be no number
-                1.0 / (2.0 * self.mu * (bound / norm) + lambda * t / norm)
+        let eta = match self.schedule {
+            Schedule::Strong { lambda } => {
+                1.0 / (2.0 * self.mu * self.bound.unwrap_or(seen.largest) + lambda * t)
             }
-            (None, Some(bound)) => self.diameter * (norm / bound) / (kappa * t.sqrt()),
-            (None, None) => {
-                let most = ((2.0 * kappa).sqrt() * seen.root).max(kappa * seen.largest);
-                self.diameter * (norm / most)
+            Schedule::Gradients => {
+                self.diameter / ((2.0 * kappa).sqrt() * seen.root).max(kappa * seen.largest)
             }
+            known => known.eta(self.diameter / kappa, t, seen.root),
         };
-        self.scale * length
+        self.scale * eta
     }
 }
 
-struct Descent {
-    steps: Steps,
-    projection: FastProjection,
-    way: Vec<f64>,
-    state: State,
-    next: State,
-}
-
-impl Staged for Descent {
+impl Method for Descent {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, _x: &[f64]) -> State {
+        State::default()
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         let Revealed { round, g, norm } = *revealed;
-        self.next = State {
-            root: self.state.root.hypot(norm),
-            largest: self.state.largest.max(norm),
+        *next = State {
+            root: now.root.hypot(norm),
+            largest: now.largest.max(norm),
         };
-        let mut sigma = 0.0;
-        if norm > 0.0 {
-            let longest = 0.5 / self.projection.curvature();
-            let length = self.steps.length(round as f64, norm, &self.next);
-            let length = length.min(longest);
-            for (way, g) in self.way.iter_mut().zip(g) {
-                *way = -length * (g / norm);
-            }
-            self.projection.step(next, &self.way);
-            sigma = length / norm;
+        if norm == 0.0 {
+            return Ok(Step::of(0.0));
         }
-        Ok(Step {
-            sigma,
-            gap: f64::NAN,
-        })
-    }
-
-    fn commit(&mut self) {
-        self.state = self.next;
-    }
-
-    fn state(&self) -> State {
-        self.state
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let fits = |v: f64| v >= 0.0 && v.is_finite();
-        if !(fits(state.root) && fits(state.largest)) {
-            return Err(Error::State("its norms of gradients are none".into()));
+        let eta = self.eta(round as f64, next).min(0.5 / self.mu / norm);
+        for (way, g) in self.way.iter_mut().zip(g) {
+            *way = -eta * g;
         }
-        self.state = state;
-        Ok(())
+        self.projection.step(x_next, &self.way);
+        Ok(Step::of(eta))
     }
 
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        let Steps {
-            lambda,
-            bound,
-            mu,
-            diameter,
-            scale,
-        } = self.steps;
-        let State { root, largest } = self.state;
-        (scale == 1.0).then(|| match (lambda, bound) {
-            (Some(lambda), bound) => theory::FastOgdStronglyConvex {
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let Self { mu, diameter, .. } = *self;
+        let State { root, largest } = *state;
+        (self.scale == 1.0).then(|| match (self.schedule, self.bound) {
+            (Schedule::Strong { lambda }, bound) => theory::FastOgdStronglyConvex {
                 gradient: bound.unwrap_or(largest),
                 lambda,
                 mu,
                 diameter,
             }
             .into(),
-            (None, Some(gradient)) => theory::FastOgd {
+            (_, Some(gradient)) => theory::FastOgd {
                 gradient,
                 mu,
                 diameter,
             }
             .into(),
-            (None, None) => theory::FastOgdAdaptive {
+            (_, None) => theory::FastOgdAdaptive {
                 bound: theory::fast_ogd_adaptive(diameter, mu, root, largest),
             }
             .into(),

@@ -29,9 +29,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::or_zero;
-use super::method::{Revealed, Step, first_decision};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting};
+use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Set, SharedSet};
 use crate::spec::{Described, Entry};
@@ -69,19 +68,13 @@ impl MakeLearner for GaugeWrapper {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let scale = keys::eta_scale(NAME, self.eta_scale)?;
         check_gauge(NAME, &**set)?;
-        let w = first_decision(set, self.start.as_deref())?;
-        let radius = set.geometry().norm_bound;
         let method = GaugeDescent {
             set: set.clone(),
-            radius,
+            radius: set.geometry().norm_bound,
             scale,
-            surrogate: vec![0.0; w.len()],
-            next: w.clone(),
-            now: w,
-            root: 0.0,
-            next_root: 0.0,
+            surrogate: vec![0.0; set.dim()],
         };
-        staged(self, method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -113,92 +106,74 @@ struct GaugeDescent {
     scale: f64,
     /// s, then g̃.
     surrogate: Vec<f64>,
-    /// w.
-    now: Vec<f64>,
-    next: Vec<f64>,
-    /// √(Σ‖g̃‖²).
-    root: f64,
-    next_root: f64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct State {
     w: Vec<f64>,
+    /// √(Σ‖g̃‖²).
     root: f64,
 }
 
-fn no_gauge() -> Error {
+/// The error for a gauge that is not a number.
+pub(super) fn no_gauge() -> Error {
     Error::Numerical {
         round: 0,
-        what: "the gauge of a point is no number".into(),
+        what: "the gauge of a point is not a number".into(),
     }
 }
 
-impl Staged for GaugeDescent {
+impl Method for GaugeDescent {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            w: x.to_vec(),
+            root: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         // g̃ = g − 1[γ ≥ 1, ⟨g, w⟩ < 0]⟨g, x⟩s
-        let gauge = self.set.gauge_gradient(&self.now, &mut self.surrogate);
+        let gauge = self.set.gauge_gradient(&now.w, &mut self.surrogate);
         let gauge = gauge.ok_or_else(no_gauge)?;
-        let (along_w, along_x) = (
-            kernel::dot(revealed.g, &self.now),
-            kernel::dot(revealed.g, next),
-        );
-        let turn = if gauge >= 1.0 && along_w < 0.0 {
-            -along_x
+        let turn = if gauge >= 1.0 && kernel::dot(revealed.g, &now.w) < 0.0 {
+            -kernel::dot(revealed.g, x)
         } else {
             0.0
         };
         for (s, g) in self.surrogate.iter_mut().zip(revealed.g) {
             *s = g + turn * *s;
         }
-        let norm = kernel::norm(&self.surrogate);
-        self.next_root = self.root.hypot(norm);
-        let eta = or_zero(self.scale * (std::f64::consts::SQRT_2 * self.radius / self.next_root));
+        next.root = now.root.hypot(kernel::norm(&self.surrogate));
+        let factor = self.scale * std::f64::consts::SQRT_2 * self.radius;
+        let eta = Schedule::Gradients.eta(factor, revealed.round as f64, next.root);
         // w ← Π(w − ηg̃), x = w/max(1, γ(w))
-        self.next.copy_from_slice(&self.now);
-        kernel::axpy(-eta, &self.surrogate, &mut self.next);
-        into_ball(&mut self.next, self.radius);
-        next.copy_from_slice(&self.next);
-        let gauge = self.set.gauge(next).ok_or_else(no_gauge)?;
+        next.w.copy_from_slice(&now.w);
+        kernel::axpy(-eta, &self.surrogate, &mut next.w);
+        into_ball(&mut next.w, self.radius);
+        x_next.copy_from_slice(&next.w);
+        let gauge = self.set.gauge(x_next).ok_or_else(no_gauge)?;
         if gauge > 1.0 {
-            next.iter_mut().for_each(|v| *v /= gauge);
+            x_next.iter_mut().for_each(|v| *v /= gauge);
         }
-        Ok(Step {
-            sigma: eta,
-            gap: f64::NAN,
-        })
+        Ok(Step::of(eta))
     }
 
-    fn commit(&mut self) {
-        std::mem::swap(&mut self.now, &mut self.next);
-        self.root = self.next_root;
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.w.len() == dim
     }
 
-    fn state(&self) -> State {
-        State {
-            w: self.now.clone(),
-            root: self.root,
-        }
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let fits = state.w.len() == self.now.len()
-            && kernel::norm(&state.w) <= self.radius * (1.0 + 1e-8)
-            && state.root >= 0.0
-            && state.root.is_finite();
-        if !fits {
-            return Err(Error::State("its point in the ball is none".into()));
-        }
-        self.now = state.w;
-        self.root = state.root;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
-        let bound = factor * self.radius * self.root;
+        let bound = factor * self.radius * state.root;
         Some(theory::GaugeWrapper { bound }.into())
     }
 }

@@ -44,6 +44,7 @@ mod perturbed;
 mod projected;
 mod rule;
 pub mod sc_ofw;
+mod schedule;
 pub mod skeleton;
 pub mod so_ogd;
 mod staged;

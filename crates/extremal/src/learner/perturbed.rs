@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::method::{Revealed, Step};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting};
+use super::schedule::Schedule;
 use super::{Learner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Described;
@@ -101,11 +101,12 @@ pub(super) fn make<S: Described + Serialize, K: Kind>(
     let mut centre = vec![0.0; set.dim()];
     set.centre(&mut centre);
     let constants = Constants::new(K::NAME, told, set, &centre)?;
-    let (length, samples) = kind.block(&constants, 0, 0.0);
-    let fixed = match (constants.gradient, constants.horizon) {
-        (Some(g), Some(t)) => {
-            let t = (t as f64 * length as f64).sqrt();
-            let one_over_delta = g * t / constants.c();
+    let schedule = Schedule::of(K::NAME, None, told.horizon, told.gradient)?;
+    let fixed = match schedule {
+        Schedule::Fixed { .. } => {
+            let (length, samples) = kind.block(&constants, 0, 0.0);
+            let root = schedule.scale(0.0, 0.0) * (length as f64).sqrt();
+            let one_over_delta = root / constants.c();
             if !(one_over_delta > 0.0 && one_over_delta.is_finite()) {
                 return Err(Error::parameter(
                     K::NAME,
@@ -114,44 +115,36 @@ pub(super) fn make<S: Described + Serialize, K: Kind>(
                     "a finite number > 0",
                 ));
             }
-            Some(one_over_delta)
+            Some((one_over_delta, length, samples))
         }
         _ => None,
-    };
-    let zeros = || vec![0.0; set.dim()];
-    let state = State {
-        rng: ChaCha8Rng::seed_from_u64(told.seed),
-        sum: zeros(),
-        block: zeros(),
-        root: 0.0,
-        largest: 0.0,
-        left: length,
-        samples: 0,
-        inverse: 0.0,
-        root_inverse: 0.0,
     };
     let method = Perturbed {
         oracle: CheckedOracle::of(&**set),
         atom: Atom::new(),
-        next: state.clone(),
-        state,
-        fixed: fixed.map(|f| (f, length, samples)),
-        direction: zeros(),
-        sample: zeros(),
+        fixed,
+        seed: told.seed,
+        direction: vec![0.0; set.dim()],
+        sample: vec![0.0; set.dim()],
         centre,
         constants,
         kind,
     };
-    staged(spec, method, set, told.start, storage)
+    acting(spec, method, set, told.start, storage)
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct State {
+struct State {
     rng: ChaCha8Rng,
     /// S.
     sum: Vec<f64>,
     /// The block's part of it.
     block: Vec<f64>,
+    numbers: Numbers,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Numbers {
     /// √(Σ‖G_b‖²) of the blocks that are over.
     root: f64,
     /// max ‖g‖.
@@ -171,8 +164,7 @@ struct Perturbed<K> {
     oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
-    state: State,
-    next: State,
+    seed: u64,
     /// 1/δ, k and m, where they are known beforehand.
     fixed: Option<(f64, u64, u32)>,
     direction: Vec<f64>,
@@ -194,105 +186,102 @@ pub(super) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
 }
 
 impl<K: Kind> Perturbed<K> {
-    /// next ← the mean of the samples' leaders, by differences from the centre: of a small set far
+    /// x ← the mean of the samples' leaders, by differences from the centre: of a small set far
     /// from 0 a sum would keep few digits.
-    fn draw(&mut self, next: &mut [f64]) -> Result<()> {
+    fn draw(&mut self, state: &mut State, x: &mut [f64]) -> Result<()> {
         let one_over_delta = match self.fixed {
             Some((fixed, ..)) => fixed,
-            None => self.next.root / self.constants.c(),
+            None => state.numbers.root / self.constants.c(),
         };
-        next.fill(0.0);
-        for _ in 0..self.next.samples {
-            draw_from_ball(&mut self.next.rng, &mut self.direction);
-            for (d, s) in self.direction.iter_mut().zip(&self.next.sum) {
+        x.fill(0.0);
+        for _ in 0..state.numbers.samples {
+            draw_from_ball(&mut state.rng, &mut self.direction);
+            for (d, s) in self.direction.iter_mut().zip(&state.sum) {
                 *d = s - one_over_delta * *d;
             }
             self.oracle.minimise(&self.direction, &mut self.atom)?;
             self.atom.write(&mut self.sample);
-            for ((next, s), c) in next.iter_mut().zip(&self.sample).zip(&self.centre) {
-                *next += s - c;
+            for ((x, s), c) in x.iter_mut().zip(&self.sample).zip(&self.centre) {
+                *x += s - c;
             }
         }
-        let samples = f64::from(self.next.samples);
-        for (next, c) in next.iter_mut().zip(&self.centre) {
-            *next = c + *next / samples;
+        let samples = f64::from(state.numbers.samples);
+        for (x, c) in x.iter_mut().zip(&self.centre) {
+            *x = c + *x / samples;
         }
         Ok(())
     }
 }
 
-impl<K: Kind> Staged for Perturbed<K> {
+impl<K: Kind> Method for Perturbed<K> {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        let (now, then) = (&self.state, &mut self.next);
-        then.rng.clone_from(&now.rng);
-        then.sum.copy_from_slice(&now.sum);
-        then.block.copy_from_slice(&now.block);
-        kernel::axpy(1.0, revealed.g, &mut then.sum);
-        kernel::axpy(1.0, revealed.g, &mut then.block);
-        then.largest = now.largest.max(revealed.norm);
-        let (mut inverse, mut root_inverse) = (now.inverse, now.root_inverse);
-        if now.samples > 0 {
-            inverse += 1.0 / f64::from(now.samples);
-            root_inverse += 1.0 / f64::from(now.samples).sqrt();
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            rng: ChaCha8Rng::seed_from_u64(self.seed),
+            sum: vec![0.0; x.len()],
+            block: vec![0.0; x.len()],
+            numbers: Numbers {
+                left: self.kind.block(&self.constants, 0, 0.0).0,
+                ..Numbers::default()
+            },
         }
-        (then.inverse, then.root_inverse) = (inverse, root_inverse);
-        (then.root, then.samples) = (now.root, now.samples);
-        then.left = now.left.saturating_sub(1);
-        let mut sigma = 0.0;
-        if then.left == 0 {
-            then.root = now.root.hypot(kernel::norm(&then.block));
-            then.block.fill(0.0);
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        next.rng.clone_from(&now.rng);
+        next.sum.copy_from_slice(&now.sum);
+        next.block.copy_from_slice(&now.block);
+        kernel::axpy(1.0, revealed.g, &mut next.sum);
+        kernel::axpy(1.0, revealed.g, &mut next.block);
+        let mut numbers = now.numbers;
+        numbers.largest = numbers.largest.max(revealed.norm);
+        if numbers.samples > 0 {
+            numbers.inverse += 1.0 / f64::from(numbers.samples);
+            numbers.root_inverse += 1.0 / f64::from(numbers.samples).sqrt();
+        }
+        numbers.left = numbers.left.saturating_sub(1);
+        let block_ends = numbers.left == 0;
+        if block_ends {
+            numbers.root = numbers.root.hypot(kernel::norm(&next.block));
+            next.block.fill(0.0);
             let (length, samples) = match self.fixed {
                 Some((_, length, samples)) => (length, samples),
                 None => {
-                    let largest = self.constants.gradient.unwrap_or(then.largest);
+                    let largest = self.constants.gradient.unwrap_or(numbers.largest);
                     self.kind.block(&self.constants, revealed.round, largest)
                 }
             };
-            then.left = length;
+            numbers.left = length;
             // before there is a gradient every point leads
-            if then.root > 0.0 {
-                then.samples = samples;
-                sigma = 1.0;
-                self.draw(next)?;
+            if numbers.root > 0.0 {
+                numbers.samples = samples;
             }
         }
-        Ok(Step {
-            sigma,
-            gap: f64::NAN,
-        })
+        next.numbers = numbers;
+        if !block_ends || numbers.root == 0.0 {
+            return Ok(Step::of(0.0));
+        }
+        self.draw(next, x_next)?;
+        Ok(Step::of(1.0))
     }
 
     fn oracle_calls(&self) -> u64 {
         self.oracle.calls()
     }
 
-    fn commit(&mut self) {
-        std::mem::swap(&mut self.state, &mut self.next);
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim && state.block.len() == dim
     }
 
-    fn state(&self) -> State {
-        self.state.clone()
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let is_vector =
-            |v: &[f64]| v.len() == self.centre.len() && kernel::find_not_finite(v).is_none();
-        let numbers = [state.root, state.largest, state.inverse, state.root_inverse];
-        let fits = is_vector(&state.sum)
-            && is_vector(&state.block)
-            && numbers.iter().all(|v| *v >= 0.0 && v.is_finite());
-        if !fits {
-            return Err(Error::State("its sums of gradients are none".into()));
-        }
-        self.next = state.clone();
-        self.state = state;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let Constants {
             gradient,
             smoothness,
@@ -319,11 +308,11 @@ impl<K: Kind> Staged for Perturbed<K> {
             return Some(theorem.into());
         }
         let smooth = smoothness.map_or(f64::INFINITY, |b| {
-            (b * reach) * (reach * self.state.inverse)
+            (b * reach) * (reach * state.numbers.inverse)
         });
-        let convex = gradient.map_or(f64::INFINITY, |g| g * (reach * self.state.root_inverse));
+        let convex = gradient.map_or(f64::INFINITY, |g| g * (reach * state.numbers.root_inverse));
         let noise = smooth.min(convex);
-        let root = self.state.root.hypot(kernel::norm(&self.state.block));
+        let root = state.numbers.root.hypot(kernel::norm(&state.block));
         let c = self.constants.c();
         let bound = noise + theory::perturbed_adaptive(reach, diameter, dim, c, root);
         let theorem = theory::PerturbedAdaptive {

@@ -28,15 +28,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::or_zero;
-use super::gauge_wrapper::{check_gauge, into_ball};
-use super::method::{Revealed, Step};
-use super::staged::{Staged, staged};
-use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
+use super::gauge_wrapper::{check_gauge, into_ball, no_gauge};
+use super::method::{Method, Revealed, Step, acting};
+use super::schedule::Schedule;
+use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::set::{Set, SharedSet};
 use crate::spec::{Described, Entry, Parameter};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 const NAME: &str = "so-ogd";
 
@@ -88,41 +87,21 @@ impl Described for SoOgd {
 
 impl MakeLearner for SoOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
+        let schedule = Schedule::of(NAME, None, self.horizon, self.gradient_bound)?;
         let scale = keys::eta_scale(NAME, self.eta_scale)?;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
-        let radius = set.geometry().norm_bound;
-        let pace = match (self.horizon, self.gradient_bound) {
-            (Some(t), Some(gradient)) => {
-                let t = t as f64;
-                let eta = scale * (inner / (2.0 * gradient * t.sqrt()));
-                Pace::Fixed {
-                    eta: Known::eta(NAME, eta)?,
-                    delta: delta(radius, inner, t),
-                    gradient,
-                }
-            }
-            _ => Pace::Adaptive,
-        };
         let method = Separated {
             set: set.clone(),
-            radius,
+            radius: set.geometry().norm_bound,
             inner,
-            pace,
+            schedule: schedule.or_gradients(),
             scale,
             s: vec![0.0; set.dim()],
             separations: 0,
-            now: State::default(),
-            next: State::default(),
         };
-        staged(self, method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
-}
-
-/// δ for T = t.
-fn delta(radius: f64, inner: f64, t: f64) -> f64 {
-    (4.0 * radius / inner / t.sqrt()).min(0.5)
 }
 
 /// r: of a ball around 0, from that around the centre.
@@ -141,26 +120,18 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
     ))
 }
 
-enum Pace {
-    /// T and G are known.
-    Fixed { eta: f64, delta: f64, gradient: f64 },
-    /// √2·R/√(Σ‖g‖²).
-    Adaptive,
-}
-
 struct Separated {
     set: SharedSet,
     /// R.
     radius: f64,
     /// r.
     inner: f64,
-    pace: Pace,
+    /// Fixed, or from the gradients.
+    schedule: Schedule,
     scale: f64,
     s: Vec<f64>,
     /// Gauges computed so far: its oracle separates.
     separations: u64,
-    now: State,
-    next: State,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -176,6 +147,16 @@ struct State {
 }
 
 impl Separated {
+    /// η_t and δ_t, with √(Σ‖g‖²) = `root`.
+    fn pace(&self, t: f64, root: f64) -> (f64, f64) {
+        let (factor, t) = match self.schedule {
+            Schedule::Fixed { horizon, .. } => (0.5 * self.inner, horizon),
+            _ => (std::f64::consts::SQRT_2 * self.radius, t),
+        };
+        let eta = self.schedule.eta(self.scale * factor, t, root);
+        (eta, (4.0 * self.radius / self.inner / t.sqrt()).min(0.5))
+    }
+
     /// Brings y into the set.
     fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
@@ -186,10 +167,8 @@ impl Separated {
         let mut looks: u32 = 0;
         loop {
             let gauge = self.set.gauge_gradient(y, &mut self.s);
-            let gauge = gauge.filter(|gauge| gauge.is_finite()).ok_or_else(|| {
-                let what = "the gauge of a point is no number".into();
-                Error::Numerical { round: 0, what }
-            })?;
+            let gauge = gauge.filter(|gauge| gauge.is_finite());
+            let gauge = gauge.ok_or_else(no_gauge)?;
             looks = looks.saturating_add(1);
             self.separations += 1;
             if gauge <= 1.0 {
@@ -208,74 +187,59 @@ impl Separated {
     }
 }
 
-impl Staged for Separated {
+impl Method for Separated {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, _x: &[f64]) -> State {
+        State::default()
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         let norm = revealed.norm;
-        let root = self.now.root.hypot(norm);
-        let (eta, delta) = match self.pace {
-            Pace::Fixed { eta, delta, .. } => (eta, delta),
-            Pace::Adaptive => (
-                self.scale * (std::f64::consts::SQRT_2 * self.radius / root),
-                delta(self.radius, self.inner, revealed.round as f64),
-            ),
-        };
-        let fall = (self.now.delta - delta).max(0.0);
-        self.next = State {
+        let root = now.root.hypot(norm);
+        let (eta, delta) = self.pace(revealed.round as f64, root);
+        let fall = (now.delta - delta).max(0.0);
+        *next = State {
             root,
             delta,
-            drift: self.now.drift + fall * self.now.root,
-            shrunk: self.now.shrunk + delta * norm,
+            drift: now.drift + fall * now.root,
+            shrunk: now.shrunk + delta * norm,
         };
-        let eta = or_zero(eta);
-        kernel::axpy(-eta, revealed.g, next);
-        self.come_back(next, eta * norm, delta)?;
-        Ok(Step {
-            sigma: eta,
-            gap: f64::NAN,
-        })
+        kernel::axpy(-eta, revealed.g, x_next);
+        self.come_back(x_next, eta * norm, delta)?;
+        Ok(Step::of(eta))
     }
 
     fn oracle_calls(&self) -> u64 {
         self.separations
     }
 
-    fn commit(&mut self) {
-        self.now = self.next;
-    }
-
-    fn state(&self) -> State {
-        self.now
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let numbers = [state.root, state.delta, state.drift, state.shrunk];
-        if !numbers.iter().all(|v| *v >= 0.0 && v.is_finite()) {
-            return Err(Error::State("its sums of gradients are none".into()));
-        }
-        self.now = state;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        let (radius, now) = (self.radius, &self.now);
-        Some(match self.pace {
-            Pace::Fixed {
-                eta,
-                delta,
-                gradient,
-            } => theory::SoOgd {
-                eta,
-                delta,
-                gradient,
-                radius,
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let radius = self.radius;
+        Some(match self.schedule {
+            Schedule::Fixed {
+                bound: gradient, ..
+            } => {
+                let (eta, delta) = self.pace(1.0, state.root);
+                theory::SoOgd {
+                    eta,
+                    delta,
+                    gradient,
+                    radius,
+                }
+                .into()
             }
-            .into(),
-            Pace::Adaptive => {
+            _ => {
                 let c = self.scale;
-                let roots = (c + 1.0 / c) * now.root + now.drift / c;
-                let bound = radius * (std::f64::consts::SQRT_2 * roots + now.shrunk);
+                let roots = (c + 1.0 / c) * state.root + state.drift / c;
+                let bound = radius * (std::f64::consts::SQRT_2 * roots + state.shrunk);
                 theory::SoOgdPlayed { bound }.into()
             }
         })

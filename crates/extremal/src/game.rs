@@ -197,6 +197,7 @@ impl Game<'_> {
         let mut summary = Summary::default();
         let mut total = Wide::default();
         let mut x = vec![0.0; watch.map_or(0, |set| set.dim())];
+        let mut inspector = watch.and_then(|set| set.inspector());
         let mut scratch = Scratch::default();
         for _ in 0..rounds {
             let mut violation = None;
@@ -206,7 +207,10 @@ impl Game<'_> {
                 |decision| {
                     violation = watch.and_then(|set| {
                         decision.write(&mut x);
-                        set.violation(&x)
+                        match &mut inspector {
+                            Some(inspect) => inspect(&x),
+                            None => set.violation(&x),
+                        }
                     });
                     stream.next(decision)
                 },

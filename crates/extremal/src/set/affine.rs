@@ -22,11 +22,10 @@ use serde::{Deserialize, Serialize};
 
 use super::boxes::Bound;
 use super::parts::{Fingerprint, SET, check_size};
-use super::scratch::Scratch;
 use super::{
-    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope,
+    Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
     Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_point,
-    check_radius, oracle_of, settle_dim,
+    check_radius, inspector_of, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::spec::{Described, Entry, Parameter};
@@ -246,19 +245,9 @@ pub struct AffineSet {
     inner: SharedSet,
     map: Map,
     geometry: Geometry,
-    scratch: Scratch<Vec<f64>>,
 }
 
 impl AffineSet {
-    fn new(inner: SharedSet, map: Map, geometry: Geometry) -> Self {
-        Self {
-            scratch: Scratch::new(vec![0.0; inner.dim()]),
-            inner,
-            map,
-            geometry,
-        }
-    }
-
     /// The set times a factor.
     pub fn scaled(inner: SharedSet, by: f64) -> Result<Self> {
         check_radius("scale", "by", by)?;
@@ -271,7 +260,12 @@ impl AffineSet {
         };
         let geometry = check_size("scale", "by", by, geometry)?;
         let shift = [].into();
-        Ok(Self::new(inner, Map::Similar { by, shift }, geometry))
+        let map = Map::Similar { by, shift };
+        Ok(Self {
+            inner,
+            map,
+            geometry,
+        })
     }
 
     /// The set moved by `shift`.
@@ -299,7 +293,12 @@ impl AffineSet {
             ..own
         };
         let (by, shift) = (1.0, shift.into());
-        Ok(Self::new(inner, Map::Similar { by, shift }, geometry))
+        let map = Map::Similar { by, shift };
+        Ok(Self {
+            inner,
+            map,
+            geometry,
+        })
     }
 
     /// The image of a set under a square matrix, given by rows.
@@ -340,19 +339,16 @@ impl AffineSet {
                 .map(|alpha| alpha * (smallest / largest) / largest),
         };
         let geometry = check_size("image", "matrix", "[…]", geometry)?;
-        let matrix = Matrix {
+        let map = Map::Linear(Arc::new(Matrix {
             entries: matrix.into(),
             inverse,
             stretch: largest,
-        };
-        Ok(Self::new(inner, Map::Linear(Arc::new(matrix)), geometry))
-    }
-
-    /// What `ask` says of the point that goes to x.
-    fn brought_back<T>(&self, x: &[f64], ask: impl FnOnce(&[f64]) -> T) -> T {
-        let mut scratch = self.scratch.take();
-        self.map.bring_back(x, &mut scratch);
-        ask(&scratch)
+        }));
+        Ok(Self {
+            inner,
+            map,
+            geometry,
+        })
     }
 
     fn curvature(&self) -> Option<Curvature> {
@@ -459,13 +455,26 @@ impl Set for AffineSet {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.brought_back(x, |x| self.inner.violation(x))
+        self.inspector()?(x)
+    }
+
+    fn inspector(&self) -> Option<Inspector> {
+        let mut inspect = inspector_of(&self.inner);
+        let (map, mut own) = (self.map.clone(), vec![0.0; self.dim()]);
+        Some(Box::new(move |x| {
+            map.bring_back(x, &mut own);
+            inspect(&own)
+        }))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         match (&self.map, self.map.factor()) {
             (_, Some(by)) => self.inner.gauge(x).map(|gauge| gauge / by),
-            (Map::Linear(_), _) => self.brought_back(x, |x| self.inner.gauge(x)),
+            (Map::Linear(_), _) => {
+                let mut own = vec![0.0; x.len()];
+                self.map.bring_back(x, &mut own);
+                self.inner.gauge(&own)
+            }
             _ => None,
         }
     }

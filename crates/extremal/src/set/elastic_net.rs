@@ -23,7 +23,7 @@ use super::l1::sign;
 use super::l2::{DIM, one};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, check_direction, check_point, check_radius, excess, settle_dim,
+    SharedSet, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel, range};
@@ -187,10 +187,6 @@ impl Set for ElasticNetBall {
             ball: *self,
             members: Vec::with_capacity(self.dim),
         })
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some(excess(self.gauge_of(x)))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -28,7 +28,7 @@ use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, check_direction, check_point, check_radius, excess, settle_dim,
+    SharedSet, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::spec::{Described, Entry, Parameter};
@@ -361,10 +361,6 @@ impl Set for GroupBall {
         ends.chain(order)
             .fold(start, Fingerprint::with_part)
             .value()
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some(excess(self.gauge_of(x)))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

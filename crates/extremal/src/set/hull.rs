@@ -18,10 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::nearest::Nearest;
 use super::parts::{Fingerprint, check_size};
-use super::scratch::Scratch;
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet, check_direction,
-    settle_dim,
+    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet,
+    check_direction, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -86,7 +85,6 @@ pub struct HullSet {
     /// One after the other.
     points: Arc<[f64]>,
     geometry: Geometry,
-    nearest: Scratch<Nearest>,
 }
 
 impl HullSet {
@@ -128,7 +126,6 @@ impl HullSet {
             dim,
             points: points.into(),
             geometry: check_size("hull", "points", "[…]", geometry)?,
-            nearest: Scratch::new(Nearest::new(dim, points.len() / dim)),
         })
     }
 }
@@ -183,22 +180,28 @@ impl Set for HullSet {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        if x.iter().any(|v| !v.is_finite()) {
-            return Some(f64::NAN);
-        }
+        self.inspector()?(x)
+    }
+
+    fn inspector(&self) -> Option<Inspector> {
         let Geometry {
             diameter,
             norm_bound,
             ..
         } = self.geometry;
-        let far = self.nearest.take().distance(&self.points, x);
+        let scale = [diameter, norm_bound].into_iter().find(|s| *s > 0.0);
         // what the rounding of a mixture's entries comes to
         let rounding = 8.0 * f64::EPSILON * (self.dim as f64).sqrt() * norm_bound;
-        if far <= rounding {
-            return Some(0.0);
-        }
-        let scale = [diameter, norm_bound, 1.0].into_iter().find(|s| *s > 0.0);
-        scale.map(|scale| far / scale)
+        let points = self.points.clone();
+        let mut nearest = Nearest::new(self.dim, points.len() / self.dim);
+        Some(Box::new(move |x| {
+            if x.iter().any(|v| !v.is_finite()) {
+                return Some(f64::NAN);
+            }
+            let far = nearest.distance(&points, x);
+            let beyond = if far <= rounding { 0.0 } else { far };
+            Some(beyond / scale.unwrap_or(1.0))
+        }))
     }
 
     fn fingerprint(&self) -> u64 {

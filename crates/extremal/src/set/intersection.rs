@@ -6,8 +6,10 @@
 
 use std::sync::Arc;
 
-use super::parts::Fingerprint;
-use super::{Answers, Atom, Facts, Geometry, Minimum, Oracle, Set, SharedSet, larger};
+use super::parts::{Fingerprint, largest};
+use super::{
+    Answers, Atom, Facts, Geometry, Inspector, Minimum, Oracle, Set, SharedSet, inspector_of,
+};
 use crate::{Error, Result, kernel};
 
 /// The points that lie in all of several sets, each with 0 inside and a gauge.
@@ -105,19 +107,18 @@ impl Set for Intersection {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        let mut worst = 0.0;
-        for part in &self.parts {
-            worst = larger(worst, part.violation(x)?);
-        }
-        Some(worst)
+        self.inspector()?(x)
+    }
+
+    fn inspector(&self) -> Option<Inspector> {
+        let mut parts: Vec<_> = self.parts.iter().map(inspector_of).collect();
+        Some(Box::new(move |x| {
+            largest(parts.iter_mut().map(|part| part(x)))
+        }))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
-        let mut largest = 0.0;
-        for part in &self.parts {
-            largest = larger(largest, part.gauge(x)?);
-        }
-        Some(largest)
+        largest(self.parts.iter().map(|part| part.gauge(x)))
     }
 
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {

@@ -11,7 +11,7 @@ use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_point, check_radius, excess, larger, settle_dim,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -149,10 +149,6 @@ impl Set for KSparsePolytope {
             set: *self,
             top: Top::with_capacity(self.k, self.dim),
         })
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.gauge(x).map(excess)
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

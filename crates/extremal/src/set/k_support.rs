@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::capped_simplex::Level;
 use super::k_sparse::{K, check_k};
 use super::l2::{DIM, L2Ball, RADIUS, one};
-use super::scratch::Scratch;
 use super::top::Top;
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet, check_direction,
-    check_point, check_radius, excess, settle_dim,
+    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel, range};
@@ -63,14 +62,13 @@ impl MakeSet for KSupport {
 /// assert_eq!((found.value, v), (-25.0, [-3.0, 0.0, 0.0, 4.0]));
 /// assert_eq!(set.gauge(&v), Some(1.0));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct KSupportBall {
     dim: usize,
     k: usize,
     radius: f64,
     /// What it is for k ≥ d.
     ball: Option<L2Ball>,
-    scratch: Scratch<Vec<f64>>,
 }
 
 impl KSupportBall {
@@ -85,7 +83,6 @@ impl KSupportBall {
             k,
             radius,
             ball,
-            scratch: Scratch::default(),
         })
     }
 }
@@ -124,18 +121,17 @@ impl Set for KSupportBall {
         }
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.gauge(x).map(excess)
+    fn inspector(&self) -> Option<Inspector> {
+        let Self { k, radius, .. } = *self;
+        let mut sizes = Vec::with_capacity(self.dim);
+        let inspect = move |x: &[f64]| Some(excess(norm(x, k, &mut sizes) / radius));
+        self.ball.is_none().then(|| Box::new(inspect) as Inspector)
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         match self.ball {
             Some(ball) => ball.gauge(x),
-            None => {
-                let mut sizes = self.scratch.take();
-                sizes.clear();
-                Some(norm(x, self.k, &mut sizes) / self.radius)
-            }
+            None => Some(norm(x, self.k, &mut Vec::new()) / self.radius),
         }
     }
 

@@ -8,7 +8,7 @@ use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_point, check_radius, excess, settle_dim,
+    SparseAtoms, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Result, kernel};
@@ -110,10 +110,6 @@ impl Set for L1Ball {
 
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some(excess(norm_1(x) / self.radius))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, excess,
-    settle_dim,
+    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Result, kernel};
@@ -117,10 +116,6 @@ impl Set for L2Ball {
 
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some(excess(kernel::norm(x) / self.radius))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

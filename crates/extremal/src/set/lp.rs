@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::l2::{DIM, RADIUS, one};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, excess,
-    settle_dim,
+    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::range::{FAR, SMALLEST_DIRECTION};
@@ -167,10 +166,6 @@ impl Set for LpBall {
 
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(*self)
-    }
-
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        Some(excess(self.gauge_of(x)))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

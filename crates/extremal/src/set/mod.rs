@@ -33,7 +33,6 @@ mod polytope;
 mod principal_axes;
 pub mod product;
 mod running_norm;
-mod scratch;
 pub mod simplex;
 mod smooth;
 pub mod sum;
@@ -90,6 +89,16 @@ impl SetSpec {
     }
 }
 
+/// [`Set::violation`] with memory of its own.
+pub type Inspector = Box<dyn FnMut(&[f64]) -> Option<f64> + Send + Sync>;
+
+/// The set's inspector, or one that needs no memory.
+pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
+    let set = set.clone();
+    set.inspector()
+        .unwrap_or_else(|| Box::new(move |x| set.violation(x)))
+}
+
 /// A compact convex set.
 pub trait Set: Send + Sync {
     /// What it is called in messages.
@@ -115,8 +124,17 @@ pub trait Set: Send + Sync {
     }
 
     /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
-    /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed.
-    fn violation(&self, x: &[f64]) -> Option<f64>;
+    /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed. By default
+    /// it is the part of the gauge above 1.
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.gauge(x).map(excess)
+    }
+
+    /// The same with memory that is reused from call to call, where [`Set::violation`] allocates:
+    /// for those who ask in every round.
+    fn inspector(&self) -> Option<Inspector> {
+        None
+    }
 
     /// The smallest s ≥ 0 with x ∈ s·K, for sets with 0 inside.
     fn gauge(&self, _x: &[f64]) -> Option<f64> {

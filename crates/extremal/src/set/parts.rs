@@ -1,6 +1,6 @@
 //! What sets made of other sets share.
 
-use super::Geometry;
+use super::{Geometry, larger};
 use crate::range::COMPOSITES;
 use crate::spec::Parameter;
 use crate::{Error, Result};
@@ -42,6 +42,11 @@ pub(crate) fn check_size(
             "such that the set's size stays between 1e-60 and 1e60",
         ))
     }
+}
+
+/// The largest of some numbers ≥ 0, if all of them are known.
+pub(crate) fn largest(mut parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    parts.try_fold(0.0, |most, part| Some(larger(most, part?)))
 }
 
 /// FNV-1a over what makes a set the one it is.

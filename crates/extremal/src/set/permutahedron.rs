@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::l2::DIM;
 use super::parts::Fingerprint;
-use super::scratch::Scratch;
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
-    check_direction, check_point, larger, settle_dim,
+    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
+    SharedSet, check_direction, check_point, larger, settle_dim,
 };
 use crate::spec::{Described, Entry, Parameter};
 use crate::{Error, Result, kernel};
@@ -84,7 +83,6 @@ pub struct PermutahedronSet {
     mean: f64,
     geometry: Geometry,
     scale: f64,
-    scratch: Scratch<Vec<f64>>,
 }
 
 impl PermutahedronSet {
@@ -129,7 +127,6 @@ impl PermutahedronSet {
                 size
             },
             weights: falling.into(),
-            scratch: Scratch::default(),
         })
     }
 }
@@ -165,8 +162,6 @@ impl Set for PermutahedronSet {
         out.fill(self.mean);
     }
 
-    /// No k entries may add up to more than the k largest weights, and all must add up to the
-    /// same. Each is taken per entry of the smaller side.
     fn fingerprint(&self) -> u64 {
         Fingerprint::new("permutahedron")
             .with_numbers(&self.weights)
@@ -174,22 +169,30 @@ impl Set for PermutahedronSet {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        let d = self.dim();
-        let mut falling = self.scratch.take();
-        falling.clear();
-        falling.extend_from_slice(x);
-        falling.sort_unstable_by(|a, b| b.total_cmp(a));
-        let (mut worst, mut sum) = (0.0, 0.0);
-        for (i, (x, w)) in falling.iter().zip(&*self.weights).enumerate() {
-            sum += x - w;
-            let left = d - 1 - i;
-            worst = if left == 0 {
-                larger(worst, sum.abs() / d as f64)
-            } else {
-                larger(worst, sum / (i + 1).min(left) as f64)
-            };
-        }
-        Some(worst / self.scale)
+        self.inspector()?(x)
+    }
+
+    /// No k entries may add up to more than the k largest weights, and all must add up to the
+    /// same. Each is taken per entry of the smaller side.
+    fn inspector(&self) -> Option<Inspector> {
+        let (weights, scale, d) = (self.weights.clone(), self.scale, self.dim());
+        let mut falling = Vec::with_capacity(d);
+        Some(Box::new(move |x| {
+            falling.clear();
+            falling.extend_from_slice(x);
+            falling.sort_unstable_by(|a, b| f64::total_cmp(b, a));
+            let (mut worst, mut sum) = (0.0, 0.0);
+            for (i, (x, w)) in falling.iter().zip(&*weights).enumerate() {
+                sum += x - w;
+                let left = d - 1 - i;
+                worst = if left == 0 {
+                    larger(worst, sum.abs() / d as f64)
+                } else {
+                    larger(worst, sum / (i + 1).min(left) as f64)
+                };
+            }
+            Some(worst / scale)
+        }))
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{Fingerprint, SETS, check_size};
+use super::parts::{Fingerprint, SETS, check_size, largest};
 use super::{
-    Atom, AtomView, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SetSpec,
-    SharedSet, check_direction, check_point, larger, oracle_of, polytope::joint_distance,
-    settle_dim,
+    Atom, AtomView, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection,
+    Set, SetSpec, SharedSet, check_direction, check_point, inspector_of, oracle_of,
+    polytope::joint_distance, settle_dim,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -145,15 +145,6 @@ impl ProductSet {
             _ => None,
         }
     }
-
-    /// The largest of what the blocks say, if all do.
-    fn largest(&self, x: &[f64], ask: impl Fn(&dyn Set, &[f64]) -> Option<f64>) -> Option<f64> {
-        let mut most = 0.0;
-        for Block { set, range } in &self.blocks {
-            most = larger(most, ask(&**set, &x[range.clone()])?);
-        }
-        Some(most)
-    }
 }
 
 impl ProductSet {
@@ -215,11 +206,24 @@ impl Set for ProductSet {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.largest(x, |set, x| set.violation(x))
+        self.inspector()?(x)
+    }
+
+    fn inspector(&self) -> Option<Inspector> {
+        let of = |block: &Block| (block.range.clone(), inspector_of(&block.set));
+        let mut parts: Vec<_> = self.blocks.iter().map(of).collect();
+        Some(Box::new(move |x| {
+            largest(
+                parts
+                    .iter_mut()
+                    .map(|(range, part)| part(&x[range.clone()])),
+            )
+        }))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
-        self.largest(x, |set, x| set.gauge(x))
+        let blocks = self.blocks.iter();
+        largest(blocks.map(|b| b.set.gauge(&x[b.range.clone()])))
     }
 
     /// That of the block with the largest gauge.

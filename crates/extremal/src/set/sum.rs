@@ -16,10 +16,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::parts::{Fingerprint, SETS, check_size};
-use super::scratch::Scratch;
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SetSpec, SharedSet,
-    Structure, check_direction, check_point, larger, oracle_of,
+    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SetSpec,
+    SharedSet, Structure, check_direction, check_point, larger, oracle_of,
 };
 use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
@@ -61,7 +60,6 @@ impl MakeSet for Sum {
 pub struct SumSet {
     sets: Vec<SharedSet>,
     geometry: Geometry,
-    ruler: Option<Scratch<(Surroundings, Vec<f64>)>>,
 }
 
 impl SumSet {
@@ -92,15 +90,10 @@ impl SumSet {
                 .reduce(|a, b| a + b),
             strong_convexity: flatness.map(|sum| 1.0 / sum),
         };
-        let mut this = Self {
+        Ok(Self {
             geometry: check_size("sum", "sets", "[…]", geometry)?,
             sets,
-            ruler: None,
-        };
-        if let Some(surroundings) = this.surroundings() {
-            this.ruler = Some(Scratch::new((surroundings, vec![0.0; dim])));
-        }
-        Ok(this)
+        })
     }
 
     /// The sum as one set and its surroundings, if it is that.
@@ -156,14 +149,17 @@ impl Set for SumSet {
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        let mut guard = self.ruler.as_ref()?.take();
-        let (surroundings, away) = &mut *guard;
-        away.copy_from_slice(x);
-        let far = surroundings.away_from_base(away);
+        self.inspector()?(x)
+    }
+
+    fn inspector(&self) -> Option<Inspector> {
+        let (mut surroundings, mut away) = (self.surroundings()?, vec![0.0; self.dim()]);
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);
-        // a point that can't be projected is none
-        Some(far.map_or(f64::NAN, |far| {
-            larger(0.0, far - surroundings.radius) / scale
+        Some(Box::new(move |x| {
+            away.copy_from_slice(x);
+            // NaN where the point can't be projected
+            let far = surroundings.away_from_base(&mut away).unwrap_or(f64::NAN);
+            Some(larger(0.0, far - surroundings.radius) / scale)
         }))
     }
 

@@ -186,3 +186,18 @@ fn the_gauge_is_one_on_the_boundary_and_scales() {
         }
     }
 }
+
+#[test]
+fn an_inspector_says_what_the_set_says_whatever_was_asked_before() {
+    for NamedSet { name, set, .. } in all_sets() {
+        let Some(mut inspect) = set.inspector() else {
+            continue;
+        };
+        for x in feasible_points(&mut rng(8), &*set, 10) {
+            for k in [1.0, 3.0, -0.5] {
+                let x = scaled(&x, k);
+                assert_eq!(inspect(&x), set.violation(&x), "{name}: {x:?}");
+            }
+        }
+    }
+}

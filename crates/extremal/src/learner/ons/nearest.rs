@@ -7,7 +7,9 @@ use super::factor::Factor;
 use super::mixture::Mixture;
 use crate::Result;
 use crate::kernel::{axpy, dot, norm};
-use crate::set::{Atom, CheckedOracle, Oracle, Projection, Set, SharedSet};
+use crate::set::{
+    Atom, CheckedOracle, Inspector, Oracle, Projection, Set, SharedSet, inspector_of,
+};
 
 /// What a projection asks for.
 pub(super) struct Wanted<'a> {
@@ -22,7 +24,7 @@ pub(super) struct Wanted<'a> {
 }
 
 pub(super) struct Nearest {
-    set: SharedSet,
+    inspect: Inspector,
     diameter: f64,
     oracle: CheckedOracle,
     atom: Atom,
@@ -70,7 +72,7 @@ impl Nearest {
             let _ = projection.project(&mut vec![2.0 * set.geometry().norm_bound; dim]);
         }
         Self {
-            set: set.clone(),
+            inspect: inspector_of(set),
             diameter: set.geometry().diameter,
             oracle,
             atom,
@@ -101,7 +103,7 @@ impl Nearest {
     pub(super) fn find(&mut self, wanted: &Wanted<'_>, x: &mut [f64]) -> Result<f64> {
         self.start.copy_from_slice(x);
         axpy(-self.diameter, wanted.way, x);
-        if self.set.violation(x).is_some_and(|v| v <= 0.0) {
+        if (self.inspect)(x).is_some_and(|v| v <= 0.0) {
             return Ok(0.0);
         }
         x.copy_from_slice(&self.start);

@@ -157,7 +157,7 @@ fn main() -> Result<(), Failure> {
             let line_search = OfwLs(known);
             let strongly_convex = ScOfw {
                 lambda: Some(lambda),
-                warm: None,
+                warm: 0.0,
                 gradient_bound: None,
                 start: None,
             };

@@ -84,8 +84,8 @@ fn describe(kind: Kind, entry: &Entry, paint: Paint) -> String {
     let summary = wrap(entry.summary, WIDTH - 4, "    ");
     let mut out = format!("  {}\n    {summary}", paint.bold(entry.name));
     for p in entry.parameters {
-        let key = format!("{}={}", p.name, p.default.unwrap_or(""));
-        field(&mut out, &key, &format!("{} ({})", p.about, p.allowed));
+        let key = format!("{}={}", p.name, p.default().unwrap_or_default());
+        field(&mut out, &key, &format!("{} ({})", p.about, p.kind));
     }
     field(&mut out, "cost", entry.cost);
     field(&mut out, kind.guarantee_label(), entry.guarantee);

@@ -34,8 +34,8 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyList>>
             let parameter = PyDict::new(py);
             parameter.set_item("name", p.name)?;
             parameter.set_item("about", p.about)?;
-            parameter.set_item("default", p.default)?;
-            parameter.set_item("allowed", p.allowed)?;
+            parameter.set_item("default", p.default())?;
+            parameter.set_item("allowed", p.kind.to_string())?;
             parameters.append(parameter)?;
         }
         table.set_item("parameters", parameters)?;

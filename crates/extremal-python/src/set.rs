@@ -313,13 +313,10 @@ pub fn shortened(spec: &str) -> String {
 
 /// The spec that says the dimension itself, where it has a key for it.
 fn with_dim(spec: SetSpec, dim: usize) -> SetSpec {
-    if !spec.entry().parameters.iter().any(|p| p.name == "dim") {
-        return spec;
+    if spec.has_key("dim") {
+        return spec.with("dim", dim).unwrap_or(spec);
     }
-    let text = spec.to_string();
-    let joint = if text.contains(':') { ',' } else { ':' };
-    // one that has it already is not read with another
-    format!("{text}{joint}dim={dim}").parse().unwrap_or(spec)
+    spec
 }
 
 /// The point and the floor of an answer `(v, floor)`, or the point alone.

@@ -59,7 +59,7 @@ pub enum Error {
         /// The value given.
         value: String,
         /// What is allowed.
-        allowed: &'static str,
+        allowed: String,
     },
     /// A parameter that has no default was not given.
     #[error("{owner} needs {name}: {why}")]
@@ -147,13 +147,13 @@ impl Error {
         owner: &'static str,
         name: &'static str,
         value: impl ToString,
-        allowed: &'static str,
+        allowed: impl Into<String>,
     ) -> Self {
         Self::Parameter {
             owner,
             name,
             value: value.to_string(),
-            allowed,
+            allowed: allowed.into(),
         }
     }
 }

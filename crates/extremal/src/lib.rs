@@ -33,6 +33,7 @@ pub mod kernel;
 pub mod learner;
 pub mod loss;
 pub mod pair;
+mod parameter;
 mod range;
 pub mod references;
 mod room;

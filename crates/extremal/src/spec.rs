@@ -3,8 +3,9 @@
 //! names; adding a component is one file and one line there.
 
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+pub use crate::parameter::{Kind, Limits, Parameter};
 use crate::{Error, Result};
 
 /// One registered component, as `extremal list` and the docs show it.
@@ -30,17 +31,11 @@ pub struct Entry {
     pub examples: &'static [&'static str],
 }
 
-/// One key of a spec.
-#[derive(Debug, Clone, Copy)]
-pub struct Parameter {
-    /// The key.
-    pub name: &'static str,
-    /// What it means.
-    pub about: &'static str,
-    /// The value when it is left out; `None` if it must be given or follows from elsewhere.
-    pub default: Option<&'static str>,
-    /// The values allowed.
-    pub allowed: &'static str,
+impl Entry {
+    /// The JSON schema of its specs.
+    fn schema(&self) -> Value {
+        crate::parameter::schema(self.name, self.summary, self.parameters)
+    }
 }
 
 /// What every registered component has.
@@ -172,6 +167,86 @@ pub(crate) fn format<T: Serialize>(spec: &T) -> String {
     }
 }
 
+/// The value of a key that is not the default.
+pub(crate) fn value<T: Serialize>(spec: &T, key: &str) -> Option<String> {
+    let table = serde_json::to_value(spec).ok()?;
+    table.get(key).map(format_value)
+}
+
+/// `spec` with a key set to a value.
+pub(crate) fn with<T: Serialize + DeserializeOwned>(
+    kind: &str,
+    spec: &T,
+    key: &str,
+    value: &str,
+) -> Result<T> {
+    let trouble = |e| Error::Spec(format!("{kind} `{}` with {key}={value}: {e}", format(spec)));
+    let mut table = serde_json::to_value(spec).map_err(trouble)?;
+    table[key] = value_of(kind, value)?;
+    serde_json::from_value(table).map_err(trouble)
+}
+
+/// Errors unless the text begins with the name of an entry; with the nearest one, if one is near.
+pub(crate) fn check_name(kind: &str, text: &str, entries: &[Entry]) -> Result<()> {
+    let name = text.split(':').next().unwrap_or(text).trim();
+    if entries.iter().any(|entry| entry.name == name) {
+        return Ok(());
+    }
+    let near = entries
+        .iter()
+        .map(|entry| (distance(name, entry.name), entry.name))
+        .min();
+    let hint = match near {
+        Some((edits, near)) if edits <= 2 && edits < near.len() => {
+            format!("did you mean `{near}`?")
+        }
+        _ => {
+            let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+            format!("there are {}", names.join(", "))
+        }
+    };
+    Err(Error::Spec(format!("no {kind} `{name}`; {hint}")))
+}
+
+/// How many letters must be added, removed or replaced to make `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut corner = i;
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let replaced = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The JSON schema of all specs: `$defs` has set, loss, learner and stream.
+///
+/// ```
+/// let schema = extremal::spec::schema();
+/// assert!(schema.contains(r#""const": "l2""#));
+/// ```
+pub fn schema() -> String {
+    let kinds = [
+        ("set", crate::set::SetSpec::ENTRIES),
+        ("loss", crate::loss::LossSpec::ENTRIES),
+        ("learner", crate::learner::LearnerSpec::ENTRIES),
+        ("stream", crate::stream::StreamSpec::ENTRIES),
+    ];
+    let all = kinds.map(|(kind, entries)| {
+        let entries: Vec<_> = entries.iter().map(Entry::schema).collect();
+        (kind.to_string(), json!({"oneOf": entries}))
+    });
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": Map::from_iter(all),
+    });
+    format!("{schema:#}")
+}
+
 fn format_table(table: &Map<String, Value>) -> String {
     let name = table.get("name").and_then(Value::as_str).unwrap_or("?");
     let keys: Vec<String> = table
@@ -218,15 +293,41 @@ macro_rules! registry {
                 match self { $(Self::$variant(inner) => inner),* }
             }
 
+            /// Errors unless every key has a value that is allowed.
+            fn check(&self) -> $crate::Result<()> {
+                match self { $(Self::$variant(inner) => inner.check($name)),* }
+            }
+
+            /// Whether it has this key.
+            pub fn has_key(&self, key: &str) -> bool {
+                self.entry().parameters.iter().any(|p| p.name == key)
+            }
+
+            /// The value of a key that is given and is not the default, as specs write it.
+            pub fn value(&self, key: &str) -> Option<String> {
+                $crate::spec::value(self, key)
+            }
+
+            /// The same with another value of a key, `spec.with("horizon", 1000)`.
+            pub fn with(&self, key: &str, value: impl ToString) -> $crate::Result<Self> {
+                $crate::spec::with($kind, self, key, &value.to_string())
+            }
+
             /// This one's entry.
             pub fn entry(&self) -> &'static $crate::spec::Entry {
                 match self { $(Self::$variant(_) => &<$ty as $crate::spec::Described>::ENTRY),* }
             }
         }
 
+        /// A spec within a spec is checked when it is built.
+        impl $crate::parameter::Field for $spec {}
+
         impl std::str::FromStr for $spec {
             type Err = $crate::Error;
-            fn from_str(text: &str) -> $crate::Result<Self> { $crate::spec::parse($kind, text) }
+            fn from_str(text: &str) -> $crate::Result<Self> {
+                $crate::spec::check_name($kind, text, Self::ENTRIES)?;
+                $crate::spec::parse($kind, text)
+            }
         }
 
         impl std::fmt::Display for $spec {

@@ -8,7 +8,6 @@ use extremal::loss::{Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
 use extremal::theory::LossFacts;
-use serde_json::Value;
 
 use super::{Experiment, LearnerConfig, ProblemConfig, ProblemLines, RowsFrom, Source};
 use crate::error::{Error, Result};
@@ -331,37 +330,32 @@ impl Built {
         };
         let lambda = self.objective.strong_convexity();
         let told = self.config.told;
-        let mut table = match serde_json::to_value(spec) {
-            Ok(Value::Object(table)) => table,
-            _ => return Err(extremal::Error::Spec(format!("`{spec}` is no table"))),
-        };
+        let mut full = spec.clone();
         for parameter in spec.entry().parameters {
             let name = parameter.name;
-            if table.get(name).is_some_and(|v| !v.is_null()) {
+            if spec.value(name).is_some() {
                 continue;
             }
             let value = match name {
-                "horizon" if told => horizon.into(),
-                "gradient-bound" if told && gradient.is_finite() => gradient.into(),
-                "lambda" if lambda > 0.0 => lambda.into(),
-                "smoothness" if told && self.smoothness.is_finite() => self.smoothness.into(),
-                "seed" => seed.into(),
+                "horizon" if told => horizon.to_string(),
+                "gradient-bound" if told && gradient.is_finite() => gradient.to_string(),
+                "lambda" if lambda > 0.0 => lambda.to_string(),
+                "smoothness" if told && self.smoothness.is_finite() => self.smoothness.to_string(),
+                "seed" => seed.to_string(),
                 _ => continue,
             };
-            table.insert(name.into(), value);
+            full = full.with(name, value)?;
         }
-        if let Some(key) = learner.tune.as_ref().filter(|_| scale != 1.0) {
-            let default = spec.entry().parameters.iter().find(|p| p.name == key);
-            let default = default.and_then(|p| p.default?.parse::<f64>().ok());
-            let base = table.get(key).and_then(Value::as_f64).or(default);
-            let Some(base) = base else {
-                return Err(extremal::Error::Unsupported(format!(
-                    "{key} has no value to be scaled; give one"
-                )));
-            };
-            table.insert(key.clone(), (base * scale).into());
+        let Some(key) = learner.tune.as_ref().filter(|_| scale != 1.0) else {
+            return Ok(full);
+        };
+        let parameter = spec.entry().parameters.iter().find(|p| p.name == key);
+        let base = full.value(key).or(parameter.and_then(|p| p.default()));
+        match base.and_then(|base| base.parse::<f64>().ok()) {
+            Some(base) => full.with(key, base * scale),
+            None => Err(extremal::Error::Unsupported(format!(
+                "{key} has no value to be scaled; give one"
+            ))),
         }
-        serde_json::from_value(Value::Object(table))
-            .map_err(|e| extremal::Error::Spec(format!("learner `{spec}`: {e}")))
     }
 }

@@ -307,8 +307,6 @@ impl Plan {
     /// The same for the flags that are keys of the learner.
     fn agree_on_learner(&self, asked: &Asked) -> Result<()> {
         let name = self.learner.entry().name;
-        let kept = serde_json::to_value(&self.learner)
-            .map_err(|why| Error::Unsupported(format!("{name}: {why}")))?;
         let flags = [
             ("horizon", asked.horizon.map(|v| v as f64)),
             ("gradient-bound", asked.gradient_bound),
@@ -317,12 +315,13 @@ impl Plan {
         for (key, given) in flags {
             let Some(given) = given else { continue };
             let parameters = self.learner.entry().parameters;
-            if !parameters.iter().any(|parameter| parameter.name == key) {
+            let Some(parameter) = parameters.iter().find(|p| p.name == key) else {
                 return Err(Error::Usage(format!(
                     "--{key} is not for the model's learner, {name}: leave it out, or start anew without -i"
                 )));
-            }
-            if kept[key].as_f64() != Some(given) {
+            };
+            let kept = self.learner.value(key).or(parameter.default());
+            if kept.and_then(|kept| kept.parse().ok()) != Some(given) {
                 return Err(Error::Usage(format!(
                     "--{key} {given} contradicts the model, which was made with {}: leave it out, or start anew without -i",
                     self.learner
@@ -468,37 +467,39 @@ fn start_set(spec: &SetSpec) -> Result<SharedSet> {
 
 /// `--horizon` and its like become keys of the learner's spec.
 fn learner_of(text: &str, asked: &Asked, ridge: f64) -> Result<LearnerSpec> {
-    let name = text.split(':').next().unwrap_or(text);
-    let entry = LearnerSpec::ENTRIES.iter().find(|entry| entry.name == name);
-    let draws = entry.is_some_and(|entry| entry.parameters.iter().any(|p| p.name == "seed"));
-    let mut text = text.to_string();
-    let mut add = |key: &str, value: String| {
-        text.push(if text.contains(':') { ',' } else { ':' });
-        text.push_str(&format!("{key}={value}"));
-    };
-    if let Some(horizon) = asked.horizon {
-        add("horizon", horizon.to_string());
+    let mut spec: LearnerSpec = text.parse().map_err(usage)?;
+    let given = [
+        ("horizon", asked.horizon.map(|t| t.to_string())),
+        (
+            "gradient-bound",
+            asked.gradient_bound.map(|g| g.to_string()),
+        ),
+        ("eta-scale", asked.eta_scale.map(|scale| scale.to_string())),
+        (
+            "seed",
+            asked
+                .seed
+                .map(|seed| seed.to_string())
+                .filter(|_| spec.has_key("seed")),
+        ),
+    ];
+    for (key, value) in given {
+        let Some(value) = value else { continue };
+        if spec.value(key).is_some() {
+            return Err(Error::Usage(format!(
+                "{key} is given twice: by --{key} and in the learner {spec}"
+            )));
+        }
+        spec = spec.with(key, value).map_err(usage)?;
     }
-    if let Some(bound) = asked.gradient_bound {
-        add("gradient-bound", format!("{bound:?}"));
-    }
-    if let Some(scale) = asked.eta_scale {
-        add("eta-scale", format!("{scale:?}"));
-    }
-    if let Some(seed) = asked.seed.filter(|_| draws) {
-        add("seed", seed.to_string());
-    }
-    let spec: LearnerSpec = text.parse().map_err(usage)?;
     // λ is in the loss already: what else could be meant?
-    if let LearnerSpec::ScOfw(sc_ofw) = &spec
-        && sc_ofw.lambda.is_none()
-        && ridge > 0.0
-    {
-        let mut sc_ofw = sc_ofw.clone();
-        sc_ofw.lambda = Some(ridge);
-        return Ok(LearnerSpec::ScOfw(sc_ofw));
+    let needs = spec.build(&start_set(&"l2".parse().map_err(usage)?)?).err();
+    match needs {
+        Some(extremal::Error::Missing { name: "lambda", .. }) if ridge > 0.0 => {
+            spec.with("lambda", ridge).map_err(usage)
+        }
+        _ => Ok(spec),
     }
-    Ok(spec)
 }
 
 /// The cheapest storage that the learner can play in, and the default learner for it.

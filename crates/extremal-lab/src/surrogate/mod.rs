@@ -88,7 +88,7 @@ impl Follower {
                     LearnerSpec::Ofw(_) => (Lemma::Ofw, (horizon as f64).powf(0.75)),
                     _ => (Lemma::OfwLs, (horizon as f64 + 2.0).powf(2.0 / 3.0)),
                 };
-                let scale = known.eta_scale.unwrap_or(1.0);
+                let scale = known.eta_scale;
                 let rule = Rule::Fixed {
                     eta: scale * geometry.diameter / (2.0 * gradient * power),
                     horizon,
@@ -101,7 +101,7 @@ impl Follower {
             LearnerSpec::ScOfw(spec) => {
                 let rule = Rule::Strong {
                     lambda: spec.lambda?,
-                    warm: spec.warm.unwrap_or(0.0),
+                    warm: spec.warm,
                     gradient: spec.gradient_bound,
                 };
                 (rule, &spec.start)

@@ -163,8 +163,8 @@ fn keys(entry: &Entry, out: &mut String) {
     }
     out.push_str("| key | meaning | allowed | default |\n|---|---|---|---|\n");
     for p in entry.parameters {
-        let default = p.default.map_or(String::new(), |d| format!("`{d}`"));
-        let (about, allowed) = (cell(p.about), cell(p.allowed));
+        let default = p.default().map_or(String::new(), |d| format!("`{d}`"));
+        let (about, allowed) = (cell(p.about), cell(&p.kind.to_string()));
         let _ = writeln!(out, "| `{}` | {about} | {allowed} | {default} |", p.name);
     }
     out.push('\n');

@@ -48,33 +48,28 @@ use super::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
 use super::{Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, keys, not_stored};
 use crate::pair::{Accuracy, Gradient, HeldRow, Point, Row};
+use crate::parameter::fields;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{SharedSet, Structure};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
 const NAME: &str = "coin-ftrl";
 
-/// Spec of `coin-ftrl`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct CoinFtrl {
-    /// What both bets start with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stake: Option<f64>,
+fields! {
+    /// Spec of `coin-ftrl`.
+    pub struct CoinFtrl {
+        /// what the bets start with, as a part of the radius; it hardly matters
+        pub stake: f64 = 1.0 / 1024.0 => Kind::SIZE,
+    }
 }
 
 impl Described for CoinFtrl {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "a scaled direction whose length is bet on, with gauge-ftrl behind it; untuned on sparse streams",
-        parameters: &[Parameter {
-            name: "stake",
-            about: "what the bets start with, as a part of the radius; it hardly matters",
-            default: Some("1/1024"),
-            allowed: "a number > 0",
-        }],
+        parameters: Self::PARAMETERS,
         cost: "O(non-zeros) per round, O(d) with a ridge term",
         guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), known in every round; L₁ and L are the first and the largest loss that the bet for the share sees",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
@@ -98,10 +93,9 @@ impl MakeLearner for CoinFtrl {
         if storage == Storage::Sparse {
             return Err(not_stored(NAME, set, storage));
         }
-        let stake = keys::positive(NAME, "stake", self.stake.unwrap_or(1.0 / 1024.0))?;
         // Both storages are the same here; a state belongs to the one it was asked for.
         let state = State {
-            stake,
+            stake: self.stake,
             sums: CoordinateSums::new(set.dim()),
             longest: 0.0,
             spread: 0.0,

@@ -41,9 +41,10 @@ use serde::{Deserialize, Serialize};
 use super::late::{Count, Steps, Weight};
 use super::method::{Revealed, Step};
 use super::staged::{Staged, staged};
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
 
@@ -54,78 +55,33 @@ const NAME: &str = "delayed";
 /// The longest delay: that many gradients are held.
 const LONGEST: u64 = 100_000;
 
-/// Spec of `delayed`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Delayed {
-    /// By how many rounds gradients are held back, or at most.
-    #[serde(default)]
-    pub delay: u64,
-    /// Whether each gradient has a delay of its own, 0 to `delay`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub random: bool,
-    /// Of the random delays.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub seed: u64,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// Factor on η = 1/ω.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
-}
-
-fn is_zero(seed: &u64) -> bool {
-    *seed == 0
+fields! {
+    /// Spec of `delayed`.
+    pub struct Delayed {
+        /// by how many rounds gradients are held back, at most with random
+        pub delay: u64 = 0 => Kind::Whole { low: 0, high: LONGEST },
+        /// whether each gradient has a delay of its own, 0 to delay, all alike likely
+        pub random: bool = false => Kind::Flag,
+        /// of the random delays
+        pub seed: u64 = 0 => Kind::WHOLE,
+        /// the losses' strong convexity λ; left out, losses need only be convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// the number of rounds T; left out, the regulariser grows
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t and T is not used
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Delayed {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "online Frank-Wolfe when gradients come late",
-        parameters: &[
-            Parameter {
-                name: "delay",
-                about: "by how many rounds gradients are held back, at most with random",
-                default: Some("0"),
-                allowed: "a whole number up to 100000",
-            },
-            Parameter {
-                name: "random",
-                about: "whether each gradient has a delay of its own, 0 to delay, all alike likely",
-                default: Some("false"),
-                allowed: "true or false",
-            },
-            Parameter {
-                name: "seed",
-                about: "of the random delays",
-                default: Some("0"),
-                allowed: "a whole number",
-            },
-            Parameter {
-                about: "the losses' strong convexity λ; left out, losses need only be convex",
-                ..keys::LAMBDA
-            },
-            Parameter {
-                about: "the number of rounds T; left out, the regulariser grows",
-                ..keys::HORIZON
-            },
-            Parameter {
-                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t and T is not used",
-                ..keys::GRADIENT_BOUND
-            },
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per gradient that arrives; delay·d numbers held",
         guarantee: "none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) on strongly convex sets, with λ O(T^(2/3) + delay·log T) on any; O(T^(7/9)) on general sets without λ and without a delay",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
@@ -141,8 +97,7 @@ impl Described for Delayed {
 
 impl Delayed {
     pub(super) fn steps(&self, set: &SharedSet) -> Result<Steps> {
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
+        let scale = self.eta_scale;
         let geometry = set.geometry();
         // a single point has no diameter, and needs none
         let diameter = if geometry.diameter > 0.0 {
@@ -152,7 +107,7 @@ impl Delayed {
         };
         let slope = 2.0 / (scale * diameter);
         let weight = match (self.lambda, self.horizon, self.gradient_bound) {
-            (Some(lambda), _, _) => Weight::Lambda(keys::lambda(NAME, lambda)?),
+            (Some(lambda), _, _) => Weight::Lambda(lambda),
             (None, Some(t), Some(g)) => Weight::Fixed(slope * g * (t as f64 + 2.0).powf(2.0 / 3.0)),
             (None, None, Some(g)) => Weight::Growing(slope * g),
             (None, _, None) => Weight::Adaptive(slope),
@@ -163,10 +118,6 @@ impl Delayed {
 
 impl MakeLearner for Delayed {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        if self.delay > LONGEST {
-            let allowed = "a whole number up to 100000";
-            return Err(Error::parameter(NAME, "delay", self.delay, allowed));
-        }
         let rng = ChaCha8Rng::seed_from_u64(self.seed);
         let method = Queue {
             steps: self.steps(set)?,

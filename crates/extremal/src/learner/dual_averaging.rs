@@ -23,53 +23,35 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::projected::{Descent, projected};
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage};
 use crate::Result;
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 
 const NAME: &str = "dual-averaging";
 
-/// Spec of `dual-averaging`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct DualAveraging {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `dual-averaging`.
+    pub struct DualAveraging {
+        /// the number of rounds T; left out, or without G, the step size falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for DualAveraging {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "the regularised leader, projected: a baseline",
-        parameters: &[
-            Parameter {
-                name: "horizon",
-                about: "the number of rounds T; left out, or without G, the step size falls",
-                ..keys::HORIZON
-            },
-            Parameter {
-                name: "gradient-bound",
-                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t",
-                ..keys::GRADIENT_BOUND
-            },
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",
@@ -83,7 +65,6 @@ impl Described for DualAveraging {
 
 impl MakeLearner for DualAveraging {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let falls = match (self.gradient_bound, self.horizon) {
             (Some(bound), Some(t)) => Falls::Not {
                 bound,
@@ -95,7 +76,7 @@ impl MakeLearner for DualAveraging {
         let averaging = Averaging {
             falls,
             diameter: set.geometry().diameter,
-            scale: keys::eta_scale(NAME, self.eta_scale)?,
+            scale: self.eta_scale,
         };
         projected(self, averaging, set, self.start.as_deref(), storage)
     }

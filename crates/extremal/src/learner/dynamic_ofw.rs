@@ -27,42 +27,31 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
 
 const NAME: &str = "dynamic-ofw";
 
-/// Spec of `dynamic-ofw`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct DynamicOfw {
-    /// β.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub smoothness: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `dynamic-ofw`.
+    pub struct DynamicOfw {
+        /// the losses' smoothness β: their gradients are β-Lipschitz
+        pub smoothness: Option<f64> = None => Kind::SIZE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for DynamicOfw {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "one Frank-Wolfe step on each smooth loss, for minimisers that move",
-        parameters: &[
-            Parameter {
-                name: "smoothness",
-                about: "the losses' smoothness β: their gradients are β-Lipschitz",
-                default: None,
-                allowed: "a number > 0",
-            },
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round",
         guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
         reference: "Wan, Zhang & Song, COLT 2023",
@@ -79,7 +68,7 @@ impl MakeLearner for DynamicOfw {
             why: "its step depends on how smooth the losses are",
         };
         keys::need_oracle(NAME, &**set)?;
-        let smoothness = keys::positive(NAME, "smoothness", self.smoothness.ok_or(missing)?)?;
+        let smoothness = self.smoothness.ok_or(missing)?;
         let method = Tracker {
             oracle: CheckedOracle::of(&**set),
             atom: Atom::new(),

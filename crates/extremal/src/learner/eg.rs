@@ -32,46 +32,32 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::schedule::Schedule;
-use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
 const NAME: &str = "eg";
 
-/// Spec of `eg`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Eg {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G, of the entries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entry_bound: Option<f64>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
+fields! {
+    /// Spec of `eg`.
+    pub struct Eg {
+        /// the number of rounds T; left out, or without G, the step size falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' entries; left out, the step size is AdaHedge's
+        pub entry_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+    }
 }
 
 impl Described for Eg {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball",
-        parameters: &[
-            Parameter {
-                about: "the number of rounds T; left out, or without G, the step size falls",
-                ..keys::HORIZON
-            },
-            Parameter {
-                name: "entry-bound",
-                about: "a bound G of the gradients' entries; left out, the step size is AdaHedge's",
-                default: None,
-                allowed: "a number > 0",
-            },
-            keys::ETA_SCALE,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d) exponentials per round, no oracle call",
         guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G, 2τ·G·√(T ln N) with G, 2Δ ≤ √((4 + ln N)Σr²) with nothing",
         reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",
@@ -82,12 +68,8 @@ impl Described for Eg {
 
 impl MakeLearner for Eg {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
-        let horizon = self.horizon.map(|t| keys::horizon(NAME, Some(t)));
-        let horizon = horizon.transpose()?;
-        let entry = self.entry_bound;
-        let entry = entry.map(|g| keys::positive(NAME, "entry-bound", g));
-        let entry = entry.transpose()?;
+        let scale = self.eta_scale;
+        let (horizon, entry) = (self.horizon.map(|t| t as f64), self.entry_bound);
         let corners = Corners::of(set)?;
         let logarithm = corners.count().ln();
         let (schedule, factor) = match (entry, horizon) {
@@ -98,7 +80,6 @@ impl MakeLearner for Eg {
             (Some(bound), None) => (Schedule::Rounds { bound }, scale * logarithm.sqrt()),
             (None, _) => (Schedule::Gradients, scale * logarithm),
         };
-        Known::eta(NAME, factor / schedule.scale(1.0, 1.0))?;
         let method = Exponentiated {
             corners,
             schedule,

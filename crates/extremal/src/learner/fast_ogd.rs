@@ -33,47 +33,33 @@ use serde::{Deserialize, Serialize};
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{FastProjection, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "fast-ogd";
 
-/// Spec of `fast-ogd`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct FastOgd {
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `fast-ogd`.
+    pub struct FastOgd {
+        /// the losses' strong convexity λ; left out, losses count as convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// a bound G of the gradients' ℓ2 norm; left out, the step follows the gradients seen
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for FastOgd {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "gradient descent over h(x) ≤ 0 by a fast, approximate projection",
-        parameters: &[
-            Parameter {
-                about: "the losses' strong convexity λ; left out, losses count as convex",
-                ..keys::LAMBDA
-            },
-            Parameter {
-                about: "a bound G of the gradients' ℓ2 norm; left out, the step follows the gradients seen",
-                ..keys::GRADIENT_BOUND
-            },
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "at most 1 gradient and a few dozen values of h per round, no oracle call",
         guarantee: "sets h(x) ≤ 0 with a smooth h of curvature μ, κ = 1 + 2μD: (κ/2 + 1)·G·D·√T with G, √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖ without, μ·G·D² + κ·G²(1 + ln T)/(2λ) for λ-strongly convex losses",
         reference: "Levy & Krause, AISTATS 2019",
@@ -88,8 +74,8 @@ impl Described for FastOgd {
 
 impl MakeLearner for FastOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let schedule = Schedule::of(NAME, self.lambda, None, self.gradient_bound)?;
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
+        let schedule = Schedule::of(self.lambda, None, self.gradient_bound);
+        let scale = self.eta_scale;
         let mut start = first_decision(set, self.start.as_deref())?;
         if set.smooth().is_none() {
             return Err(keys::cannot_play(

@@ -27,74 +27,41 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
-use super::ospf::{SMOOTHNESS, is_zero};
-use super::perturbed::{self, Constants, Kind, SEED, Told};
-use super::{Learner, MakeLearner, Storage, keys};
+use super::perturbed::{self, Constants, Told};
+use super::{Learner, MakeLearner, Storage};
+use crate::Result;
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result};
+use crate::spec::{Described, Entry, Kind};
 
 const NAME: &str = "fpl";
 
-/// Spec of `fpl`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Fpl {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// β.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub smoothness: Option<f64>,
-    /// m.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub samples: Option<u32>,
-    /// Factor on δ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// Of the generator.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub seed: u64,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `fpl`.
+    pub struct Fpl {
+        /// the number of rounds T; left out, δ falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' smoothness β; left out, losses count as linear
+        pub smoothness: Option<f64> = None => Kind::between(0.0, 1e50),
+        /// how many perturbed leaders m are averaged; left out, 4βR√T/(G√d) where T, G and β are
+        /// given, else 1
+        pub samples: Option<u32> = None => Kind::COUNT,
+        /// factor on the theoretical δ, the inverse of the perturbation's size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the seed of the perturbations
+        pub seed: u64 = 0 => Kind::WHOLE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Fpl {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "follow the perturbed leader, several in every round",
-        parameters: &[
-            Parameter {
-                about: "the number of rounds T; left out, δ falls",
-                ..keys::HORIZON
-            },
-            Parameter {
-                about: "a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen",
-                ..keys::GRADIENT_BOUND
-            },
-            Parameter {
-                about: "the losses' smoothness β; left out, losses count as linear",
-                ..SMOOTHNESS
-            },
-            Parameter {
-                name: "samples",
-                about: "how many perturbed leaders m are averaged; left out, 4βR√T/(G√d) where T, G and β are given, else 1",
-                default: None,
-                allowed: "1 or more",
-            },
-            Parameter {
-                about: "factor on the theoretical δ, the inverse of the perturbation's size",
-                ..keys::ETA_SCALE
-            },
-            SEED,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "m oracle calls and O(md) per round",
         guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
         reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",
@@ -109,9 +76,6 @@ impl Described for Fpl {
 
 impl MakeLearner for Fpl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        if self.samples == Some(0) {
-            return Err(Error::parameter(NAME, "samples", 0, "1 or more"));
-        }
         let told = Told {
             horizon: self.horizon,
             gradient: self.gradient_bound,
@@ -137,7 +101,7 @@ impl EveryRound {
     }
 }
 
-impl Kind for EveryRound {
+impl perturbed::Kind for EveryRound {
     const NAME: &'static str = NAME;
 
     fn block(&self, constants: &Constants, _t: u64, _largest: f64) -> (u64, u32) {

@@ -30,36 +30,29 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
 const NAME: &str = "ftl";
 
-/// Spec of `ftl`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ftl {
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `ftl`.
+    pub struct Ftl {
+        /// the losses' strong convexity λ; left out, losses count as linear
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Ftl {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "follow the leader: what would have been best so far",
-        parameters: &[
-            Parameter {
-                about: "the losses' strong convexity λ; left out, losses count as linear",
-                ..keys::LAMBDA
-            },
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call, or with λ 1 projection, and O(d) per round",
         guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
@@ -76,7 +69,6 @@ impl MakeLearner for Ftl {
                 Leader::Vertex(CheckedOracle::of(&**set), Atom::new())
             }
             Some(lambda) => {
-                let lambda = keys::lambda(NAME, lambda)?;
                 let projection = set
                     .projection()
                     .ok_or_else(|| keys::cannot_play(NAME, &**set, "a projection, with lambda"))?;

@@ -39,66 +39,44 @@ use serde::{Deserialize, Serialize};
 use super::rule::{Facts, Rule, stored};
 use super::{Certificate, Learner, Level, MakeLearner, Seen, Storage, keys};
 use crate::pair::{Accuracy, Motion, Probe, Update};
+use crate::parameter::{choices, fields};
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "gauge-ftrl";
 
-/// How β is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Balance {
-    /// (C) It balances itself; nothing is needed.
-    #[default]
-    Own,
-    /// (A) Fixed; T and G are needed.
-    Fixed,
-    /// (B) From the gradients so far; G is needed.
-    Adagrad,
+choices! {
+    /// How β is chosen.
+    pub enum Balance {
+        /// it balances itself, and needs nothing
+        Own = "own",
+        /// needs T and G
+        Fixed = "fixed",
+        /// from the gradients so far; needs G
+        Adagrad = "adagrad",
+    }
 }
 
-/// Spec of `gauge-ftrl`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GaugeFtrl {
-    /// How β is chosen.
-    #[serde(default)]
-    pub balance: Balance,
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
+fields! {
+    /// Spec of `gauge-ftrl`.
+    pub struct GaugeFtrl {
+        /// how β is chosen
+        pub balance: Balance = Balance::Own => Balance::KIND,
+        /// the number of rounds T, for balance=fixed
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm, for fixed and adagrad
+        pub gradient_bound: Option<f64> = None => Kind::POSITIVE,
+    }
 }
 
 impl Described for GaugeFtrl {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "follow the leader, pulled in by the set's gauge: √T with one oracle call",
-        parameters: &[
-            Parameter {
-                name: "balance",
-                about: "how β is chosen",
-                default: Some("own"),
-                allowed: "own (needs nothing), fixed (needs T and G), adagrad (needs G)",
-            },
-            Parameter {
-                name: "horizon",
-                about: "the number of rounds T, for balance=fixed",
-                default: None,
-                allowed: "1 or more",
-            },
-            Parameter {
-                name: "gradient-bound",
-                about: "a bound G of the gradients' ℓ2 norm, for fixed and adagrad",
-                default: None,
-                allowed: "a number > 0",
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
         reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after Abernethy et al., COLT 2008) from ℓ2 balls to sets with a smooth squared support function (compare Molinaro 2020); related: Jiang et al., arXiv:2602.08232, and Mhammedi, arXiv:2205.11470",
@@ -120,7 +98,6 @@ impl Described for GaugeFtrl {
 
 impl MakeLearner for GaugeFtrl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
         let needs = "a curved set (l2, lp, or one with a strong-convexity constant)";
         let curvature = set.curvature();
         let curvature = curvature.ok_or_else(|| keys::cannot_play(NAME, &**set, needs))?;

@@ -32,30 +32,29 @@ use serde::{Deserialize, Serialize};
 use super::method::{Method, Revealed, Step, acting};
 use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
-use crate::spec::{Described, Entry};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
 const NAME: &str = "gauge-wrapper";
 
-/// Spec of `gauge-wrapper`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GaugeWrapper {
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `gauge-wrapper`.
+    pub struct GaugeWrapper {
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for GaugeWrapper {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "gradient descent with the set's gauge in place of a projection",
-        parameters: &[keys::ETA_SCALE, keys::START],
+        parameters: Self::PARAMETERS,
         cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
         guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
         reference: "Mhammedi, COLT 2022",
@@ -66,7 +65,7 @@ impl Described for GaugeWrapper {
 
 impl MakeLearner for GaugeWrapper {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
+        let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let method = GaugeDescent {
             set: set.clone(),

@@ -39,87 +39,52 @@ use super::method::{Revealed, Step, first_decision};
 use super::staged::{Staged, staged};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::{choices, fields};
 use crate::set::{Minimum, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "lloo";
 
-/// How the local oracle knows of what a decision is mixed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OracleKind {
-    /// By its entries.
-    Simplex,
-    /// It keeps the vertices and their weights.
-    ActiveSet,
+choices! {
+    /// How the local oracle knows of what a decision is mixed.
+    pub enum OracleKind {
+        /// by its entries, on simplices only
+        Simplex = "simplex",
+        /// by the vertices, which are kept with their weights
+        ActiveSet = "active-set",
+    }
 }
 
-/// Spec of `lloo`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Lloo {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// ρ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rho: Option<f64>,
-    /// The local oracle; left out, what the set allows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub oracle: Option<OracleKind>,
-    /// Factor on η = 1/w.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `lloo`.
+    pub struct Lloo {
+        /// the number of rounds T; left out, or without G, the regulariser grows
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, the regulariser is dual averaging's and
+        /// grows with √(Σ‖g‖²)
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// how much further than asked the local oracle may look: D over the facial distance; what
+        /// is known of the set if left out
+        pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
+        /// whether decisions are mixed of their entries, or of vertices that are kept; simplex
+        /// where it can be, if left out
+        pub oracle: Option<OracleKind> = None => OracleKind::KIND,
+        /// factor on the theoretical step size 1/w; not with λ
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Lloo {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "local linear optimisation: the regularised leader on polytopes",
-        parameters: &[
-            Parameter {
-                name: "horizon",
-                about: "the number of rounds T; left out, or without G, the regulariser grows",
-                ..keys::HORIZON
-            },
-            Parameter {
-                name: "gradient-bound",
-                about: "a bound G of the gradients' ℓ2 norm; left out, the regulariser is dual averaging's and grows with √(Σ‖g‖²)",
-                ..keys::GRADIENT_BOUND
-            },
-            Parameter {
-                about: "the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex",
-                ..keys::LAMBDA
-            },
-            Parameter {
-                name: "rho",
-                about: "how much further than asked the local oracle may look: D over the facial distance",
-                default: None,
-                allowed: "1 to 1e50; what is known of the set if left out",
-            },
-            Parameter {
-                name: "oracle",
-                about: "whether decisions are mixed of their entries, or of vertices that are kept",
-                default: None,
-                allowed: "simplex (simplices only), active-set; simplex where it can be, if left out",
-            },
-            Parameter {
-                about: "factor on the theoretical step size 1/w; not with λ",
-                ..keys::ETA_SCALE
-            },
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call per round; O(d log d) on simplices; elsewhere O(d) per vertex kept, of which there are 2(d + 1) at most, and O(d²) to keep it so",
         guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 instead of 2 with G; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
@@ -137,17 +102,14 @@ impl MakeLearner for Lloo {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::need_oracle(NAME, &**set)?;
         let (rho, proven) = self.rho(set)?;
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
+        let scale = self.eta_scale;
         let aim = match (self.lambda, self.gradient_bound, self.horizon) {
-            (Some(_), ..) if self.eta_scale.is_some() => {
+            (Some(_), ..) if self.eta_scale != 1.0 => {
                 return Err(Error::Unsupported(
                     "lloo with lambda has no step size that eta-scale could be a factor of".into(),
                 ));
             }
-            (Some(lambda), ..) => Aim::Strong {
-                lambda: keys::lambda(NAME, lambda)?,
-            },
+            (Some(lambda), ..) => Aim::Strong { lambda },
             (None, Some(bound), Some(t)) => Aim::Fixed {
                 bound,
                 horizon: t as f64,
@@ -218,9 +180,6 @@ impl Lloo {
             };
             return known.map(|rho| (rho, true)).ok_or(missing);
         };
-        if !(1.0..=1e50).contains(&given) {
-            return Err(Error::parameter(NAME, "rho", given, "1 to 1e50"));
-        }
         Ok((given, known.is_some_and(|known| given >= known)))
     }
 }

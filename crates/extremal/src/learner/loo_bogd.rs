@@ -46,73 +46,42 @@ use serde::{Deserialize, Serialize};
 use super::cip::{Cip, or_zero};
 use super::method::{Revealed, Step, first_decision};
 use super::staged::{Staged, staged};
-use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
 const NAME: &str = "loo-bogd";
 
-/// Spec of `loo-bogd`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct LooBogd {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// ε/R².
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<f64>,
-    /// K.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub block: Option<u64>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `loo-bogd`.
+    pub struct LooBogd {
+        /// the number of rounds T; left out, blocks grow and ε falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; with T it fixes η, with λ it is for ε
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' strong convexity λ; left out, losses need only be convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// ε/R²: the decision and the point that descends are √(3ε) apart at most; 0.05 is a
+        /// practical value; 60/√T if left out, with λ 130(4G/(λtR))^(2/3)
+        pub tolerance: Option<f64> = None => Kind::POSITIVE,
+        /// for how many rounds K a decision is played; √T/2 is a practical value; 5√T if left out,
+        /// without T or with λ √t
+        pub block: Option<u64> = None => Kind::COUNT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for LooBogd {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "gradient descent near the set, in blocks: far fewer oracle calls than rounds",
-        parameters: &[
-            Parameter {
-                about: "the number of rounds T; left out, blocks grow and ε falls",
-                ..keys::HORIZON
-            },
-            Parameter {
-                about: "a bound G of the gradients' ℓ2 norm; with T it fixes η, with λ it is for ε",
-                ..keys::GRADIENT_BOUND
-            },
-            Parameter {
-                about: "the losses' strong convexity λ; left out, losses need only be convex",
-                ..keys::LAMBDA
-            },
-            Parameter {
-                name: "tolerance",
-                about: "ε/R²: the decision and the point that descends are √(3ε) apart at most; 0.05 is a practical value",
-                default: None,
-                allowed: "a number > 0; 60/√T if left out, with λ 130(4G/(λtR))^(2/3)",
-            },
-            Parameter {
-                name: "block",
-                about: "for how many rounds K a decision is played; √T/2 is a practical value",
-                default: None,
-                allowed: "1 or more; 5√T if left out, without T or with λ √t",
-            },
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d) per round; per block of K rounds 1 oracle call or a few, ⌈27R²/ε − 2⌉ at most",
         guarantee: "any set, convex losses, on every stretch of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without, or for λ-strongly convex losses, what follows from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
@@ -128,15 +97,7 @@ impl Described for LooBogd {
 
 impl MakeLearner for LooBogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let tolerance = self.tolerance;
-        let tolerance = tolerance.map(|e| keys::positive(NAME, "tolerance", e));
-        let tolerance = tolerance.transpose()?;
-        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
-        if self.block == Some(0) {
-            return Err(Error::parameter(NAME, "block", 0, "1 or more"));
-        }
+        let (lambda, scale) = (self.lambda, self.eta_scale);
         keys::need_oracle(NAME, &**set)?;
         let cip = Cip::new(&**set);
         let (radius, horizon) = (cip.radius(), self.horizon.map(|t| t as f64));
@@ -144,7 +105,7 @@ impl MakeLearner for LooBogd {
         let pace = match (lambda, horizon, self.gradient_bound) {
             (Some(lambda), _, _) => Pace::StronglyConvex { lambda },
             (None, Some(t), Some(g)) => {
-                let eta = Known::eta(NAME, scale * (radius / (g * t.powf(0.75))))?;
+                let eta = scale * (radius / (g * t.powf(0.75)));
                 Pace::Fixed { eta, gradient: g }
             }
             _ => Pace::Adaptive,
@@ -154,7 +115,7 @@ impl MakeLearner for LooBogd {
             diameter: set.geometry().diameter,
             pace,
             scale,
-            tolerance: tolerance.or(known.map(|t| 60.0 / t.sqrt())),
+            tolerance: self.tolerance.or(known.map(|t| 60.0 / t.sqrt())),
             block: self.block.or(known.map(|t| (5.0 * t.sqrt()).ceil() as u64)),
             gradient: self.gradient_bound,
             next: State::new(&x),

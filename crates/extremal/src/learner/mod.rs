@@ -98,6 +98,7 @@ impl LearnerSpec {
 
     /// The learner on a set, its decision stored as asked.
     pub fn build_stored(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        self.check()?;
         self.inner().make(set, storage)
     }
 }

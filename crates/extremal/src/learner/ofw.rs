@@ -24,27 +24,26 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::rule::{Facts, Rule, stored};
 use super::step_size::{Clock, Family, StepSize};
 use super::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::Result;
 use crate::pair::{Motion, Probe, Update};
+use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee, Restarted};
 
-/// Spec of `ofw`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Ofw(pub Known);
+fields! {
+    /// Spec of `ofw`.
+    pub struct Ofw(pub Known);
+}
 
 impl Described for Ofw {
     const ENTRY: Entry = Entry {
         name: "ofw",
         summary: "online Frank-Wolfe with decaying steps",
-        parameters: Known::PARAMETERS,
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",

@@ -37,65 +37,45 @@
 use serde::{Deserialize, Serialize};
 
 use super::rule::{Facts, Rule, stored};
-use super::{Learner, MakeLearner, Seen, Storage, keys, not_stored};
+use super::{Learner, MakeLearner, Seen, Storage, not_stored};
+use crate::Result;
 use crate::pair::{Motion, Probe, Update};
-use crate::range::SETS;
+use crate::parameter::{choices, fields};
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result};
 
 const NAME: &str = "ofw-free";
 
-/// Where the curvature of a round comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Growth {
-    /// From what the steps gain.
-    #[default]
-    Own,
-    /// From the gradients' norms.
-    Steady,
+choices! {
+    /// Where the curvature of a round comes from.
+    pub enum Growth {
+        /// what the steps gain
+        Own = "own",
+        /// the gradients' norms; no guarantee, a base for hedge
+        Steady = "steady",
+    }
 }
 
-/// Spec of `ofw-free`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct OfwFree {
-    /// Where the curvature comes from.
-    #[serde(default)]
-    pub growth: Growth,
-    /// λ, 0 if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `ofw-free`.
+    pub struct OfwFree {
+        /// where the surrogate's curvature comes from
+        pub growth: Growth = Growth::Own => Growth::KIND,
+        /// the losses' strong convexity λ; 0 if left out
+        pub lambda: Option<f64> = None => Kind::between(0.0, 1e50),
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for OfwFree {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "online Frank-Wolfe with line search that needs neither T nor G",
-        parameters: &[
-            Parameter {
-                name: "growth",
-                about: "where the surrogate's curvature comes from",
-                default: Some("own"),
-                allowed: "own (what the steps gain), steady (the gradients' norms; no guarantee, a base for hedge)",
-            },
-            Parameter {
-                name: "lambda",
-                about: "the losses' strong convexity λ",
-                default: Some("0"),
-                allowed: "a number from 0 to 1e50",
-            },
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros + support) on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",
@@ -107,15 +87,11 @@ impl Described for OfwFree {
 impl OfwFree {
     /// The rule alone, for a [`Pair`](crate::pair::Pair) of your own: see [`Rule`].
     pub fn rule(&self) -> Result<impl Rule + use<>> {
-        let lambda = self.lambda.unwrap_or(0.0);
-        if !(0.0..=*SETS.end()).contains(&lambda) {
-            let allowed = "a number between 0 and 1e50";
-            return Err(Error::parameter(NAME, "lambda", lambda, allowed));
-        }
+        self.check(NAME)?;
         Ok(FreeRule {
             growth: self.growth,
-            lambda,
-            scale: keys::eta_scale(NAME, self.eta_scale)?,
+            lambda: self.lambda.unwrap_or(0.0),
+            scale: self.eta_scale,
         })
     }
 }

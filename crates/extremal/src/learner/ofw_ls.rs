@@ -25,27 +25,26 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::rule::{Facts, Rule, stored};
 use super::step_size::{Clock, Family, StepSize};
 use super::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::Result;
 use crate::pair::{Motion, Probe, Update};
+use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee, Restarted};
 
-/// Spec of `ofw-ls`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct OfwLs(pub Known);
+fields! {
+    /// Spec of `ofw-ls`.
+    pub struct OfwLs(pub Known);
+}
 
 impl Described for OfwLs {
     const ENTRY: Entry = Entry {
         name: "ofw-ls",
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
-        parameters: Known::PARAMETERS,
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",

@@ -26,27 +26,26 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::rule::{Facts, Rule, stored};
 use super::step_size::{Clock, Family, StepSize};
 use super::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::Result;
 use crate::pair::{Motion, Probe, Update};
+use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
 use crate::theory::{self, Guarantee, Restarted};
 
-/// Spec of `ofw-weibel`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct OfwWeibel(pub Known);
+fields! {
+    /// Spec of `ofw-weibel`.
+    pub struct OfwWeibel(pub Known);
+}
 
 impl Described for OfwWeibel {
     const ENTRY: Entry = Entry {
         name: "ofw-weibel",
         summary: "online Frank-Wolfe with tuned constants and a constant step",
-        parameters: Known::PARAMETERS,
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; the first one's sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser adapts (G unknown)",
         reference: "Weibel, Gaillard, Koolen & Taylor, AISTATS 2026",

@@ -19,75 +19,52 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::projected::{Descent, projected};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::{choices, fields};
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "ogd";
 
-/// How the step size falls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Schedule {
-    /// D/(G√t).
-    Convex,
-    /// 1/(λ(t + b)).
-    StronglyConvex,
-    /// D/√(2Σ‖g‖²).
-    Adagrad,
+choices! {
+    /// How the step size falls.
+    pub enum Schedule {
+        /// D/(G√t); needs G
+        Convex = "convex",
+        /// 1/(λ(t + b)); needs λ
+        StronglyConvex = "strongly-convex",
+        /// D/√(2Σ‖g‖²)
+        Adagrad = "adagrad",
+    }
 }
 
-/// Spec of `ogd`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Ogd {
-    /// How the step size falls; left out, what the other keys allow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// b, in rounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<f64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `ogd`.
+    pub struct Ogd {
+        /// how the step size falls; what the other keys allow if left out
+        pub schedule: Option<Schedule> = None => Schedule::KIND,
+        /// the losses' strong convexity λ
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// number b of rounds in the step 1/(λ(t+b)): a larger b makes the first steps smaller;
+        /// with schedule=strongly-convex alone
+        pub offset: f64 = 0.0 => Kind::NOT_NEGATIVE,
+        /// a bound G of the gradients' ℓ2 norm
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Ogd {
     const ENTRY: Entry = Entry {
         name: "ogd",
         summary: "projected online gradient descent, the baseline",
-        parameters: &[
-            Parameter {
-                name: "schedule",
-                about: "how the step size falls",
-                default: None,
-                allowed: "convex (needs G), strongly-convex (needs λ), adagrad; what the other keys allow if left out",
-            },
-            keys::LAMBDA,
-            Parameter {
-                name: "offset",
-                about: "number b of rounds in the step 1/(λ(t+b)): a larger b makes the first steps smaller",
-                default: Some("0"),
-                allowed: "a number ≥ 0, with schedule=strongly-convex alone",
-            },
-            keys::GRADIENT_BOUND,
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: (3/2)·G·D·√T, G²(1+ln T)/(2λ) for λ-strongly convex losses, √2·D·√(Σ‖g‖²)",
         reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",
@@ -114,11 +91,9 @@ impl MakeLearner for Ogd {
 
 impl Ogd {
     fn descent(&self, diameter: f64) -> Result<GradientDescent> {
-        keys::check_unneeded(NAME, None, self.gradient_bound)?;
-        let lambda = self.lambda.map(|l| keys::lambda(NAME, l)).transpose()?;
         let schedule = self
             .schedule
-            .unwrap_or(match (lambda, self.gradient_bound) {
+            .unwrap_or(match (self.lambda, self.gradient_bound) {
                 (Some(_), _) => Schedule::StronglyConvex,
                 (None, Some(_)) => Schedule::Convex,
                 (None, None) => Schedule::Adagrad,
@@ -128,20 +103,15 @@ impl Ogd {
             name: "lambda",
             why: "schedule=strongly-convex has the step 1/(λ(t+b))",
         };
-        let offset = self.offset.unwrap_or(0.0);
-        if !(offset >= 0.0 && offset.is_finite()) {
-            let allowed = "a finite number ≥ 0";
-            return Err(Error::parameter(NAME, "offset", offset, allowed));
-        }
-        if self.offset.is_some() && schedule != Schedule::StronglyConvex {
+        if self.offset != 0.0 && schedule != Schedule::StronglyConvex {
             let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
-            return Err(Error::parameter(NAME, "offset", offset, allowed));
+            return Err(Error::parameter(NAME, "offset", self.offset, allowed));
         }
         Ok(GradientDescent {
             schedule,
-            offset,
+            offset: self.offset,
             lambda: match schedule {
-                Schedule::StronglyConvex => lambda.ok_or(lambda_missing)?,
+                Schedule::StronglyConvex => self.lambda.ok_or(lambda_missing)?,
                 _ => 0.0,
             },
             gradient: match schedule {
@@ -149,7 +119,7 @@ impl Ogd {
                 _ => 0.0,
             },
             diameter,
-            scale: keys::eta_scale(NAME, self.eta_scale)?,
+            scale: self.eta_scale,
         })
     }
 }

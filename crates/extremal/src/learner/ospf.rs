@@ -28,72 +28,38 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
-use super::perturbed::{self, Constants, Kind, SEED, Told};
-use super::{Learner, MakeLearner, Storage, keys};
+use super::perturbed::{self, Constants, Told};
+use super::{Learner, MakeLearner, Storage};
 use crate::Result;
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 
 const NAME: &str = "ospf";
 
-/// Spec of `ospf`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Ospf {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// β.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub smoothness: Option<f64>,
-    /// Factor on δ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// Of the generator.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub seed: u64,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `ospf`.
+    pub struct Ospf {
+        /// the number of rounds T; left out, blocks grow and δ falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' smoothness β, 0 for linear ones
+        pub smoothness: Option<f64> = None => Kind::between(0.0, 1e50),
+        /// factor on the theoretical δ, the inverse of the perturbation's size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the seed of the perturbations
+        pub seed: u64 = 0 => Kind::WHOLE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
-
-pub(super) fn is_zero(seed: &u64) -> bool {
-    *seed == 0
-}
-
-pub(super) const SMOOTHNESS: Parameter = Parameter {
-    name: "smoothness",
-    about: "the losses' smoothness β, 0 for linear ones",
-    default: None,
-    allowed: "a number ≥ 0",
-};
 
 impl Described for Ospf {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "the perturbed leader in blocks, for smooth losses",
-        parameters: &[
-            Parameter {
-                about: "the number of rounds T; left out, blocks grow and δ falls",
-                ..keys::HORIZON
-            },
-            Parameter {
-                about: "a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen",
-                ..keys::GRADIENT_BOUND
-            },
-            SMOOTHNESS,
-            Parameter {
-                about: "factor on the theoretical δ, the inverse of the perturbation's size",
-                ..keys::ETA_SCALE
-            },
-            SEED,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call per round on average, k at once after every k rounds, and O(d) per round and call",
         guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dTk) + k·G·D + min(β·R²·T/k, G·R·T/√k)",
         reference: "Hazan & Minasyan, COLT 2020",
@@ -122,7 +88,7 @@ impl MakeLearner for Ospf {
 
 struct Blocks;
 
-impl Kind for Blocks {
+impl perturbed::Kind for Blocks {
     const NAME: &'static str = NAME;
 
     fn block(&self, constants: &Constants, t: u64, largest: f64) -> (u64, u32) {

@@ -32,68 +32,37 @@ use super::method::{Revealed, Step, first_decision};
 use super::staged::{Staged, staged};
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::Guarantee;
 use crate::{Error, Result};
 
 const NAME: &str = "pairwise";
 
-/// Spec of `pairwise`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Pairwise {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// Steps per round.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `pairwise`.
+    pub struct Pairwise {
+        /// the number of rounds T; left out, or without G, the step size falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// how many steps to take per round
+        pub steps: u32 = 1 => Kind::Whole { low: 1, high: 1000 },
+        /// factor on dual averaging's step size; not with λ
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Pairwise {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "pairwise steps near the regularised leader, on polytopes of corners",
-        parameters: &[
-            Parameter {
-                name: "horizon",
-                about: "the number of rounds T; left out, or without G, the step size falls",
-                ..keys::HORIZON
-            },
-            Parameter {
-                name: "gradient-bound",
-                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t",
-                ..keys::GRADIENT_BOUND
-            },
-            Parameter {
-                about: "the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex",
-                ..keys::LAMBDA
-            },
-            Parameter {
-                name: "steps",
-                about: "how many steps to take per round",
-                default: Some("1"),
-                allowed: "1 to 1000",
-            },
-            Parameter {
-                about: "factor on dual averaging's step size; not with λ",
-                ..keys::ETA_SCALE
-            },
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "2 oracle calls and O(d) per step",
         guarantee: "none is known",
         reference: "Garber & Meshi, NeurIPS 2016",
@@ -112,22 +81,15 @@ impl MakeLearner for Pairwise {
             ));
         };
         keys::need_oracle(NAME, &**set)?;
-        keys::check_unneeded(NAME, self.horizon, self.gradient_bound)?;
-        let steps = self.steps.unwrap_or(1);
-        if !(1..=1000).contains(&steps) {
-            return Err(Error::parameter(NAME, "steps", steps, "1 to 1000"));
-        }
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
+        let scale = self.eta_scale;
         let aim = match (self.lambda, self.gradient_bound, self.horizon) {
-            (Some(_), ..) if self.eta_scale.is_some() => {
+            (Some(_), ..) if self.eta_scale != 1.0 => {
                 return Err(Error::Unsupported(
                     "pairwise with lambda has no step size that eta-scale could be a factor of"
                         .into(),
                 ));
             }
-            (Some(lambda), ..) => Aim::Strong {
-                lambda: keys::lambda(NAME, lambda)?,
-            },
+            (Some(lambda), ..) => Aim::Strong { lambda },
             (None, Some(bound), Some(t)) => Aim::Fixed {
                 root: bound * (t as f64).sqrt() / scale,
             },
@@ -145,7 +107,7 @@ impl MakeLearner for Pairwise {
         let zeros = vec![0.0; set.dim()];
         let method = Pairs {
             aim,
-            steps,
+            steps: self.steps,
             lower,
             upper,
             diameter,

@@ -10,16 +10,8 @@ use super::schedule::Schedule;
 use super::{Learner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Described;
-use crate::spec::Parameter;
 use crate::theory::{self, Guarantee, Losses};
 use crate::{Error, Result, kernel};
-
-pub(super) const SEED: Parameter = Parameter {
-    name: "seed",
-    about: "the seed of the perturbations",
-    default: Some("0"),
-    allowed: "a whole number",
-};
 
 /// What tells `ospf` and `fpl` apart.
 pub(super) trait Kind: Send + Sync + 'static {
@@ -37,7 +29,7 @@ pub(super) struct Told<'a> {
     pub horizon: Option<u64>,
     pub gradient: Option<f64>,
     pub smoothness: Option<f64>,
-    pub eta_scale: Option<f64>,
+    pub eta_scale: f64,
     pub seed: u64,
     pub start: Option<&'a [f64]>,
 }
@@ -57,23 +49,18 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    fn new(name: &'static str, told: &Told<'_>, set: &SharedSet, centre: &[f64]) -> Result<Self> {
-        keys::check_unneeded(name, told.horizon, told.gradient)?;
-        if let Some(beta) = told.smoothness.filter(|b| !(*b >= 0.0 && b.is_finite())) {
-            let allowed = "a finite number ≥ 0";
-            return Err(Error::parameter(name, "smoothness", beta, allowed));
-        }
+    fn new(told: &Told<'_>, set: &SharedSet, centre: &[f64]) -> Self {
         let geometry = set.geometry();
         let reach = geometry.norm_bound + kernel::norm(centre);
-        Ok(Self {
+        Self {
             horizon: told.horizon,
             gradient: told.gradient,
             smoothness: told.smoothness,
             reach: reach.min(geometry.diameter),
             dim: set.dim() as f64,
             diameter: geometry.diameter,
-            scale: keys::eta_scale(name, told.eta_scale)?,
-        })
+            scale: told.eta_scale,
+        }
     }
 
     /// 4βR/(G√d), by which blocks and samples grow with the smoothness; `None` before there is a
@@ -100,8 +87,8 @@ pub(super) fn make<S: Described + Serialize, K: Kind>(
     keys::need_oracle(K::NAME, &**set)?;
     let mut centre = vec![0.0; set.dim()];
     set.centre(&mut centre);
-    let constants = Constants::new(K::NAME, told, set, &centre)?;
-    let schedule = Schedule::of(K::NAME, None, told.horizon, told.gradient)?;
+    let constants = Constants::new(told, set, &centre);
+    let schedule = Schedule::of(None, told.horizon, told.gradient);
     let fixed = match schedule {
         Schedule::Fixed { .. } => {
             let (length, samples) = kind.block(&constants, 0, 0.0);

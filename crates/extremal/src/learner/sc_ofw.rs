@@ -25,52 +25,34 @@
 use serde::{Deserialize, Serialize};
 
 use super::rule::{Facts, Rule, stored};
-use super::{Certificate, Learner, Level, MakeLearner, Seen, Storage, keys};
+use super::{Certificate, Learner, Level, MakeLearner, Seen, Storage};
 use crate::pair::{Accuracy, Motion, Probe, Update};
+use crate::parameter::fields;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
-/// Spec of `sc-ofw`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ScOfw {
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// T₀.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warm: Option<f64>,
-    /// G, for the bound alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `sc-ofw`.
+    pub struct ScOfw {
+        /// the losses' strong convexity λ
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// weight T₀ of a first regulariser
+        pub warm: f64 = 0.0 => Kind::between(0.0, 1e50),
+        /// a bound G, for the theorem's curve alone; the largest gradient seen if left out
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for ScOfw {
     const ENTRY: Entry = Entry {
         name: "sc-ofw",
         summary: "online Frank-Wolfe for strongly convex losses, the paper's Algorithm 2",
-        parameters: &[
-            keys::LAMBDA,
-            Parameter {
-                name: "warm",
-                about: "weight T₀ of a first regulariser",
-                default: Some("0"),
-                allowed: "a number ≥ 0",
-            },
-            Parameter {
-                name: "gradient-bound",
-                about: "a bound G, for the theorem's curve alone",
-                default: None,
-                allowed: "a number > 0; the largest gradient seen if left out",
-            },
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, λ from a ridge term, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any",
         reference: "Wan & Zhang, AAAI 2021, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021",
@@ -82,25 +64,16 @@ impl Described for ScOfw {
 impl ScOfw {
     /// The rule alone, for a [`Pair`](crate::pair::Pair) of your own: see [`Rule`].
     pub fn rule(&self) -> Result<impl Rule + use<>> {
+        self.check("sc-ofw")?;
         let lambda = self.lambda.ok_or(Error::Missing {
             owner: "sc-ofw",
             name: "lambda",
             why: "its surrogate is built from the losses' strong convexity",
         })?;
-        let lambda = keys::lambda("sc-ofw", lambda)?;
-        let warm = self.warm.unwrap_or(0.0);
-        if !(warm >= 0.0 && warm.is_finite()) {
-            let allowed = "a finite number ≥ 0";
-            return Err(Error::parameter("sc-ofw", "warm", warm, allowed));
-        }
-        let gradient = self
-            .gradient_bound
-            .map(|g| keys::bound("sc-ofw", Some(g)))
-            .transpose()?;
         Ok(StronglyConvexOfw {
             lambda,
-            warm,
-            gradient,
+            warm: self.warm,
+            gradient: self.gradient_bound,
         })
     }
 }

@@ -1,8 +1,5 @@
 //! Step sizes from what is known of the losses: T, G and λ.
 
-use super::keys;
-use crate::Result;
-
 /// What is known, and with it how the step size falls.
 ///
 /// η_t is a factor of the algorithm over G√T, over what stands for it where T or G is not known,
@@ -20,26 +17,17 @@ pub(super) enum Schedule {
 }
 
 impl Schedule {
-    /// The schedule for what is known; λ decides where it is given. Values out of range are errors
-    /// even where they are not used.
-    pub fn of(
-        owner: &'static str,
-        lambda: Option<f64>,
-        horizon: Option<u64>,
-        bound: Option<f64>,
-    ) -> Result<Self> {
-        keys::check_unneeded(owner, horizon, bound)?;
-        Ok(match (lambda, bound, horizon) {
-            (Some(lambda), ..) => Self::Strong {
-                lambda: keys::lambda(owner, lambda)?,
-            },
+    /// The schedule for what is known; λ decides where it is given.
+    pub fn of(lambda: Option<f64>, horizon: Option<u64>, bound: Option<f64>) -> Self {
+        match (lambda, bound, horizon) {
+            (Some(lambda), ..) => Self::Strong { lambda },
             (None, Some(bound), Some(horizon)) => Self::Fixed {
                 horizon: horizon as f64,
                 bound,
             },
             (None, Some(bound), None) => Self::Rounds { bound },
             (None, None, _) => Self::Gradients,
-        })
+        }
     }
 
     /// The schedule of an algorithm that has no use for G without T.

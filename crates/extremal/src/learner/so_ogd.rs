@@ -32,47 +32,33 @@ use super::gauge_wrapper::{check_gauge, into_ball, no_gauge};
 use super::method::{Method, Revealed, Step, acting};
 use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
 const NAME: &str = "so-ogd";
 
-/// Spec of `so-ogd`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SoOgd {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub horizon: Option<u64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// Factor on η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `so-ogd`.
+    pub struct SoOgd {
+        /// the number of rounds T; left out, steps fall as gradients add up
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for SoOgd {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "gradient descent that comes back into the set by separating hyperplanes",
-        parameters: &[
-            Parameter {
-                about: "the number of rounds T; left out, steps fall as gradients add up",
-                ..keys::HORIZON
-            },
-            Parameter {
-                about: "a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t",
-                ..keys::GRADIENT_BOUND
-            },
-            keys::ETA_SCALE,
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d) and about 5/4 separations per round, counted as oracle calls; no linear oracle, no projection",
         guarantee: "sets with a cheap gauge, between balls of the radii r and R around 0, on every stretch of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without, what follows from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
@@ -87,8 +73,8 @@ impl Described for SoOgd {
 
 impl MakeLearner for SoOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let schedule = Schedule::of(NAME, None, self.horizon, self.gradient_bound)?;
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
+        let schedule = Schedule::of(None, self.horizon, self.gradient_bound);
+        let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
         let method = Separated {

@@ -9,8 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Known;
 use super::rule::Facts;
-use super::{Known, keys};
 use crate::pair::Update;
 use crate::theory::{Doubled, Guarantee, OfwWeibelAnytime, Restarted};
 use crate::{Error, Result};
@@ -106,15 +106,12 @@ pub(super) struct Clock {
 impl StepSize {
     /// The step size for what is known.
     pub fn new(owner: &'static str, family: Family, known: &Known, diameter: f64) -> Result<Self> {
-        let horizon = known.horizon.map(|_| keys::horizon(owner, known.horizon));
-        let bound = known
-            .gradient_bound
-            .map(|_| keys::bound(owner, known.gradient_bound));
-        let (horizon, bound) = (horizon.transpose()?, bound.transpose()?);
-        let scale = known.eta_scale(owner)?;
+        known.check(owner)?;
+        let horizon = known.horizon.map(|t| t as f64);
+        let (bound, scale) = (known.gradient_bound, known.eta_scale);
         let mode = match (known.doubling, horizon, bound) {
             (false, Some(horizon), Some(bound)) => Mode::Fixed {
-                eta: Known::eta(owner, family.eta(scale * diameter, bound, horizon))?,
+                eta: family.eta(scale * diameter, bound, horizon),
             },
             (false, None, Some(bound)) => Mode::Growing { bound },
             (false, _, None) => Mode::Adaptive,

@@ -1,20 +1,20 @@
 //! f(z) = |z − y|.
 
-use serde::{Deserialize, Serialize};
-
 use super::Loss;
+use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
-/// |z − y|.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Absolute {}
+fields! {
+    /// |z − y|.
+    #[derive(Copy)]
+    pub struct Absolute {}
+}
 
 impl Described for Absolute {
     const ENTRY: Entry = Entry {
         name: "absolute",
         summary: "|⟨a, x⟩ − y|",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1, not smooth; the median's loss",
         reference: "textbook",

@@ -1,5 +1,6 @@
 //! Quadratic forms ½⟨x, Ax⟩ with A positive semidefinite, and their extreme eigenvalues.
 
+use crate::spec::Kind;
 use crate::{Error, Result, kernel};
 
 /// A positive semidefinite A, with bounds of its eigenvalues that rounding does not break.
@@ -158,17 +159,8 @@ impl Form {
     }
 }
 
-fn check_diagonal(k: f64) -> Result<()> {
-    if k >= 0.0 && k.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::parameter(
-            OWNER,
-            "diagonal",
-            k,
-            "a finite number ≥ 0, or a list of them",
-        ))
-    }
+fn check_diagonal(k: f64) -> Result<f64> {
+    Kind::NOT_NEGATIVE.admit(OWNER, "diagonal", k)
 }
 
 /// The smallest and the largest eigenvalue of a symmetric matrix, to a few ulps of the larger:

@@ -1,21 +1,21 @@
 //! The hinge losses of classification, y = ±1: max(0, 1 − yz), and half its square.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Loss, check_sign, sign};
 use crate::Result;
+use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
-/// max(0, 1 − yz).
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Hinge {}
+fields! {
+    /// max(0, 1 − yz).
+    #[derive(Copy)]
+    pub struct Hinge {}
+}
 
 impl Described for Hinge {
     const ENTRY: Entry = Entry {
         name: "hinge",
         summary: "max(0, 1 − y⟨a, x⟩), labels ±1 or 0/1",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1, not smooth",
         reference: "Cortes & Vapnik, Machine Learning 1995",
@@ -52,16 +52,17 @@ impl Loss for Hinge {
     }
 }
 
-/// ½max(0, 1 − yz)².
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SquaredHinge {}
+fields! {
+    /// ½max(0, 1 − yz)².
+    #[derive(Copy)]
+    pub struct SquaredHinge {}
+}
 
 impl Described for SquaredHinge {
     const ENTRY: Entry = Entry {
         name: "squared-hinge",
         summary: "½max(0, 1 − y⟨a, x⟩)², labels ±1 or 0/1",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1 + |z|, smooth with 1",
         reference: "Chang, Hsieh & Lin, JMLR 2008",

@@ -2,35 +2,24 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Loss, MakeLoss};
-use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result};
+use crate::Result;
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 
-/// Spec of [`HuberLoss`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Huber {
-    /// δ, where the loss becomes linear.
-    #[serde(default = "one")]
-    pub delta: f64,
-}
-
-fn one() -> f64 {
-    1.0
+fields! {
+    /// Spec of [`HuberLoss`].
+    pub struct Huber {
+        /// where the loss becomes linear
+        pub delta: f64 = 1.0 => Kind::POSITIVE,
+    }
 }
 
 impl Described for Huber {
     const ENTRY: Entry = Entry {
         name: "huber",
         summary: "½r² for |r| ≤ δ, δ(|r| − δ/2) beyond, with r = ⟨a, x⟩ − y",
-        parameters: &[Parameter {
-            name: "delta",
-            about: "where the loss becomes linear",
-            default: Some("1"),
-            allowed: "a number > 0",
-        }],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope at most δ, smooth with 1",
         reference: "Huber, Annals of Mathematical Statistics 1964",
@@ -54,14 +43,7 @@ pub struct HuberLoss {
 impl HuberLoss {
     /// The loss that is linear beyond δ > 0.
     pub fn new(delta: f64) -> Result<Self> {
-        if !(delta > 0.0 && delta.is_finite()) {
-            return Err(Error::parameter(
-                "huber",
-                "delta",
-                delta,
-                "a finite number > 0",
-            ));
-        }
+        let delta = Kind::POSITIVE.admit("huber", "delta", delta)?;
         Ok(Self { delta })
     }
 }

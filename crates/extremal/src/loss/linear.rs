@@ -1,20 +1,20 @@
 //! f(z) = z: the loss of a given gradient. The label is ignored.
 
-use serde::{Deserialize, Serialize};
-
 use super::Loss;
+use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
-/// f(z) = z.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Linear {}
+fields! {
+    /// f(z) = z.
+    #[derive(Copy)]
+    pub struct Linear {}
+}
 
 impl Described for Linear {
     const ENTRY: Entry = Entry {
         name: "linear",
         summary: "⟨a, x⟩",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1, smooth with 0; regret is exact",
         reference: "textbook",

@@ -13,16 +13,16 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use serde::{Deserialize, Serialize};
-
 use super::Loss;
+use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 use crate::{Error, Result};
 
-/// −ln z.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LogWealth {}
+fields! {
+    /// −ln z.
+    #[derive(Copy)]
+    pub struct LogWealth {}
+}
 
 /// Below the smallest normal number the slope 1/z would be none.
 const SMALLEST: f64 = f64::MIN_POSITIVE;
@@ -31,7 +31,7 @@ impl Described for LogWealth {
     const ENTRY: Entry = Entry {
         name: "log-wealth",
         summary: "−ln⟨a, x⟩ with the price relatives a, for ⟨a, x⟩ > 0",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1), one logarithm",
         guarantee: "slope 1/z: no bound unless the set keeps ⟨a, x⟩ away from 0; not smooth; exp-concave with 1",
         reference: "Cover, Mathematical Finance 1991",

@@ -1,21 +1,21 @@
 //! f(z) = ln(1 + e^(−yz)) with y = ±1.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Loss, check_sign, sign};
 use crate::Result;
+use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
-/// ln(1 + e^(−yz)).
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Logistic {}
+fields! {
+    /// ln(1 + e^(−yz)).
+    #[derive(Copy)]
+    pub struct Logistic {}
+}
 
 impl Described for Logistic {
     const ENTRY: Entry = Entry {
         name: "logistic",
         summary: "ln(1 + exp(−y⟨a, x⟩)), labels ±1 or 0/1",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1), one exponential and one logarithm",
         guarantee: "slope below 1, smooth with 1/4",
         reference: "textbook",

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::pair::{Gradient, Point, Row};
-use crate::range::{SETS, check_size};
+use crate::range::check_size;
 use crate::rounding::{self, UNIT};
-use crate::spec::registry;
+use crate::spec::{Kind, registry};
 use crate::theory::LossFacts;
 use crate::{Error, Result, kernel};
 
@@ -54,6 +54,7 @@ impl<L: Loss + Copy + 'static> MakeLoss for L {
 impl LossSpec {
     /// The loss itself.
     pub fn build(&self) -> Result<Arc<dyn Loss>> {
+        self.check()?;
         self.inner().make()
     }
 }
@@ -188,10 +189,7 @@ pub struct Scratch {
 impl<L: Loss + ?Sized> Objective<L> {
     /// A loss with a ridge term, 0 for none.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
-        if !(0.0..=*SETS.end()).contains(&ridge) {
-            let allowed = "a number between 0 and 1e50";
-            return Err(Error::parameter("loss", "l2", ridge, allowed));
-        }
+        Kind::between(0.0, 1e50).admit("loss", "l2", ridge)?;
         let form = loss.form();
         let multiple = form.as_ref().and_then(|form| form.as_multiple());
         Ok(Self {

@@ -12,43 +12,27 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Form, Loss, MakeLoss};
+use crate::parameter::fields;
 use crate::set::boxes::Bound;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
-/// Spec of [`QuadraticLoss`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Quadratic {
-    /// A's diagonal, where it is diagonal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub diagonal: Option<Bound>,
-    /// A by rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<Vec<Vec<f64>>>,
+fields! {
+    /// Spec of [`QuadraticLoss`].
+    pub struct Quadratic {
+        /// A's diagonal: one number for all coordinates, or a list; not with matrix, 1 if left out
+        pub diagonal: Option<Bound> = None => Kind::Each(&Kind::NOT_NEGATIVE),
+        /// A, as a list of rows, symmetric and positive semidefinite
+        pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
+    }
 }
 
 impl Described for Quadratic {
     const ENTRY: Entry = Entry {
         name: "quadratic",
         summary: "½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed A; b is the round's row",
-        parameters: &[
-            Parameter {
-                name: "diagonal",
-                about: "A's diagonal: one number for all coordinates, or a list",
-                default: Some("1"),
-                allowed: "a number ≥ 0, or a list of them; not with matrix",
-            },
-            Parameter {
-                name: "matrix",
-                about: "A, as a list of rows",
-                default: None,
-                allowed: "a symmetric positive semidefinite matrix",
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(1) for one number, O(d) for a list, O(d²) for a matrix",
         guarantee: "slope ‖b‖ + λ_max‖x‖, smooth with A's largest and strongly convex with its smallest eigenvalue",
         reference: "textbook",

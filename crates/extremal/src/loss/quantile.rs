@@ -3,35 +3,31 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Loss, MakeLoss};
-use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result};
+use crate::Result;
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind, Limits};
 
-/// Spec of [`QuantileLoss`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Quantile {
-    /// Which quantile.
-    #[serde(default = "half")]
-    pub level: f64,
-}
+/// Between 0 and 1.
+const LEVEL: Kind = Kind::Number(Limits {
+    low: 0.0,
+    high: 1.0,
+    open: true,
+});
 
-fn half() -> f64 {
-    0.5
+fields! {
+    /// Spec of [`QuantileLoss`].
+    pub struct Quantile {
+        /// which quantile is predicted
+        pub level: f64 = 0.5 => LEVEL,
+    }
 }
 
 impl Described for Quantile {
     const ENTRY: Entry = Entry {
         name: "quantile",
         summary: "level·(y − z) for z < y, (1 − level)·(z − y) above, with z = ⟨a, x⟩",
-        parameters: &[Parameter {
-            name: "level",
-            about: "which quantile is predicted",
-            default: Some("0.5"),
-            allowed: "0 < level < 1",
-        }],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope max(level, 1 − level), not smooth",
         reference: "Koenker & Bassett, Econometrica 1978",
@@ -55,14 +51,7 @@ pub struct QuantileLoss {
 impl QuantileLoss {
     /// For the quantile of this level, between 0 and 1.
     pub fn new(level: f64) -> Result<Self> {
-        if !(level > 0.0 && level < 1.0) {
-            return Err(Error::parameter(
-                "quantile",
-                "level",
-                level,
-                "0 < level < 1",
-            ));
-        }
+        let level = LEVEL.admit("quantile", "level", level)?;
         Ok(Self { level })
     }
 }

@@ -1,20 +1,20 @@
 //! f(z) = ½(z − y)².
 
-use serde::{Deserialize, Serialize};
-
 use super::Loss;
+use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
-/// ½(z − y)².
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Squared {}
+fields! {
+    /// ½(z − y)².
+    #[derive(Copy)]
+    pub struct Squared {}
+}
 
 impl Described for Squared {
     const ENTRY: Entry = Entry {
         name: "squared",
         summary: "½(⟨a, x⟩ − y)²",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope |z| + |y|, smooth with 1",
         reference: "textbook",

@@ -18,62 +18,54 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::boxes::Bound;
-use super::parts::{Fingerprint, SET, check_size};
+use super::parts::{Fingerprint, check_size};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
     Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_point,
     check_radius, inspector_of, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
-/// Spec of τK.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Scale {
-    /// τ
-    pub by: f64,
-    /// K
-    pub set: Box<SetSpec>,
+fields! {
+    /// Spec of τK.
+    pub struct Scale {
+        /// the factor τ
+        pub by: f64 => Kind::SIZE,
+        /// the set that it is made of
+        pub set: Box<SetSpec> => Kind::Spec("set"),
+    }
 }
 
-/// Spec of K + s.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Translate {
-    /// s
-    pub by: Bound,
-    /// K
-    pub set: Box<SetSpec>,
+fields! {
+    /// Spec of K + s.
+    pub struct Translate {
+        /// the way s: one number for all coordinates, or a list, up to the set's largest norm or
+        /// 10³ diameters
+        pub by: Bound => Kind::Each(&Kind::NUMBER),
+        /// the set that it is made of
+        pub set: Box<SetSpec> => Kind::Spec("set"),
+    }
 }
 
-/// Spec of MK.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Image {
-    /// M, as a list of rows.
-    pub matrix: Vec<Vec<f64>>,
-    /// K
-    pub set: Box<SetSpec>,
+fields! {
+    /// Spec of MK.
+    pub struct Image {
+        /// the matrix M, a list of rows, square, with condition number 10⁵ at most
+        pub matrix: Vec<Vec<f64>> => Kind::MATRIX,
+        /// the set that it is made of
+        pub set: Box<SetSpec> => Kind::Spec("set"),
+    }
 }
 
 impl Described for Scale {
     const ENTRY: Entry = Entry {
         name: "scale",
         summary: "a set made larger or smaller by a factor",
-        parameters: &[
-            Parameter {
-                name: "by",
-                about: "the factor τ",
-                default: None,
-                allowed: "1e-50 to 1e50",
-            },
-            SET,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "as the set's own",
         guarantee: "D = τ·D_K, strongly convex with α_K/τ",
         reference: "textbook",
@@ -86,15 +78,7 @@ impl Described for Translate {
     const ENTRY: Entry = Entry {
         name: "translate",
         summary: "a set moved to another place",
-        parameters: &[
-            Parameter {
-                name: "by",
-                about: "the way s: one number for all coordinates, or a list",
-                default: None,
-                allowed: "numbers up to the set's largest norm or 10³ diameters",
-            },
-            SET,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "as the set's own and O(d); dense atoms",
         guarantee: "D, α and curvature as the set's own; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
         reference: "textbook",
@@ -110,15 +94,7 @@ impl Described for Image {
     const ENTRY: Entry = Entry {
         name: "image",
         summary: "image of a set under an invertible matrix",
-        parameters: &[
-            Parameter {
-                name: "matrix",
-                about: "the matrix M, a list of rows",
-                default: None,
-                allowed: "square, with condition number 10⁵ at most",
-            },
-            SET,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "the set's own and O(d²); O(d³) once",
         guarantee: "D ≤ σ_max·D_K, = where K is l2; strongly convex with α_K·σ_min/σ_max²",
         reference: "textbook; for ellipsoids Journée et al., JMLR 2010",

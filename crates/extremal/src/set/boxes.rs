@@ -1,16 +1,17 @@
 //! The box {l ≤ x ≤ u} with bounds per coordinate.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, larger, polytope::joint_distance, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::{Field, fields};
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
-use std::sync::Arc;
 
 /// One bound for all coordinates, or one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,48 +39,32 @@ impl Bound {
     }
 }
 
-/// Spec of [`BoxSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct BoxSpec {
-    /// l
-    #[serde(default = "minus_one")]
-    pub lower: Bound,
-    /// u
-    #[serde(default = "plus_one")]
-    pub upper: Bound,
-    /// The dimension, if neither the bounds nor the data tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+impl Field for Bound {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        match self {
+            Self::All(v) => v.refused(kind.element()),
+            Self::Each(v) => v.refused(kind),
+        }
+    }
 }
 
-fn minus_one() -> Bound {
-    Bound::All(-1.0)
-}
-
-fn plus_one() -> Bound {
-    Bound::All(1.0)
+fields! {
+    /// Spec of [`BoxSet`].
+    pub struct BoxSpec {
+        /// one bound, or a list
+        pub lower: Bound = Bound::All(-1.0) => Kind::Each(&Kind::ENTRY),
+        /// one bound, or a list; lower ≤ upper
+        pub upper: Bound = Bound::All(1.0) => Kind::Each(&Kind::ENTRY),
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for BoxSpec {
     const ENTRY: Entry = Entry {
         name: "box",
         summary: "box: a lower and an upper bound per coordinate",
-        parameters: &[
-            Parameter {
-                name: "lower",
-                about: "one bound, or a list",
-                default: Some("-1"),
-                allowed: "numbers up to ±1e50",
-            },
-            Parameter {
-                name: "upper",
-                about: "one bound, or a list",
-                default: Some("1"),
-                allowed: "numbers, lower ≤ upper",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d); projection O(d)",
         guarantee: "D = ‖u − l‖; a polytope, not strongly convex",
         reference: "textbook",

@@ -3,42 +3,30 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::l2::{DIM, one};
 use super::top::{Top, last};
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, larger, polytope::simplex_distance, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
-/// Spec of [`CappedSimplexSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct CappedSimplex {
-    /// τ
-    #[serde(default = "one")]
-    pub total: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`CappedSimplexSet`].
+    pub struct CappedSimplex {
+        /// the entries' total τ, at most the dimension
+        pub total: f64 = 1.0 => Kind::POSITIVE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for CappedSimplex {
     const ENTRY: Entry = Entry {
         name: "capped-simplex",
         summary: "capped simplex: 0 ≤ x ≤ 1 with a given total; the k-subsets, for a total of k",
-        parameters: &[
-            Parameter {
-                name: "total",
-                about: "the entries' total τ",
-                default: Some("1"),
-                allowed: "> 0 and at most the dimension",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d + τ log τ), ⌈τ⌉ entries per atom; projection O(d log d)",
         guarantee: "D = √(2·min(τ, d−τ)) for a whole τ; a polytope, not strongly convex",
         reference: "Warmuth & Kuzmin, JMLR 2008",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     Atom, CheckedOracle, Facts, Geometry, Minimum, Oracle, Set, SmoothConstraint, settle_dim,
 };
+use crate::spec::Kind;
 use crate::{Error, Result, kernel};
 
 type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, String> + Send + Sync;
@@ -82,22 +83,12 @@ impl CustomSet {
             ("inner_radius", inner_radius),
         ];
         for (name, value) in at_least_0 {
-            if let Some(v) = value.filter(|v| !(*v >= 0.0 && v.is_finite())) {
-                return Err(Error::parameter(
-                    "custom set",
-                    name,
-                    v,
-                    "a finite number ≥ 0",
-                ));
+            if let Some(value) = value {
+                Kind::NOT_NEGATIVE.admit("custom set", name, value)?;
             }
         }
-        if let Some(v) = strong_convexity.filter(|v| !(*v > 0.0 && v.is_finite())) {
-            return Err(Error::parameter(
-                "custom set",
-                "strong_convexity",
-                v,
-                "a finite number > 0",
-            ));
+        if let Some(alpha) = strong_convexity {
+            Kind::POSITIVE.admit("custom set", "strong_convexity", alpha)?;
         }
         Ok(Self {
             name: name.into(),
@@ -143,15 +134,7 @@ impl CustomSet {
         value: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
         gradient: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static,
     ) -> Result<Self> {
-        if !(curvature > 0.0 && curvature.is_finite()) {
-            let allowed = "a finite number > 0";
-            return Err(Error::parameter(
-                "custom set",
-                "curvature",
-                curvature,
-                allowed,
-            ));
-        }
+        Kind::POSITIVE.admit("custom set", "curvature", curvature)?;
         self.smooth = Some(Constraint {
             value: Arc::new(value),
             gradient: Arc::new(gradient),

@@ -17,51 +17,32 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::l1::sign;
-use super::l2::{DIM, one};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
     SharedSet, check_direction, check_point, check_radius, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel, range};
 
-/// Spec of [`ElasticNetBall`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ElasticNet {
-    /// ω
-    #[serde(default = "one")]
-    pub omega: f64,
-    /// τ
-    #[serde(default = "one")]
-    pub tau: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`ElasticNetBall`].
+    pub struct ElasticNet {
+        /// the weight ω of the square
+        pub omega: f64 = 1.0 => Kind::SIZE,
+        /// the bound τ
+        pub tau: f64 = 1.0 => Kind::SIZE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for ElasticNet {
     const ENTRY: Entry = Entry {
         name: "elastic-net",
         summary: "elastic-net ball ‖x‖₁ + (ω/2)‖x‖₂² ≤ τ",
-        parameters: &[
-            Parameter {
-                name: "omega",
-                about: "the weight ω of the square",
-                default: Some("1"),
-                allowed: "1e-50 to 1e50",
-            },
-            Parameter {
-                name: "tau",
-                about: "the bound τ",
-                default: Some("1"),
-                allowed: "1e-50 to 1e50",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d), an atom with few entries; projection O(d) times a few steps",
         guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
         reference: "Zou & Hastie, JRSS B 2005; constants: this project",

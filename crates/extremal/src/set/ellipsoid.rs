@@ -12,10 +12,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::boxes::Bound;
-use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
@@ -23,56 +20,31 @@ use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
     SharedSet, SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel, range};
 
-/// Spec of [`EllipsoidSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Ellipsoid {
-    /// The semi-axes along the coordinates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub axes: Option<Bound>,
-    /// The rows of A.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<Vec<Vec<f64>>>,
-    /// c
-    #[serde(default = "origin")]
-    pub centre: Bound,
-    /// The dimension, if nothing else tells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
-}
-
-fn origin() -> Bound {
-    Bound::All(0.0)
+fields! {
+    /// Spec of [`EllipsoidSet`].
+    pub struct Ellipsoid {
+        /// the semi-axes along the coordinates: one for all, or a list, no more than a factor 1e8
+        /// apart; 1 if left out
+        pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
+        /// instead of axes: the rows of A, symmetric and positive definite, its semi-axes no more
+        /// than a factor 1e5 apart
+        pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
+        /// c: one number for all coordinates, or a list, up to ±1e6 semi-axes
+        pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for Ellipsoid {
     const ENTRY: Entry = Entry {
         name: "ellipsoid",
         summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, by its semi-axes or by A",
-        parameters: &[
-            Parameter {
-                name: "axes",
-                about: "the semi-axes along the coordinates: one for all, or a list",
-                default: Some("1"),
-                allowed: "1e-50 to 1e50, no more than a factor 1e8 apart",
-            },
-            Parameter {
-                name: "matrix",
-                about: "instead of axes: the rows of A",
-                default: None,
-                allowed: "symmetric and positive definite, its semi-axes no more than a factor 1e5 apart",
-            },
-            Parameter {
-                name: "centre",
-                about: "c: one number for all coordinates, or a list",
-                default: Some("0"),
-                allowed: "numbers up to ±1e6 semi-axes",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d), with a matrix O(d²); projection the same and a few steps more",
         guarantee: "D = 2·a_max, strongly convex with a_min/a_max², for semi-axes a",
         reference: "Journée et al., JMLR 2010 (constant)",

@@ -19,10 +19,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::l1::{L1Ball, sign};
-use super::l2::{DIM, RADIUS, one};
 use super::lp::LpBall;
 use super::parts::Fingerprint;
 use super::running_norm::RunningNorm;
@@ -31,69 +28,35 @@ use super::{
     SharedSet, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::kernel::{self, Exponent};
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
-/// Spec of [`GroupBall`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Group {
-    /// The exponent within groups.
-    #[serde(default = "two")]
-    pub s: f64,
-    /// The exponent across groups.
-    #[serde(default = "one")]
-    pub p: f64,
-    /// The radius.
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// The coordinates of each group, counted from 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups: Option<Vec<Vec<usize>>>,
-    /// The number of coordinates in each group, one after the other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<usize>,
-    /// The dimension, if neither the groups nor the data tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
-}
-
-fn two() -> f64 {
-    2.0
+fields! {
+    /// Spec of [`GroupBall`].
+    pub struct Group {
+        /// the exponent within groups
+        pub s: f64 = 2.0 => Kind::at_least(1.0),
+        /// the exponent across groups
+        pub p: f64 = 1.0 => Kind::at_least(1.0),
+        /// the radius
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// the coordinates of each group, as a list of lists counted from 0, every coordinate in
+        /// one group
+        pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
+        /// instead of groups: so many coordinates each, one after the other, the last may be
+        /// shorter
+        pub size: Option<usize> = None => Kind::COUNT,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for Group {
     const ENTRY: Entry = Entry {
         name: "group",
         summary: "ball of the ℓp norm of groups' ℓs norms; s = 2, p = 1 is the group lasso's",
-        parameters: &[
-            Parameter {
-                name: "s",
-                about: "the exponent within groups",
-                default: Some("2"),
-                allowed: "1 ≤ s < ∞",
-            },
-            Parameter {
-                name: "p",
-                about: "the exponent across groups",
-                default: Some("1"),
-                allowed: "1 ≤ p < ∞",
-            },
-            RADIUS,
-            Parameter {
-                name: "groups",
-                about: "the coordinates of each group, as a list of lists counted from 0",
-                default: None,
-                allowed: "every coordinate in one group",
-            },
-            Parameter {
-                name: "size",
-                about: "instead of groups: so many coordinates each, one after the other, the last may be shorter",
-                default: None,
-                allowed: "1 or more",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and that of the groups' norms",
         guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n",
         reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",
@@ -228,10 +191,7 @@ impl GroupBall {
 
     fn with_layout(layout: Layout, s: f64, p: f64, radius: f64) -> Result<Self> {
         for (name, exponent) in [("s", s), ("p", p)] {
-            if !(exponent >= 1.0 && exponent.is_finite()) {
-                let allowed = "at least 1 and finite";
-                return Err(Error::parameter("group", name, exponent, allowed));
-            }
+            Kind::at_least(1.0).admit("group", name, exponent)?;
         }
         Ok(Self {
             layout: Arc::new(layout),

@@ -14,35 +14,29 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::nearest::Nearest;
 use super::parts::{Fingerprint, check_size};
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet,
     check_direction, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
-/// Spec of [`HullSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Hull {
-    /// The points, all of one length; they need not be corners, nor distinct.
-    pub points: Vec<Vec<f64>>,
+fields! {
+    /// Spec of [`HullSet`].
+    pub struct Hull {
+        /// the points, lists of one length, one or more
+        pub points: Vec<Vec<f64>> => Kind::List(&Kind::List(&Kind::ENTRY)),
+    }
 }
 
 impl Described for Hull {
     const ENTRY: Entry = Entry {
         name: "hull",
         summary: "convex hull of points",
-        parameters: &[Parameter {
-            name: "points",
-            about: "the points, lists of one length",
-            default: None,
-            allowed: "one point or more, numbers up to ±1e50",
-        }],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d·points)",
         guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
         reference: "Lawson & Hanson, Solving Least Squares Problems, 1974 (violation)",

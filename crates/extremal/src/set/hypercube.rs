@@ -3,48 +3,29 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::boxes::BoxSet;
-use super::l2::{DIM, one};
 use super::{MakeSet, SharedSet, check_radius, settle_dim};
 use crate::Result;
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 
-/// Spec of the hypercube.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Hypercube {
-    /// r
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// From −r rather than from 0.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub centred: bool,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of the hypercube.
+    pub struct Hypercube {
+        /// the largest entry r
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// from −r rather than from 0
+        pub centred: bool = false => Kind::Flag,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for Hypercube {
     const ENTRY: Entry = Entry {
         name: "hypercube",
         summary: "hypercube: entries from 0 to r, or from −r to r (ball of the ℓ∞ norm)",
-        parameters: &[
-            Parameter {
-                name: "radius",
-                about: "the largest entry r",
-                default: Some("1"),
-                allowed: "1e-50 to 1e50",
-            },
-            Parameter {
-                name: "centred",
-                about: "from −r rather than from 0",
-                default: Some("false"),
-                allowed: "true or false",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d); projection O(d)",
         guarantee: "D = r√d, or 2r√d; a polytope, not strongly convex",
         reference: "textbook",

@@ -3,45 +3,34 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::capped_simplex::Level;
 use super::l1::sign;
-use super::l2::{DIM, RADIUS, one};
 use super::top::Top;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_point, check_radius, larger, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
-/// Spec of [`KSparsePolytope`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct KSparse {
-    /// How many entries an atom has.
-    pub k: usize,
-    /// r
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`KSparsePolytope`].
+    pub struct KSparse {
+        /// how many entries an atom has; above the dimension the same as that
+        pub k: usize => Kind::COUNT,
+        /// the radius
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
-
-pub(crate) const K: Parameter = Parameter {
-    name: "k",
-    about: "how many entries an atom has",
-    default: None,
-    allowed: "1 or more; above the dimension the same as that",
-};
 
 impl Described for KSparse {
     const ENTRY: Entry = Entry {
         name: "k-sparse",
         summary: "k-sparse polytope: hull of the vectors with k entries ±r",
-        parameters: &[K, RADIUS, DIM],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d)",
         guarantee: "D = 2r√k; a polytope, not strongly convex",
         reference: "textbook: the dual of the sum of the k largest |x_i|",

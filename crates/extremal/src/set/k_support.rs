@@ -4,38 +4,35 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::capped_simplex::Level;
-use super::k_sparse::{K, check_k};
-use super::l2::{DIM, L2Ball, RADIUS, one};
+use super::k_sparse::check_k;
+use super::l2::L2Ball;
 use super::top::Top;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     check_direction, check_point, check_radius, excess, settle_dim,
 };
-use crate::spec::{Described, Entry};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel, range};
 
-/// Spec of [`KSupportBall`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct KSupport {
-    /// How many entries an atom has.
-    pub k: usize,
-    /// r
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`KSupportBall`].
+    pub struct KSupport {
+        /// how many entries an atom has; above the dimension the same as that
+        pub k: usize => Kind::COUNT,
+        /// the radius
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for KSupport {
     const ENTRY: Entry = Entry {
         name: "k-support",
         summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
-        parameters: &[K, RADIUS, DIM],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d), then about 60 passes over the entries near its threshold",
         guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",

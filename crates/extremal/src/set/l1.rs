@@ -2,34 +2,30 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::l2::{DIM, RADIUS, one};
 use super::simplex::project_onto_simplex;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_point, check_radius, settle_dim,
 };
-use crate::spec::{Described, Entry};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
-/// Spec of [`L1Ball`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct L1 {
-    /// The radius.
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`L1Ball`].
+    pub struct L1 {
+        /// the radius
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for L1 {
     const ENTRY: Entry = Entry {
         name: "l1",
         summary: "ball of the ℓ1 norm (cross-polytope)",
-        parameters: &[RADIUS, DIM],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = 2r; a polytope, not strongly convex",
         reference: "Duchi et al., ICML 2008 (projection)",

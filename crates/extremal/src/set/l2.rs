@@ -3,49 +3,29 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
     SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
-/// Spec of [`L2Ball`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct L2 {
-    /// The radius.
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`L2Ball`].
+    pub struct L2 {
+        /// the radius
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
-
-pub(crate) fn one() -> f64 {
-    1.0
-}
-
-pub(crate) const RADIUS: Parameter = Parameter {
-    name: "radius",
-    about: "the radius",
-    default: Some("1"),
-    allowed: "1e-50 to 1e50",
-};
-pub(crate) const DIM: Parameter = Parameter {
-    name: "dim",
-    about: "the dimension",
-    default: None,
-    allowed: "1 or more; from the data if left out",
-};
 
 impl Described for L2 {
     const ENTRY: Entry = Entry {
         name: "l2",
         summary: "Euclidean ball",
-        parameters: &[RADIUS, DIM],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d), O(non-zeros) in lazy storage; projection O(d)",
         guarantee: "D = 2r, strongly convex with 1/r",
         reference: "Garber & Hazan, ICML 2015",

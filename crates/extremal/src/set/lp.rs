@@ -2,46 +2,33 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::l2::{DIM, RADIUS, one};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
     SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
+use crate::Result;
 use crate::kernel::{self, Exponent};
+use crate::parameter::fields;
 use crate::range::{FAR, SMALLEST_DIRECTION};
-use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result};
+use crate::spec::{Described, Entry, Kind};
 
-/// Spec of [`LpBall`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Lp {
-    /// The norm's exponent.
-    pub p: f64,
-    /// The radius.
-    #[serde(default = "one")]
-    pub radius: f64,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`LpBall`].
+    pub struct Lp {
+        /// the norm's exponent (the sets l1 and hypercube have p = 1 and p = ∞)
+        pub p: f64 => Kind::above(1.0),
+        /// the radius
+        pub radius: f64 = 1.0 => Kind::SIZE,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for Lp {
     const ENTRY: Entry = Entry {
         name: "lp",
         summary: "ball of the ℓp norm, 1 < p < ∞",
-        parameters: &[
-            Parameter {
-                name: "p",
-                about: "the norm's exponent",
-                default: None,
-                allowed: "1 < p < ∞",
-            },
-            RADIUS,
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d); projection O(d) times a few dozen powers",
         guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
@@ -78,17 +65,9 @@ pub struct LpBall {
 impl LpBall {
     /// The ball around 0.
     pub fn new(dim: usize, p: f64, radius: f64) -> Result<Self> {
-        if !(p > 1.0 && p.is_finite()) {
-            return Err(Error::parameter(
-                "lp",
-                "p",
-                p,
-                "a number with 1 < p < ∞ (for p = 1 there is the set l1, for p = ∞ box)",
-            ));
-        }
         Ok(Self {
             dim: settle_dim("lp", Some(dim), None)?,
-            p,
+            p: Kind::above(1.0).admit("lp", "p", p)?,
             radius: check_radius("lp", "radius", radius)?,
         })
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::range::SETS;
-use crate::spec::registry;
+use crate::spec::{Kind, registry};
 use crate::{Error, Result, kernel};
 
 pub mod affine;
@@ -85,6 +84,7 @@ impl SetSpec {
     /// The set itself. `dim` is the dimension where the spec leaves it open, from the data for
     /// example; one that contradicts the spec is an error.
     pub fn build(&self, dim: Option<usize>) -> Result<SharedSet> {
+        self.check()?;
         self.inner().make(dim)
     }
 }
@@ -582,16 +582,7 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
 }
 
 pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {
-    if SETS.contains(&radius) {
-        Ok(radius)
-    } else {
-        Err(Error::parameter(
-            owner,
-            name,
-            radius,
-            "a number between 1e-50 and 1e50",
-        ))
-    }
+    Kind::SIZE.admit(owner, name, radius)
 }
 
 /// Errors unless `direction` has `dim` finite entries.

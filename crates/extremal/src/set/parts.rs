@@ -2,21 +2,7 @@
 
 use super::{Geometry, larger};
 use crate::range::COMPOSITES;
-use crate::spec::Parameter;
 use crate::{Error, Result};
-
-pub(crate) const SET: Parameter = Parameter {
-    name: "set",
-    about: "the set that it is made of",
-    default: None,
-    allowed: "a set in parentheses",
-};
-pub(crate) const SETS: Parameter = Parameter {
-    name: "sets",
-    about: "the sets that it is made of",
-    default: None,
-    allowed: "a list of sets in parentheses",
-};
 
 /// Errors unless squares of the set's sizes are numbers, with room for those of gradients.
 pub(crate) fn check_size(

@@ -3,42 +3,30 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::l2::DIM;
 use super::parts::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
     SharedSet, check_direction, check_point, larger, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
-/// Spec of [`PermutahedronSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Permutahedron {
-    /// w, in any order; 1…d if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Vec<f64>>,
-    /// The dimension, if neither the weights nor the data tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`PermutahedronSet`].
+    pub struct Permutahedron {
+        /// the vector to rearrange, not all 0; 1 to d if left out
+        pub weights: Option<Vec<f64>> = None => Kind::List(&Kind::ENTRY),
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for Permutahedron {
     const ENTRY: Entry = Entry {
         name: "permutahedron",
         summary: "permutahedron: hull of all rearrangements of a weight vector",
-        parameters: &[
-            Parameter {
-                name: "weights",
-                about: "the vector to rearrange",
-                default: Some("1 to d"),
-                allowed: "a list of numbers up to ±1e50, not all 0",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d log d); projection O(d log d)",
         guarantee: "D = ‖w rising − w falling‖; a polytope, not strongly convex",
         reference: "Rado, 1952; Lim & Wright, ICML 2016 (projection)",

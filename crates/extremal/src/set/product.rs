@@ -11,31 +11,29 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::parts::{Fingerprint, SETS, check_size, largest};
+use super::parts::{Fingerprint, check_size, largest};
 use super::{
     Atom, AtomView, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection,
     Set, SetSpec, SharedSet, check_direction, check_point, inspector_of, oracle_of,
     polytope::joint_distance, settle_dim,
 };
-use crate::spec::{Described, Entry};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
-/// Spec of [`ProductSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Product {
-    /// K₁, …, K_m. Those without a dimension share what the data has left, as evenly as can be,
-    /// the first ones getting more.
-    pub sets: Vec<SetSpec>,
+fields! {
+    /// Spec of [`ProductSet`].
+    pub struct Product {
+        /// the sets that it is made of
+        pub sets: Vec<SetSpec> => Kind::List(&Kind::Spec("set")),
+    }
 }
 
 impl Described for Product {
     const ENTRY: Entry = Entry {
         name: "product",
         summary: "product: a decision in blocks, each in a set of its own",
-        parameters: &[SETS],
+        parameters: Self::PARAMETERS,
         cost: "the sets' own",
         guarantee: "D = √ΣD_b²; not strongly convex",
         reference: "textbook",

@@ -2,51 +2,32 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::l2::{DIM, one};
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_point, check_radius, larger,
     polytope::simplex_distance, settle_dim,
 };
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
-/// Spec of [`SimplexSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Simplex {
-    /// τ
-    #[serde(default = "one")]
-    pub total: f64,
-    /// Σx ≤ τ rather than = τ.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub at_most: bool,
-    /// The dimension, if the data does not tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dim: Option<usize>,
+fields! {
+    /// Spec of [`SimplexSet`].
+    pub struct Simplex {
+        /// the entries' total τ
+        pub total: f64 = 1.0 => Kind::SIZE,
+        /// Σx ≤ τ rather than = τ
+        pub at_most: bool = false => Kind::Flag,
+        /// the dimension; from the data if left out
+        pub dim: Option<usize> = None => Kind::COUNT,
+    }
 }
 
 impl Described for Simplex {
     const ENTRY: Entry = Entry {
         name: "simplex",
         summary: "simplex: x ≥ 0 with a given total, or at most that",
-        parameters: &[
-            Parameter {
-                name: "total",
-                about: "the entries' total τ",
-                default: Some("1"),
-                allowed: "1e-50 to 1e50",
-            },
-            Parameter {
-                name: "at-most",
-                about: "Σx ≤ τ rather than = τ",
-                default: Some("false"),
-                allowed: "true or false",
-            },
-            DIM,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = √2·τ; a polytope, not strongly convex",
         reference: "Held, Wolfe & Crowder, Math. Programming 1974 (projection)",

@@ -13,29 +13,28 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::parts::{Fingerprint, SETS, check_size};
+use super::parts::{Fingerprint, check_size};
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SetSpec,
     SharedSet, Structure, check_direction, check_point, larger, oracle_of,
 };
-use crate::spec::{Described, Entry};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
-/// Spec of [`SumSet`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Sum {
-    /// K₁, …, K_m, all of one dimension.
-    pub sets: Vec<SetSpec>,
+fields! {
+    /// Spec of [`SumSet`].
+    pub struct Sum {
+        /// the sets that it is made of
+        pub sets: Vec<SetSpec> => Kind::List(&Kind::Spec("set")),
+    }
 }
 
 impl Described for Sum {
     const ENTRY: Entry = Entry {
         name: "sum",
         summary: "Minkowski sum: all sums of one point of each set",
-        parameters: &[SETS],
+        parameters: Self::PARAMETERS,
         cost: "the sets' own and O(d); projection where all but one are l2",
         guarantee: "D ≤ ΣD_b, = where all but one are l2; strongly convex with 1/Σ(1/α_b)",
         reference: "textbook",

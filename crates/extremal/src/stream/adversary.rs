@@ -1,46 +1,39 @@
 //! Adaptive adversaries: linear losses chosen after the decision is seen.
 
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 
 use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
 use crate::pair::Point;
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::{choices, fields};
+use crate::spec::{Described, Entry};
 use crate::{Error, Result, kernel};
 
-/// What the adversary does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Malice {
-    /// g = x/‖x‖: every decision costs its norm.
-    #[default]
-    Along,
-    /// g = sgn(x)/√d.
-    Sign,
-    /// g of norm 1, orthogonal to the decision and to the sum of all gradients before: the
-    /// decision costs nothing, and the best fixed one gains r√T.
-    Orthogonal,
+choices! {
+    /// What the adversary does.
+    pub enum Malice {
+        /// g = x/‖x‖: every decision costs its norm
+        Along = "along",
+        /// g = sgn(x)/√d
+        Sign = "sign",
+        /// g of norm 1, orthogonal to the decision and to the sum of all gradients before: the
+        /// decision costs nothing, and the best fixed one gains r√T
+        Orthogonal = "orthogonal",
+    }
 }
 
-/// Spec of `adversary`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Adversary {
-    /// What it does.
-    #[serde(default)]
-    pub kind: Malice,
+fields! {
+    /// Spec of `adversary`.
+    pub struct Adversary {
+        /// what it does
+        pub kind: Malice = Malice::Along => Malice::KIND,
+    }
 }
 
 impl Described for Adversary {
     const ENTRY: Entry = Entry {
         name: "adversary",
         summary: "gradients chosen after the decision is seen",
-        parameters: &[Parameter {
-            name: "kind",
-            about: "what it does",
-            default: Some("along"),
-            allowed: "along (x/‖x‖), sign (sgn x/√d), orthogonal (to x and the past)",
-        }],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "the lower bounds of online convex optimisation",

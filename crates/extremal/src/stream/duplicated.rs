@@ -2,66 +2,30 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use serde::{Deserialize, Serialize};
 
-use super::{MakeStream, Round, Stream, check_number, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
 use crate::pair::Point;
-use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result, kernel};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
+use crate::{Result, kernel};
 
-/// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where column i equals column i mod m.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Duplicated {
-    /// How often each column appears; m is the dimension over this, rounded up.
-    #[serde(default = "two")]
-    pub copies: usize,
-    /// ‖w‖.
-    #[serde(default = "one")]
-    pub norm: f64,
-    /// The noise's standard deviation; it is cut at three of them.
-    #[serde(default = "tenth")]
-    pub noise: f64,
+fields! {
+    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where column i equals column i mod m.
+    pub struct Duplicated {
+        /// how often each column appears
+        pub copies: usize = 2 => Kind::COUNT,
+        /// the norm of w, which is equal on equal columns
+        pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
+        /// the noise's standard deviation
+        pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
+    }
 }
-
-fn two() -> usize {
-    2
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn tenth() -> f64 {
-    0.1
-}
-
-const NOT_NEGATIVE: &str = "a number ≥ 0";
 
 impl Described for Duplicated {
     const ENTRY: Entry = Entry {
         name: "duplicated",
         summary: "regression with duplicated columns, so that gradients tie exactly",
-        parameters: &[
-            Parameter {
-                name: "copies",
-                about: "how often each column appears",
-                default: Some("2"),
-                allowed: "1 or more",
-            },
-            Parameter {
-                name: "norm",
-                about: "the norm of w, which is equal on equal columns",
-                default: Some("1"),
-                allowed: NOT_NEGATIVE,
-            },
-            Parameter {
-                name: "noise",
-                about: "the noise's standard deviation",
-                default: Some("0.1"),
-                allowed: NOT_NEGATIVE,
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "collinear features",
@@ -72,12 +36,6 @@ impl Described for Duplicated {
 
 impl MakeStream for Duplicated {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        const NAME: &str = "duplicated";
-        if self.copies == 0 {
-            return Err(Error::parameter(NAME, "copies", 0, "1 or more"));
-        }
-        check_number(NAME, "norm", self.norm, self.norm >= 0.0, NOT_NEGATIVE)?;
-        check_number(NAME, "noise", self.noise, self.noise >= 0.0, NOT_NEGATIVE)?;
         let mut stream = DuplicatedStream {
             distinct: dim.div_ceil(self.copies),
             norm: self.norm,

@@ -1,49 +1,28 @@
 //! Linear losses that do not look at the decision: drift, noise, alternating signs.
 
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 
-use super::{MakeStream, Round, Stream, check_number, fill_normal, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, fill_normal, fill_sphere, generator, round};
 use crate::pair::Point;
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
-/// Spec of `drift`: a fixed mean direction under noise, cut to norm 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Drift {
-    /// The mean's norm.
-    #[serde(default = "half")]
-    pub mean: f64,
-    /// The noise's norm, roughly.
-    #[serde(default = "half")]
-    pub noise: f64,
+fields! {
+    /// Spec of `drift`: a fixed mean direction under noise, cut to norm 1.
+    pub struct Drift {
+        /// the mean's norm
+        pub mean: f64 = 0.5 => Kind::between(0.0, 1.0),
+        /// the noise's norm, roughly
+        pub noise: f64 = 0.5 => Kind::NOT_NEGATIVE,
+    }
 }
-
-fn half() -> f64 {
-    0.5
-}
-
-const NOT_NEGATIVE: &str = "a number ≥ 0";
 
 impl Described for Drift {
     const ENTRY: Entry = Entry {
         name: "drift",
         summary: "gradients with a fixed mean under Gaussian noise, norm at most 1",
-        parameters: &[
-            Parameter {
-                name: "mean",
-                about: "the mean's norm",
-                default: Some("0.5"),
-                allowed: "0 to 1",
-            },
-            Parameter {
-                name: "noise",
-                about: "the noise's norm, roughly",
-                default: Some("0.5"),
-                allowed: NOT_NEGATIVE,
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "stochastic losses with a best decision that stands out",
@@ -54,20 +33,6 @@ impl Described for Drift {
 
 impl MakeStream for Drift {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        check_number(
-            "drift",
-            "mean",
-            self.mean,
-            (0.0..=1.0).contains(&self.mean),
-            "0 to 1",
-        )?;
-        check_number(
-            "drift",
-            "noise",
-            self.noise,
-            self.noise >= 0.0,
-            NOT_NEGATIVE,
-        )?;
         let mut rng = generator(seed);
         let mut mean = vec![0.0; dim];
         fill_sphere(&mut rng, &mut mean);
@@ -110,16 +75,16 @@ impl Stream for DriftStream {
     }
 }
 
-/// Spec of `noise`: zero-mean gradients on the unit sphere.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Noise {}
+fields! {
+    /// Spec of `noise`: zero-mean gradients on the unit sphere.
+    pub struct Noise {}
+}
 
 impl Described for Noise {
     const ENTRY: Entry = Entry {
         name: "noise",
         summary: "zero-mean gradients, drawn evenly from the unit sphere",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "stochastic losses without a best decision",
@@ -157,16 +122,16 @@ impl Stream for NoiseStream {
     }
 }
 
-/// Spec of `alternating`: u, −u, u, −u, …
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Alternating {}
+fields! {
+    /// Spec of `alternating`: u, −u, u, −u, …
+    pub struct Alternating {}
+}
 
 impl Described for Alternating {
     const ENTRY: Entry = Entry {
         name: "alternating",
         summary: "a unit gradient whose sign alternates",
-        parameters: &[],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "the stream on which following the leader fails",

@@ -46,6 +46,7 @@ impl StreamSpec {
         if dim == 0 {
             return Err(Error::parameter("stream", "dim", dim, "1 or more"));
         }
+        self.check()?;
         self.inner().make(dim, seed)
     }
 }
@@ -101,20 +102,6 @@ fn fill_sphere(rng: &mut ChaCha8Rng, out: &mut [f64]) {
             out.iter_mut().for_each(|v| *v /= norm);
             return;
         }
-    }
-}
-
-fn check_number(
-    owner: &'static str,
-    name: &'static str,
-    value: f64,
-    ok: bool,
-    allowed: &'static str,
-) -> Result<f64> {
-    if ok && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(Error::parameter(owner, name, value, allowed))
     }
 }
 

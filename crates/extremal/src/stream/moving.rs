@@ -2,98 +2,42 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use serde::{Deserialize, Serialize};
 
-use super::{MakeStream, Round, Stream, check_number, fill_normal, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, fill_normal, fill_sphere, generator, round};
 use crate::pair::Point;
-use crate::spec::{Described, Entry, Parameter};
-use crate::{Error, Result, kernel};
+use crate::parameter::{choices, fields};
+use crate::spec::{Described, Entry, Kind};
+use crate::{Result, kernel};
 
-fn one() -> f64 {
-    1.0
-}
-
-fn tenth() -> f64 {
-    0.1
-}
-
-fn thousand() -> u64 {
-    1000
-}
-
-fn hundred() -> u64 {
-    100
-}
-
-const NOT_NEGATIVE: &str = "a number ≥ 0";
-
-fn check_count(owner: &'static str, name: &'static str, value: u64) -> Result<u64> {
-    if value > 0 {
-        Ok(value)
-    } else {
-        Err(Error::parameter(owner, name, value, "1 or more"))
+choices! {
+    /// What the rounds are made of.
+    pub enum Rounds {
+        /// rows on the unit sphere, labels ⟨a, w⟩ + noise with the moving w
+        Regression = "regression",
+        /// rows w/norm + noise of norm at most 1, for linear losses
+        Linear = "linear",
     }
 }
 
-/// What the rounds are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Rows on the unit sphere, labels ⟨a, w⟩ + noise with the moving w.
-    #[default]
-    Regression,
-    /// Rows w/norm + noise of norm at most 1, for linear losses.
-    Linear,
-}
-
-/// Spec of `rotating`: w goes round a circle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rotating {
-    /// What the rounds are made of.
-    #[serde(default)]
-    pub kind: Kind,
-    /// Rounds per turn.
-    #[serde(default = "thousand")]
-    pub period: u64,
-    /// ‖w‖, for regression.
-    #[serde(default = "one")]
-    pub norm: f64,
-    /// The standard deviation of a label's noise, or the norm of a row's, roughly.
-    #[serde(default = "tenth")]
-    pub noise: f64,
+fields! {
+    /// Spec of `rotating`: w goes round a circle.
+    pub struct Rotating {
+        /// what the rounds are made of
+        pub kind: Rounds = Rounds::Regression => Rounds::KIND,
+        /// rounds per turn
+        pub period: u64 = 1000 => Kind::COUNT,
+        /// the norm of w, for regression
+        pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
+        /// standard deviation of a label's noise, or norm of a row's
+        pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
+    }
 }
 
 impl Described for Rotating {
     const ENTRY: Entry = Entry {
         name: "rotating",
         summary: "a planted solution that goes round a circle",
-        parameters: &[
-            Parameter {
-                name: "kind",
-                about: "what the rounds are made of",
-                default: Some("regression"),
-                allowed: "regression (labels ⟨a, w⟩ + noise), linear (rows w + noise)",
-            },
-            Parameter {
-                name: "period",
-                about: "rounds per turn",
-                default: Some("1000"),
-                allowed: "1 or more",
-            },
-            Parameter {
-                name: "norm",
-                about: "the norm of w, for regression",
-                default: Some("1"),
-                allowed: NOT_NEGATIVE,
-            },
-            Parameter {
-                name: "noise",
-                about: "standard deviation of a label's noise, or norm of a row's",
-                default: Some("0.1"),
-                allowed: NOT_NEGATIVE,
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1; regression: |y| ≤ norm + 3·noise",
         reference: "drifting concepts, dynamic regret",
@@ -104,10 +48,6 @@ impl Described for Rotating {
 
 impl MakeStream for Rotating {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        const NAME: &str = "rotating";
-        check_count(NAME, "period", self.period)?;
-        check_number(NAME, "norm", self.norm, self.norm >= 0.0, NOT_NEGATIVE)?;
-        check_number(NAME, "noise", self.noise, self.noise >= 0.0, NOT_NEGATIVE)?;
         let mut rng = generator(seed);
         let (mut u, mut v) = (vec![0.0; dim], vec![0.0; dim]);
         fill_sphere(&mut rng, &mut u);
@@ -160,7 +100,7 @@ impl Stream for RotatingStream {
         for ((w, u), v) in w.iter_mut().zip(u.iter()).zip(v.iter()) {
             *w = cos * u + sin * v;
         }
-        if spec.kind == Kind::Regression {
+        if spec.kind == Rounds::Regression {
             fill_sphere(rng, row);
             let label = spec.norm * kernel::dot(row, w) + label_noise(rng, spec.noise);
             return Ok(Some(round(row, label)));
@@ -183,8 +123,8 @@ impl Stream for RotatingStream {
 
     fn label_bound(&self) -> f64 {
         match self.spec.kind {
-            Kind::Regression => self.spec.norm * (1.0 + 1e-12) + 3.0 * self.spec.noise,
-            Kind::Linear => 0.0,
+            Rounds::Regression => self.spec.norm * (1.0 + 1e-12) + 3.0 * self.spec.noise,
+            Rounds::Linear => 0.0,
         }
     }
 
@@ -199,45 +139,23 @@ fn label_noise(rng: &mut ChaCha8Rng, deviation: f64) -> f64 {
     deviation * z.clamp(-3.0, 3.0)
 }
 
-/// Spec of `switching`: regression whose planted solution is drawn anew every so many rounds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Switching {
-    /// Rounds between two changes.
-    #[serde(default = "hundred")]
-    pub every: u64,
-    /// ‖w‖.
-    #[serde(default = "one")]
-    pub norm: f64,
-    /// The noise's standard deviation; it is cut at three of them.
-    #[serde(default = "tenth")]
-    pub noise: f64,
+fields! {
+    /// Spec of `switching`: regression whose planted solution is drawn anew every so many rounds.
+    pub struct Switching {
+        /// rounds between two changes
+        pub every: u64 = 100 => Kind::COUNT,
+        /// the norm of w
+        pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
+        /// the noise's standard deviation
+        pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
+    }
 }
 
 impl Described for Switching {
     const ENTRY: Entry = Entry {
         name: "switching",
         summary: "regression whose planted solution changes every so many rounds",
-        parameters: &[
-            Parameter {
-                name: "every",
-                about: "rounds between two changes",
-                default: Some("100"),
-                allowed: "1 or more",
-            },
-            Parameter {
-                name: "norm",
-                about: "the norm of w",
-                default: Some("1"),
-                allowed: NOT_NEGATIVE,
-            },
-            Parameter {
-                name: "noise",
-                about: "the noise's standard deviation",
-                default: Some("0.1"),
-                allowed: NOT_NEGATIVE,
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "piecewise stationary losses, tracking regret",
@@ -248,10 +166,6 @@ impl Described for Switching {
 
 impl MakeStream for Switching {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        const NAME: &str = "switching";
-        check_count(NAME, "every", self.every)?;
-        check_number(NAME, "norm", self.norm, self.norm >= 0.0, NOT_NEGATIVE)?;
-        check_number(NAME, "noise", self.noise, self.noise >= 0.0, NOT_NEGATIVE)?;
         Ok(Box::new(SwitchingStream {
             spec: self.clone(),
             rng: generator(seed),

@@ -3,55 +3,28 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use serde::{Deserialize, Serialize};
 
-use super::{MakeStream, Round, Stream, check_number, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
 use crate::pair::Point;
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
-fn one() -> f64 {
-    1.0
-}
-
-fn tenth() -> f64 {
-    0.1
-}
-
-fn ten() -> f64 {
-    10.0
-}
-
-/// Spec of `regression`: y = ⟨a, w⟩ + noise, rows on the unit sphere.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Regression {
-    /// ‖w‖.
-    #[serde(default = "one")]
-    pub norm: f64,
-    /// The noise's standard deviation; it is cut at three of them.
-    #[serde(default = "tenth")]
-    pub noise: f64,
+fields! {
+    /// Spec of `regression`: y = ⟨a, w⟩ + noise, rows on the unit sphere.
+    pub struct Regression {
+        /// the norm of w
+        pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
+        /// the noise's standard deviation
+        pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
+    }
 }
 
 impl Described for Regression {
     const ENTRY: Entry = Entry {
         name: "regression",
         summary: "labels ⟨a, w⟩ + noise with a planted w, rows on the unit sphere",
-        parameters: &[
-            Parameter {
-                name: "norm",
-                about: "the norm of w",
-                default: Some("1"),
-                allowed: "a number ≥ 0",
-            },
-            Parameter {
-                name: "noise",
-                about: "the noise's standard deviation",
-                default: Some("0.1"),
-                allowed: "a number ≥ 0",
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "linear regression",
@@ -62,20 +35,6 @@ impl Described for Regression {
 
 impl MakeStream for Regression {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        check_number(
-            "regression",
-            "norm",
-            self.norm,
-            self.norm >= 0.0,
-            "a number ≥ 0",
-        )?;
-        check_number(
-            "regression",
-            "noise",
-            self.noise,
-            self.noise >= 0.0,
-            "a number ≥ 0",
-        )?;
         Ok(Box::new(Planted::new(
             dim,
             seed,
@@ -85,25 +44,19 @@ impl MakeStream for Regression {
     }
 }
 
-/// Spec of `classification`: y = ±1 with the logistic chance of ⟨a, w⟩.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Classification {
-    /// ‖w‖: the larger, the cleaner the labels.
-    #[serde(default = "ten")]
-    pub norm: f64,
+fields! {
+    /// Spec of `classification`: y = ±1 with the logistic chance of ⟨a, w⟩.
+    pub struct Classification {
+        /// the norm of w; the larger, the cleaner the labels
+        pub norm: f64 = 10.0 => Kind::NOT_NEGATIVE,
+    }
 }
 
 impl Described for Classification {
     const ENTRY: Entry = Entry {
         name: "classification",
         summary: "labels ±1 with the logistic chance of ⟨a, w⟩, rows on the unit sphere",
-        parameters: &[Parameter {
-            name: "norm",
-            about: "the norm of w; the larger, the cleaner the labels",
-            default: Some("10"),
-            allowed: "a number ≥ 0",
-        }],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "logistic regression",
@@ -114,13 +67,6 @@ impl Described for Classification {
 
 impl MakeStream for Classification {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        check_number(
-            "classification",
-            "norm",
-            self.norm,
-            self.norm >= 0.0,
-            "a number ≥ 0",
-        )?;
         Ok(Box::new(Planted::new(dim, seed, self.norm, Label::Sign)))
     }
 }

@@ -4,11 +4,11 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StudentT};
-use serde::{Deserialize, Serialize};
 
-use super::{MakeStream, Round, Stream, check_number, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
 use crate::pair::Point;
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::{choices, fields};
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 
 /// Turns `row` to the side of `u`, which leaves its norm as it is.
@@ -18,53 +18,32 @@ fn turn_towards(u: &[f64], row: &mut [f64]) {
     }
 }
 
-/// A law with P(size > r) falling like r^(−index).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Law {
-    /// Norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, directions even.
-    #[default]
-    Pareto,
-    /// Independent entries from Student's law with `index` degrees of freedom.
-    Student,
+choices! {
+    /// A law with P(size > r) falling like r^(−index).
+    pub enum Law {
+        /// norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, directions even
+        Pareto = "pareto",
+        /// independent entries from Student's law with `index` degrees of freedom
+        Student = "student",
+    }
 }
 
-/// Spec of `heavy-tailed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct HeavyTailed {
-    /// The law.
-    #[serde(default)]
-    pub law: Law,
-    /// The tail index: moments of this order and beyond are infinite.
-    #[serde(default = "three_halves")]
-    pub index: f64,
+fields! {
+    /// Spec of `heavy-tailed`.
+    pub struct HeavyTailed {
+        /// where the sizes come from
+        pub law: Law = Law::Pareto => Law::KIND,
+        /// the tail index; moments of this order and beyond are infinite
+        // Below 1/2 the largest draws would leave the range where squares are numbers.
+        pub index: f64 = 1.5 => Kind::between(0.5, 100.0),
+    }
 }
-
-fn three_halves() -> f64 {
-    1.5
-}
-
-const INDEX: &str = "0.5 to 100";
 
 impl Described for HeavyTailed {
     const ENTRY: Entry = Entry {
         name: "heavy-tailed",
         summary: "gradients whose norms have a heavy tail, around a planted direction",
-        parameters: &[
-            Parameter {
-                name: "law",
-                about: "where the sizes come from",
-                default: Some("pareto"),
-                allowed: "pareto (norms), student (entries)",
-            },
-            Parameter {
-                name: "index",
-                about: "the tail index; moments of this order and beyond are infinite",
-                default: Some("1.5"),
-                allowed: INDEX,
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "none: no bound G of the rows' norms is known",
         reference: "Zhang & Cutkosky, NeurIPS 2022 (heavy-tailed online learning)",
@@ -75,9 +54,6 @@ impl Described for HeavyTailed {
 
 impl MakeStream for HeavyTailed {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        // With less than 1/2 the largest draws would leave the range where squares are numbers.
-        let fits = (0.5..=100.0).contains(&self.index);
-        check_number("heavy-tailed", "index", self.index, fits, INDEX)?;
         let student = StudentT::new(self.index)
             .map_err(|e| Error::Unsupported(format!("heavy-tailed: {e}")))?;
         let mut rng = generator(seed);
@@ -135,46 +111,21 @@ impl Stream for HeavyTailedStream {
     }
 }
 
-/// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, … for so many rounds each.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ScaleJump {
-    /// F.
-    #[serde(default = "hundred_million")]
-    pub factor: f64,
-    /// Rounds between two jumps.
-    #[serde(default = "hundred")]
-    pub every: u64,
+fields! {
+    /// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, … for so many rounds each.
+    pub struct ScaleJump {
+        /// how far the scale jumps: 1, factor, 1, 1/factor, and again
+        pub factor: f64 = 1e8 => Kind::between(1.0, 1e100),
+        /// rounds between two jumps
+        pub every: u64 = 100 => Kind::COUNT,
+    }
 }
-
-fn hundred_million() -> f64 {
-    1e8
-}
-
-fn hundred() -> u64 {
-    100
-}
-
-const FACTOR: &str = "1 to 1e100";
 
 impl Described for ScaleJump {
     const ENTRY: Entry = Entry {
         name: "scale-jump",
         summary: "gradients whose scale jumps up and down by a large factor",
-        parameters: &[
-            Parameter {
-                name: "factor",
-                about: "how far the scale jumps: 1, factor, 1, 1/factor, and again",
-                default: Some("1e8"),
-                allowed: FACTOR,
-            },
-            Parameter {
-                name: "every",
-                about: "rounds between two jumps",
-                default: Some("100"),
-                allowed: "1 or more",
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, factor or 1/factor",
         reference: "scale-free online learning",
@@ -185,11 +136,6 @@ impl Described for ScaleJump {
 
 impl MakeStream for ScaleJump {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        let fits = (1.0..=1e100).contains(&self.factor);
-        check_number("scale-jump", "factor", self.factor, fits, FACTOR)?;
-        if self.every == 0 {
-            return Err(Error::parameter("scale-jump", "every", 0, "1 or more"));
-        }
         let mut rng = generator(seed);
         let mut u = vec![0.0; dim];
         fill_sphere(&mut rng, &mut u);

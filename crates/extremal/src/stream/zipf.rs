@@ -4,64 +4,30 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, Zipf as ZipfLaw};
-use serde::{Deserialize, Serialize};
 
-use super::{MakeStream, Round, Stream, check_number, generator};
+use super::{MakeStream, Round, Stream, generator};
 use crate::pair::{Point, Row};
-use crate::spec::{Described, Entry, Parameter};
+use crate::parameter::fields;
+use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
-/// Spec of `zipf`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Zipf {
-    /// Features per row.
-    #[serde(default = "seventy_five")]
-    pub nonzeros: usize,
-    /// The law's exponent.
-    #[serde(default = "one")]
-    pub exponent: f64,
-    /// The standard deviation of the planted weights.
-    #[serde(default = "ten")]
-    pub weight: f64,
-}
-
-fn seventy_five() -> usize {
-    75
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-fn ten() -> f64 {
-    10.0
+fields! {
+    /// Spec of `zipf`.
+    pub struct Zipf {
+        /// features per row, the dimension if that is smaller
+        pub nonzeros: usize = 75 => Kind::COUNT,
+        /// the law's exponent
+        pub exponent: f64 = 1.0 => Kind::NOT_NEGATIVE,
+        /// standard deviation of the planted weights
+        pub weight: f64 = 10.0 => Kind::NOT_NEGATIVE,
+    }
 }
 
 impl Described for Zipf {
     const ENTRY: Entry = Entry {
         name: "zipf",
         summary: "sparse rows with Zipf-distributed features, labels ±1 from planted weights",
-        parameters: &[
-            Parameter {
-                name: "nonzeros",
-                about: "features per row",
-                default: Some("75"),
-                allowed: "1 to the dimension; the dimension if that is smaller",
-            },
-            Parameter {
-                name: "exponent",
-                about: "the law's exponent",
-                default: Some("1"),
-                allowed: "a number ≥ 0",
-            },
-            Parameter {
-                name: "weight",
-                about: "standard deviation of the planted weights",
-                default: Some("10"),
-                allowed: "a number ≥ 0",
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(non-zeros)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "text classification",
@@ -72,24 +38,7 @@ impl Described for Zipf {
 
 impl MakeStream for Zipf {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        check_number(
-            "zipf",
-            "exponent",
-            self.exponent,
-            self.exponent >= 0.0,
-            "a number ≥ 0",
-        )?;
-        check_number(
-            "zipf",
-            "weight",
-            self.weight,
-            self.weight >= 0.0,
-            "a number ≥ 0",
-        )?;
         let nonzeros = self.nonzeros.min(dim);
-        if nonzeros == 0 {
-            return Err(Error::parameter("zipf", "nonzeros", 0, "1 or more"));
-        }
         let law = ZipfLaw::new(dim as f64, self.exponent)
             .map_err(|e| Error::Unsupported(format!("zipf: {e}")))?;
         let mut rng = generator(seed);

@@ -371,7 +371,7 @@ fn lazy_storage_goes_through_all_entries_at_restarts_and_hardly_ever_else() {
     for doubling in [true, false] {
         for start in [None, Some(&start[..])] {
             let known = Known {
-                eta_scale: Some(5.0),
+                eta_scale: 5.0,
                 doubling,
                 ..Known::default()
             };

@@ -1,37 +1,50 @@
 //! Specs with values out of range: each is an error that names the key and says what is allowed.
-//! What is out of range is read from the registries' own words.
+//! What is out of range follows from the kind of each key.
 
 use extremal::Error;
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
 use extremal::set::boxes::{Bound, BoxSpec};
 use extremal::set::{SetSpec, SharedSet, l1::L1, l2::L2, lp::Lp, simplex::Simplex};
-use extremal::spec::Entry;
+use extremal::spec::{Entry, Kind};
 use extremal::stream::StreamSpec;
 
-/// Values that the words for what is allowed forbid.
-fn forbidden(allowed: &str) -> Vec<&'static str> {
-    let words: &[(&str, &[&str])] = &[
-        ("0.5 to 100", &["0.4", "101", "-1", "nan", "inf"]),
-        ("1 to 1e100", &["0.9", "0", "-1", "1e101", "nan"]),
-        ("0 < level < 1", &["0", "1", "-0.5", "1.5", "nan", "inf"]),
-        ("> 0", &["0", "-1", "-1e-300", "nan", "inf"]),
-        ("≥ 0", &["-1", "-1e-300", "nan", "inf"]),
-        ("1 or more", &["0", "-1", "1.5"]),
-        ("1 < p < ∞", &["1", "0.5", "0", "-2", "nan", "inf"]),
-        ("1 ≤ p < ∞", &["0.999", "0", "-2", "nan", "inf"]),
-        ("1 ≤ s < ∞", &["0.999", "0", "-2", "nan", "inf"]),
-        ("1e-20 to 1e20", &["0", "-1", "1e-21", "1e21", "nan", "inf"]),
-        ("1e-50 to 1e50", &["0", "-1", "1e-51", "1e51", "nan", "inf"]),
-        (
-            "1e-100 to 1e100",
-            &["0", "-1", "1e-101", "1e101", "nan", "inf"],
-        ),
-        ("0 to 1e50", &["-1", "1e51", "nan", "inf"]),
-        ("0 to 1", &["-0.1", "1.1", "nan"]),
-    ];
-    let fits = words.iter().find(|(word, _)| allowed.contains(word));
-    fits.map(|(_, values)| values.to_vec()).unwrap_or_default()
+/// Values that a kind forbids.
+fn forbidden(kind: &Kind) -> Vec<String> {
+    let text = |values: &[&str]| values.iter().map(|v| v.to_string()).collect::<Vec<_>>();
+    match *kind {
+        Kind::Number(limits) => {
+            let mut values = text(&["nan", "inf", "-inf", "word"]);
+            // just outside, farther out, and the end itself where it does not count
+            for (end, outwards) in [(limits.low, -1.0), (limits.high, 1.0)] {
+                if end.is_finite() {
+                    let outside = [outwards * (0.01 * end.abs() + 1e-300), outwards * 1e60];
+                    values.extend(outside.map(|by| format!("{:e}", end + by)));
+                    values.extend(limits.open.then(|| format!("{end:e}")));
+                }
+            }
+            values
+        }
+        Kind::Whole { low, high } => {
+            let mut values = text(&["-1", "1.5", "nan", "word"]);
+            values.extend(low.checked_sub(1).map(|v| v.to_string()));
+            values.extend(high.checked_add(1).map(|v| v.to_string()));
+            values
+        }
+        Kind::Flag => text(&["2", "yes"]),
+        Kind::Choice(_) => text(&["no-such-word", "1"]),
+        Kind::List(kind) => {
+            let listed = forbidden(kind).into_iter().map(|v| format!("[{v}]"));
+            listed.chain(text(&["word", "1"])).collect()
+        }
+        Kind::Each(kind) => {
+            let listed = forbidden(&Kind::List(kind)).into_iter();
+            let listed = listed.filter(|v| v != "1");
+            listed.chain(forbidden(kind)).collect()
+        }
+        Kind::Spec(_) => text(&["(no-such-name)", "1"]),
+        _ => text(&["1"]),
+    }
 }
 
 /// `text` with `key` set to `value`.
@@ -55,10 +68,10 @@ fn check_ranges(entries: &[Entry], build: impl Fn(&str) -> extremal::Result<()>)
     for entry in entries {
         for example in entry.examples {
             for parameter in entry.parameters {
-                for value in forbidden(parameter.allowed) {
-                    let text = with(example, parameter.name, value);
+                for value in forbidden(&parameter.kind) {
+                    let text = with(example, parameter.name, &value);
                     let Err(error) = build(&text) else {
-                        panic!("{text} was accepted, allowed is: {}", parameter.allowed);
+                        panic!("{text} was accepted, allowed is: {}", parameter.kind);
                     };
                     let message = error.to_string();
                     assert!(message.contains(parameter.name), "{text}: {message}");

@@ -469,7 +469,7 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
     let known = Known {
         horizon: Some(300),
         gradient_bound: Some(3.0),
-        eta_scale: Some(30.0),
+        eta_scale: 30.0,
         ..Known::default()
     };
     let rule = OfwLs(known).rule(&geometry()).unwrap();
@@ -499,7 +499,7 @@ fn restarts_and_a_growing_regulariser_decide_alike_on_factored_and_dense_matrice
         (false, "ofw-ls:eta-scale=0.5"),
     ] {
         let known = Known {
-            eta_scale: Some(0.5),
+            eta_scale: 0.5,
             doubling,
             ..Known::default()
         };

@@ -38,65 +38,34 @@
 mod mixture;
 mod weights;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 use super::{Learner, LearnerSpec, MakeLearner, Storage};
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{AdaHedge, Assumption, LossFacts};
 use crate::{Error, Result};
 
 const NAME: &str = "hedge";
 
-/// Spec of `hedge`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Hedge {
-    /// The learner that the grid varies.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<Box<LearnerSpec>>,
-    /// The key of the base that the grid is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-    /// Its values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grid: Option<Vec<f64>>,
-    /// More learners.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bases: Option<Vec<LearnerSpec>>,
+fields! {
+    /// Spec of `hedge`.
+    pub struct Hedge {
+        /// a learner, once for each value of the grid
+        pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
+        /// which key of the base the grid is about; eta-scale if left out
+        pub key: Option<String> = None => Kind::Text,
+        /// the values of that key; the base as it is if left out
+        pub grid: Option<Vec<f64>> = None => Kind::POINT,
+        /// more learners, each as it is
+        pub bases: Option<Vec<LearnerSpec>> = None => Kind::List(&Kind::Spec("learner")),
+    }
 }
 
 impl Described for Hedge {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "several learners at once, weighted by how well each would have done",
-        parameters: &[
-            Parameter {
-                name: "base",
-                about: "a learner, once for each value of the grid",
-                default: None,
-                allowed: "a spec in parentheses",
-            },
-            Parameter {
-                name: "key",
-                about: "which key of the base the grid is about",
-                default: Some("eta-scale"),
-                allowed: "a key of the base",
-            },
-            Parameter {
-                name: "grid",
-                about: "the values of that key",
-                default: None,
-                allowed: "a list of numbers; the base as it is if left out",
-            },
-            Parameter {
-                name: "bases",
-                about: "more learners, each as it is",
-                default: None,
-                allowed: "a list of specs in parentheses",
-            },
-        ],
+        parameters: Self::PARAMETERS,
         cost: "that of the bases, N oracle calls, and O(Nd) per round",
         guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
         reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
@@ -117,7 +86,7 @@ impl Hedge {
             (Some(base), Some(grid)) => {
                 let key = self.key.as_deref().unwrap_or("eta-scale");
                 for value in grid {
-                    all.push(with_key(base, key, *value)?);
+                    all.push(base.with(key, value)?);
                 }
             }
             (None, None) if self.key.is_none() => {}
@@ -139,23 +108,6 @@ impl Hedge {
         }
         Ok(all)
     }
-}
-
-/// `base` with a key set to a value.
-fn with_key(base: &LearnerSpec, key: &str, value: f64) -> Result<LearnerSpec> {
-    let trouble = |e: serde_json::Error| Error::Spec(format!("hedge: grid over {key}: {e}"));
-    let mut spec = serde_json::to_value(base).map_err(trouble)?;
-    if let Value::Object(table) = &mut spec {
-        // a whole number suits every key, a fraction those that take one
-        let whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
-        let value = if whole {
-            Value::from(value as u64)
-        } else {
-            Value::from(value)
-        };
-        table.insert(key.into(), value);
-    }
-    serde_json::from_value(spec).map_err(trouble)
 }
 
 impl MakeLearner for Hedge {

@@ -44,9 +44,10 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Revealed, Step};
 use super::staged::{Staged, staged};
-use super::{Known, Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Parameter};
+use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 use factor::Factor;
@@ -60,60 +61,29 @@ const ROOM: usize = 1 << 31;
 /// Gradients beyond this many times G count as no larger.
 const BEYOND: f64 = 100.0;
 
-/// Spec of `ons`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Ons {
-    /// α.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exp_concavity: Option<f64>,
-    /// G.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gradient_bound: Option<f64>,
-    /// Factor on γ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub eta_scale: Option<f64>,
-    /// The gap that a projection may leave, times t.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<f64>,
-    /// The most steps of a projection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u64>,
-    /// x₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Vec<f64>>,
+fields! {
+    /// Spec of `ons`.
+    pub struct Ons {
+        /// the losses' exp-concavity α
+        pub exp_concavity: Option<f64> = None => Kind::SIZE,
+        /// a bound G of the gradients' ℓ2 norm
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on γ, one over the step size; above 1 nothing is proven
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// what a projection may leave of its gap in round t, times t
+        pub tolerance: f64 = 0.01 => Kind::POSITIVE,
+        /// the most steps of a projection; what is then left counts in the bound
+        pub steps: u64 = 100 => Kind::COUNT,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
 }
 
 impl Described for Ons {
     const ENTRY: Entry = Entry {
         name: NAME,
         summary: "online Newton step: logarithmic regret for exp-concave losses",
-        parameters: &[
-            Parameter {
-                name: "exp-concavity",
-                about: "the losses' exp-concavity α",
-                default: None,
-                allowed: "a number > 0",
-            },
-            keys::GRADIENT_BOUND,
-            Parameter {
-                about: "factor on γ, one over the step size; above 1 nothing is proven",
-                ..keys::ETA_SCALE
-            },
-            Parameter {
-                name: "tolerance",
-                about: "what a projection may leave of its gap in round t, times t",
-                default: Some("0.01"),
-                allowed: "a number > 0",
-            },
-            Parameter {
-                name: "steps",
-                about: "the most steps of a projection; what is then left counts in the bound",
-                default: Some("100"),
-                allowed: "1 or more",
-            },
-            keys::START,
-        ],
+        parameters: Self::PARAMETERS,
         cost: "O(d²) and d² numbers; where the step leads out of the set, up to `steps` oracle calls (and projections, where the set has one) of O(d²) each",
         guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus what projections left",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",
@@ -130,14 +100,8 @@ impl MakeLearner for Ons {
             why: "its step size depends on the losses' exp-concavity",
         };
         let alpha = self.exp_concavity.ok_or(missing)?;
-        let alpha = keys::positive(NAME, "exp-concavity", alpha)?;
         let gradient = keys::bound(NAME, self.gradient_bound)?;
-        let scale = keys::eta_scale(NAME, self.eta_scale)?;
-        let tolerance = keys::positive(NAME, "tolerance", self.tolerance.unwrap_or(1e-2))?;
-        let steps = self.steps.unwrap_or(100);
-        if steps == 0 {
-            return Err(Error::parameter(NAME, "steps", steps, "1 or more"));
-        }
+        let scale = self.eta_scale;
         keys::need_oracle(NAME, &**set)?;
         let dim = set.dim();
         let room = dim
@@ -151,18 +115,16 @@ impl MakeLearner for Ons {
         }
         let diameter = set.geometry().diameter;
         let gamma = scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
-        let gamma = Known::eta(NAME, gamma)?;
-        Known::eta(NAME, 1.0 / gamma)?;
         // γD from the quotient without D, which may be as large or small as a number
         let reach = scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
         let method = Newton {
             alpha,
             gradient,
             scale,
-            tolerance,
-            steps,
+            tolerance: self.tolerance,
+            steps: self.steps,
             gamma,
-            reach: Known::eta(NAME, reach)?,
+            reach,
             diameter,
             metric: Factor::identity(dim),
             next_metric: Factor::identity(dim),

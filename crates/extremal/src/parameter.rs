@@ -1,0 +1,529 @@
+//! The keys of specs: what each means, which values it takes, and its default. The list of a
+//! spec's fields is written once, with [`fields!`]; the words of `extremal list`, the error
+//! messages, the JSON schema, Python's signatures and the tests follow from it.
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use crate::{Error, Result};
+
+/// One key of a spec.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// The key.
+    pub name: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// The values allowed.
+    pub kind: Kind,
+    /// The value when it is left out, `null` if that is no value; `None` if the key must be given.
+    pub(crate) default: fn() -> Option<Value>,
+}
+
+impl Parameter {
+    /// Whether every spec must give it.
+    pub fn is_required(&self) -> bool {
+        (self.default)().is_none()
+    }
+
+    /// The value when it is left out, as specs write it.
+    ///
+    /// ```
+    /// use extremal::set::SetSpec;
+    /// let radius = SetSpec::ENTRIES[0].parameters[0];
+    /// assert_eq!((radius.name, radius.default().as_deref()), ("radius", Some("1")));
+    /// assert_eq!(radius.kind.to_string(), "a number from 1e-50 to 1e50");
+    /// ```
+    pub fn default(&self) -> Option<String> {
+        match (self.default)()? {
+            Value::Null => None,
+            Value::Number(number) => number.as_f64().map(number_text),
+            Value::String(text) => Some(text),
+            other => Some(other.to_string()),
+        }
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = self.kind.schema();
+        schema["description"] = self.about.into();
+        if let Some(default) = (self.default)().filter(|default| !default.is_null()) {
+            schema["default"] = default;
+        }
+        schema
+    }
+}
+
+/// Which values a key takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A finite number.
+    Number(Limits),
+    /// A whole number from `low` to `high`.
+    Whole {
+        /// The smallest.
+        low: u64,
+        /// The largest; [`u64::MAX`] for no limit.
+        high: u64,
+    },
+    /// true or false.
+    Flag,
+    /// One of these words, each with what it means.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// The name of a key.
+    Text,
+    /// A list.
+    List(&'static Kind),
+    /// One value for all coordinates, or a list with one for each.
+    Each(&'static Kind),
+    /// Another spec: of a "set" or a "learner".
+    Spec(&'static str),
+}
+
+/// Between which numbers a number must lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// The lower end, −∞ for none.
+    pub low: f64,
+    /// The upper end, ∞ for none.
+    pub high: f64,
+    /// Whether the ends themselves are excluded.
+    pub open: bool,
+}
+
+impl Limits {
+    /// Whether a number lies between them.
+    pub fn contain(&self, value: f64) -> bool {
+        let inside = if self.open {
+            self.low < value && value < self.high
+        } else {
+            self.low <= value && value <= self.high
+        };
+        inside && value.is_finite()
+    }
+}
+
+impl Kind {
+    /// Any finite number.
+    pub const NUMBER: Self = Self::at_least(f64::NEG_INFINITY);
+    /// A number > 0.
+    pub const POSITIVE: Self = Self::above(0.0);
+    /// A number ≥ 0.
+    pub const NOT_NEGATIVE: Self = Self::at_least(0.0);
+    /// A radius, or another size of a set.
+    pub const SIZE: Self = Self::between(1e-50, 1e50);
+    /// A coordinate of a point of a set.
+    pub const ENTRY: Self = Self::between(-1e50, 1e50);
+    /// The norm of a gradient.
+    pub const GRADIENT: Self = Self::between(1e-100, 1e100);
+    /// A factor on a step size.
+    pub const FACTOR: Self = Self::between(1e-20, 1e20);
+    /// Any whole number.
+    pub const WHOLE: Self = Self::Whole {
+        low: 0,
+        high: u64::MAX,
+    };
+    /// A whole number ≥ 1.
+    pub const COUNT: Self = Self::Whole {
+        low: 1,
+        high: u64::MAX,
+    };
+    /// A list of numbers.
+    pub const POINT: Self = Self::List(&Self::NUMBER);
+    /// A list of rows.
+    pub const MATRIX: Self = Self::List(&Self::POINT);
+
+    /// A number > `low`.
+    pub const fn above(low: f64) -> Self {
+        let (high, open) = (f64::INFINITY, true);
+        Self::Number(Limits { low, high, open })
+    }
+
+    /// A number ≥ `low`.
+    pub const fn at_least(low: f64) -> Self {
+        Self::between(low, f64::INFINITY)
+    }
+
+    /// A number from `low` to `high`.
+    pub const fn between(low: f64, high: f64) -> Self {
+        let open = false;
+        Self::Number(Limits { low, high, open })
+    }
+
+    /// A number of this kind, or an error that names it.
+    pub(crate) fn admit(&self, owner: &'static str, name: &'static str, value: f64) -> Result<f64> {
+        match value.refused(self) {
+            None => Ok(value),
+            Some(value) => Err(Error::parameter(owner, name, value, self.to_string())),
+        }
+    }
+
+    /// What the entries of a list must be; a kind that is no list itself.
+    pub(crate) fn element(&self) -> &Self {
+        match self {
+            Self::List(kind) | Self::Each(kind) => kind,
+            other => other,
+        }
+    }
+
+    /// Whether its values are specs, or lists of them.
+    pub fn is_spec(&self) -> bool {
+        matches!(self, Self::Spec(_) | Self::List(Self::Spec(_)))
+    }
+
+    /// As a JSON schema.
+    fn schema(&self) -> Value {
+        match *self {
+            Self::Number(Limits { low, high, open }) => {
+                let mut schema = json!({"type": "number"});
+                for (end, key) in [
+                    (low, ["minimum", "exclusiveMinimum"]),
+                    (high, ["maximum", "exclusiveMaximum"]),
+                ] {
+                    if end.is_finite() {
+                        schema[key[usize::from(open)]] = end.into();
+                    }
+                }
+                schema
+            }
+            Self::Whole {
+                low,
+                high: u64::MAX,
+            } => json!({"type": "integer", "minimum": low}),
+            Self::Whole { low, high } => {
+                json!({"type": "integer", "minimum": low, "maximum": high})
+            }
+            Self::Flag => json!({"type": "boolean"}),
+            Self::Choice(words) => {
+                let words: Vec<_> = words.iter().map(|(word, _)| word).collect();
+                json!({"enum": words})
+            }
+            Self::Text => json!({"type": "string"}),
+            Self::List(kind) => json!({"type": "array", "items": kind.schema()}),
+            Self::Each(kind) => json!({"anyOf": [kind.schema(), Self::List(kind).schema()]}),
+            Self::Spec(what) => json!({"$ref": format!("#/$defs/{what}")}),
+        }
+    }
+
+    /// In words: one value, or several.
+    fn words(&self, several: bool) -> String {
+        let noun = |one: &str, many: &str| {
+            if several {
+                many.into()
+            } else {
+                format!("a {one}")
+            }
+        };
+        match *self {
+            Self::Number(Limits { low, high, open }) => {
+                let (a, b) = (number_text(low), number_text(high));
+                let (least, most) = if open { (">", "<") } else { ("≥", "≤") };
+                let range = match (low.is_finite(), high.is_finite()) {
+                    (false, false) => String::new(),
+                    (true, false) => format!(" {least} {a}"),
+                    (false, true) => format!(" {most} {b}"),
+                    (true, true) if open => format!(" > {a} and < {b}"),
+                    (true, true) if low == -high => format!(" up to ±{b}"),
+                    (true, true) => format!(" from {a} to {b}"),
+                };
+                noun("number", "numbers") + &range
+            }
+            Self::Whole { low, high } => {
+                let range = match (low, high) {
+                    (0, u64::MAX) => String::new(),
+                    (low, u64::MAX) => format!(" ≥ {low}"),
+                    (0, high) => format!(" up to {high}"),
+                    (low, high) => format!(" from {low} to {high}"),
+                };
+                noun("whole number", "whole numbers") + &range
+            }
+            Self::Flag => "true or false".into(),
+            Self::Choice(words) => {
+                let words = words
+                    .iter()
+                    .map(|(word, about)| format!("{word} ({about})"));
+                words.collect::<Vec<_>>().join(", ")
+            }
+            Self::Text => noun("key", "keys"),
+            Self::List(kind) => noun("list of", "lists of") + " " + &kind.words(true),
+            Self::Each(kind) => format!("{}, or a list of them", kind.words(false)),
+            Self::Spec(what) => noun(what, &format!("{what}s")) + " in parentheses",
+        }
+    }
+}
+
+/// In words, as error messages and `extremal list` have it.
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words(false))
+    }
+}
+
+/// 1e50 and 1 rather than 50 zeros and 1.0.
+fn number_text(value: f64) -> String {
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map(String::from).unwrap_or(text)
+}
+
+/// A value that a [`Kind`] can check.
+pub(crate) trait Field {
+    /// The part of it that the kind does not allow, as text.
+    fn refused(&self, _kind: &Kind) -> Option<String> {
+        None
+    }
+}
+
+impl Field for f64 {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        match kind {
+            Kind::Number(limits) if !limits.contain(*self) => Some(number_text(*self)),
+            _ => None,
+        }
+    }
+}
+
+impl Field for u64 {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        match kind {
+            Kind::Whole { low, high } if !(low..=high).contains(&self) => Some(self.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl Field for usize {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        (*self as u64).refused(kind)
+    }
+}
+
+impl Field for u32 {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        u64::from(*self).refused(kind)
+    }
+}
+
+impl Field for bool {}
+impl Field for String {}
+
+impl<T: Field> Field for Option<T> {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        self.as_ref()?.refused(kind)
+    }
+}
+
+impl<T: Field> Field for Box<T> {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        (**self).refused(kind)
+    }
+}
+
+impl<T: Field> Field for Vec<T> {
+    fn refused(&self, kind: &Kind) -> Option<String> {
+        self.iter().find_map(|value| value.refused(kind.element()))
+    }
+}
+
+/// Errors unless each value is one that its parameter allows.
+pub(crate) fn check(
+    owner: &'static str,
+    parameters: &[Parameter],
+    values: &[&dyn Field],
+) -> Result<()> {
+    for (parameter, value) in parameters.iter().zip(values) {
+        if let Some(value) = value.refused(&parameter.kind) {
+            let allowed = parameter.kind.to_string();
+            return Err(Error::parameter(owner, parameter.name, value, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// The JSON schema of an entry's specs.
+pub(crate) fn schema(name: &str, summary: &str, parameters: &[Parameter]) -> Value {
+    let mut properties = json!({"name": {"const": name}});
+    let mut required = vec!["name"];
+    for parameter in parameters {
+        properties[parameter.name] = parameter.schema();
+        if parameter.is_required() {
+            required.push(parameter.name);
+        }
+    }
+    json!({
+        "type": "object",
+        "description": summary,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// A field's name with `-` for `_`.
+pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
+    let (name, mut key, mut i) = (name.as_bytes(), [0; N], 0);
+    while i < N {
+        key[i] = if name[i] == b'_' { b'-' } else { name[i] };
+        i += 1;
+    }
+    key
+}
+
+/// Bytes that are known to be text.
+pub(crate) const fn text(bytes: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("not UTF-8"),
+    }
+}
+
+/// A default, as JSON has it.
+pub(crate) fn json<T: Serialize>(default: Option<T>) -> Option<Value> {
+    default.map(|value| serde_json::to_value(value).unwrap_or_default())
+}
+
+/// What was given, `null` included; a field that was left out does not come here.
+pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Adds a field that does not have its default, so that a spec has one form.
+pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
+    mut map: M,
+    key: &'static str,
+    value: &T,
+    default: Option<T>,
+) -> Result<M, M::Error> {
+    if default.as_ref() != Some(value) {
+        map.serialize_entry(key, value)?;
+    }
+    Ok(map)
+}
+
+/// The fields of a spec, each with what `extremal list` says of it, its default, and its kind:
+///
+/// ```text
+/// fields! {
+///     /// Spec of [`LpBall`].
+///     pub struct Lp {
+///         /// the norm's exponent
+///         pub p: f64 => Kind::above(1.0),
+///         /// the radius
+///         pub radius: f64 = 1.0 => Kind::SIZE,
+///     }
+/// }
+/// ```
+///
+/// A field without a default must be given. The struct can be read and written by serde, under
+/// names with `-` for `_` and without what has its default; `PARAMETERS` describes the fields, and
+/// `check` holds each against its kind. If all have defaults, it has `Default`.
+macro_rules! fields {
+    ($(#[$doc:meta])* pub struct $name:ident(pub $inner:ty);) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            pub(crate) const PARAMETERS: &'static [$crate::spec::Parameter] = <$inner>::PARAMETERS;
+
+            pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
+                self.0.check(owner)
+            }
+        }
+    };
+    ($(#[$doc:meta])* pub struct $name:ident {
+        $($(#[doc = $about:literal])+ pub $field:ident: $ty:ty = $default:expr => $kind:expr),* $(,)?
+    }) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default),* }
+            }
+        }
+        $crate::parameter::fields! { @spec $(#[$doc])* pub struct $name {
+            $($(#[doc = $about])+ pub $field: $ty = $default => $kind),*
+        } }
+    };
+    ($(#[$doc:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::parameter::fields! { @spec $(#[$doc])* pub struct $name { $($fields)* } }
+    };
+    (@spec $(#[$doc:meta])* pub struct $name:ident {
+        $($(#[doc = $about:literal])+ pub $field:ident: $ty:ty $(= $default:expr)? => $kind:expr),* $(,)?
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $name {
+            $($(#[doc = $about])+ pub $field: $ty),*
+        }
+
+        impl $name {
+            pub(crate) const PARAMETERS: &'static [$crate::spec::Parameter] = &[$($crate::spec::Parameter {
+                name: $crate::parameter::fields!(@key $field),
+                about: concat!($($about),+).trim_ascii(),
+                kind: $kind,
+                default: || $crate::parameter::json($crate::parameter::fields!(@default $ty $(= $default)?)),
+            }),*];
+
+            pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
+                $crate::parameter::check(owner, Self::PARAMETERS, &[$(&self.$field),*])
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let map = serializer.serialize_map(None)?;
+                $(let map = $crate::parameter::add(
+                    map,
+                    $crate::parameter::fields!(@key $field),
+                    &self.$field,
+                    $crate::parameter::fields!(@default $ty $(= $default)?),
+                )?;)*
+                serde::ser::SerializeMap::end(map)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+                struct Given {
+                    $(#[serde(default, deserialize_with = "crate::parameter::given")] $field: Option<$ty>),*
+                }
+                let Given { $($field),* } = Given::deserialize(deserializer)?;
+                $(let $field = $field
+                    .or($crate::parameter::fields!(@default $ty $(= $default)?))
+                    .ok_or_else(|| serde::de::Error::missing_field($crate::parameter::fields!(@key $field)))?;)*
+                Ok(Self { $($field),* })
+            }
+        }
+    };
+    (@key $field:ident) => {{
+        const KEY: [u8; stringify!($field).len()] = $crate::parameter::kebab(stringify!($field));
+        $crate::parameter::text(&KEY)
+    }};
+    (@default $ty:ty) => { None::<$ty> };
+    (@default $ty:ty = $default:expr) => { Some::<$ty>($default) };
+}
+pub(crate) use fields;
+
+/// The words that a key takes, each with what `extremal list` says of it: an enum and its `KIND`.
+macro_rules! choices {
+    ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[doc = $about])+ #[serde(rename = $word)] $variant),*
+        }
+
+        impl $name {
+            pub(crate) const KIND: $crate::spec::Kind = $crate::spec::Kind::Choice(
+                &[$(($word, concat!($($about),+).trim_ascii())),*]
+            );
+        }
+
+        impl $crate::parameter::Field for $name {}
+    };
+}
+pub(crate) use choices;

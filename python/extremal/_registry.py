@@ -72,8 +72,7 @@ def spec_of(entry, given):
             known = ", ".join(parameters) or "none"
             raise TypeError(f"{entry['name']} has no parameter {key!r}; it has {known}")
         parameter = parameters[key]
-        nested = "spec" in parameter["allowed"] or "parenthes" in parameter["allowed"]
-        parts.append(f"{parameter['name']}={as_text(value, nested)}")
+        parts.append(f"{parameter['name']}={as_text(value, parameter['nested'])}")
     return entry["name"] + (":" + ",".join(parts) if parts else "")
 
 
@@ -88,7 +87,7 @@ def _documentation(entry, guarantee, documented):
     """`documented` are the parameters that the registry does not have, or says otherwise."""
     about = {}
     for p in entry["parameters"]:
-        optional = ", optional" if "left out" in p["allowed"] + p["about"] else ""
+        optional = "" if p["required"] else ", optional"
         default = f", default {p['default']}" if p["default"] else optional
         about[python_name(p["name"])] = (p["allowed"] + default, _sentence(p["about"]))
     lines = [_sentence(entry["summary"]), ""]

@@ -14,67 +14,10 @@ from extremal import _core
 HERE = pathlib.Path(__file__).resolve().parents[1] / "extremal"
 NOTE = "# Written by python/tools/make_stubs.py from the registry."
 
-# What a key's value is, by the words that say what is allowed; the first that fits.
-KINDS = [
-    ("true or false", "bool"),
-    ("a list of sets", "Sequence[Set | str]"),
-    ("a list of specs", "Sequence[str]"),
-    ("a list of numbers", "ArrayLike"),
-    ("a set in parentheses", "Set | str"),
-    ("a spec in parentheses", "str"),
-    ("a key of", "str"),
-    ("every coordinate in one group", "Sequence[Sequence[int]]"),
-    ("a point of the set", "ArrayLike"),
-    ("one point or more", "ArrayLike"),
-    ("or a list of them", "ArrayLike"),
-    ("matrix", "ArrayLike"),
-    ("symmetric", "ArrayLike"),
-    ("square", "ArrayLike"),
-    ("no more than a factor", "ArrayLike"),
-    ("numbers", "ArrayLike"),
-    ("a whole number", "int"),
-    ("1 or more", "int"),
-    ("1 to the dimension", "int"),
-    ("1 to 1000", "int"),
-    ("a number", "float"),
-    ("1e-50 to", "float"),
-    ("> 0", "float"),
-    ("<", "float"),
-    ("≤", "float"),
-]
-
 
 def python_name(name):
     name = name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
-
-
-def kind(parameter):
-    allowed = parameter["allowed"]
-    first = allowed.split(";")[0]
-    if " (" in first and "," in first:  # words, each explained: own (needs nothing), …
-        words = [word.split("(")[0].strip() for word in _parts(first)]
-        if all(word.replace("-", "").isalpha() for word in words):
-            return "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
-    for words, type_ in KINDS:
-        if words in allowed:
-            return type_
-    number, to, _ = (first + "  ").split(" ", 2)
-    if to == "to" and number.replace(".", "").isdigit():
-        return "float"
-    raise SystemExit(f"what is {parameter['name']}, {allowed!r}? Add it to KINDS")
-
-
-def _parts(text):
-    """Split at the commas that stand outside parentheses."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
 
 
 def function(name, arguments, result):
@@ -86,7 +29,7 @@ def function(name, arguments, result):
 def entries(kind_, before, after, result):
     made = []
     for entry in _core.entries(kind_):
-        keys = [f"{python_name(p['name'])}: {kind(p)} | None = None" for p in entry["parameters"]]
+        keys = [f"{python_name(p['name'])}: {p['type']} | None = None" for p in entry["parameters"]]
         names = {key.split(":")[0] for key in keys}
         keys += [a for a in after if a.split(":")[0] not in names]
         arguments = [*before, *(["*"] if keys else []), *keys]

@@ -3,7 +3,7 @@
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
-use extremal::spec::Entry;
+use extremal::spec::{Entry, Kind};
 use extremal::stream::StreamSpec;
 use extremal::theory;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -36,12 +36,34 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyList>>
             parameter.set_item("about", p.about)?;
             parameter.set_item("default", p.default())?;
             parameter.set_item("allowed", p.kind.to_string())?;
+            parameter.set_item("required", p.is_required())?;
+            parameter.set_item("nested", p.kind.is_spec())?;
+            parameter.set_item("type", type_of(&p.kind))?;
             parameters.append(parameter)?;
         }
         table.set_item("parameters", parameters)?;
         all.append(table)?;
     }
     Ok(all)
+}
+
+/// The type of a key's values, as Python writes it.
+fn type_of(kind: &Kind) -> String {
+    match kind {
+        Kind::Number(_) => "float".into(),
+        Kind::Whole { .. } => "int".into(),
+        Kind::Flag => "bool".into(),
+        Kind::Choice(words) => {
+            let words: Vec<_> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+            format!("Literal[{}]", words.join(", "))
+        }
+        Kind::Spec("set") => "Set | str".into(),
+        Kind::List(kind @ (Kind::Spec(_) | Kind::List(Kind::Whole { .. }) | Kind::Whole { .. })) => {
+            format!("Sequence[{}]", type_of(kind))
+        }
+        Kind::List(_) | Kind::Each(_) => "ArrayLike".into(),
+        _ => "str".into(),
+    }
 }
 
 /// The papers behind a learner, as BibTeX.

@@ -197,7 +197,7 @@ pub(crate) fn check_name(kind: &str, text: &str, entries: &[Entry]) -> Result<()
         .map(|entry| (distance(name, entry.name), entry.name))
         .min();
     let hint = match near {
-        Some((edits, near)) if edits <= 2 && edits < near.len() => {
+        Some((edits, near)) if 3 * edits <= name.len() => {
             format!("did you mean `{near}`?")
         }
         _ => {
@@ -421,7 +421,11 @@ mod tests {
     #[test]
     fn errors_list_what_is_allowed() {
         let message = |text: &str| text.parse::<SetSpec>().unwrap_err().to_string();
-        assert!(message("l7").contains("unknown variant `l7`, expected one of `l2`"));
+        assert!(message("l7").contains("no set `l7`; there are l2, lp, l1"));
+        assert!(message("simplx").contains("did you mean `simplex`?"));
+        assert!(
+            message("scale:by=2,set=(l7)").contains("unknown variant `l7`, expected one of `l2`")
+        );
         assert!(message("l2:radios=1").contains("unknown field `radios`, expected `radius`"));
         assert!(message("l2:radius").contains("key=value"));
         assert!(message("l2:radius=1,radius=2").contains("given twice"));

@@ -59,7 +59,7 @@ pub type Build<'a> = &'a dyn Fn(&SharedSet, f64, u64) -> extremal::Result<Box<dy
 ///     1,
 /// );
 /// let drawn = drawn.unwrap().unwrap();
-/// assert_eq!(drawn.set, "lp:p=1.5,radius=1.0,dim=2");
+/// assert_eq!(drawn.set, "lp:p=1.5,dim=2");
 /// assert_eq!((drawn.steps.len(), drawn.steps[0].atoms.len()), (60, 1));
 /// # Ok::<(), extremal::Error>(())
 /// ```

@@ -58,7 +58,9 @@ fn type_of(kind: &Kind) -> String {
             format!("Literal[{}]", words.join(", "))
         }
         Kind::Spec("set") => "Set | str".into(),
-        Kind::List(kind @ (Kind::Spec(_) | Kind::List(Kind::Whole { .. }) | Kind::Whole { .. })) => {
+        Kind::List(
+            kind @ (Kind::Spec(_) | Kind::List(Kind::Whole { .. }) | Kind::Whole { .. }),
+        ) => {
             format!("Sequence[{}]", type_of(kind))
         }
         Kind::List(_) | Kind::Each(_) => "ArrayLike".into(),

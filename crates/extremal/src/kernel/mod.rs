@@ -9,7 +9,7 @@
 mod buffer;
 mod dot;
 mod fetch;
-mod jacobi;
+mod linalg;
 mod pow;
 mod round;
 mod select;
@@ -17,7 +17,7 @@ mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use fetch::{fetch, largest};
-pub(crate) use jacobi::{Singular, orthogonalise, singular};
+pub(crate) use linalg::{Singular, extreme_eigenvalues, max, min, principal_axes, singular};
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
     Form, Formed, Scan, place_at_dense, place_at_direction, residual_dense, residual_direction,

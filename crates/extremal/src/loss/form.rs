@@ -51,8 +51,8 @@ impl Form {
             ));
         }
         Ok(Self {
-            smallest: values.iter().copied().fold(f64::INFINITY, f64::min),
-            largest: values.iter().copied().fold(0.0, f64::max),
+            smallest: kernel::min(values),
+            largest: kernel::max(values),
             shape: Shape::Diagonal(values.to_vec()),
         })
     }
@@ -75,7 +75,7 @@ impl Form {
             let (i, j) = (index / dim, index % dim);
             return Err(refused(format!("a matrix with {value} at ({i}, {j})")));
         }
-        let size = entries.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
+        let size = kernel::max_abs(&entries);
         // Room for the sums of squares below; nobody's A is there.
         if size > 1e100 || (size > 0.0 && size < 1e-100) {
             return Err(refused(format!("a matrix with entries of {size:e}")));
@@ -93,7 +93,7 @@ impl Form {
                 entries[j * dim + i] = entries[i * dim + j];
             }
         }
-        let (smallest, largest) = extreme_eigenvalues(dim, entries.clone());
+        let (smallest, largest) = kernel::extreme_eigenvalues(dim, entries.clone());
         let margin = 16.0 * dim as f64 * f64::EPSILON * largest.abs().max(-smallest);
         if smallest < -margin {
             return Err(refused(format!("a matrix with the eigenvalue {smallest}")));
@@ -161,87 +161,6 @@ impl Form {
 
 fn check_diagonal(k: f64) -> Result<f64> {
     Kind::NOT_NEGATIVE.admit(OWNER, "diagonal", k)
-}
-
-/// The smallest and the largest eigenvalue of a symmetric matrix, to a few ulps of the larger:
-/// Householder's reduction to tridiagonal form, then bisection by counting.
-fn extreme_eigenvalues(dim: usize, mut a: Vec<f64>) -> (f64, f64) {
-    let (mut diagonal, mut beside) = (vec![0.0; dim], vec![0.0; dim]);
-    let (mut v, mut w) = (vec![0.0; dim], vec![0.0; dim]);
-    for k in 0..dim {
-        diagonal[k] = a[k * dim + k];
-        let rest = k + 1..dim;
-        if rest.is_empty() {
-            break;
-        }
-        // H = I − 2vvᵀ takes the column below the diagonal to a multiple of its first entry.
-        for i in rest.clone() {
-            v[i] = a[i * dim + k];
-        }
-        let norm = kernel::norm(&v[rest.clone()]);
-        let first = v[k + 1];
-        let target = if first > 0.0 { -norm } else { norm };
-        beside[k] = target;
-        v[k + 1] -= target;
-        let length = kernel::norm(&v[rest.clone()]);
-        if length == 0.0 {
-            continue;
-        }
-        v[rest.clone()].iter_mut().for_each(|v| *v /= length);
-        // HAH = A − vwᵀ − wvᵀ with w = 2(Av − ⟨v, Av⟩v)
-        for i in rest.clone() {
-            w[i] = kernel::dot(&a[i * dim + k + 1..(i + 1) * dim], &v[rest.clone()]);
-        }
-        let along = kernel::dot(&v[rest.clone()], &w[rest.clone()]);
-        for i in rest.clone() {
-            w[i] = 2.0 * (w[i] - along * v[i]);
-        }
-        for i in rest.clone() {
-            for j in rest.clone() {
-                a[i * dim + j] -= v[i] * w[j] + w[i] * v[j];
-            }
-        }
-    }
-    // Gershgorin's discs hold every eigenvalue.
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for k in 0..dim {
-        let before = if k > 0 { beside[k - 1].abs() } else { 0.0 };
-        let radius = before + beside[k].abs();
-        low = low.min(diagonal[k] - radius);
-        high = high.max(diagonal[k] + radius);
-    }
-    let smallest = bisect(&diagonal, &beside, (low, high), 1);
-    let largest = bisect(&diagonal, &beside, (low, high), dim);
-    (smallest, largest)
-}
-
-/// The eigenvalue that has `place` − 1 before it.
-fn bisect(diagonal: &[f64], beside: &[f64], (mut low, mut high): (f64, f64), place: usize) -> f64 {
-    loop {
-        let middle = 0.5 * (low + high);
-        if !(low < middle && middle < high) {
-            return middle;
-        }
-        if count_below(diagonal, beside, middle) >= place {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-}
-
-/// How many eigenvalues lie below x: the negative pivots of T − xI.
-fn count_below(diagonal: &[f64], beside: &[f64], x: f64) -> usize {
-    let (mut count, mut pivot) = (0, 1.0);
-    for (k, d) in diagonal.iter().enumerate() {
-        let cross = if k > 0 { beside[k - 1] } else { 0.0 };
-        pivot = d - x - cross * (cross / pivot);
-        if pivot == 0.0 {
-            pivot = -f64::MIN_POSITIVE;
-        }
-        count += usize::from(pivot < 0.0);
-    }
-    count
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use super::boxes::Bound;
 use super::parts::Fingerprint;
-use super::principal_axes::principal_axes;
 use super::running_norm::RunningNorm;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
@@ -119,7 +118,7 @@ impl EllipsoidSet {
         for &axis in axes {
             check_radius("ellipsoid", "axes", axis)?;
         }
-        let ratio = largest(axes) / smallest(axes);
+        let ratio = kernel::max(axes) / kernel::min(axes);
         if ratio > LARGEST_RATIO {
             let value = format!("… with a ratio of {ratio:e}");
             let allowed = "no more than a factor 1e8 apart";
@@ -153,10 +152,10 @@ impl EllipsoidSet {
                 a.push(0.5 * (here + there));
             }
         }
-        let Some(axes) = principal_axes(n, &a) else {
+        let Some(axes) = kernel::principal_axes(n, &a) else {
             return refused("… that is not positive definite".into());
         };
-        let (short, long) = (smallest(&axes.lengths), largest(&axes.lengths));
+        let (short, long) = (kernel::min(&axes.lengths), kernel::max(&axes.lengths));
         let fits = |axis| check_radius("ellipsoid", "matrix", axis).is_ok();
         if !(fits(short) && fits(long) && long / short <= LARGEST_TURNED_RATIO) {
             return refused(format!("… with semi-axes from {short:e} to {long:e}"));
@@ -172,7 +171,7 @@ impl EllipsoidSet {
                 found: centre.len(),
             });
         }
-        let (short, long) = (smallest(&axes), largest(&axes));
+        let (short, long) = (kernel::min(&axes), kernel::max(&axes));
         for (c, axis) in centre.iter().zip(&axes) {
             let axis = if frame.is_some() { short } else { *axis };
             if !(c.abs() <= FARTHEST_CENTRE * axis) {
@@ -199,14 +198,6 @@ impl EllipsoidSet {
             shape: Arc::new(shape),
         })
     }
-}
-
-fn largest(axes: &[f64]) -> f64 {
-    axes.iter().copied().fold(0.0, f64::max)
-}
-
-fn smallest(axes: &[f64]) -> f64 {
-    axes.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 impl Shape {
@@ -466,7 +457,7 @@ impl SmoothConstraint for Worker {
 
     /// β = 2/a_min², and ‖∇h‖ is at least 2/a_max on the boundary.
     fn curvature(&self) -> f64 {
-        let short = smallest(&self.shape.axes);
+        let short = kernel::min(&self.shape.axes);
         self.shape.longest / short / short
     }
 }

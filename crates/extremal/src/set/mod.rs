@@ -29,7 +29,6 @@ mod nearest;
 mod parts;
 pub mod permutahedron;
 mod polytope;
-mod principal_axes;
 pub mod product;
 mod running_norm;
 pub mod simplex;

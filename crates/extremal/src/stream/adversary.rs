@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, UNIT, fill_sphere, generator, round};
 use crate::pair::Point;
 use crate::parameter::{choices, fields};
 use crate::spec::{Described, Entry};
@@ -121,6 +121,6 @@ impl Stream for AdversaryStream {
     }
 
     fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
+        UNIT
     }
 }

@@ -1,10 +1,8 @@
 //! Regression with duplicated columns: gradients whose entries tie exactly, round after round.
 
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 
-use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
-use crate::pair::Point;
+use super::{MakeStream, Oblivious, Stream, fill_sphere, generator, label_noise, largest_label};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
@@ -36,27 +34,16 @@ impl Described for Duplicated {
 
 impl MakeStream for Duplicated {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        let mut stream = DuplicatedStream {
-            distinct: dim.div_ceil(self.copies),
-            norm: self.norm,
-            noise: self.noise,
-            rng: generator(seed),
-            w: vec![0.0; dim],
-            row: vec![0.0; dim],
+        let (distinct, norm, noise) = (dim.div_ceil(self.copies), self.norm, self.noise);
+        let (mut rng, mut w) = (generator(seed), vec![0.0; dim]);
+        fill_copies(&mut rng, distinct, &mut w);
+        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+            fill_copies(rng, distinct, row);
+            norm * kernel::dot(row, &w) + label_noise(rng, noise)
         };
-        fill_copies(&mut stream.rng, stream.distinct, &mut stream.w);
-        Ok(Box::new(stream))
+        let stream = Oblivious::new(dim, rng, draw);
+        Ok(Box::new(stream.with_labels(largest_label(norm, noise))))
     }
-}
-
-struct DuplicatedStream {
-    /// m.
-    distinct: usize,
-    norm: f64,
-    noise: f64,
-    rng: ChaCha8Rng,
-    w: Vec<f64>,
-    row: Vec<f64>,
 }
 
 /// out = a vector of norm 1 whose entry i equals entry i mod `distinct`.
@@ -67,26 +54,4 @@ fn fill_copies(rng: &mut ChaCha8Rng, distinct: usize, out: &mut [f64]) {
     }
     let norm = kernel::norm(out);
     out.iter_mut().for_each(|v| *v /= norm);
-}
-
-impl Stream for DuplicatedStream {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        fill_copies(&mut self.rng, self.distinct, &mut self.row);
-        let z: f64 = StandardNormal.sample(&mut self.rng);
-        let clean = self.norm * kernel::dot(&self.row, &self.w);
-        let label = clean + self.noise * z.clamp(-3.0, 3.0);
-        Ok(Some(round(&self.row, label)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
-    }
-
-    fn label_bound(&self) -> f64 {
-        self.norm * (1.0 + 1e-12) + 3.0 * self.noise
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
-    }
 }

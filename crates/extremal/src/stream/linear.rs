@@ -1,12 +1,9 @@
 //! Linear losses that do not look at the decision: drift, noise, alternating signs.
 
-use rand_chacha::ChaCha8Rng;
-
-use super::{MakeStream, Round, Stream, fill_normal, fill_sphere, generator, round};
-use crate::pair::Point;
+use super::{MakeStream, Oblivious, Stream, fill_around, fill_sphere, generator, planted};
+use crate::Result;
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
-use crate::{Result, kernel};
 
 fields! {
     /// Spec of `drift`: a fixed mean direction under noise, cut to norm 1.
@@ -34,44 +31,11 @@ impl Described for Drift {
 impl MakeStream for Drift {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
-        let mut mean = vec![0.0; dim];
-        fill_sphere(&mut rng, &mut mean);
-        mean.iter_mut().for_each(|v| *v *= self.mean);
-        Ok(Box::new(DriftStream {
-            rng,
-            mean,
-            noise: self.noise / (dim as f64).sqrt(),
-            row: vec![0.0; dim],
-        }))
-    }
-}
-
-struct DriftStream {
-    rng: ChaCha8Rng,
-    mean: Vec<f64>,
-    noise: f64,
-    row: Vec<f64>,
-}
-
-impl Stream for DriftStream {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        fill_normal(&mut self.rng, &mut self.row);
-        for (v, mean) in self.row.iter_mut().zip(&self.mean) {
-            *v = mean + self.noise * *v;
-        }
-        let norm = kernel::norm(&self.row);
-        if norm > 1.0 {
-            self.row.iter_mut().for_each(|v| *v /= norm);
-        }
-        Ok(Some(round(&self.row, 0.0)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
+        let (mean, noise) = (planted(&mut rng, dim, self.mean), self.noise);
+        Ok(Box::new(Oblivious::new(dim, rng, move |rng, row| {
+            fill_around(rng, &mean, noise, row);
+            0.0
+        })))
     }
 }
 
@@ -95,30 +59,14 @@ impl Described for Noise {
 
 impl MakeStream for Noise {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        Ok(Box::new(NoiseStream {
-            rng: generator(seed),
-            row: vec![0.0; dim],
-        }))
-    }
-}
-
-struct NoiseStream {
-    rng: ChaCha8Rng,
-    row: Vec<f64>,
-}
-
-impl Stream for NoiseStream {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        fill_sphere(&mut self.rng, &mut self.row);
-        Ok(Some(round(&self.row, 0.0)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
+        Ok(Box::new(Oblivious::new(
+            dim,
+            generator(seed),
+            |rng, row| {
+                fill_sphere(rng, row);
+                0.0
+            },
+        )))
     }
 }
 
@@ -142,27 +90,12 @@ impl Described for Alternating {
 
 impl MakeStream for Alternating {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        let mut row = vec![0.0; dim];
-        fill_sphere(&mut generator(seed), &mut row);
-        Ok(Box::new(AlternatingStream { row }))
-    }
-}
-
-struct AlternatingStream {
-    row: Vec<f64>,
-}
-
-impl Stream for AlternatingStream {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        self.row.iter_mut().for_each(|v| *v = -*v);
-        Ok(Some(round(&self.row, 0.0)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
+        let mut rng = generator(seed);
+        let mut next = planted(&mut rng, dim, 1.0);
+        Ok(Box::new(Oblivious::new(dim, rng, move |_, row| {
+            next.iter_mut().for_each(|v| *v = -*v);
+            row.copy_from_slice(&next);
+            0.0
+        })))
     }
 }

@@ -1,7 +1,7 @@
 //! Synthetic streams, seeded. A stream is shown the decision before it reveals the round, so
 //! that adaptive adversaries are streams like any other.
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -87,6 +87,65 @@ fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
+/// How long a row gets that is divided by its norm.
+const UNIT: f64 = 1.0 + 1e-12;
+
+/// Dense rounds that do not depend on the decisions.
+struct Oblivious<F> {
+    rng: ChaCha8Rng,
+    row: Vec<f64>,
+    /// No row is longer, and no label larger.
+    row_bound: f64,
+    label_bound: f64,
+    /// Writes the next row and returns its label.
+    draw: F,
+}
+
+impl<F> Oblivious<F>
+where
+    F: FnMut(&mut ChaCha8Rng, &mut [f64]) -> f64 + Send + 'static,
+{
+    /// Rows of norm at most 1 without labels, unless other bounds are set.
+    fn new(dim: usize, rng: ChaCha8Rng, draw: F) -> Self {
+        Self {
+            rng,
+            row: vec![0.0; dim],
+            row_bound: UNIT,
+            label_bound: 0.0,
+            draw,
+        }
+    }
+
+    fn with_labels(self, label_bound: f64) -> Self {
+        Self {
+            label_bound,
+            ..self
+        }
+    }
+}
+
+impl<F> Stream for Oblivious<F>
+where
+    F: FnMut(&mut ChaCha8Rng, &mut [f64]) -> f64 + Send,
+{
+    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
+        let label = (self.draw)(&mut self.rng, &mut self.row);
+        Ok(Some(round(&self.row, label)))
+    }
+
+    fn row_bound(&self) -> f64 {
+        self.row_bound
+    }
+
+    fn label_bound(&self) -> f64 {
+        self.label_bound
+    }
+
+    fn is_adaptive(&self) -> bool {
+        false
+    }
+}
+
 fn fill_normal(rng: &mut ChaCha8Rng, out: &mut [f64]) {
     for v in out {
         *v = StandardNormal.sample(rng);
@@ -102,6 +161,48 @@ fn fill_sphere(rng: &mut ChaCha8Rng, out: &mut [f64]) {
             out.iter_mut().for_each(|v| *v /= norm);
             return;
         }
+    }
+}
+
+/// A point drawn evenly from the sphere of this radius.
+fn planted(rng: &mut ChaCha8Rng, dim: usize, radius: f64) -> Vec<f64> {
+    let mut point = vec![0.0; dim];
+    fill_sphere(rng, &mut point);
+    point.iter_mut().for_each(|v| *v *= radius);
+    point
+}
+
+/// row = the mean under Gaussian noise of norm `noise`, roughly, cut to norm 1.
+fn fill_around(rng: &mut ChaCha8Rng, mean: &[f64], noise: f64, row: &mut [f64]) {
+    fill_normal(rng, row);
+    let noise = noise / (row.len() as f64).sqrt();
+    for (v, mean) in row.iter_mut().zip(mean) {
+        *v = mean + noise * *v;
+    }
+    let norm = kernel::norm(row);
+    if norm > 1.0 {
+        row.iter_mut().for_each(|v| *v /= norm);
+    }
+}
+
+/// Gaussian noise of a label, cut at three standard deviations.
+fn label_noise(rng: &mut ChaCha8Rng, deviation: f64) -> f64 {
+    let z: f64 = StandardNormal.sample(rng);
+    deviation * z.clamp(-3.0, 3.0)
+}
+
+/// The largest |label| of a row of norm 1 and weights of this norm, noise included.
+fn largest_label(norm: f64, noise: f64) -> f64 {
+    norm * UNIT + 3.0 * noise
+}
+
+/// ±1 with the logistic chance of `clean`.
+fn sign_label(rng: &mut ChaCha8Rng, clean: f64) -> f64 {
+    let chance = 1.0 / (1.0 + (-clean).exp());
+    if rng.random::<f64>() < chance {
+        1.0
+    } else {
+        -1.0
     }
 }
 

@@ -1,11 +1,11 @@
 //! Regression and classification with a planted solution.
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 
-use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
-use crate::pair::Point;
+use super::{
+    MakeStream, Oblivious, Stream, fill_sphere, generator, label_noise, largest_label, planted,
+    sign_label,
+};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
@@ -35,12 +35,16 @@ impl Described for Regression {
 
 impl MakeStream for Regression {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        Ok(Box::new(Planted::new(
-            dim,
-            seed,
-            self.norm,
-            Label::Value { noise: self.noise },
-        )))
+        let mut rng = generator(seed);
+        let (w, noise) = (planted(&mut rng, dim, self.norm), self.noise);
+        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+            fill_sphere(rng, row);
+            kernel::dot(row, &w) + label_noise(rng, noise)
+        };
+        let stream = Oblivious::new(dim, rng, draw);
+        Ok(Box::new(
+            stream.with_labels(largest_label(self.norm, noise)),
+        ))
     }
 }
 
@@ -67,73 +71,13 @@ impl Described for Classification {
 
 impl MakeStream for Classification {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        Ok(Box::new(Planted::new(dim, seed, self.norm, Label::Sign)))
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Label {
-    Value { noise: f64 },
-    Sign,
-}
-
-struct Planted {
-    rng: ChaCha8Rng,
-    w: Vec<f64>,
-    row: Vec<f64>,
-    norm: f64,
-    label: Label,
-}
-
-impl Planted {
-    fn new(dim: usize, seed: u64, norm: f64, label: Label) -> Self {
         let mut rng = generator(seed);
-        let mut w = vec![0.0; dim];
-        fill_sphere(&mut rng, &mut w);
-        w.iter_mut().for_each(|v| *v *= norm);
-        Self {
-            rng,
-            w,
-            row: vec![0.0; dim],
-            norm,
-            label,
-        }
-    }
-}
-
-impl Stream for Planted {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        fill_sphere(&mut self.rng, &mut self.row);
-        let clean = kernel::dot(&self.row, &self.w);
-        let label = match self.label {
-            Label::Value { noise } => {
-                let z: f64 = StandardNormal.sample(&mut self.rng);
-                clean + noise * z.clamp(-3.0, 3.0)
-            }
-            Label::Sign => {
-                let chance = 1.0 / (1.0 + (-clean).exp());
-                if self.rng.random::<f64>() < chance {
-                    1.0
-                } else {
-                    -1.0
-                }
-            }
+        let w = planted(&mut rng, dim, self.norm);
+        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+            fill_sphere(rng, row);
+            let clean = kernel::dot(row, &w);
+            sign_label(rng, clean)
         };
-        Ok(Some(round(&self.row, label)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
-    }
-
-    fn label_bound(&self) -> f64 {
-        match self.label {
-            Label::Value { noise } => self.norm * (1.0 + 1e-12) + 3.0 * noise,
-            Label::Sign => 1.0,
-        }
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
+        Ok(Box::new(Oblivious::new(dim, rng, draw).with_labels(1.0)))
     }
 }

@@ -5,8 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StudentT};
 
-use super::{MakeStream, Round, Stream, fill_sphere, generator, round};
-use crate::pair::Point;
+use super::{MakeStream, Oblivious, Stream, UNIT, fill_sphere, generator, planted};
 use crate::parameter::{choices, fields};
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
@@ -57,57 +56,25 @@ impl MakeStream for HeavyTailed {
         let student = StudentT::new(self.index)
             .map_err(|e| Error::Unsupported(format!("heavy-tailed: {e}")))?;
         let mut rng = generator(seed);
-        let mut u = vec![0.0; dim];
-        fill_sphere(&mut rng, &mut u);
-        Ok(Box::new(HeavyTailedStream {
-            law: self.law,
-            index: self.index,
-            student,
-            rng,
-            u,
-            row: vec![0.0; dim],
-        }))
-    }
-}
-
-struct HeavyTailedStream {
-    law: Law,
-    index: f64,
-    student: StudentT<f64>,
-    rng: ChaCha8Rng,
-    u: Vec<f64>,
-    row: Vec<f64>,
-}
-
-impl Stream for HeavyTailedStream {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        let Self {
-            law,
-            index,
-            student,
-            rng,
-            u,
-            row,
-        } = self;
-        match law {
-            Law::Pareto => {
-                fill_sphere(rng, row);
-                // 1 − [0, 1) is never 0
-                let size = (1.0 - rng.random::<f64>()).powf(-1.0 / *index);
-                row.iter_mut().for_each(|v| *v *= size);
+        let u = planted(&mut rng, dim, 1.0);
+        let Self { law, index } = *self;
+        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+            match law {
+                Law::Pareto => {
+                    fill_sphere(rng, row);
+                    // 1 − [0, 1) is never 0
+                    let size = (1.0 - rng.random::<f64>()).powf(-1.0 / index);
+                    row.iter_mut().for_each(|v| *v *= size);
+                }
+                Law::Student => row.iter_mut().for_each(|v| *v = student.sample(rng)),
             }
-            Law::Student => row.iter_mut().for_each(|v| *v = student.sample(rng)),
-        }
-        turn_towards(u, row);
-        Ok(Some(round(row, 0.0)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
+            turn_towards(&u, row);
+            0.0
+        };
+        Ok(Box::new(Oblivious {
+            row_bound: f64::INFINITY,
+            ..Oblivious::new(dim, rng, draw)
+        }))
     }
 }
 
@@ -137,51 +104,23 @@ impl Described for ScaleJump {
 impl MakeStream for ScaleJump {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
-        let mut u = vec![0.0; dim];
-        fill_sphere(&mut rng, &mut u);
-        Ok(Box::new(ScaleJumpStream {
-            scales: [1.0, self.factor, 1.0, 1.0 / self.factor],
-            every: self.every,
-            rng,
-            u,
-            row: vec![0.0; dim],
-            level: 0,
-            played: 0,
+        let u = planted(&mut rng, dim, 1.0);
+        let Self { factor, every } = *self;
+        let scales = [1.0, factor, 1.0, 1.0 / factor];
+        let (mut level, mut played) = (0, 0);
+        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+            if played == every {
+                (level, played) = ((level + 1) % scales.len(), 0);
+            }
+            played += 1;
+            fill_sphere(rng, row);
+            turn_towards(&u, row);
+            row.iter_mut().for_each(|v| *v *= scales[level]);
+            0.0
+        };
+        Ok(Box::new(Oblivious {
+            row_bound: factor * UNIT,
+            ..Oblivious::new(dim, rng, draw)
         }))
-    }
-}
-
-struct ScaleJumpStream {
-    scales: [f64; 4],
-    every: u64,
-    rng: ChaCha8Rng,
-    u: Vec<f64>,
-    row: Vec<f64>,
-    /// Which of the scales it is.
-    level: usize,
-    /// Rounds since the last jump.
-    played: u64,
-}
-
-impl Stream for ScaleJumpStream {
-    fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        if self.played == self.every {
-            self.level = (self.level + 1) % self.scales.len();
-            self.played = 0;
-        }
-        self.played += 1;
-        fill_sphere(&mut self.rng, &mut self.row);
-        turn_towards(&self.u, &mut self.row);
-        let scale = self.scales[self.level];
-        self.row.iter_mut().for_each(|v| *v *= scale);
-        Ok(Some(round(&self.row, 0.0)))
-    }
-
-    fn row_bound(&self) -> f64 {
-        self.scales[1] * (1.0 + 1e-12)
-    }
-
-    fn is_adaptive(&self) -> bool {
-        false
     }
 }

@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, Zipf as ZipfLaw};
 
-use super::{MakeStream, Round, Stream, generator};
+use super::{MakeStream, Round, Stream, UNIT, generator, sign_label};
 use crate::pair::{Point, Row};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -102,21 +102,15 @@ impl Stream for ZipfStream {
             *value = if rng.random::<bool>() { size } else { -size };
             clean += *value * weights[i];
         }
-        let chance = 1.0 / (1.0 + (-clean).exp());
-        let label = if rng.random::<f64>() < chance {
-            1.0
-        } else {
-            -1.0
-        };
         Ok(Some(Round {
             row: Row::Sparse { indices, values },
-            label,
+            label: sign_label(rng, clean),
             weight: 1.0,
         }))
     }
 
     fn row_bound(&self) -> f64 {
-        1.0 + 1e-12
+        UNIT
     }
 
     fn label_bound(&self) -> f64 {

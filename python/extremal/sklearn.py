@@ -358,10 +358,10 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self._certificates()[0]
 
 
-def _is_logistic(estimator):
-    if as_loss(estimator.loss).spec == "logistic":
+def _gives_probabilities(estimator):
+    if as_loss(estimator.loss).gives_probabilities:
         return True
-    raise AttributeError("probabilities are defined for loss='logistic' alone")
+    raise AttributeError("probabilities are defined for losses of probabilities alone, loss='logistic' for example")
 
 
 class OnlineClassifier(ClassifierMixin, _Online):
@@ -501,7 +501,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
 
-    @available_if(_is_logistic)
+    @available_if(_gives_probabilities)
     def predict_proba(self, X):
         """The probability of each class, one column per class: 1/(1 + exp(−score)), brought to sum
         1 where there are more than two. For the logistic loss alone."""
@@ -513,7 +513,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
         chances[total[:, 0] == 0] = 1.0
         return chances / chances.sum(axis=1, keepdims=True)
 
-    @available_if(_is_logistic)
+    @available_if(_gives_probabilities)
     def predict_log_proba(self, X):
         """The logarithms of what `predict_proba` gives; −∞ for a probability of 0."""
         with np.errstate(divide="ignore"):

@@ -47,6 +47,9 @@ enum Command {
     List {
         /// One kind only
         kind: Option<Listed>,
+        /// Print the JSON schema of all specs instead
+        #[arg(long, conflicts_with = "kind")]
+        json_schema: bool,
     },
     /// Print the papers behind a learner, as BibTeX
     Cite {
@@ -92,7 +95,7 @@ fn main() -> ExitCode {
         Command::Learn(learn) => learn.run(),
         Command::Predict(predict) => predict.run(),
         Command::Inspect(inspect) => inspect.run(),
-        Command::List { kind } => show(kind),
+        Command::List { kind, json_schema } => show(kind, json_schema),
         Command::Cite { learner } => papers(learner.as_deref()),
         Command::Completions { shell } => completions(shell),
         Command::Man => manual(),
@@ -131,7 +134,11 @@ fn in_words(error: &anyhow::Error) -> String {
     text
 }
 
-fn show(kind: Option<Listed>) -> anyhow::Result<ExitCode> {
+fn show(kind: Option<Listed>, json_schema: bool) -> anyhow::Result<ExitCode> {
+    if json_schema {
+        print(&extremal::spec::schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let kinds = kind.map_or(Kind::ALL.to_vec(), |kind| vec![kind.into()]);
     print(&list::render(&kinds, paint()))?;
     Ok(ExitCode::SUCCESS)

@@ -20,13 +20,11 @@ enum Kept {
 impl Kept {
     fn new(problem: &Built) -> extremal::Result<Self> {
         let (dim, objective) = (problem.set.dim(), &problem.objective);
-        Ok(
-            if objective.loss().name() == "squared" && dim <= MOST_SQUARED {
-                Self::Squares(QuadraticSum::new(dim, objective.ridge())?)
-            } else {
-                Self::Rounds(Sum::new(dim, objective)?)
-            },
-        )
+        Ok(if objective.loss().is_square() && dim <= MOST_SQUARED {
+            Self::Squares(QuadraticSum::new(dim, objective.ridge())?)
+        } else {
+            Self::Rounds(Sum::new(dim, objective)?)
+        })
     }
 
     fn push(&mut self, round: &Round<'_>) -> extremal::Result<()> {

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use extremal::loss::{LossSpec, Objective};
+use extremal::loss::{Labels, LossSpec, Objective};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -69,7 +69,13 @@ impl Loss {
     /// Whether labels mean anything to it.
     #[getter]
     fn needs_label(&self) -> bool {
-        self.loss.needs_label()
+        self.loss.labels() != Labels::None
+    }
+
+    /// Whether predictions stand for probabilities of the label +1.
+    #[getter]
+    fn gives_probabilities(&self) -> bool {
+        self.loss.probability(0.0).is_some()
     }
 
     /// Whether no value of it is below 0.

@@ -136,8 +136,7 @@ impl Kind {
 
     /// A number > `low`.
     pub const fn above(low: f64) -> Self {
-        let (high, open) = (f64::INFINITY, true);
-        Self::Number(Limits { low, high, open })
+        Self::inside(low, f64::INFINITY)
     }
 
     /// A number ≥ `low`.
@@ -148,6 +147,12 @@ impl Kind {
     /// A number from `low` to `high`.
     pub const fn between(low: f64, high: f64) -> Self {
         let open = false;
+        Self::Number(Limits { low, high, open })
+    }
+
+    /// A number > `low` and < `high`.
+    pub const fn inside(low: f64, high: f64) -> Self {
+        let open = true;
         Self::Number(Limits { low, high, open })
     }
 

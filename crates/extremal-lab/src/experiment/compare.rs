@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use extremal::loss::Labels;
 use extremal::set::SharedSet;
 
 use super::cell::{Cell, Clock, Outcome};
@@ -458,9 +459,10 @@ fn picture(problem: &Built, learner: &LearnerConfig) -> Result<Option<Drawn>> {
     let stream = match &config.stream {
         Source::Synthetic(spec) => spec.clone(),
         Source::Rows(_) => {
-            let like = match problem.objective.loss().name() {
-                "logistic" | "hinge" | "squared-hinge" => "classification",
-                "linear" => "drift",
+            let loss = problem.objective.loss();
+            let like = match loss.labels() {
+                Labels::Signs => "classification",
+                _ if loss.is_linear() => "drift",
                 _ => "regression",
             };
             like.parse().context(|| problem.name.clone())?

@@ -17,7 +17,7 @@ pub use prepare::Prepared;
 
 use std::path::PathBuf;
 
-use extremal::learner::LearnerSpec;
+use extremal::learner::{LearnerSpec, Uses};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
@@ -122,8 +122,8 @@ impl LearnerConfig {
 
     /// Whether it projects onto the set in every round: what all others avoid.
     pub fn projects(&self) -> bool {
-        let cost = |s: &LearnerSpec| s.entry().cost.starts_with("1 projection");
-        self.spec.as_ref().is_some_and(cost)
+        let spec = self.spec.as_ref();
+        spec.is_some_and(|spec| spec.uses() == Uses::Projection)
     }
 }
 

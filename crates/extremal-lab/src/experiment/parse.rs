@@ -251,15 +251,16 @@ fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<Learner
             ));
         }
         (None, Some(DEFAULT)) if spec.len() == 1 => None,
-        (None, Some(_)) => Some(read_table::<LearnerSpec>(&spec).map_err(|why| {
+        (None, Some(name)) => Some(read_table::<LearnerSpec>(&spec).map_err(|why| {
             // where the key stands that it complains of, if it complains of one; otherwise of whom
             // there is none by that name
-            let key = |k: &&Spanned<String>| match why.starts_with("unknown variant") {
+            let unknown = !LearnerSpec::ENTRIES.iter().any(|e| e.name == name);
+            let key = |k: &&Spanned<String>| match unknown {
                 true => k.get_ref() == "name",
                 false => why.contains(&format!("`{}`", k.get_ref())),
             };
             let span = table.get_ref().keys().find(key).map(Spanned::span);
-            let or = if why.starts_with("unknown variant") {
+            let or = if unknown {
                 format!(", or `{DEFAULT}`")
             } else {
                 String::new()

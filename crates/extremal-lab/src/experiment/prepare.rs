@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
-use extremal::loss::{Objective, Scratch};
+use extremal::loss::{Labels, Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
 use extremal::theory::LossFacts;
@@ -253,17 +253,18 @@ impl Built {
             ));
         }
         let loss = self.objective.loss();
-        match (loss.needs_label(), rows.has_labels()) {
-            (true, false) => {
+        match (loss.labels(), rows.has_labels()) {
+            (Labels::Any | Labels::Signs, false) => {
                 return refuse(format!(
                     "{} loss needs labels, and there are none",
                     loss.name()
                 ));
             }
-            (false, true) if loss.name() == "log-wealth" => {
-                return refuse(
-                    "log-wealth loss has no use for labels: write labels = false, or an asset would be taken for them".into(),
-                );
+            (Labels::None, true) => {
+                return refuse(format!(
+                    "{} loss has no use for labels: write labels = false, or a feature would be taken for them",
+                    loss.name()
+                ));
             }
             _ => {}
         }
@@ -271,7 +272,7 @@ impl Built {
         let mut signs = Signs::default();
         for (i, label) in rows.labels().iter().enumerate() {
             signs = signs
-                .with(&self.config.loss, *label)
+                .with(&**loss, *label)
                 .map_err(|e| (Part::Stream, format!("example {}: {e}", i + 1)))?;
         }
         Ok(())

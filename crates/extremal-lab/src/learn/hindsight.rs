@@ -151,7 +151,7 @@ impl Run<'_> {
         let objective = self.session.plan().objective()?;
         let set = self.session.set().clone();
         let dim = set.dim();
-        let squares = objective.loss().name() == "squared"
+        let squares = objective.loss().is_square()
             && dim <= MOST_SQUARED
             && dim * dim < self.nonzeros / self.options.passes as usize;
         if squares {
@@ -262,7 +262,7 @@ impl Run<'_> {
                 if self.host.is_stopped() {
                     return Ok(false);
                 }
-                admitted.add(batch.iter().skip(*skipped), losses, objective, self)?;
+                admitted.add(batch.iter().skip(*skipped), losses, objective)?;
             }
         } else {
             let mut source = Source::open(self.options.data.as_deref(), read)?;
@@ -276,7 +276,7 @@ impl Run<'_> {
                     Next::Batch(batch) => {
                         let skipped = to_skip.min(batch.len());
                         to_skip -= skipped;
-                        admitted.add(batch.iter().skip(skipped), losses, objective, self)?;
+                        admitted.add(batch.iter().skip(skipped), losses, objective)?;
                     }
                     Next::Nothing => {}
                     Next::End => break,
@@ -312,9 +312,7 @@ impl Admitted {
         examples: impl Iterator<Item = Example<'a>>,
         losses: &mut Losses,
         objective: &Objective,
-        run: &Run<'_>,
     ) -> Result<()> {
-        let plan = run.session.plan();
         for example in examples {
             let label = example.label.unwrap_or(f64::NAN);
             let fits = example
@@ -324,7 +322,7 @@ impl Admitted {
             let signs = objective
                 .loss()
                 .check_label(label)
-                .and_then(|()| self.signs.with(&plan.loss, label));
+                .and_then(|()| self.signs.with(&**objective.loss(), label));
             let (true, Ok(signs)) = (fits, signs) else {
                 continue;
             };

@@ -139,13 +139,13 @@ pub struct Signs {
 
 impl Signs {
     /// These labels and one more; an error where it is of the other kind.
-    pub fn with(self, loss: &LossSpec, label: f64) -> extremal::Result<Self> {
-        if !takes_signs(loss) || label > 0.0 {
+    pub fn with(self, loss: &(impl Loss + ?Sized), label: f64) -> extremal::Result<Self> {
+        if loss.labels() != extremal::loss::Labels::Signs || label > 0.0 {
             return Ok(self);
         }
         match self.negative {
             Some(before) if before != label => Err(extremal::Error::Label {
-                loss: loss.entry().name,
+                loss: loss.name(),
                 label,
                 allowed: if before == 0.0 {
                     "0 or +1, as those before it are"
@@ -176,14 +176,14 @@ impl Plan {
         let loss = asked.loss.as_deref();
         let loss = loss.unwrap_or(if two_sided { "logistic" } else { "squared" });
         let loss: LossSpec = loss.parse().map_err(usage)?;
-        if !classes.is_empty() && !takes_signs(&loss) {
+        let ridge = asked.ridge.unwrap_or(0.0);
+        let objective = objective(&loss, ridge)?;
+        if !classes.is_empty() && objective.loss().labels() != extremal::loss::Labels::Signs {
             return Err(Error::Usage(format!(
                 "--classes plays one class against the others, with labels ±1; {} loss is not for them",
                 loss.entry().name
             )));
         }
-        let ridge = asked.ridge.unwrap_or(0.0);
-        let objective = objective(&loss, ridge)?;
         let set: SetSpec = match &asked.set {
             Some(text) => text.parse().map_err(usage)?,
             None => SetSpec::L2(L2 { radius, dim: None }),
@@ -206,10 +206,12 @@ impl Plan {
         let later = start.grown(TYPICAL).unwrap_or(start);
         let (storage, learner) = stored(&later, asked.storage, learner, &objective)?;
         Ok(Self {
-            link: asked.link.unwrap_or(match loss {
-                LossSpec::Logistic(_) => Link::Logistic,
-                _ => Link::Identity,
-            }),
+            link: asked
+                .link
+                .unwrap_or(match objective.loss().probability(0.0) {
+                    Some(_) => Link::Logistic,
+                    None => Link::Identity,
+                }),
             set,
             loss,
             learner,
@@ -378,7 +380,8 @@ impl Plan {
 
     /// Whether labels are ±1, be it one class against the others.
     pub fn takes_signs(&self) -> bool {
-        takes_signs(&self.loss)
+        let loss = self.loss.build();
+        loss.is_ok_and(|loss| loss.labels() == extremal::loss::Labels::Signs)
     }
 
     /// The set that a run starts on: of one dimension, if it may grow.
@@ -436,13 +439,6 @@ impl<T: AsFlag> AsFlag for Option<T> {
 
 fn usage(error: extremal::Error) -> Error {
     Error::Usage(error.to_string())
-}
-
-fn takes_signs(loss: &LossSpec) -> bool {
-    matches!(
-        loss,
-        LossSpec::Logistic(_) | LossSpec::Hinge(_) | LossSpec::SquaredHinge(_)
-    )
 }
 
 fn objective(loss: &LossSpec, ridge: f64) -> Result<Objective> {

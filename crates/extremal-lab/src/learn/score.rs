@@ -78,7 +78,7 @@ pub(super) fn test(
             let label = example.label.unwrap_or(f64::NAN);
             if kind != Kind::Classes {
                 let admitted = loss.check_label(label);
-                match admitted.and_then(|()| signs.with(&plan.loss, label)) {
+                match admitted.and_then(|()| signs.with(&*loss, label)) {
                     Ok(seen) => signs = seen,
                     Err(_) if read.on_error == OnError::Skip => {
                         refused += 1;

@@ -302,7 +302,7 @@ impl Session {
         let label = example.label.unwrap_or(f64::NAN);
         // Before room is made for the features: a label that is refused must leave no trace.
         self.objective.loss().check_label(label)?;
-        let signs = self.plan.signs.with(&self.plan.loss, label)?;
+        let signs = self.plan.signs.with(&**self.objective.loss(), label)?;
         self.fit(example)?;
         let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
         self.plan.signs = signs;

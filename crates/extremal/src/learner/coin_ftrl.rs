@@ -46,7 +46,9 @@ use serde::{Deserialize, Serialize};
 use super::bettor::Bettor;
 use super::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
-use super::{Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, keys, not_stored};
+use super::{
+    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, Uses, keys, not_stored,
+};
 use crate::pair::{Accuracy, Gradient, HeldRow, Point, Row};
 use crate::parameter::fields;
 use crate::rounding::{self, UNIT, Wide};
@@ -117,6 +119,10 @@ impl MakeLearner for CoinFtrl {
             held: HeldRow::default(),
         };
         Ok(Box::new(Acting::new(settings(self, storage), body)))
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Nothing
     }
 }
 

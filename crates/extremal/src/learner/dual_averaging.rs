@@ -24,7 +24,7 @@
 //! ```
 
 use super::projected::{Descent, projected};
-use super::{Learner, MakeLearner, Seen, Storage};
+use super::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::Result;
 use crate::parameter::fields;
 use crate::set::SharedSet;
@@ -79,6 +79,10 @@ impl MakeLearner for DualAveraging {
             scale: self.eta_scale,
         };
         projected(self, averaging, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Projection
     }
 }
 

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::schedule::Schedule;
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::fields;
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
 use crate::spec::{Described, Entry, Kind};
@@ -90,6 +90,10 @@ impl MakeLearner for Eg {
         let before = method.start(&start);
         method.weigh(&before, 1.0, &mut start);
         acting(self, method, set, Some(&start), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Nothing
     }
 }
 

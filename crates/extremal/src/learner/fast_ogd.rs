@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting, first_decision};
 use super::schedule::Schedule;
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::fields;
 use crate::set::{FastProjection, SharedSet};
 use crate::spec::{Described, Entry, Kind};
@@ -99,6 +99,10 @@ impl MakeLearner for FastOgd {
             way: vec![0.0; set.dim()],
         };
         acting(self, descent, set, Some(&start), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Constraint
     }
 }
 

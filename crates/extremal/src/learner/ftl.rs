@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
 use crate::spec::{Described, Entry, Kind};
@@ -80,6 +80,13 @@ impl MakeLearner for Ftl {
             geometry: set.geometry(),
         };
         acting(self, method, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        match self.lambda {
+            Some(_) => Uses::Projection,
+            None => Uses::Oracle,
+        }
     }
 }
 

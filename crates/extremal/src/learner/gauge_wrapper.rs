@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use super::method::{Method, Revealed, Step, acting};
 use super::schedule::Schedule;
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
 use crate::spec::{Described, Entry, Kind};
@@ -74,6 +74,10 @@ impl MakeLearner for GaugeWrapper {
             surrogate: vec![0.0; set.dim()],
         };
         acting(self, method, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Gauge
     }
 }
 

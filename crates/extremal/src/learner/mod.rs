@@ -88,9 +88,41 @@ registry! {
 /// What a learner's spec can do.
 pub(crate) trait MakeLearner {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>>;
+
+    fn uses(&self) -> Uses {
+        Uses::Oracle
+    }
+}
+
+/// What a learner asks of its set in its rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Uses {
+    /// The linear oracle.
+    Oracle,
+    /// The projection: what all others avoid.
+    Projection,
+    /// The gauge and its subgradients.
+    Gauge,
+    /// h, where the set is {x : h(x) ≤ 0}.
+    Constraint,
+    /// Nothing: its decisions have a closed form.
+    Nothing,
 }
 
 impl LearnerSpec {
+    /// What the learner asks of its set.
+    ///
+    /// ```
+    /// use extremal::learner::{LearnerSpec, Uses};
+    /// assert_eq!("ofw-ls".parse::<LearnerSpec>()?.uses(), Uses::Oracle);
+    /// assert_eq!("ogd".parse::<LearnerSpec>()?.uses(), Uses::Projection);
+    /// # Ok::<(), extremal::Error>(())
+    /// ```
+    pub fn uses(&self) -> Uses {
+        self.inner().uses()
+    }
+
     /// The learner on a set, stored densely.
     pub fn build(&self, set: &SharedSet) -> Result<Box<dyn Learner>> {
         self.build_stored(set, Storage::Dense)

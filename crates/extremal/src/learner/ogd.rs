@@ -20,7 +20,7 @@
 //! ```
 
 use super::projected::{Descent, projected};
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::{choices, fields};
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
@@ -86,6 +86,10 @@ impl MakeLearner for Ogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let descent = self.descent(set.geometry().diameter)?;
         projected(self, descent, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Projection
     }
 }
 

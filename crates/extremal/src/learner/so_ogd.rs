@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use super::gauge_wrapper::{check_gauge, into_ball, no_gauge};
 use super::method::{Method, Revealed, Step, acting};
 use super::schedule::Schedule;
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
 use crate::spec::{Described, Entry, Kind};
@@ -87,6 +87,10 @@ impl MakeLearner for SoOgd {
             separations: 0,
         };
         acting(self, method, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Gauge
     }
 }
 

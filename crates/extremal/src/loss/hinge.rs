@@ -1,7 +1,6 @@
 //! The hinge losses of classification, y = ±1: max(0, 1 − yz), and half its square.
 
-use super::{Loss, check_sign, sign};
-use crate::Result;
+use super::{Labels, Loss, sign};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
@@ -35,8 +34,8 @@ impl Loss for Hinge {
         if short > 0.0 { (short, -y) } else { (0.0, 0.0) }
     }
 
-    fn check_label(&self, label: f64) -> Result<()> {
-        check_sign("hinge", label)
+    fn labels(&self) -> Labels {
+        Labels::Signs
     }
 
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
@@ -82,8 +81,8 @@ impl Loss for SquaredHinge {
         (0.5 * short * short, -y * short)
     }
 
-    fn check_label(&self, label: f64) -> Result<()> {
-        check_sign("squared-hinge", label)
+    fn labels(&self) -> Labels {
+        Labels::Signs
     }
 
     fn slope_bound(&self, reach: f64, _label: f64) -> f64 {

@@ -1,14 +1,13 @@
 //! Huber's loss: ½r² near 0 and linear beyond δ, with r = z − y.
 
-use std::sync::Arc;
-
-use super::{Loss, MakeLoss};
+use super::Loss;
 use crate::Result;
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
 
 fields! {
-    /// Spec of [`HuberLoss`].
+    /// ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
+    #[derive(Copy)]
     pub struct Huber {
         /// where the loss becomes linear
         pub delta: f64 = 1.0 => Kind::POSITIVE,
@@ -28,27 +27,7 @@ impl Described for Huber {
     };
 }
 
-impl MakeLoss for Huber {
-    fn make(&self) -> Result<Arc<dyn Loss>> {
-        Ok(Arc::new(HuberLoss::new(self.delta)?))
-    }
-}
-
-/// ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
-#[derive(Debug, Clone)]
-pub struct HuberLoss {
-    delta: f64,
-}
-
-impl HuberLoss {
-    /// The loss that is linear beyond δ > 0.
-    pub fn new(delta: f64) -> Result<Self> {
-        let delta = Kind::POSITIVE.admit("huber", "delta", delta)?;
-        Ok(Self { delta })
-    }
-}
-
-impl Loss for HuberLoss {
+impl Loss for Huber {
     fn name(&self) -> &'static str {
         "huber"
     }

@@ -1,6 +1,6 @@
 //! f(z) = z: the loss of a given gradient. The label is ignored.
 
-use super::Loss;
+use super::{Labels, Loss};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
@@ -32,8 +32,8 @@ impl Loss for Linear {
         (z, 1.0)
     }
 
-    fn needs_label(&self) -> bool {
-        false
+    fn labels(&self) -> Labels {
+        Labels::None
     }
 
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {

@@ -13,7 +13,7 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use super::Loss;
+use super::{Labels, Loss};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 use crate::{Error, Result};
@@ -65,8 +65,8 @@ impl Loss for LogWealth {
         }
     }
 
-    fn needs_label(&self) -> bool {
-        false
+    fn labels(&self) -> Labels {
+        Labels::None
     }
 
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {

@@ -1,7 +1,6 @@
 //! f(z) = ln(1 + e^(−yz)) with y = ±1.
 
-use super::{Loss, check_sign, sign};
-use crate::Result;
+use super::{Labels, Loss, sign};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry};
 
@@ -42,8 +41,12 @@ impl Loss for Logistic {
         (value, -y * chance_wrong)
     }
 
-    fn check_label(&self, label: f64) -> Result<()> {
-        check_sign("logistic", label)
+    fn labels(&self) -> Labels {
+        Labels::Signs
+    }
+
+    fn probability(&self, z: f64) -> Option<f64> {
+        Some(1.0 / (1.0 + (-z).exp()))
     }
 
     fn slope_bound(&self, reach: f64, _label: f64) -> f64 {

@@ -69,22 +69,32 @@ pub trait Loss: Send + Sync {
     /// value is ∞, and [`Loss::check_prediction`] says why.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
-    /// Whether it looks at the label at all.
-    fn needs_label(&self) -> bool {
-        true
+    /// Which labels it takes.
+    fn labels(&self) -> Labels {
+        Labels::Any
     }
 
     /// Errors for a label that the loss does not admit.
     fn check_label(&self, label: f64) -> Result<()> {
-        if label.is_finite() {
-            Ok(())
-        } else {
-            Err(Error::Label {
-                loss: self.name(),
-                label,
-                allowed: "a finite number",
-            })
+        let size = label.abs();
+        let (fits, allowed) = match self.labels() {
+            // 0 for 0 and ±1 alone. A branch for each class would be mispredicted every other time.
+            Labels::Signs => (size * (size - 1.0) == 0.0, "-1 or 1 (or 0 and 1)"),
+            Labels::Any | Labels::None => (label.is_finite(), "a finite number"),
+        };
+        if fits {
+            return Ok(());
         }
+        Err(Error::Label {
+            loss: self.name(),
+            label,
+            allowed,
+        })
+    }
+
+    /// The probability of the label +1 that the prediction z stands for, where it stands for one.
+    fn probability(&self, _z: f64) -> Option<f64> {
+        None
     }
 
     /// Errors for a prediction at which the loss is not defined.
@@ -104,6 +114,12 @@ pub trait Loss: Send + Sync {
     /// The largest second derivative in z; ∞ where there is none.
     fn smoothness(&self) -> f64;
 
+    /// Whether it is ½(z − y)², so that a few sums tell the total over many rounds
+    /// ([`QuadraticSum`](crate::hindsight::QuadraticSum)).
+    fn is_square(&self) -> bool {
+        false
+    }
+
     /// Whether the loss is linear in z, so that regret is exact after one oracle call.
     fn is_linear(&self) -> bool {
         false
@@ -122,24 +138,20 @@ pub trait Loss: Send + Sync {
     }
 }
 
-/// y = ±1 of a label that [`check_sign`] admits.
-fn sign(label: f64) -> f64 {
-    if label > 0.0 { 1.0 } else { -1.0 }
+/// Which labels a loss takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// Any finite number.
+    Any,
+    /// One of two classes: ±1, or 0 and 1.
+    Signs,
+    /// It ignores the label.
+    None,
 }
 
-/// Errors unless the label is one of two classes.
-fn check_sign(loss: &'static str, label: f64) -> Result<()> {
-    // 0 for 0 and ±1 alone. A branch for each class would be mispredicted every other time.
-    let size = label.abs();
-    if size * (size - 1.0) == 0.0 {
-        Ok(())
-    } else {
-        Err(Error::Label {
-            loss,
-            label,
-            allowed: "-1 or 1 (or 0 and 1)",
-        })
-    }
+/// y = ±1 of a label that [`Labels::Signs`] admits.
+fn sign(label: f64) -> f64 {
+    if label > 0.0 { 1.0 } else { -1.0 }
 }
 
 /// A loss with its ridge term: what a round costs. Where the loss is known when the program is

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::{Form, Loss, MakeLoss};
+use super::{Form, Labels, Loss, MakeLoss};
 use crate::parameter::fields;
 use crate::set::boxes::Bound;
 use crate::spec::{Described, Entry, Kind};
@@ -21,9 +21,9 @@ use crate::{Error, Result};
 fields! {
     /// Spec of [`QuadraticLoss`].
     pub struct Quadratic {
-        /// A's diagonal: one number for all coordinates, or a list; not with matrix, 1 if left out
+        /// A's diagonal; not with matrix, 1 if left out
         pub diagonal: Option<Bound> = None => Kind::Each(&Kind::NOT_NEGATIVE),
-        /// A, as a list of rows, symmetric and positive semidefinite
+        /// the rows of A, symmetric and positive semidefinite
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
     }
 }
@@ -82,8 +82,8 @@ impl Loss for QuadraticLoss {
         (z, 1.0)
     }
 
-    fn needs_label(&self) -> bool {
-        false
+    fn labels(&self) -> Labels {
+        Labels::None
     }
 
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {

@@ -1,25 +1,17 @@
 //! The quantile (pinball) loss: level·(y − z) below the label, (1 − level)·(z − y) above it. The
 //! best constant prediction is the labels' quantile of that level.
 
-use std::sync::Arc;
-
-use super::{Loss, MakeLoss};
+use super::Loss;
 use crate::Result;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind, Limits};
-
-/// Between 0 and 1.
-const LEVEL: Kind = Kind::Number(Limits {
-    low: 0.0,
-    high: 1.0,
-    open: true,
-});
+use crate::spec::{Described, Entry, Kind};
 
 fields! {
-    /// Spec of [`QuantileLoss`].
+    /// The loss whose best constant prediction is a quantile of the labels.
+    #[derive(Copy)]
     pub struct Quantile {
         /// which quantile is predicted
-        pub level: f64 = 0.5 => LEVEL,
+        pub level: f64 = 0.5 => Kind::inside(0.0, 1.0),
     }
 }
 
@@ -36,27 +28,7 @@ impl Described for Quantile {
     };
 }
 
-impl MakeLoss for Quantile {
-    fn make(&self) -> Result<Arc<dyn Loss>> {
-        Ok(Arc::new(QuantileLoss::new(self.level)?))
-    }
-}
-
-/// The loss whose best constant prediction is a quantile of the labels.
-#[derive(Debug, Clone)]
-pub struct QuantileLoss {
-    level: f64,
-}
-
-impl QuantileLoss {
-    /// For the quantile of this level, between 0 and 1.
-    pub fn new(level: f64) -> Result<Self> {
-        let level = LEVEL.admit("quantile", "level", level)?;
-        Ok(Self { level })
-    }
-}
-
-impl Loss for QuantileLoss {
+impl Loss for Quantile {
     fn name(&self) -> &'static str {
         "quantile"
     }

@@ -41,6 +41,10 @@ impl Loss for Squared {
         1.0
     }
 
+    fn is_square(&self) -> bool {
+        true
+    }
+
     fn is_nonnegative(&self) -> bool {
         true
     }

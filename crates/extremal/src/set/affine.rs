@@ -54,7 +54,7 @@ fields! {
 fields! {
     /// Spec of MK.
     pub struct Image {
-        /// the matrix M, a list of rows, square, with condition number 10⁵ at most
+        /// the rows of the matrix M, which is square and has a condition number of 10⁵ at most
         pub matrix: Vec<Vec<f64>> => Kind::MATRIX,
         /// the set that it is made of
         pub set: Box<SetSpec> => Kind::Spec("set"),

@@ -51,9 +51,9 @@ impl Field for Bound {
 fields! {
     /// Spec of [`BoxSet`].
     pub struct BoxSpec {
-        /// one bound, or a list
+        /// the lower bounds
         pub lower: Bound = Bound::All(-1.0) => Kind::Each(&Kind::ENTRY),
-        /// one bound, or a list; lower ≤ upper
+        /// the upper bounds, each at least the lower one
         pub upper: Bound = Bound::All(1.0) => Kind::Each(&Kind::ENTRY),
         /// the dimension; from the data if left out
         pub dim: Option<usize> = None => Kind::COUNT,

@@ -26,13 +26,12 @@ use crate::{Error, Result, kernel, range};
 fields! {
     /// Spec of [`EllipsoidSet`].
     pub struct Ellipsoid {
-        /// the semi-axes along the coordinates: one for all, or a list, no more than a factor 1e8
-        /// apart; 1 if left out
+        /// the semi-axes along the coordinates, no more than a factor 1e8 apart; 1 if left out
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
         /// instead of axes: the rows of A, symmetric and positive definite, its semi-axes no more
         /// than a factor 1e5 apart
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
-        /// c: one number for all coordinates, or a list, up to ±1e6 semi-axes
+        /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
         /// the dimension; from the data if left out
         pub dim: Option<usize> = None => Kind::COUNT,

@@ -15,7 +15,7 @@ use crate::spec::{Described, Entry, Kind};
 fields! {
     /// Spec of [`LpBall`].
     pub struct Lp {
-        /// the norm's exponent (the sets l1 and hypercube have p = 1 and p = ∞)
+        /// the norm's exponent; for p = 1 there is the set l1, for p = ∞ hypercube
         pub p: f64 => Kind::above(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,

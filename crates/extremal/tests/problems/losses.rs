@@ -336,7 +336,7 @@ fn bad_weights_rows_and_ridges_are_errors() {
                 .unwrap()
                 .to_string();
             assert!(
-                error.contains("l2") && error.contains("between 0 and"),
+                error.contains("l2") && error.contains("a number from 0 to 1e50"),
                 "{name}: {error}"
             );
         }

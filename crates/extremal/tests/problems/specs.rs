@@ -8,6 +8,7 @@ use extremal::set::boxes::{Bound, BoxSpec};
 use extremal::set::{SetSpec, SharedSet, l1::L1, l2::L2, lp::Lp, simplex::Simplex};
 use extremal::spec::{Entry, Kind};
 use extremal::stream::StreamSpec;
+use serde_json::Value;
 
 /// Values that a kind forbids.
 fn forbidden(kind: &Kind) -> Vec<String> {
@@ -18,7 +19,10 @@ fn forbidden(kind: &Kind) -> Vec<String> {
             // just outside, farther out, and the end itself where it does not count
             for (end, outwards) in [(limits.low, -1.0), (limits.high, 1.0)] {
                 if end.is_finite() {
-                    let outside = [outwards * (0.01 * end.abs() + 1e-300), outwards * 1e60];
+                    let outside = [
+                        outwards * (0.01 * end.abs() + 1e-300),
+                        outwards * (10.0 * end.abs() + 1.0),
+                    ];
                     values.extend(outside.map(|by| format!("{:e}", end + by)));
                     values.extend(limits.open.then(|| format!("{end:e}")));
                 }
@@ -276,4 +280,119 @@ fn a_start_outside_the_set_is_refused() {
         learner.decision().write(&mut x);
         assert_eq!(x, [0.5, -0.5], "{text}");
     }
+}
+
+/// Whether a JSON value follows a schema, as far as [`extremal::spec::schema`] uses the language.
+fn follows(root: &Value, schema: &Value, value: &Value) -> bool {
+    let all = |key: &str, ok: &dyn Fn(&Value) -> bool| match schema[key].as_array() {
+        Some(list) => list.iter().filter(|schema| ok(schema)).count(),
+        None => 1,
+    };
+    let within = |key: &str, ok: fn(f64, f64) -> bool| match (schema[key].as_f64(), value.as_f64())
+    {
+        (Some(end), Some(value)) => ok(value, end),
+        _ => true,
+    };
+    let type_fits = match schema["type"].as_str() {
+        Some("number") => value.is_number(),
+        Some("integer") => value.is_u64() || value.is_i64(),
+        Some("boolean") => value.is_boolean(),
+        Some("string") => value.is_string(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        Some(other) => panic!("type {other}"),
+        None => true,
+    };
+    let reference = match schema["$ref"].as_str() {
+        Some(path) => follows(root, root.pointer(&path[1..]).unwrap(), value),
+        None => true,
+    };
+    let items = value.as_array().is_none_or(|list| {
+        schema["items"].is_null() || list.iter().all(|v| follows(root, &schema["items"], v))
+    });
+    let properties = value.as_object().is_none_or(|table| {
+        let known = &schema["properties"];
+        known.is_null()
+            || table
+                .iter()
+                .all(|(k, v)| !known[k].is_null() && follows(root, &known[k], v))
+    });
+    let required = schema["required"].as_array().is_none_or(|keys| {
+        let given = |key: &Value| !value[key.as_str().unwrap()].is_null();
+        keys.iter().all(given)
+    });
+    type_fits
+        && (schema["const"].is_null() || schema["const"] == *value)
+        && schema["enum"]
+            .as_array()
+            .is_none_or(|words| words.contains(value))
+        && within("minimum", |v, end| v >= end)
+        && within("maximum", |v, end| v <= end)
+        && within("exclusiveMinimum", |v, end| v > end)
+        && within("exclusiveMaximum", |v, end| v < end)
+        && all("anyOf", &|schema| follows(root, schema, value)) >= 1
+        && all("oneOf", &|schema| follows(root, schema, value)) == 1
+        && reference
+        && items
+        && properties
+        && required
+}
+
+#[test]
+fn the_schema_takes_every_example_and_refuses_what_the_kinds_forbid() {
+    let root: Value = serde_json::from_str(&extremal::spec::schema()).unwrap();
+    let json = |text: &str| serde_json::from_str(text).unwrap_or(Value::from(text));
+    let example = |kind: &str, text: &str| match kind {
+        "set" => serde_json::to_value(text.parse::<SetSpec>().unwrap()),
+        "loss" => serde_json::to_value(text.parse::<LossSpec>().unwrap()),
+        "learner" => serde_json::to_value(text.parse::<LearnerSpec>().unwrap()),
+        _ => serde_json::to_value(text.parse::<StreamSpec>().unwrap()),
+    };
+    for (kind, entries) in [
+        ("set", SetSpec::ENTRIES),
+        ("loss", LossSpec::ENTRIES),
+        ("learner", LearnerSpec::ENTRIES),
+        ("stream", StreamSpec::ENTRIES),
+    ] {
+        let schema = &root["$defs"][kind];
+        for entry in entries {
+            for text in entry.examples {
+                let good = example(kind, text).unwrap();
+                assert!(follows(&root, schema, &good), "{text}: {good}");
+                for parameter in entry.parameters {
+                    for value in forbidden(&parameter.kind) {
+                        let mut bad = good.clone();
+                        bad[parameter.name] = json(&value);
+                        assert!(!follows(&root, schema, &bad), "{text}: {bad}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_default_that_is_written_out_counts_as_left_out() {
+    for (short, long) in [
+        ("l2", "l2:radius=1"),
+        ("simplex", "simplex:total=1,at-most=false"),
+    ] {
+        let spec: SetSpec = long.parse().unwrap();
+        assert_eq!(spec, short.parse().unwrap());
+        assert_eq!(spec.to_string(), short);
+    }
+    let spec: LearnerSpec = "ofw-ls:eta-scale=1".parse().unwrap();
+    assert_eq!(spec.to_string(), "ofw-ls");
+    assert_eq!(
+        spec.with("eta-scale", 4).unwrap().to_string(),
+        "ofw-ls:eta-scale=4.0"
+    );
+    assert_eq!(
+        spec.with("horizon", 10)
+            .unwrap()
+            .value("horizon")
+            .as_deref(),
+        Some("10")
+    );
+    assert!(spec.with("horizon", -1).is_err() && spec.with("horizons", 1).is_err());
 }

@@ -38,7 +38,7 @@
 mod mixture;
 mod weights;
 
-use super::{Learner, LearnerSpec, MakeLearner, Storage};
+use super::{Learner, LearnerSpec, MakeLearner, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
@@ -113,6 +113,11 @@ impl Hedge {
 impl MakeLearner for Hedge {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         mixture::make(self, &self.members()?, set, storage)
+    }
+
+    fn uses(&self) -> Uses {
+        let bases = self.members().unwrap_or_default();
+        bases.first().map_or(Uses::Oracle, LearnerSpec::uses)
     }
 }
 

@@ -252,14 +252,10 @@ def so_ogd(
 def delayed(
     set: Set | str,
     *,
+    base: str | None = None,
     delay: int | None = None,
     random: bool | None = None,
     seed: int | None = None,
-    lambda_: float | None = None,
-    horizon: int | None = None,
-    gradient_bound: float | None = None,
-    eta_scale: float | None = None,
-    start: ArrayLike | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",
 ) -> Learner: ...
 def dynamic_ofw(

@@ -128,10 +128,17 @@ fn asked(team: &Team, loss: &Arc<dyn Loss>, ridge: f64, sparse: bool, least: f64
     calls() - start
 }
 
+/// Without random delays: a round in which several late gradients arrive is several rounds of the
+/// base, and keeps the base's saved state in case that a later one of them fails.
+fn steady(mut teams: Vec<Team>) -> Vec<Team> {
+    teams.retain(|team| !team.name.contains("random=true"));
+    teams
+}
+
 #[test]
 fn no_round_after_the_warm_up_asks_for_memory() {
     let mut faults = Vec::new();
-    for team in teams(DIM, |_, _| {}) {
+    for team in steady(teams(DIM, |_, _| {})) {
         for sparse in [false, true] {
             for (loss_name, loss) in losses() {
                 for ridge in [0.0, 0.1] {
@@ -164,7 +171,7 @@ fn losses_that_write_their_gradient_out_or_want_positive_rows_ask_for_none_eithe
         build(&format!("quadratic:diagonal={:?}", rows[0])),
         build(&format!("quadratic:matrix={rows:?}")),
     ];
-    let mut teams = teams(DIM, |_, _| {});
+    let mut teams = steady(teams(DIM, |_, _| {}));
     teams.retain(|team| team.set.name().starts_with("simplex"));
     teams.retain(|team| team.set.violation(&[0.0; DIM]) > Some(0.0));
     assert!(teams.len() >= 5);

@@ -1,30 +1,41 @@
-//! Online Frank-Wolfe when gradients come late.
+//! Gradients that come late, for any learner.
 //!
-//! **Problem.** Convex losses over any set, or λ-strongly convex ones, whose gradients arrive
-//! rounds after they were asked for, not all by the same delay.
+//! **Problem.** Convex losses whose gradients arrive rounds after they were asked for, not all by
+//! the same delay.
 //!
-//! **Update.** A gradient that arrives is absorbed as `ofw-ls` does it, with λ as `sc-ofw`: one
-//! oracle call and one step with line search for each, from the latest decision. With k the number
-//! of gradients absorbed, F(x) = Σ⟨g, x⟩ + ω_k‖x − x₁‖², ω = (2G/D)(T+2)^(2/3), without T
-//! (2G/D)(k+2)^(2/3), without G (2/D)√(Σ‖g‖²)·k^(1/6); with λ, F(x) = Σ(⟨g, x⟩ + (λ/2)‖x − x_g‖²), x_g
-//! the decision that g was taken at. Without a delay these are `ofw-ls` and `sc-ofw` themselves.
+//! **Update.** The base is any learner. A gradient that arrives is one round of the base, the oldest
+//! first; the decision is the base's latest. The wrapper is given every gradient at once and
+//! holds it back: for `delay` rounds, or with `random` for 0 to `delay` of them. 0 means that it
+//! counts for the next decision. Without a delay the learner is its base.
 //!
-//! As a learner it is given every gradient at once and holds it back: for `delay` rounds, or with
-//! `random` for 0 to `delay` of them. 0 means that it counts for the next decision. Whoever has
-//! feedback that is late in truth uses [`Late`].
+//! The gradient g of the loss f was taken at an old decision y, and the base stands at x when it
+//! arrives. The base is shown the gradient at x of a function m with ∇m(y) = g that f lies above,
+//! up to a constant:
+//! - without curvature m(x) = ⟨g, x⟩, and the base is shown g;
+//! - a ridge term (ρ/2)‖x‖² is known as a function: it is a part of m, and the base is shown its
+//!   gradient at x;
+//! - if the base has the key `lambda`, with λ > ρ, then m has ((λ − ρ)/2)‖x − y‖² added, and the
+//!   base is shown (λ − ρ)(x − y) more.
 //!
-//! **Guarantee.** None is proven here with its constants. Orders, for delays of d rounds: with the
-//! step size 1/ω, which falls like T^(−2/3), O(T^(2/3) + d·T^(1/3)) on strongly convex sets, and
-//! O(T^(7/9)) on general sets where no gradient is late; with λ, O(T^(2/3) + d·log T). The
+//! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate, which is
+//! m but for a constant: exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as the paper has it for `sc-ofw`.
+//!
+//! Feedback that is late in truth needs no wrapper: read the decision whenever it is wanted, and
+//! call `observe` with what the base is to be shown when a gradient arrives.
+//!
+//! **Guarantee.** That of the base without a delay; otherwise none is proven here with its
+//! constants. Orders for delays of d rounds: with `ofw-ls`, whose step size falls like T^(−2/3),
+//! O(T^(2/3) + d·T^(1/3)) on strongly convex sets; with `sc-ofw`, O(T^(2/3) + d·log T). The
 //! O(T^(3/4) + d·T^(1/4)) that Wan et al. show on general sets is for a step size that falls like
-//! T^(−3/4), and is not that of this learner.
+//! T^(−3/4): that of `ofw`.
 //!
 //! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
 //!
 //! ```
 //! use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
-//! let mut learner = "delayed:delay=2".parse::<LearnerSpec>()?.build(&set)?;
+//! let spec: LearnerSpec = "delayed:base=(ogd),delay=2".parse()?;
+//! let mut learner = spec.build(&set)?;
 //! let mut sizes = vec![];
 //! for _ in 0..4 {
 //!     sizes.push(learner.decide()?.norm_squared());
@@ -34,261 +45,317 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
+use std::ops::RangeInclusive;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::late::{Count, Steps, Weight};
-use super::method::{Revealed, Step};
-use super::staged::{Staged, staged};
-use super::{Learner, MakeLearner, Seen, Storage};
+use super::ofw_ls::OfwLs;
+use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use super::{Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, Seen, Storage};
+use crate::pair::{Gradient, HeldRow, Point};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
 use crate::theory::Guarantee;
-use crate::{Error, Result, kernel};
-
-pub use super::late::Late;
+use crate::{Result, kernel};
 
 const NAME: &str = "delayed";
 
 /// The longest delay: that many gradients are held.
 const LONGEST: u64 = 100_000;
 
+/// Gradients beyond this are tried on the base before they are held.
+const EXTREME: f64 = 1e20;
+
 fields! {
     /// Spec of `delayed`.
     pub struct Delayed {
+        /// the learner whose gradients come late; ofw-ls if left out
+        pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
         /// by how many rounds gradients are held back, at most with random
         pub delay: u64 = 0 => Kind::Whole { low: 0, high: LONGEST },
         /// whether each gradient has a delay of its own, 0 to delay, all alike likely
         pub random: bool = false => Kind::Flag,
         /// of the random delays
         pub seed: u64 = 0 => Kind::WHOLE,
-        /// the losses' strong convexity λ; left out, losses need only be convex
-        pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the number of rounds T; left out, the regulariser grows
-        pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t and T is not used
-        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the theoretical step size
-        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
-        pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for Delayed {
     const ENTRY: Entry = Entry {
         name: NAME,
-        summary: "online Frank-Wolfe when gradients come late",
+        summary: "any learner, for gradients that come late",
         parameters: Self::PARAMETERS,
-        cost: "1 oracle call and O(d) per gradient that arrives; delay·d numbers held",
-        guarantee: "none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) on strongly convex sets, with λ O(T^(2/3) + delay·log T) on any; O(T^(7/9)) on general sets without λ and without a delay",
+        cost: "a round of the base per gradient that arrives; the non-zeros of delay gradients held, with λ of a base beyond the ridge term delay·d numbers; where several arrive at once, a copy of the base's state",
+        guarantee: "that of the base without a delay; else none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
         citations: &["WanTuZhang2022"],
         examples: &[
             "delayed:delay=3",
             "delayed",
-            "delayed:delay=10,random=true,seed=1,horizon=1000,gradient-bound=1",
-            "delayed:delay=5,lambda=0.1",
+            "delayed:base=(ofw-ls:horizon=1000,gradient-bound=1),delay=10,random=true,seed=1",
+            "delayed:base=(sc-ofw:lambda=0.1),delay=5",
         ],
     };
 }
 
-impl Delayed {
-    pub(super) fn steps(&self, set: &SharedSet) -> Result<Steps> {
-        let scale = self.eta_scale;
-        let geometry = set.geometry();
-        // a single point has no diameter, and needs none
-        let diameter = if geometry.diameter > 0.0 {
-            geometry.diameter
-        } else {
-            1.0
-        };
-        let slope = 2.0 / (scale * diameter);
-        let weight = match (self.lambda, self.horizon, self.gradient_bound) {
-            (Some(lambda), _, _) => Weight::Lambda(lambda),
-            (None, Some(t), Some(g)) => Weight::Fixed(slope * g * (t as f64 + 2.0).powf(2.0 / 3.0)),
-            (None, None, Some(g)) => Weight::Growing(slope * g),
-            (None, _, None) => Weight::Adaptive(slope),
-        };
-        Steps::new(set, self.start.as_deref(), weight)
-    }
-}
-
 impl MakeLearner for Delayed {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let method = Queue {
-            steps: self.steps(set)?,
+        let usual = LearnerSpec::OfwLs(OfwLs(Known::default()));
+        let base = self.base.as_deref().unwrap_or(&usual);
+        let body = Queue {
+            base: base.build_stored(set, storage)?,
+            lambda: lambda_of(base),
+            set: set.clone(),
             delay: self.delay,
-            random: self.random,
-            slots: Vec::new(),
+            random: self.random.then(|| ChaCha8Rng::seed_from_u64(self.seed)),
             rounds: 0,
-            next_due: 0,
-            next_rng: rng.clone(),
-            rng,
+            slots: Vec::new(),
         };
-        staged(self, method, set, self.start.as_deref(), storage)
+        Ok(Box::new(Acting::new(settings(self, storage), body)))
     }
 }
 
-/// A gradient that is held back.
-struct Slot {
+/// The base's key `lambda`, 0 without one.
+fn lambda_of(base: &LearnerSpec) -> f64 {
+    let table = serde_json::to_value(base).unwrap_or_default();
+    table.get("lambda").and_then(|l| l.as_f64()).unwrap_or(0.0)
+}
+
+/// A gradient that is held back, as the base will be shown it.
+#[derive(Default, Serialize, Deserialize)]
+struct Held {
+    /// Its round.
+    asked: u64,
     /// At the end of which round it arrives.
     due: u64,
-    norm: f64,
-    item: Vec<f64>,
+    row: HeldRow,
+    scale: f64,
+    ridge: f64,
+}
+
+impl Held {
+    fn gradient(&self) -> Gradient<'_> {
+        Gradient {
+            row: self.row.row(),
+            scale: self.scale,
+            ridge: self.ridge,
+        }
+    }
 }
 
 struct Queue {
-    steps: Steps,
+    set: SharedSet,
+    base: Box<dyn Learner>,
+    /// The strong convexity that the base relies on.
+    lambda: f64,
     delay: u64,
-    random: bool,
-    /// That of round t in place (t − 1) mod (delay + 1).
-    slots: Vec<Slot>,
+    /// The generator at its start: every round reads a stream of its own.
+    random: Option<ChaCha8Rng>,
     rounds: u64,
-    rng: ChaCha8Rng,
-    next_due: u64,
-    next_rng: ChaCha8Rng,
-}
-
-#[derive(Serialize, Deserialize)]
-struct State {
-    sum: Vec<f64>,
-    count: Count,
-    rounds: u64,
-    rng: ChaCha8Rng,
-    /// Round, due, norm and item of what is held.
-    held: Vec<(u64, u64, f64, Vec<f64>)>,
+    /// That of round t in place t mod (delay + 1).
+    slots: Vec<Held>,
 }
 
 impl Queue {
     fn place(&self, round: u64) -> usize {
-        ((round - 1) % (self.delay + 1)) as usize
+        (round % (self.delay + 1)) as usize
     }
 
-    /// A place for round t's gradient; what it held has arrived.
-    fn slot(&mut self, round: u64) -> &mut Slot {
-        let (place, dim) = (self.place(round), self.steps.sum.len());
-        while self.slots.len() <= place {
-            self.slots.push(Slot {
-                due: 0,
-                norm: 0.0,
-                item: vec![0.0; dim],
-            });
+    fn slot(&mut self, place: usize) -> &mut Held {
+        if self.slots.len() <= place {
+            self.slots.resize_with(place + 1, Held::default);
         }
         &mut self.slots[place]
     }
 
-    /// Absorbs what arrives at the end of round t, the oldest first.
-    fn arrive(&mut self, round: u64, x: &mut [f64]) -> Result<Step> {
-        let mut step = Step {
-            sigma: 0.0,
-            gap: f64::NAN,
+    /// For how many rounds the gradient of this one is held back.
+    fn wait(&self, round: u64) -> u64 {
+        let Some(mut rng) = self.random.clone() else {
+            return self.delay;
         };
-        for asked in round.saturating_sub(self.delay).max(1)..=round {
-            let place = self.place(asked);
-            let Some(slot) = self.slots.get(place) else {
-                continue;
-            };
-            let due = if asked == round {
-                self.next_due
-            } else {
-                slot.due
-            };
-            if due == round {
-                let (sigma, gap) = self.steps.absorb(&slot.item, slot.norm, x)?;
-                (step.sigma, step.gap) = (sigma, gap);
-            }
-        }
-        Ok(step)
+        rng.set_stream(round);
+        rng.random_range(0..=self.delay)
     }
-}
 
-impl Staged for Queue {
-    type State = State;
-
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        let round = self.rounds + 1;
-        let wait = if self.random {
-            self.next_rng.clone_from(&self.rng);
-            self.next_rng.random_range(0..=self.delay)
+    /// Holds the gradient in the round's slot, which is free: what it held has arrived.
+    fn hold(&mut self, round: u64, gradient: &Gradient<'_>) -> Result<()> {
+        let due = round + self.wait(round);
+        let place = self.place(round);
+        self.slot(place);
+        let (point, held) = (self.base.decision(), &mut self.slots[place]);
+        let curved = self.lambda - gradient.ridge;
+        (held.asked, held.due) = (round, due);
+        if self.delay > 0 && curved > 0.0 {
+            // k·a + ρx + (λ − ρ)(x − y) = (k·a − (λ − ρ)y) + λx
+            let row = held.row.dense(point.dim());
+            point.write(row);
+            row.iter_mut().for_each(|v| *v *= -curved);
+            gradient.row.add_to(gradient.scale, row);
+            (held.scale, held.ridge) = (1.0, self.lambda);
         } else {
-            self.delay
-        };
-        self.next_due = round + wait;
-        // The slot stays free, whatever is in it, until its due round is committed.
-        let mut item = std::mem::take(&mut self.slot(round).item);
-        self.steps.item(revealed.g, next, &mut item);
-        *self.slot(round) = Slot {
-            due: 0,
-            norm: revealed.norm,
-            item,
-        };
-        self.steps.begin();
-        self.arrive(round, next)
-    }
-
-    fn oracle_calls(&self) -> u64 {
-        self.steps.oracle.calls()
-    }
-
-    fn commit(&mut self) {
-        self.rounds += 1;
-        let (due, round) = (self.next_due, self.rounds);
-        self.slot(round).due = due;
-        if self.random {
-            self.rng.clone_from(&self.next_rng);
+            held.row.hold(&gradient.row);
+            (held.scale, held.ridge) = (gradient.scale, gradient.ridge);
         }
-        self.steps.commit();
-    }
-
-    fn state(&self) -> State {
-        let held = |round: u64| {
-            let slot = self.slots.get(self.place(round))?;
-            let waits = slot.due > self.rounds;
-            waits.then(|| (round, slot.due, slot.norm, slot.item.clone()))
-        };
-        let first = (self.rounds + 1).saturating_sub(self.delay).max(1);
-        State {
-            sum: self.steps.sum.clone(),
-            count: self.steps.count,
-            rounds: self.rounds,
-            rng: self.rng.clone(),
-            held: (first..=self.rounds).filter_map(held).collect(),
+        // What the base would refuse is refused now: its door must admit the gradient wherever the
+        // base stands by then, and its step sizes must suit a gradient that is extremely large.
+        let (gradient, reach) = (held.gradient(), self.set.geometry().norm_bound);
+        let norm = kernel::norm(gradient.row.values());
+        gradient.admit(norm, reach * reach)?;
+        if self.delay > 0 && gradient.size(norm, reach * reach) > EXTREME {
+            self.base.plan(&gradient)?;
+            self.base.discard();
         }
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let dim = self.steps.sum.len();
-        let sound = |v: &[f64]| v.len() == dim && kernel::find_not_finite(v).is_none();
-        let number = |v: f64| v >= 0.0 && v.is_finite();
-        let (rounds, delay) = (state.rounds, self.delay);
-        let mut last = 0;
-        let fits = state.held.iter().all(|(round, due, norm, item)| {
-            let in_order = *round > std::mem::replace(&mut last, *round) && *round <= rounds;
-            // so that no two have one place
-            let wait = due.checked_sub(*round);
-            let waits = *due > rounds && wait.is_some_and(|wait| wait <= delay);
-            in_order && waits && number(*norm) && sound(item)
-        });
-        let counts = sound(&state.sum) && number(state.count.root) && state.count.k <= rounds;
-        if !(fits && counts && rounds < u64::MAX / 2) {
-            return Err(Error::State("its queue of gradients is none".into()));
-        }
-        self.slots.clear();
-        self.rounds = rounds;
-        self.rng = state.rng;
-        for (round, due, norm, item) in state.held {
-            *self.slot(round) = Slot { due, norm, item };
-        }
-        self.steps.sum = state.sum;
-        self.steps.count = state.count;
         Ok(())
     }
 
+    /// The rounds whose gradients may arrive at the end of this one.
+    fn window(&self, round: u64) -> RangeInclusive<u64> {
+        let oldest = round.saturating_sub(self.delay);
+        let newest = if self.random.is_some() { round } else { oldest };
+        oldest.max(1)..=newest
+    }
+
+    /// Where the gradient of round `asked` is held, if it arrives at the end of `round`.
+    fn arrives(&self, asked: u64, round: u64) -> Option<usize> {
+        let place = self.place(asked);
+        let held = self.slots.get(place)?;
+        (held.asked == asked && held.due == round).then_some(place)
+    }
+
+    /// Shows the base what arrives, the oldest first, a round of the base each. `record` gets their
+    /// oracle calls, and the last one's step.
+    fn deliver(&mut self, record: &mut Record, plan: bool) -> Result<()> {
+        for asked in self.window(record.round) {
+            let Some(place) = self.arrives(asked, record.round) else {
+                continue;
+            };
+            let gradient = self.slots[place].gradient();
+            let inner = if plan {
+                self.base.plan(&gradient)?
+            } else {
+                self.base.observe(&gradient)?
+            };
+            record.oracle_calls += inner.oracle_calls;
+            (record.sigma, record.gap) = (inner.sigma, inner.gap);
+        }
+        Ok(())
+    }
+
+    /// Puts the base into a state that it has been in.
+    fn put_back(&mut self, state: &[u8]) {
+        let loaded = self.base.load(state);
+        debug_assert!(loaded.is_ok(), "the base has saved it itself");
+    }
+}
+
+impl Body for Queue {
+    /// The base's state after the round, where several gradients arrive in it. A single one is
+    /// planned by the base.
+    type Plan = Option<Vec<u8>>;
+
+    fn point(&self) -> &dyn Point {
+        self.base.decision()
+    }
+
+    /// Several gradients that arrive are several rounds of the base, all of them or none: the
+    /// base's state is saved before.
+    fn plan(
+        &mut self,
+        round: u64,
+        gradient: &Gradient<'_>,
+        sure: bool,
+    ) -> Result<(Record, Self::Plan)> {
+        let point = self.base.decision();
+        let (ax, xx) = (point.dot(&gradient.row)?, point.norm_squared());
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = &gradient.admit(row_norm, xx)?;
+        let mut record = Record {
+            round,
+            sigma: 0.0,
+            gap: f64::NAN,
+            oracle_calls: 0,
+            gradient_norm: gradient.norm_from(row_norm, ax, xx),
+            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
+            norm_squared: xx,
+        };
+        self.hold(round, gradient)?;
+        let several = self
+            .window(round)
+            .filter_map(|asked| self.arrives(asked, round));
+        if several.count() <= 1 {
+            self.deliver(&mut record, !sure)?;
+            return Ok((record, None));
+        }
+        let before = self.base.save()?;
+        let delivered = self.deliver(&mut record, false);
+        if sure && delivered.is_ok() {
+            return Ok((record, None));
+        }
+        let after = self.base.save()?;
+        self.put_back(&before);
+        delivered?;
+        Ok((record, Some(after)))
+    }
+
+    fn commit(&mut self, after: Self::Plan) {
+        match after {
+            Some(after) => self.put_back(&after),
+            None => self.base.commit(),
+        }
+        self.rounds += 1;
+    }
+
+    fn discard(&mut self) {
+        self.base.discard();
+    }
+
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        None
+        self.base.guarantee().filter(|_| self.delay == 0)
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        self.base.certificate().filter(|_| self.delay == 0)
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let waits = |held: &&Held| held.asked <= self.rounds && held.due > self.rounds;
+        let held: Vec<&Held> = self.slots.iter().filter(waits).collect();
+        encode(&(self.base.save()?, self.rounds, held))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (base, rounds, all): (Vec<u8>, u64, Vec<Held>) = decode(saved)?;
+        self.base.load(&base)?;
+        let dim = self.base.dim();
+        if all.iter().any(|held| held.gradient().check(dim).is_err()) {
+            return Err(damaged("a gradient has the wrong length"));
+        }
+        self.rounds = rounds;
+        self.slots.clear();
+        for held in all {
+            let place = self.place(held.asked);
+            *self.slot(place) = held;
+        }
+        Ok(())
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        self.base.reserve(set.dim())
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        let grown = self.base.grow(set.dim());
+        debug_assert!(grown.is_ok(), "reserve has checked it");
+        for held in &mut self.slots {
+            held.row.grow(set.dim());
+        }
+        self.set = set;
     }
 }

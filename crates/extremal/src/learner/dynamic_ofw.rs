@@ -27,13 +27,14 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use super::method::{Method, Revealed, Step, acting};
-use super::{Learner, MakeLearner, Seen, Storage, keys};
+use super::rule::{Facts, Rule, stored};
+use super::{Learner, MakeLearner, Seen, Storage};
+use crate::pair::{Motion, Probe, Update};
 use crate::parameter::fields;
-use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
+use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Kind};
 use crate::theory::Guarantee;
-use crate::{Error, Result, kernel};
+use crate::{Error, Result};
 
 const NAME: &str = "dynamic-ofw";
 
@@ -67,68 +68,38 @@ impl MakeLearner for DynamicOfw {
             name: "smoothness",
             why: "its step depends on how smooth the losses are",
         };
-        keys::need_oracle(NAME, &**set)?;
         let smoothness = self.smoothness.ok_or(missing)?;
-        let method = Tracker {
-            oracle: CheckedOracle::of(&**set),
-            atom: Atom::new(),
-            back: vec![0.0; set.dim()],
-            smoothness,
-        };
-        acting(self, method, set, self.start.as_deref(), storage)
+        let rule = Tracker { smoothness };
+        stored(self, rule, set, self.start.as_deref(), storage)
     }
 }
 
 struct Tracker {
-    oracle: CheckedOracle,
-    atom: Atom,
-    /// x − v.
-    back: Vec<f64>,
     /// β.
     smoothness: f64,
 }
 
-impl Method for Tracker {
+impl Rule for Tracker {
     type State = ();
 
-    fn start(&self, _x: &[f64]) {}
-
-    fn round(
-        &mut self,
-        (): &(),
-        (): &mut (),
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let mut step = Step {
-            sigma: 0.0,
-            gap: 0.0,
-        };
-        // any point is as good as any other where the gradient is 0
-        if revealed.norm == 0.0 {
-            return Ok(step);
-        }
-        let found = self.oracle.minimise(revealed.g, &mut self.atom)?;
-        self.back.copy_from_slice(x);
-        self.atom.add_to(-1.0, &mut self.back);
-        step.gap = kernel::dot(revealed.g, &self.back);
-        let above = step.gap + found.slack();
-        self.oracle.check_gap(above, revealed.g)?;
-        let length = kernel::norm(&self.back);
-        let sigma = (step.gap / length / length / self.smoothness).min(1.0);
-        if sigma > 0.0 {
-            step.sigma = sigma;
-            kernel::axpy(-sigma, &self.back, x_next);
-        }
-        Ok(step)
+    fn start(&self) -> ((), f64) {
+        ((), 0.0)
     }
 
-    fn oracle_calls(&self) -> u64 {
-        self.oracle.calls()
+    /// F_t(x) = ⟨g_t, x⟩ + (β/2)‖x − x_t‖², whatever came before
+    fn absorb<'g>(&self, (): (), facts: &Facts<'_, 'g>) -> Result<((), Update<'g>)> {
+        Ok((
+            (),
+            Update::new(1.0, facts.gradient, self.smoothness).afresh(),
+        ))
     }
 
-    fn guarantee(&self, (): &(), _seen: &Seen) -> Option<Guarantee> {
+    /// σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²))
+    fn step(&self, (): (), _: &Facts<'_, '_>, probe: &Probe) -> ((), Motion) {
+        ((), Motion::Step(probe.line_search()))
+    }
+
+    fn guarantee(&self, (): &(), _: &Seen, _: &Geometry) -> Option<Guarantee> {
         None
     }
 }

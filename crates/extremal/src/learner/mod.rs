@@ -27,7 +27,6 @@ pub mod gauge_ftrl;
 pub mod gauge_wrapper;
 pub mod hedge;
 mod keys;
-mod late;
 pub mod lloo;
 pub mod local;
 pub mod loo_bogd;

@@ -1,5 +1,7 @@
 //! What a round reveals: a gradient in the structure it comes in.
 
+use serde::{Deserialize, Serialize};
+
 use crate::range::{GRADIENTS, SETS, check_size};
 use crate::{Error, Result, kernel};
 
@@ -159,7 +161,7 @@ impl Row<'_> {
 }
 
 /// A copy of a row, in buffers that are used again.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HeldRow {
     /// `None` for a dense row, 0 for a sparse one, otherwise the width of the matrix.
     kind: Option<usize>,
@@ -191,6 +193,21 @@ impl HeldRow {
                 Some(width)
             }
         };
+    }
+
+    /// A dense row of this dimension, to be written.
+    pub fn dense(&mut self, dim: usize) -> &mut [f64] {
+        self.kind = None;
+        self.indices.iter_mut().for_each(Vec::clear);
+        self.values.resize(dim, 0.0);
+        &mut self.values
+    }
+
+    /// Adds entries that are 0 to a dense row.
+    pub fn grow(&mut self, dim: usize) {
+        if self.kind.is_none() {
+            self.values.resize(dim, 0.0);
+        }
     }
 
     pub fn row(&self) -> Row<'_> {

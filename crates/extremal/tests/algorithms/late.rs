@@ -4,8 +4,7 @@ use crate::common::{
     At, atom, centre, distance, minus, normals, plus, rng, scaled, soak, uniform, unit, written,
 };
 use extremal::kernel::{dot, norm};
-use extremal::learner::delayed::{Delayed, Late};
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::pair::{Gradient, Point};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::theory;
@@ -47,55 +46,35 @@ fn given<'a>((row, ridge): &'a (Vec<f64>, f64)) -> Gradient<'a> {
 }
 
 #[test]
-fn without_a_delay_it_is_ofw_ls_and_with_lambda_sc_ofw() {
+fn without_a_delay_it_is_its_base() {
     for text in SETS {
         let set = set(text);
-        let size = set.geometry().norm_bound;
-        for (one, other) in [
-            ("delayed", "ofw-ls"),
-            ("delayed:gradient-bound=2", "ofw-ls:gradient-bound=2"),
-            (
-                "delayed:horizon=500,gradient-bound=2",
-                "ofw-ls:horizon=500,gradient-bound=2",
-            ),
-            (
-                "delayed:horizon=500,gradient-bound=2,eta-scale=20",
-                "ofw-ls:horizon=500,gradient-bound=2,eta-scale=20",
-            ),
-            ("delayed:lambda=0.3", "sc-ofw:lambda=0.3"),
+        for base in [
+            "ofw-ls",
+            "ofw-ls:horizon=500,gradient-bound=2,eta-scale=20",
+            "sc-ofw:lambda=0.3",
+            "ogd",
+            "ftl:lambda=0.1",
+            "hedge:base=(ofw-free),grid=[1,8]",
+            "fpl:samples=3",
         ] {
-            let (mut late, mut plain) = (learner(one, &set), learner(other, &set));
-            let spec: LearnerSpec = one.parse().unwrap();
-            let LearnerSpec::Delayed(spec) = spec else {
-                panic!("{one}");
-            };
-            let mut by_hand = Late::new(&spec, &set).unwrap();
-            for (t, row) in rows(1, 500).iter().enumerate() {
+            let mut late = learner(&format!("delayed:base=({base})"), &set);
+            let mut plain = learner(base, &set);
+            for row in rows(1, 200) {
                 let x = written(plain.decide().unwrap());
-                let y = written(late.decide().unwrap());
-                let apart = distance(&x, &y);
-                // the same numbers are added in another scale, and what is rounded adds up
-                let tolerance = if t < 100 { 1e-12 } else { 1e-10 };
-                assert!(
-                    apart <= tolerance * size.max(1.0),
-                    "{one} on {text}, {t}: {apart:e}"
-                );
-                assert_eq!(by_hand.decision(), y, "{one} on {text}, {t}");
-                let a = plain.observe(&given(row)).unwrap();
-                let b = late.observe(&given(row)).unwrap();
-                assert!(
-                    (a.sigma - b.sigma).abs() <= 1e-9,
-                    "{one} on {text}: {a:?}, {b:?}"
-                );
-                assert!(
-                    (a.gap - b.gap).abs() <= 1e-9 * (1.0 + a.gap),
-                    "{one}: {a:?}, {b:?}"
-                );
-                assert_eq!(by_hand.deliver(&given(row), &y).unwrap(), b.sigma, "{one}");
+                assert_eq!(written(late.decide().unwrap()), x, "{base} on {text}");
+                let a = plain.observe(&given(&row)).unwrap();
+                let b = late.observe(&given(&row)).unwrap();
+                assert_eq!((a.round, a.oracle_calls), (b.round, b.oracle_calls));
+                assert_eq!(a.sigma, b.sigma, "{base} on {text}");
+                assert!((a.gradient_norm - b.gradient_norm).abs() <= 1e-12);
             }
-            assert_eq!(by_hand.delivered(), 500);
+            let bound = |of: &dyn Learner| of.guarantee().map(|g| g.bound(200.0));
+            assert_eq!(bound(&*late), bound(&*plain), "{base} on {text}");
         }
     }
+    let default = learner("delayed:delay=4", &set("simplex"));
+    assert!(default.guarantee().is_none() && default.certificate().is_none());
 }
 
 /// F as it is written down, and the step from its definition.
@@ -106,12 +85,12 @@ fn with_a_delay_each_gradient_counts_from_the_round_it_arrives_in() {
         let set = set(text);
         let size = set.geometry().norm_bound;
         for (delay, lambda) in [(1, 0.0), (7, 0.0), (7, 0.5), (400, 0.0)] {
-            let keys = if lambda > 0.0 {
-                format!("lambda={lambda}")
+            let base = if lambda > 0.0 {
+                format!("sc-ofw:lambda={lambda}")
             } else {
-                "horizon=300,gradient-bound=2,eta-scale=5".into()
+                "ofw-ls:horizon=300,gradient-bound=2,eta-scale=5".into()
             };
-            let spec = format!("delayed:delay={delay},{keys}");
+            let spec = format!("delayed:base=({base}),delay={delay}");
             let mut late = learner(&spec, &set);
             let diameter = set.geometry().diameter;
             let omega = 2.0 * 2.0 * 302f64.powf(2.0 / 3.0) / (5.0 * diameter);
@@ -125,14 +104,18 @@ fn with_a_delay_each_gradient_counts_from_the_round_it_arrives_in() {
                     "{spec} on {text}"
                 );
                 let record = late.observe(&given(&row)).unwrap();
-                let g = plus(&row.0, row.1, &x);
-                queue.push_back(plus(&g, -lambda, &x));
+                // With λ all of g − λx is that of the round. Without, the ridge term is a function
+                // that the learner knows once it knows the loss.
+                let known = if lambda > 0.0 { 0.0 } else { row.1 };
+                let g = plus(&row.0, row.1 - known, &x);
+                queue.push_back((plus(&g, -lambda, &x), known));
                 if queue.len() <= delay {
                     assert_eq!((record.oracle_calls, record.sigma), (0, 0.0), "{spec}");
                     continue;
                 }
                 assert_eq!(record.oracle_calls, 1, "{spec}");
-                sum = plus(&sum, 1.0, &queue.pop_front().unwrap());
+                let (item, ridge) = queue.pop_front().unwrap();
+                sum = plus(&plus(&sum, 1.0, &item), ridge, &x);
                 absorbed += 1;
                 let beta = if lambda > 0.0 {
                     lambda * absorbed as f64
@@ -189,45 +172,139 @@ fn random_delays_deliver_all_within_the_longest_and_the_seed_decides() {
     assert_eq!(calls, [1; 50]);
 }
 
+/// Feedback that is late in truth: `observe` is called whenever a gradient arrives.
 #[test]
-fn feedback_may_come_in_any_order_and_a_bad_one_changes_nothing() {
+fn feedback_may_come_in_any_order() {
     let set = set("lp:p=1.5");
-    let spec = Delayed {
-        lambda: Some(1.0),
-        ..Delayed::default()
-    };
     let mut r = rng(4);
     let goal = normals(&mut r, DIM);
-    let mut late = Late::new(&spec, &set).unwrap();
+    let mut late = learner("sc-ofw:lambda=0.5", &set);
     let mut open: Vec<Vec<f64>> = Vec::new();
     for _ in 0..20_000 {
-        open.push(late.decision().to_vec());
+        open.push(written(late.decide().unwrap()));
         // some come at once, some wait for long
         while !open.is_empty() && uniform(&mut r) < 0.6 {
             let pick = (uniform(&mut r) * open.len() as f64) as usize;
             let at = open.swap_remove(pick);
-            late.deliver(&Gradient::dense(&minus(&at, &goal)), &at)
-                .unwrap();
-            assert!(set.violation(late.decision()).unwrap() <= 1e-9);
+            // g + λ(x − y) at the present x, with g = y − goal
+            let row = plus(&minus(&at, &goal), -0.5, &at);
+            let shown = Gradient {
+                ridge: 0.5,
+                ..Gradient::dense(&row)
+            };
+            late.observe(&shown).unwrap();
+            assert!(set.violation(&written(late.decision())).unwrap() <= 1e-9);
         }
     }
     let mut best = goal.clone();
     set.projection().unwrap().project(&mut best).unwrap();
-    let off = distance(late.decision(), &best);
-    println!("{off:.4} off the minimiser, {} delivered", late.delivered());
+    let off = distance(&written(late.decision()), &best);
     assert!(off < 0.05, "{off}");
-    let (x, k) = (late.decision().to_vec(), late.delivered());
-    let nan = [f64::NAN; DIM];
-    for (row, at) in [
-        (&nan[..], &x[..]),
-        (&x, &nan[..]),
-        (&x[1..], &x),
-        (&x, &x[1..]),
+}
+
+#[test]
+fn any_learner_stands_behind_a_delay_and_a_delay_in_a_hedge() {
+    for (base, text) in [
+        ("ogd:lambda=0.3", "l2:radius=2"),
+        ("eg", "simplex"),
+        ("ons:exp-concavity=0.1,gradient-bound=3", "simplex"),
+        (
+            "hedge:base=(ofw-free),grid=[1,8],bases=[(delayed:delay=2)]",
+            "lp:p=1.5",
+        ),
+        ("delayed:base=(ftl),delay=2", "l2:radius=2"),
+        ("ospf", "l1"),
     ] {
-        assert!(late.deliver(&Gradient::dense(row), at).is_err());
+        let set = set(text);
+        let spec = format!("delayed:base=({base}),delay=3");
+        let (mut late, mut plain) = (learner(&spec, &set), learner(base, &set));
+        let all: Vec<_> = rows(8, 60).into_iter().map(|(row, _)| row).collect();
+        for (t, row) in all.iter().enumerate() {
+            assert_eq!(
+                written(late.decide().unwrap()),
+                written(plain.decide().unwrap()),
+                "{spec} on {text}, {t}"
+            );
+            late.observe(&Gradient::dense(row)).unwrap();
+            // λ asks for more than the gradient: the base is shown it at the present decision
+            if t >= 3 && !base.contains("lambda") {
+                plain.observe(&Gradient::dense(&all[t - 3])).unwrap();
+            } else if t >= 3 {
+                break;
+            }
+        }
+        let hedge = format!("hedge:bases=[({spec}),(ofw-ls)]");
+        let mut hedge = learner(&hedge, &set);
+        for row in &all {
+            hedge.decide().unwrap();
+            hedge.observe(&Gradient::dense(row)).unwrap();
+        }
+        let x = written(hedge.decision());
+        assert!(set.violation(&x).unwrap() <= 1e-9, "{spec}");
     }
-    assert!(late.deliver(&Gradient::dense(&[1e300; DIM]), &x).is_err());
-    assert_eq!((late.decision(), late.delivered()), (&x[..], k));
+}
+
+#[test]
+fn lazy_and_sparse_storage_play_the_same_behind_a_delay() {
+    for (text, storage, base) in [
+        ("l2:radius=2", Storage::Lazy, "ofw-ls"),
+        ("l2:radius=2", Storage::Lazy, "sc-ofw:lambda=0.2"),
+        ("l2:radius=2", Storage::Lazy, "ogd"),
+        ("l1", Storage::Sparse, "ofw-ls"),
+        ("simplex", Storage::Sparse, "sc-ofw:lambda=0.5"),
+    ] {
+        let set = set(text);
+        for delays in ["delay=4", "delay=4,random=true"] {
+            let spec = format!("delayed:base=({base}),{delays}");
+            let parsed: LearnerSpec = spec.parse().unwrap();
+            let mut other = parsed.build_stored(&set, storage).unwrap();
+            let mut dense = parsed.build(&set).unwrap();
+            let mut r = rng(9);
+            for t in 0..200_u32 {
+                let x = written(dense.decide().unwrap());
+                let apart = distance(&x, &written(other.decide().unwrap()));
+                assert!(apart <= 1e-9, "{spec} on {text}, {t}: {apart:e}");
+                let (indices, values) = ([t % 5, (t + 2) % 5], [uniform(&mut r) - 0.3, 0.2]);
+                let gradient = Gradient {
+                    ridge: 0.2,
+                    ..Gradient::sparse(&indices, &values)
+                };
+                dense.observe(&gradient).unwrap();
+                other.observe(&gradient).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn rounds_in_which_several_gradients_arrive_are_played_whole_or_not_at_all() {
+    let set = set("lp:p=1.5");
+    for base in ["ofw-ls", "sc-ofw:lambda=0.4", "fpl", "ogd"] {
+        let spec = format!("delayed:base=({base}),delay=5,random=true,seed=3");
+        let (mut planned, mut observed) = (learner(&spec, &set), learner(&spec, &set));
+        for row in rows(10, 300) {
+            let (x, before) = (written(planned.decide().unwrap()), planned.save().unwrap());
+            planned.plan(&given(&row)).unwrap();
+            assert_eq!(written(planned.decision()), x, "{spec}: a plan shows");
+            planned.discard();
+            assert_eq!(
+                planned.save().unwrap(),
+                before,
+                "{spec}: a plan leaves traces"
+            );
+            assert!(planned.observe(&Gradient::dense(&[f64::NAN; DIM])).is_err());
+            assert_eq!(
+                planned.save().unwrap(),
+                before,
+                "{spec}: an error leaves traces"
+            );
+            planned.plan(&given(&row)).unwrap();
+            planned.commit();
+            observed.decide().unwrap();
+            observed.observe(&given(&row)).unwrap();
+            assert_eq!(planned.save().unwrap(), observed.save().unwrap(), "{spec}");
+        }
+    }
 }
 
 #[test]

@@ -27,14 +27,12 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use super::perturbed::{self, Constants, Told};
+use super::perturbed::{self, Constants};
 use super::{Learner, MakeLearner, Storage};
 use crate::Result;
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
-
-const NAME: &str = "fpl";
 
 fields! {
     /// Spec of `fpl`.
@@ -59,7 +57,7 @@ fields! {
 
 impl Described for Fpl {
     const ENTRY: Entry = Entry {
-        name: NAME,
+        name: "fpl",
         summary: "follow the perturbed leader, several in every round",
         parameters: Self::PARAMETERS,
         cost: "m oracle calls and O(md) per round",
@@ -76,15 +74,23 @@ impl Described for Fpl {
 
 impl MakeLearner for Fpl {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let told = Told {
+        let constants = Constants {
             horizon: self.horizon,
             gradient: self.gradient_bound,
             smoothness: Some(self.smoothness.unwrap_or(0.0)),
-            eta_scale: self.eta_scale,
-            seed: self.seed,
-            start: self.start.as_deref(),
+            scale: self.eta_scale,
+            ..Constants::of(set)
         };
-        perturbed::make(self, EveryRound(self.samples), &told, set, storage)
+        let (seed, start) = (self.seed, self.start.as_deref());
+        perturbed::make(
+            self,
+            EveryRound(self.samples),
+            constants,
+            seed,
+            start,
+            set,
+            storage,
+        )
     }
 }
 
@@ -102,8 +108,6 @@ impl EveryRound {
 }
 
 impl perturbed::Kind for EveryRound {
-    const NAME: &'static str = NAME;
-
     fn block(&self, constants: &Constants, _t: u64, _largest: f64) -> (u64, u32) {
         (1, self.0.or_else(|| self.wanted(constants)).unwrap_or(1))
     }

@@ -28,14 +28,12 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use super::perturbed::{self, Constants, Told};
+use super::perturbed::{self, Constants};
 use super::{Learner, MakeLearner, Storage};
 use crate::Result;
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
-
-const NAME: &str = "ospf";
 
 fields! {
     /// Spec of `ospf`.
@@ -57,7 +55,7 @@ fields! {
 
 impl Described for Ospf {
     const ENTRY: Entry = Entry {
-        name: NAME,
+        name: "ospf",
         summary: "the perturbed leader in blocks, for smooth losses",
         parameters: Self::PARAMETERS,
         cost: "1 oracle call per round on average, k at once after every k rounds, and O(d) per round and call",
@@ -74,23 +72,21 @@ impl Described for Ospf {
 
 impl MakeLearner for Ospf {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let told = Told {
+        let constants = Constants {
             horizon: self.horizon,
             gradient: self.gradient_bound,
             smoothness: self.smoothness,
-            eta_scale: self.eta_scale,
-            seed: self.seed,
-            start: self.start.as_deref(),
+            scale: self.eta_scale,
+            ..Constants::of(set)
         };
-        perturbed::make(self, Blocks, &told, set, storage)
+        let (seed, start) = (self.seed, self.start.as_deref());
+        perturbed::make(self, Blocks, constants, seed, start, set, storage)
     }
 }
 
 struct Blocks;
 
 impl perturbed::Kind for Blocks {
-    const NAME: &'static str = NAME;
-
     fn block(&self, constants: &Constants, t: u64, largest: f64) -> (u64, u32) {
         let gradient = constants.gradient.unwrap_or(largest);
         let ratio = constants

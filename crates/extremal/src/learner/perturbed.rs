@@ -11,55 +11,46 @@ use super::{Learner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Described;
 use crate::theory::{self, Guarantee, Losses};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 /// What tells `ospf` and `fpl` apart.
 pub(super) trait Kind: Send + Sync + 'static {
-    const NAME: &'static str;
-
     /// How many rounds the block after round t has, and how many samples its decision.
-    fn block(&self, leader: &Constants, t: u64, largest: f64) -> (u64, u32);
+    fn block(&self, constants: &Constants, t: u64, largest: f64) -> (u64, u32);
 
     /// a, where the bound grows like T^a.
     fn exponent(&self, constants: &Constants) -> f64;
 }
 
-/// What both are told.
-pub(super) struct Told<'a> {
-    pub horizon: Option<u64>,
-    pub gradient: Option<f64>,
-    pub smoothness: Option<f64>,
-    pub eta_scale: f64,
-    pub seed: u64,
-    pub start: Option<&'a [f64]>,
-}
-
 /// The numbers of the analysis.
 pub(super) struct Constants {
+    /// T.
     pub horizon: Option<u64>,
     /// G.
     pub gradient: Option<f64>,
     /// β.
     pub smoothness: Option<f64>,
+    /// Factor on δ.
+    pub scale: f64,
     /// R, from the centre.
     pub reach: f64,
     pub dim: f64,
-    diameter: f64,
-    scale: f64,
+    pub diameter: f64,
 }
 
 impl Constants {
-    fn new(told: &Told<'_>, set: &SharedSet, centre: &[f64]) -> Self {
-        let geometry = set.geometry();
-        let reach = geometry.norm_bound + kernel::norm(centre);
+    /// Those of the set, with nothing else known.
+    pub(super) fn of(set: &SharedSet) -> Self {
+        let (geometry, centre) = (set.geometry(), centre_of(set));
+        let reach = geometry.norm_bound + kernel::norm(&centre);
         Self {
-            horizon: told.horizon,
-            gradient: told.gradient,
-            smoothness: told.smoothness,
+            horizon: None,
+            gradient: None,
+            smoothness: None,
+            scale: 1.0,
             reach: reach.min(geometry.diameter),
             dim: set.dim() as f64,
             diameter: geometry.diameter,
-            scale: told.eta_scale,
         }
     }
 
@@ -76,48 +67,35 @@ impl Constants {
     }
 }
 
+fn centre_of(set: &SharedSet) -> Vec<f64> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    centre
+}
+
 /// A learner of either kind.
 pub(super) fn make<S: Described + Serialize, K: Kind>(
     spec: &S,
     kind: K,
-    told: &Told<'_>,
+    constants: Constants,
+    seed: u64,
+    start: Option<&[f64]>,
     set: &SharedSet,
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
-    keys::need_oracle(K::NAME, &**set)?;
-    let mut centre = vec![0.0; set.dim()];
-    set.centre(&mut centre);
-    let constants = Constants::new(told, set, &centre);
-    let schedule = Schedule::of(None, told.horizon, told.gradient);
-    let fixed = match schedule {
-        Schedule::Fixed { .. } => {
-            let (length, samples) = kind.block(&constants, 0, 0.0);
-            let root = schedule.scale(0.0, 0.0) * (length as f64).sqrt();
-            let one_over_delta = root / constants.c();
-            if !(one_over_delta > 0.0 && one_over_delta.is_finite()) {
-                return Err(Error::parameter(
-                    K::NAME,
-                    "the perturbation that follows from the other keys",
-                    one_over_delta,
-                    "a finite number > 0",
-                ));
-            }
-            Some((one_over_delta, length, samples))
-        }
-        _ => None,
-    };
+    keys::need_oracle(S::ENTRY.name, &**set)?;
     let method = Perturbed {
+        schedule: Schedule::of(None, constants.horizon, constants.gradient).or_gradients(),
         oracle: CheckedOracle::of(&**set),
         atom: Atom::new(),
-        fixed,
-        seed: told.seed,
+        seed,
         direction: vec![0.0; set.dim()],
         sample: vec![0.0; set.dim()],
-        centre,
+        centre: centre_of(set),
         constants,
         kind,
     };
-    acting(spec, method, set, told.start, storage)
+    acting(spec, method, set, start, storage)
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -151,9 +129,9 @@ struct Perturbed<K> {
     oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
+    /// Fixed, or from the blocks' sums of gradients.
+    schedule: Schedule,
     seed: u64,
-    /// 1/δ, k and m, where they are known beforehand.
-    fixed: Option<(f64, u64, u32)>,
     direction: Vec<f64>,
     sample: Vec<f64>,
 }
@@ -173,13 +151,19 @@ pub(super) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
 }
 
 impl<K: Kind> Perturbed<K> {
+    /// 1/δ, with √(Σ‖G_b‖²) = `root`: G√(Tk)/c where T and G are known.
+    fn one_over_delta(&self, root: f64) -> f64 {
+        let length = match self.schedule {
+            Schedule::Fixed { .. } => self.kind.block(&self.constants, 0, 0.0).0 as f64,
+            _ => 1.0,
+        };
+        self.schedule.scale(1.0, root) * length.sqrt() / self.constants.c()
+    }
+
     /// x ← the mean of the samples' leaders, by differences from the centre: of a small set far
     /// from 0 a sum would keep few digits.
     fn draw(&mut self, state: &mut State, x: &mut [f64]) -> Result<()> {
-        let one_over_delta = match self.fixed {
-            Some((fixed, ..)) => fixed,
-            None => state.numbers.root / self.constants.c(),
-        };
+        let one_over_delta = self.one_over_delta(state.numbers.root);
         x.fill(0.0);
         for _ in 0..state.numbers.samples {
             draw_from_ball(&mut state.rng, &mut self.direction);
@@ -239,13 +223,9 @@ impl<K: Kind> Method for Perturbed<K> {
         if block_ends {
             numbers.root = numbers.root.hypot(kernel::norm(&next.block));
             next.block.fill(0.0);
-            let (length, samples) = match self.fixed {
-                Some((_, length, samples)) => (length, samples),
-                None => {
-                    let largest = self.constants.gradient.unwrap_or(numbers.largest);
-                    self.kind.block(&self.constants, revealed.round, largest)
-                }
-            };
+            let (length, samples) =
+                self.kind
+                    .block(&self.constants, revealed.round, numbers.largest);
             numbers.left = length;
             // before there is a gradient every point leads
             if numbers.root > 0.0 {
@@ -279,14 +259,18 @@ impl<K: Kind> Method for Perturbed<K> {
         } = self.constants;
         let losses = Losses::of(smoothness);
         let exponent = self.kind.exponent(&self.constants);
-        if let (Some((one_over_delta, length, samples)), Some(gradient)) = (self.fixed, gradient) {
+        if let Schedule::Fixed {
+            bound: gradient, ..
+        } = self.schedule
+        {
+            let (length, samples) = self.kind.block(&self.constants, 0, 0.0);
             let samples = f64::from(samples);
             let theorem = theory::PerturbedFixed {
                 gradient,
                 reach,
                 diameter,
                 dim,
-                delta: 1.0 / one_over_delta,
+                delta: 1.0 / self.one_over_delta(0.0),
                 block: length as f64,
                 noise: theory::sampling_noise(smoothness, Some(gradient), reach, samples),
                 losses,

@@ -1,7 +1,7 @@
 //! Learners. Threads take turns at each.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
-use extremal::theory::{LossFacts, Trivial, is_vacuous};
+use extremal::theory::{LossFacts, is_vacuous, trivial_regret};
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -55,13 +55,13 @@ impl Learner {
 
     /// What no regret exceeds, whatever the learner does.
     fn trivial(&self, gradient: f64, rounds: f64, total_loss: Option<f64>) -> f64 {
-        let run = Trivial {
+        let diameter = self.set.get().set.geometry().diameter;
+        trivial_regret(
             gradient,
-            diameter: self.set.get().set.geometry().diameter,
+            diameter,
             rounds,
-            above_least: total_loss.unwrap_or(f64::INFINITY),
-        };
-        run.regret()
+            total_loss.unwrap_or(f64::INFINITY),
+        )
     }
 
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {

@@ -74,67 +74,21 @@ pub fn citations(learner: &str) -> PyResult<String> {
     extremal_lab::cite::learner(learner).map_err(|e| crate::errors::raise(&e))
 }
 
-/// A bound as a function of numbers.
-struct Theorem {
-    name: &'static str,
-    about: &'static str,
-    arguments: &'static [&'static str],
-    value: fn(&[f64]) -> f64,
-}
-
-/// The bounds, each with its arguments' names.
-macro_rules! theorems {
-    ($($(#[doc = $about:literal])* $name:ident($($argument:ident),*);)*) => {
-        &[$(Theorem {
-            name: stringify!($name),
-            about: concat!($($about),*),
-            arguments: &[$(stringify!($argument)),*],
-            value: |given| {
-                let [$($argument),*] = given else { return f64::NAN };
-                theory::$name($(*$argument),*)
-            },
-        }),*]
-    };
-}
-
-const THEOREMS: &[Theorem] = theorems! {
-    /// OFW on any set: 8GDT^(3/4).
-    ofw(gradient, diameter, rounds);
-    /// OFW with tuned constants.
-    ofw_weibel(gradient, diameter, rounds);
-    /// OFW with line search on α-strongly convex sets (Theorem 1).
-    ofw_ls(gradient, diameter, alpha, rounds);
-    /// What Theorem 1's lemma allows for the surrogate gap of round t.
-    ofw_ls_lemma(diameter, alpha, t);
-    /// SC-OFW on strongly convex sets (Theorem 2).
-    sc_ofw_curved(gradient, lambda, diameter, alpha, rounds);
-    /// SC-OFW on any set (Theorem 3).
-    sc_ofw_general(gradient, lambda, diameter, rounds);
-    /// Gauge-FTRL with a fixed β, on a set whose squared gauge is l-smooth.
-    gauge_ftrl(gradient, l, beta, rounds);
-    /// Projected OGD, convex losses.
-    ogd_convex(gradient, diameter, rounds);
-    /// Projected OGD, λ-strongly convex losses.
-    ogd_strongly_convex(gradient, lambda, rounds);
-};
-
 /// Name, documentation and arguments of every bound.
 #[pyfunction]
 pub fn theorems() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
-    let one = |t: &Theorem| (t.name, t.about.trim(), t.arguments.to_vec());
-    THEOREMS.iter().map(one).collect()
+    let bounds = theory::BOUNDS.iter();
+    bounds
+        .map(|b| (b.name, b.about, b.parameters.to_vec()))
+        .collect()
 }
 
 /// The value of a bound.
 #[pyfunction]
 pub fn theorem(name: &str, arguments: Vec<f64>) -> PyResult<f64> {
-    let found = THEOREMS.iter().find(|t| t.name == name);
-    let theorem = found.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
-    if arguments.len() != theorem.arguments.len() {
-        return Err(PyTypeError::new_err(format!(
-            "{name} takes {}",
-            theorem.arguments.join(", ")
-        )));
-    }
-    Ok((theorem.value)(&arguments))
+    let found = theory::BOUNDS.iter().find(|b| b.name == name);
+    let bound = found.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
+    bound.value(&arguments).ok_or_else(|| {
+        PyTypeError::new_err(format!("{name} takes {}", bound.parameters.join(", ")))
+    })
 }

@@ -6,7 +6,7 @@ use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Record, Seen};
 use extremal::pair::{Gradient, Point};
-use extremal::theory::{self, Assumption, Guarantee, LossFacts, Trivial};
+use extremal::theory::{self, Assumption, Guarantee, LossFacts};
 use serde::{Deserialize, Serialize};
 
 use super::LearnerConfig;
@@ -58,7 +58,7 @@ pub(crate) struct Look {
     pub loss: f64,
     /// max ‖g‖ so far.
     pub gradient: f64,
-    /// What no regret exceeds, whatever the learner does: [`theory::Trivial::regret`].
+    /// What no regret exceeds, whatever the learner does: [`theory::trivial_regret`].
     pub trivial: f64,
     pub lower: f64,
     pub upper: f64,
@@ -354,12 +354,9 @@ impl Cell<'_> {
                     })?
                 }
             };
-            let trivial = Trivial {
-                gradient,
-                diameter: problem.set.geometry().diameter,
-                rounds: round as f64,
-                above_least: problem.objective.above_least(loss),
-            };
+            let diameter = problem.set.geometry().diameter;
+            let above_least = problem.objective.above_least(loss);
+            let trivial = theory::trivial_regret(gradient, diameter, round as f64, above_least);
             let lost = problem.objective.above_least(loss - rounding);
             let by_norm = meter.by_norm().filter(|_| lost > 0.0 && lost.is_finite());
             if let (true, Some(by_norm)) = (round == self.horizon, &by_norm) {
@@ -382,7 +379,7 @@ impl Cell<'_> {
                 round,
                 loss,
                 gradient,
-                trivial: trivial.regret(),
+                trivial,
                 lower,
                 upper,
                 level,

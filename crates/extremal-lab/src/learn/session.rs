@@ -10,7 +10,7 @@ use extremal::loss::{Objective, Scratch};
 use extremal::pair::{Point, Row};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
-use extremal::theory::{Trivial, Watched, is_vacuous};
+use extremal::theory::{Watched, is_vacuous, trivial_regret};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
@@ -430,13 +430,9 @@ impl Session {
                 (Some(mut sum), Some(own)) => sum.add(&own).then_some(sum),
                 (_, own) => own,
             };
-            trivial += Trivial {
-                gradient: track.learner.seen().largest_gradient,
-                diameter: track.set.geometry().diameter,
-                rounds: track.learner.rounds() as f64,
-                above_least,
-            }
-            .regret();
+            let (seen, diameter) = (track.learner.seen(), track.set.geometry().diameter);
+            let (gradient, rounds) = (seen.largest_gradient, seen.rounds as f64);
+            trivial += trivial_regret(gradient, diameter, rounds, above_least);
             let own = proven(track, &self.objective, &self.counters);
             bound = match (bound, own) {
                 (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),

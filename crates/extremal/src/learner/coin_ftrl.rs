@@ -448,8 +448,7 @@ impl Body for Coin {
         let State {
             beta, share, stake, ..
         } = &self.state;
-        let bound = 2.0 * beta + share.regret_bound(*stake);
-        Some(theory::CoinFtrl { bound }.into())
+        Some(theory::coin_ftrl(*beta, share.regret_bound(*stake)))
     }
 
     fn certificate(&self) -> Option<Certificate> {

@@ -124,19 +124,10 @@ impl Descent for Averaging {
 
     fn guarantee(&self, squares: &f64, _: &Seen) -> Option<Guarantee> {
         let diameter = self.diameter;
-        let (gradient, horizon) = match self.falls {
-            Falls::Not { bound, horizon } => (bound, Some(horizon)),
-            Falls::WithRounds { bound } => (bound, None),
-            Falls::WithGradients => {
-                let bound = theory::dual_averaging_adaptive(diameter, squares.sqrt());
-                return (self.scale == 1.0).then(|| theory::DualAveragingAdaptive { bound }.into());
-            }
-        };
-        let theorem = theory::DualAveraging {
-            gradient,
-            diameter,
-            horizon,
-        };
-        (self.scale == 1.0).then(|| theorem.into())
+        (self.scale == 1.0).then(|| match self.falls {
+            Falls::Not { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
+            Falls::WithRounds { bound } => theory::dual_averaging_anytime(bound, diameter),
+            Falls::WithGradients => theory::dual_averaging_adaptive(diameter, squares.sqrt()),
+        })
     }
 }

@@ -285,22 +285,13 @@ impl Method for Exponentiated {
 
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let (scale, size) = (self.scale, self.corners.size);
-        let (entry, horizon) = match self.schedule {
-            Schedule::Fixed { horizon, bound } => (bound, Some(horizon)),
-            Schedule::Rounds { bound } => (bound, None),
-            _ => {
-                let bound = (1.0 + 1.0 / scale) * (size * state.delta);
-                return Some(theory::EgAdaptive { bound }.into());
+        let (experts, largest) = (self.corners.count(), state.largest);
+        Some(match self.schedule {
+            Schedule::Fixed { horizon, bound } => {
+                theory::eg(bound, largest, size, experts, scale, horizon)
             }
-        };
-        let theorem = theory::Eg {
-            entry,
-            largest: state.largest,
-            size,
-            experts: self.corners.count(),
-            horizon,
-            scale,
-        };
-        Some(theorem.into())
+            Schedule::Rounds { bound } => theory::eg_anytime(bound, largest, size, experts, scale),
+            _ => theory::eg_adaptive(scale, size * state.delta),
+        })
     }
 }

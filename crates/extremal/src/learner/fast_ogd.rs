@@ -178,23 +178,12 @@ impl Method for Descent {
         let Self { mu, diameter, .. } = *self;
         let State { root, largest } = *state;
         (self.scale == 1.0).then(|| match (self.schedule, self.bound) {
-            (Schedule::Strong { lambda }, bound) => theory::FastOgdStronglyConvex {
-                gradient: bound.unwrap_or(largest),
-                lambda,
-                mu,
-                diameter,
+            (Schedule::Strong { lambda }, bound) => {
+                let gradient = bound.unwrap_or(largest);
+                theory::fast_ogd_strongly_convex(gradient, lambda, diameter, mu)
             }
-            .into(),
-            (_, Some(gradient)) => theory::FastOgd {
-                gradient,
-                mu,
-                diameter,
-            }
-            .into(),
-            (_, None) => theory::FastOgdAdaptive {
-                bound: theory::fast_ogd_adaptive(diameter, mu, root, largest),
-            }
-            .into(),
+            (_, Some(gradient)) => theory::fast_ogd(gradient, diameter, mu),
+            (_, None) => theory::fast_ogd_adaptive(diameter, mu, root, largest),
         })
     }
 }

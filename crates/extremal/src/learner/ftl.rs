@@ -170,21 +170,13 @@ impl Method for Follower {
         match self.leader {
             Leader::Vertex(..) => {
                 let alpha = self.geometry.strong_convexity?;
-                let theorem = theory::Ftl {
-                    gradient,
-                    alpha,
-                    slowest: state.slowest,
-                };
-                (state.slowest > 0.0 && seen.rounds > 0).then(|| theorem.into())
+                (state.slowest > 0.0 && seen.rounds > 0)
+                    .then(|| theory::ftl(gradient, alpha, state.slowest))
             }
-            Leader::Projected { lambda, .. } => Some(
-                theory::FtlStronglyConvex {
-                    gradient,
-                    lambda,
-                    diameter: self.geometry.diameter,
-                }
-                .into(),
-            ),
+            Leader::Projected { lambda, .. } => {
+                let diameter = self.geometry.diameter;
+                Some(theory::ftl_strongly_convex(gradient, lambda, diameter))
+            }
         }
     }
 }

@@ -264,27 +264,17 @@ impl Rule for GaugeRule {
             CurvatureKind::Uniform { q, .. } => 1.0 / q,
         };
         Some(match (self.balance, self.curvature.kind) {
-            (Balance::Fixed, CurvatureKind::Smooth { l }) => theory::GaugeFixed {
-                gradient: self.bound,
-                l,
-                beta: state.beta,
+            (Balance::Fixed, CurvatureKind::Smooth { l }) => {
+                theory::gauge_ftrl(self.bound, l, state.beta)
             }
-            .into(),
-            (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => theory::GaugeUniform {
-                gradient: self.bound,
-                stretch: self.stretch,
-                q,
-                radius,
-                beta: state.beta,
+            (Balance::Fixed, CurvatureKind::Uniform { q, radius }) => {
+                theory::gauge_ftrl_uniform(self.bound, self.stretch, q, radius, state.beta)
             }
-            .into(),
-            (balance, _) => theory::GaugeOnline {
-                bound: 2.0 * state.beta,
-                exponent,
+            (balance, _) => {
                 // the proof for `adagrad` has G ahead of the gradients seen
-                gradient: (balance == Balance::Adagrad).then_some(self.bound),
+                let gradient = (balance == Balance::Adagrad).then_some(self.bound);
+                theory::gauge_ftrl_online(state.beta, exponent, gradient)
             }
-            .into(),
         })
     }
 

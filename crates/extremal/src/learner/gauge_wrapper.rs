@@ -175,8 +175,6 @@ impl Method for GaugeDescent {
     }
 
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
-        let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
-        let bound = factor * self.radius * state.root;
-        Some(theory::GaugeWrapper { bound }.into())
+        Some(theory::gauge_wrapper(self.scale, self.radius, state.root))
     }
 }

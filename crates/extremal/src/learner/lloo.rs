@@ -370,26 +370,18 @@ impl Staged for Locally {
             diameter,
             ..
         } = *self;
-        let convex = |gradient, horizon| theory::Lloo {
-            gradient,
-            diameter,
-            rho,
-            scale,
-            horizon,
-        };
         match self.aim {
-            Aim::Fixed { bound, horizon } => Some(convex(bound, Some(horizon)).into()),
-            Aim::Growing { bound } => Some(convex(bound, None).into()),
+            Aim::Fixed { bound, horizon } => {
+                Some(theory::lloo(bound, diameter, rho, scale, horizon))
+            }
+            Aim::Growing { bound } => Some(theory::lloo_anytime(bound, diameter, rho, scale)),
             Aim::Gradients => None,
-            Aim::Strong { lambda } => Some(
-                theory::LlooStronglyConvex {
-                    gradient: seen.largest_gradient,
-                    lambda,
-                    diameter,
-                    rho,
-                }
-                .into(),
-            ),
+            Aim::Strong { lambda } => {
+                let gradient = seen.largest_gradient;
+                Some(theory::lloo_strongly_convex(
+                    gradient, lambda, diameter, rho,
+                ))
+            }
         }
     }
 }

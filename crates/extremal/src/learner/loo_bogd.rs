@@ -307,27 +307,23 @@ impl Staged for Descent {
         // A block that has not ended: ⟨S, x − u⟩ ≤ D‖S‖.
         let open = self.diameter * kernel::norm(&now.sum);
         match self.pace {
-            Pace::Fixed { eta, gradient } => Some(
-                theory::LooBogd {
-                    eta,
-                    gradient,
-                    radius,
-                    diameter: self.diameter,
-                    tolerance: self.tolerance?,
-                    block: self.block? as f64,
-                }
-                .into(),
-            ),
-            Pace::Adaptive => {
-                let factor = std::f64::consts::SQRT_2 * (self.scale + 1.0 / self.scale);
-                let bound = factor * radius * now.root + now.apart + open;
-                let bound = bound.max(0.0);
-                Some(theory::LooBogdPlayed { bound }.into())
+            Pace::Fixed { eta, gradient } => {
+                let (tolerance, block) = (self.tolerance?, self.block? as f64);
+                let diameter = self.diameter;
+                Some(theory::loo_bogd(
+                    eta, gradient, radius, diameter, tolerance, block,
+                ))
             }
-            Pace::StronglyConvex { lambda } => (self.scale == 1.0).then(|| {
-                let bound = (now.descent + now.apart + open).max(0.0);
-                theory::LooOgdPlayed { bound, lambda }.into()
-            }),
+            Pace::Adaptive => {
+                let apart = now.apart + open;
+                Some(theory::loo_bogd_adaptive(
+                    self.scale, radius, now.root, apart,
+                ))
+            }
+            Pace::StronglyConvex { lambda } => {
+                let sum = now.descent + now.apart + open;
+                (self.scale == 1.0).then(|| theory::loo_ogd(sum, lambda))
+            }
         }
     }
 }

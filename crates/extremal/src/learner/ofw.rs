@@ -9,7 +9,7 @@
 //! ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). Or, with `doubling`, the first F starts anew when the rounds have
 //! doubled, or a gradient has outgrown a guess of G, which is doubled.
 //!
-//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, what [`theory::Doubled`] says;
+//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, what [`theory::restarted`] says;
 //! none is proven for a regulariser that grows.
 //!
 //! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
@@ -32,7 +32,7 @@ use crate::pair::{Motion, Probe, Update};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
-use crate::theory::{self, Guarantee, Restarted};
+use crate::theory::{self, Guarantee};
 
 fields! {
     /// Spec of `ofw`.
@@ -98,12 +98,8 @@ impl Rule for OfwRule {
 
     fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
         let diameter = geometry.diameter;
-        self.step_size.guarantee(clock, |horizon, gradient| {
-            Restarted::Ofw(theory::Ofw {
-                horizon,
-                gradient,
-                diameter,
-            })
+        self.step_size.guarantee(clock, move |horizon, gradient| {
+            theory::ofw(gradient, diameter, horizon)
         })
     }
 }

@@ -171,10 +171,8 @@ impl Rule for FreeRule {
     }
 
     fn guarantee(&self, state: &State, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
-        (self.growth == Growth::Own).then_some(Guarantee::OfwFree(theory::OfwFree {
-            bound: state.guessed + state.gained + state.left,
-            lambda: self.lambda,
-            curved: geometry.strong_convexity.is_some(),
-        }))
+        let sum = state.guessed + state.gained + state.left;
+        let curved = geometry.strong_convexity.is_some();
+        (self.growth == Growth::Own).then(|| theory::ofw_free(sum, self.lambda, curved))
     }
 }

@@ -11,7 +11,7 @@
 //! doubled, or a gradient has outgrown a guess of G, which is doubled.
 //!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ (11/4)G√C(T+2)^(2/3) with
-//! C = max(4D², 4096/(3α²)), with T and G; with restarts, what [`theory::Doubled`] says. The
+//! C = max(4D², 4096/(3α²)), with T and G; with restarts, what [`theory::restarted`] says. The
 //! algorithm does not need α. None is proven on other sets, or for a regulariser that grows.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
@@ -33,7 +33,7 @@ use crate::pair::{Motion, Probe, Update};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
-use crate::theory::{self, Guarantee, Restarted};
+use crate::theory::{self, Guarantee};
 
 fields! {
     /// Spec of `ofw-ls`.
@@ -101,13 +101,8 @@ impl Rule for OfwLineSearch {
     fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
         let alpha = geometry.strong_convexity?;
         let diameter = geometry.diameter;
-        self.step_size.guarantee(clock, |horizon, gradient| {
-            Restarted::OfwLs(theory::OfwLs {
-                horizon,
-                gradient,
-                diameter,
-                alpha,
-            })
+        self.step_size.guarantee(clock, move |horizon, gradient| {
+            theory::ofw_ls(gradient, diameter, alpha, horizon)
         })
     }
 }

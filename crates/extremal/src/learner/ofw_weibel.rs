@@ -12,7 +12,7 @@
 //! which is doubled.
 //!
 //! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G, (5/3^(3/4))GDT^(3/4) for every T at
-//! once with G alone; the guide has a proof of both. With restarts, what [`theory::Doubled`] says;
+//! once with G alone; the guide has a proof of both. With restarts, what [`theory::restarted`] says;
 //! none is proven without G.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
@@ -34,7 +34,7 @@ use crate::pair::{Motion, Probe, Update};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry};
-use crate::theory::{self, Guarantee, Restarted};
+use crate::theory::{self, Guarantee};
 
 fields! {
     /// Spec of `ofw-weibel`.
@@ -99,12 +99,8 @@ impl Rule for OfwWeibelRule {
 
     fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
         let diameter = geometry.diameter;
-        self.step_size.guarantee(clock, |horizon, gradient| {
-            Restarted::OfwWeibel(theory::OfwWeibel {
-                horizon,
-                gradient,
-                diameter,
-            })
+        self.step_size.guarantee(clock, move |horizon, gradient| {
+            theory::ofw_weibel(gradient, diameter, horizon)
         })
     }
 }

@@ -157,17 +157,11 @@ impl Descent for GradientDescent {
 
     fn guarantee(&self, squares: &f64, seen: &Seen) -> Option<Guarantee> {
         (self.scale == 1.0 && self.offset == 0.0).then_some(match self.schedule {
-            Schedule::Convex => Guarantee::from(theory::OgdConvex {
-                gradient: self.gradient,
-                diameter: self.diameter,
-            }),
-            Schedule::StronglyConvex => Guarantee::from(theory::OgdStronglyConvex {
-                gradient: seen.largest_gradient,
-                lambda: self.lambda,
-            }),
-            Schedule::Adagrad => Guarantee::from(theory::OgdAdagrad {
-                bound: (2.0 * squares).sqrt() * self.diameter,
-            }),
+            Schedule::Convex => theory::ogd_convex(self.gradient, self.diameter),
+            Schedule::StronglyConvex => {
+                theory::ogd_strongly_convex(seen.largest_gradient, self.lambda)
+            }
+            Schedule::Adagrad => theory::ogd_adagrad(self.diameter, squares.sqrt()),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::schedule::Schedule;
 use super::{Learner, Seen, Storage, keys};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Described;
-use crate::theory::{self, Guarantee, Losses};
+use crate::theory::{self, Assumption, Guarantee};
 use crate::{Result, kernel};
 
 /// What tells `ospf` and `fpl` apart.
@@ -257,41 +257,26 @@ impl<K: Kind> Method for Perturbed<K> {
             diameter,
             ..
         } = self.constants;
-        let losses = Losses::of(smoothness);
         let exponent = self.kind.exponent(&self.constants);
-        if let Schedule::Fixed {
-            bound: gradient, ..
-        } = self.schedule
-        {
+        let smooth = smoothness.map(Assumption::Smooth);
+        if let Schedule::Fixed { bound, .. } = self.schedule {
             let (length, samples) = self.kind.block(&self.constants, 0, 0.0);
-            let samples = f64::from(samples);
-            let theorem = theory::PerturbedFixed {
-                gradient,
-                reach,
-                diameter,
-                dim,
-                delta: 1.0 / self.one_over_delta(0.0),
-                block: length as f64,
-                noise: theory::sampling_noise(smoothness, Some(gradient), reach, samples),
-                losses,
-                exponent,
-            };
-            return Some(theorem.into());
+            let (delta, block) = (1.0 / self.one_over_delta(0.0), length as f64);
+            let noise = theory::sampling_noise(smoothness, Some(bound), reach, f64::from(samples));
+            let theorem = theory::perturbed(bound, reach, diameter, dim, delta, block, noise);
+            return Some(theorem.with_exponent(exponent).assuming(smooth));
         }
-        let smooth = smoothness.map_or(f64::INFINITY, |b| {
+        let by_smoothness = smoothness.map_or(f64::INFINITY, |b| {
             (b * reach) * (reach * state.numbers.inverse)
         });
         let convex = gradient.map_or(f64::INFINITY, |g| g * (reach * state.numbers.root_inverse));
-        let noise = smooth.min(convex);
+        let noise = by_smoothness.min(convex);
         let root = state.numbers.root.hypot(kernel::norm(&state.block));
         let c = self.constants.c();
-        let bound = noise + theory::perturbed_adaptive(reach, diameter, dim, c, root);
-        let theorem = theory::PerturbedAdaptive {
-            bound,
-            gradient,
-            losses,
-            exponent,
-        };
-        bound.is_finite().then(|| theorem.into())
+        let theorem = theory::perturbed_adaptive(reach, diameter, dim, c, root, noise)
+            .with_exponent(exponent)
+            .assuming(gradient.map(Assumption::Gradient))
+            .assuming(smooth);
+        theorem.bound(0.0).is_finite().then_some(theorem)
     }
 }

@@ -130,15 +130,9 @@ impl Rule for StronglyConvexOfw {
     }
 
     fn guarantee(&self, _: &State, seen: &Seen, geometry: &Geometry) -> Option<Guarantee> {
-        (self.warm == 0.0).then(|| {
-            theory::ScOfw {
-                gradient: self.gradient.unwrap_or(seen.largest_gradient),
-                lambda: self.lambda,
-                diameter: geometry.diameter,
-                alpha: geometry.strong_convexity,
-            }
-            .into()
-        })
+        let gradient = self.gradient.unwrap_or(seen.largest_gradient);
+        let (diameter, alpha) = (geometry.diameter, geometry.strong_convexity);
+        (self.warm == 0.0).then(|| theory::sc_ofw(gradient, self.lambda, diameter, alpha))
     }
 
     fn certificate(

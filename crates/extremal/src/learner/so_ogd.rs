@@ -212,25 +212,20 @@ impl Method for Separated {
     }
 
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
-        let radius = self.radius;
+        let (scale, radius) = (self.scale, self.radius);
         Some(match self.schedule {
-            Schedule::Fixed {
-                bound: gradient, ..
-            } => {
+            Schedule::Fixed { bound, .. } => {
                 let (eta, delta) = self.pace(1.0, state.root);
-                theory::SoOgd {
-                    eta,
-                    delta,
-                    gradient,
-                    radius,
-                }
-                .into()
+                theory::so_ogd(eta, delta, bound, radius)
             }
             _ => {
-                let c = self.scale;
-                let roots = (c + 1.0 / c) * state.root + state.drift / c;
-                let bound = radius * (std::f64::consts::SQRT_2 * roots + state.shrunk);
-                theory::SoOgdPlayed { bound }.into()
+                let State {
+                    root,
+                    drift,
+                    shrunk,
+                    ..
+                } = *state;
+                theory::so_ogd_adaptive(scale, radius, root, drift, shrunk)
             }
         })
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Known;
 use super::rule::Facts;
 use crate::pair::Update;
-use crate::theory::{Doubled, Guarantee, OfwWeibelAnytime, Restarted};
+use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 /// What the three learners differ in.
@@ -232,30 +232,26 @@ impl StepSize {
     pub fn guarantee(
         &self,
         clock: &Clock,
-        theorem: impl FnOnce(f64, f64) -> Restarted,
+        theorem: impl Fn(f64, f64) -> Guarantee + Send + Sync + 'static,
     ) -> Option<Guarantee> {
         if self.scale != 1.0 {
             return None;
         }
-        let horizon = self.horizon.unwrap_or(0.0);
         match self.mode {
-            Mode::Fixed { .. } => Some(theorem(horizon, clock.bound).into()),
-            Mode::Growing { bound } if self.family == Family::OfwWeibel => Some(
-                OfwWeibelAnytime {
-                    gradient: bound,
-                    diameter: self.diameter,
-                }
-                .into(),
-            ),
+            Mode::Fixed { .. } => Some(theorem(self.horizon?, clock.bound)),
+            Mode::Growing { bound } if self.family == Family::OfwWeibel => {
+                Some(theory::ofw_weibel_anytime(bound, self.diameter))
+            }
             Mode::Growing { .. } | Mode::Adaptive => None,
-            Mode::Doubling => Some(
-                Doubled {
-                    theorem: theorem(horizon, clock.bound),
-                    rounds: self.horizon.is_none(),
-                    gradient: self.bound.is_none(),
-                }
-                .into(),
-            ),
+            Mode::Doubling => {
+                let guessed = self.bound.is_none();
+                Some(theory::restarted(
+                    self.horizon,
+                    clock.bound,
+                    guessed,
+                    theorem,
+                ))
+            }
         }
     }
 }

@@ -16,24 +16,16 @@
 //! again. The guesses within one such stretch are distinct and add up to 2Ĝ at most, so that the
 //! regret is at most twice Σ_{m ≤ log₂T} B(2^m) for Ĝ.
 
-use serde::{Deserialize, Serialize};
+use super::{Assumption, Guarantee};
 
-use super::{Assumption, Guarantee, Ofw, OfwLs, OfwWeibel, Theorem};
-
-/// 2^a/(2^a − 1): what a bound c·T^a is multiplied by at most when T is unknown. It is no such
-/// factor for c·(T+2)^a, whose sum over the stretches is larger: [`doubled`] has that.
-pub fn doubling_factor(exponent: f64) -> f64 {
-    let grown = exponent.exp2();
-    grown / (grown - 1.0)
-}
-
-/// Σ B(2^m) over 2^m ≤ T: what restarts in rounds 1, 2, 4, … are held to.
+/// Σ B(2^m) over 2^m ≤ T: the bound of restarts in rounds 1, 2, 4, …. For B = c·T^a it is at most
+/// 2^a/(2^a − 1) times B(T). For c·(T+2)^a it can be more.
 ///
 /// ```
-/// use extremal::theory::{doubled, doubling_factor, ofw};
-/// let bound = |t| ofw(1.0, 2.0, t);
+/// use extremal::theory::{doubled, ofw};
+/// let bound = |t| ofw(1.0, 2.0, t).bound(t);
 /// assert_eq!(doubled(3.0, bound), bound(1.0) + bound(2.0));
-/// assert!(doubled(4096.0, bound) <= doubling_factor(0.75) * bound(4096.0));
+/// assert!(doubled(4096.0, bound) <= 2.47 * bound(4096.0));
 /// ```
 pub fn doubled(rounds: f64, bound: impl Fn(f64) -> f64) -> f64 {
     let stretches = std::iter::successors(Some(1.0), |n| Some(2.0 * n));
@@ -43,84 +35,23 @@ pub fn doubled(rounds: f64, bound: impl Fn(f64) -> f64) -> f64 {
         .sum()
 }
 
-/// The theorem of a learner that starts anew. Saved states hold their places in this list: new
-/// ones go to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // each bears its theorem's name
-pub enum Restarted {
-    Ofw(Ofw),
-    OfwWeibel(OfwWeibel),
-    OfwLs(OfwLs),
-}
-
-impl Restarted {
-    fn inner(&self) -> &dyn Theorem {
-        match self {
-            Self::Ofw(theorem) => theorem,
-            Self::OfwWeibel(theorem) => theorem,
-            Self::OfwLs(theorem) => theorem,
-        }
-    }
-
-    /// The same for another G.
-    pub fn with_gradient(mut self, g: f64) -> Self {
-        match &mut self {
-            Self::Ofw(Ofw { gradient, .. })
-            | Self::OfwWeibel(OfwWeibel { gradient, .. })
-            | Self::OfwLs(OfwLs { gradient, .. }) => *gradient = g,
-        }
-        self
-    }
-}
-
-impl From<Restarted> for Guarantee {
-    fn from(theorem: Restarted) -> Self {
-        match theorem {
-            Restarted::Ofw(theorem) => theorem.into(),
-            Restarted::OfwWeibel(theorem) => theorem.into(),
-            Restarted::OfwLs(theorem) => theorem.into(),
-        }
-    }
-}
-
-/// A theorem with restarts for what is unknown: see [`doubled`], and twice it for an unknown G.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Doubled {
-    /// The theorem of one stretch, with the present guess where G is unknown.
-    pub theorem: Restarted,
-    /// Whether T is unknown.
-    pub rounds: bool,
-    /// Whether G is unknown.
-    pub gradient: bool,
-}
-
-impl Theorem for Doubled {
-    fn name(&self) -> &'static str {
-        match self.theorem {
-            Restarted::Ofw(_) => "OFW, 8GDT^(3/4), with restarts",
-            Restarted::OfwWeibel(_) => "OFW tuned, (4/3^(3/4))GDT^(3/4), with restarts",
-            Restarted::OfwLs(_) => "Wan & Zhang, Theorem 1, with restarts",
-        }
-    }
-
-    fn bound(&self, rounds: f64) -> f64 {
-        let theorem = self.theorem.inner();
-        let guesses = if self.gradient { 2.0 } else { 1.0 };
-        guesses
-            * if self.rounds {
-                doubled(rounds, |n| theorem.bound(n))
-            } else {
-                theorem.bound(rounds)
-            }
-    }
-
-    fn exponent(&self) -> f64 {
-        self.theorem.inner().exponent()
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        let mut all = self.theorem.inner().assumptions();
-        all.retain(|a| !(self.rounds && matches!(a, Assumption::Horizon(_))));
-        all
-    }
+/// The theorem of a learner that starts anew. `theorem` maps T and G to the theorem of one
+/// stretch. `horizon` is T where it is known. `gradient` is G, or the present guess of it where
+/// `guessed`.
+pub fn restarted(
+    horizon: Option<f64>,
+    gradient: f64,
+    guessed: bool,
+    theorem: impl Fn(f64, f64) -> Guarantee + Send + Sync + 'static,
+) -> Guarantee {
+    let one = theorem(horizon.unwrap_or(1.0), gradient);
+    let assumptions = one.assumptions().to_vec().into_iter();
+    let kept = assumptions.filter(|a| horizon.is_some() || !matches!(a, Assumption::Horizon(_)));
+    let name = format!("{}, with restarts", one.theorem());
+    let guesses = if guessed { 2.0 } else { 1.0 };
+    let bound = move |rounds| match horizon {
+        Some(horizon) => guesses * theorem(horizon, gradient).bound(rounds),
+        None => guesses * doubled(rounds, |n| theorem(n, gradient).bound(n)),
+    };
+    Guarantee::new(name, one.exponent(), bound).assuming(kept)
 }

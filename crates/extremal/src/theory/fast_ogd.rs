@@ -11,9 +11,8 @@
 //! and for steps that do not grow, regret ≤ D²/(2η_T) + (κ/2)Σ η_t‖g_t‖². All steps below have
 //! η_t‖g_t‖ ≤ 1/(2μ), where the projection is known to satisfy its inequality.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Assumption, Theorem};
+use super::Assumption::{Gradient, StronglyConvexLosses};
+use super::Guarantee;
 
 /// κ = 1 + 2μD.
 pub fn fast_ogd_kappa(mu: f64, diameter: f64) -> f64 {
@@ -25,20 +24,25 @@ pub fn fast_ogd_kappa(mu: f64, diameter: f64) -> f64 {
 ///
 /// ```
 /// // the unit ball: κ = 5
-/// assert_eq!(extremal::theory::fast_ogd(1.0, 2.0, 1.0, 100.0), 70.0);
+/// assert_eq!(extremal::theory::fast_ogd(1.0, 2.0, 1.0).bound(100.0), 70.0);
 /// ```
-pub fn fast_ogd(gradient: f64, diameter: f64, mu: f64, rounds: f64) -> f64 {
-    (0.5 * fast_ogd_kappa(mu, diameter) + 1.0) * gradient * diameter * rounds.sqrt()
+pub fn fast_ogd(gradient: f64, diameter: f64, mu: f64) -> Guarantee {
+    let factor = (0.5 * fast_ogd_kappa(mu, diameter) + 1.0) * gradient * diameter;
+    Guarantee::new("Fast OGD, (κ/2+1)GD√T", 0.5, move |rounds| {
+        factor * rounds.sqrt()
+    })
+    .assuming([Gradient(gradient)])
 }
 
-/// Regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV) with V = Σ‖g‖², M = max‖g‖ and
+/// Regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV) with V = Σ‖g‖², M = max‖g‖ of the run and
 /// η_t = D/max(√(2κV_t), κM_t): the first part is D²/(2η_T), and of the second
 /// (κ/2)Σ η_t‖g_t‖² ≤ (D/2)√(κ/2)·Σ‖g_t‖²/√V_t ≤ (D/2)√(κ/2)·2√V. Both together are at most
-/// √(2κ)·D√V + (κ/2)DM.
-pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> f64 {
+/// √(2κ)·D√V + (κ/2)DM. `root` is √V, `largest` is M.
+pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> Guarantee {
     let kappa = fast_ogd_kappa(mu, diameter);
     let along = (2.0 * kappa).sqrt() * root;
-    0.5 * diameter * (along.max(kappa * largest) + along)
+    let bound = 0.5 * diameter * (along.max(kappa * largest) + along);
+    Guarantee::of_run("Fast OGD, D√(2κΣ‖g‖²)+κDM/2", 0.5, bound)
 }
 
 /// Regret ≤ μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))) for λ-strongly convex losses with
@@ -47,90 +51,16 @@ pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> f64
 /// The parts (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 vanish but for the first, at most μGD², and
 /// Σ 1/(2μG + λt) has both bounds. With the largest gradient so far, M_t, for G the first parts
 /// add up to μD²M_T, and M_t²/(2μM_t + λt) grows with M_t, so that the same holds for G = M_T.
-pub fn fast_ogd_strongly_convex(
-    gradient: f64,
-    lambda: f64,
-    diameter: f64,
-    mu: f64,
-    rounds: f64,
-) -> f64 {
-    if gradient == 0.0 {
-        return 0.0;
-    }
-    let share = rounds * (lambda / (2.0 * mu * gradient));
-    let sum = (1.0 + rounds.max(1.0).ln()).min(share.ln_1p());
+pub fn fast_ogd_strongly_convex(gradient: f64, lambda: f64, diameter: f64, mu: f64) -> Guarantee {
     let kappa = fast_ogd_kappa(mu, diameter);
-    gradient * (mu * diameter * diameter + 0.5 * kappa * (gradient / lambda) * sum)
-}
-
-/// [`fast_ogd`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the constants are those of the function above
-pub struct FastOgd {
-    pub gradient: f64,
-    pub mu: f64,
-    pub diameter: f64,
-}
-
-impl Theorem for FastOgd {
-    fn name(&self) -> &'static str {
-        "Fast OGD, (κ/2+1)GD√T"
-    }
-
-    fn bound(&self, rounds: f64) -> f64 {
-        fast_ogd(self.gradient, self.diameter, self.mu, rounds)
-    }
-
-    fn exponent(&self) -> f64 {
-        0.5
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![Assumption::Gradient(self.gradient)]
-    }
-}
-
-as_played!(
-    /// [`fast_ogd_adaptive`], for the rounds played.
-    FastOgdAdaptive {
-        /// The bound.
-        bound
-    }, "Fast OGD, D√(2κΣ‖g‖²)+κDM/2", 0.5
-);
-
-/// [`fast_ogd_strongly_convex`].
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the constants are those of the function above
-pub struct FastOgdStronglyConvex {
-    pub gradient: f64,
-    pub lambda: f64,
-    pub mu: f64,
-    pub diameter: f64,
-}
-
-impl Theorem for FastOgdStronglyConvex {
-    fn name(&self) -> &'static str {
-        "Fast OGD, μGD²+κG²(1+ln T)/(2λ)"
-    }
-
-    fn bound(&self, rounds: f64) -> f64 {
-        let Self {
-            gradient,
-            lambda,
-            mu,
-            diameter,
-        } = *self;
-        fast_ogd_strongly_convex(gradient, lambda, diameter, mu, rounds)
-    }
-
-    fn exponent(&self) -> f64 {
-        0.0
-    }
-
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![
-            Assumption::Gradient(self.gradient),
-            Assumption::StronglyConvexLosses(self.lambda),
-        ]
-    }
+    let bound = move |rounds: f64| {
+        if gradient == 0.0 {
+            return 0.0;
+        }
+        let share = rounds * (lambda / (2.0 * mu * gradient));
+        let sum = (1.0 + rounds.max(1.0).ln()).min(share.ln_1p());
+        gradient * (mu * diameter * diameter + 0.5 * kappa * (gradient / lambda) * sum)
+    };
+    Guarantee::new("Fast OGD, μGD²+κG²(1+ln T)/(2λ)", 0.0, bound)
+        .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }

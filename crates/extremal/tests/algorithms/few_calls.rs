@@ -9,7 +9,6 @@ use extremal::learner::LearnerSpec;
 use extremal::learner::cip::Cip;
 use extremal::pair::Gradient;
 use extremal::set::{Set, SetSpec, SharedSet};
-use extremal::theory;
 
 const SETS: [&str; 9] = [
     "simplex",
@@ -285,7 +284,7 @@ fn on_every_stretch_of_rounds_the_regret_is_within_the_bound() {
         let horizon = t as f64;
         let reach = radius(&*set);
         let theory = format!("loo-bogd:horizon={t},gradient-bound=1");
-        let most = theory::loo_bogd(1.0, reach, horizon);
+        let most = 20.0 * reach * (horizon.sqrt() + horizon.powf(0.75));
         assert!(
             most < horizon * set.geometry().diameter,
             "{text}: says nothing"
@@ -397,7 +396,9 @@ fn strongly_convex_losses_have_the_smaller_bounds() {
                 .sum();
             let regret = total - least;
             let played = learner.guarantee().unwrap().bound(t as f64);
-            let ahead = theory::loo_ogd(most, reach, lambda, t as f64);
+            let unit = most * (reach * reach * most / lambda).cbrt();
+            let ahead = 47.1 * unit * ((t as f64).powf(2.0 / 3.0) + 2.4)
+                + 0.5 * most * most / lambda * (1.0 + (t as f64).ln());
             let calls = learner.seen().oracle_calls;
             println!(
                 "{text}{keys}: regret {regret:.1}, as played {played:.1}, ahead {ahead:.1}, {calls} calls"

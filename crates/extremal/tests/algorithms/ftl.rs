@@ -185,7 +185,7 @@ fn where_the_sum_grows_its_regret_is_logarithmic_and_below_the_bound() {
                 regrets.push(total - best);
                 let bound = learner.guarantee().unwrap().bound(t as f64);
                 let g = learner.seen().largest_gradient;
-                let expected = theory::ftl(g, known, slowest, t as f64);
+                let expected = theory::ftl(g, known, slowest).bound(t as f64);
                 assert!((bound / expected - 1.0).abs() < 1e-9, "{bound} {expected}");
                 assert!(total - best <= bound, "{text}: {} {bound}", total - best);
             }

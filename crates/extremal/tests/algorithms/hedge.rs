@@ -282,7 +282,8 @@ fn curvature_that_is_no_ridge_term_promises_nothing() {
         for (row, _) in gradients(10, 2, 100) {
             play(&mut *hedge, &(row, ridge));
         }
-        let assumptions = hedge.guarantee().unwrap().assumptions();
+        let guarantee = hedge.guarantee().unwrap();
+        let assumptions = guarantee.assumptions();
         let counts_on_curvature = assumptions
             .iter()
             .any(|a| matches!(a, Assumption::StronglyConvexLosses(_)));

@@ -9,7 +9,7 @@ use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::pair::Gradient;
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
-use extremal::theory::{self, Assumption, LossFacts, Losses};
+use extremal::theory::{self, Assumption, LossFacts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -430,28 +430,6 @@ fn the_constants_are_those_worked_out_by_hand() {
             before * 2.0 * std::f64::consts::PI / (d as f64 + 1.0),
         );
     }
-    close(
-        theory::perturbation_smoothness(7.0),
-        (16.0 / std::f64::consts::PI).sqrt(),
-    );
-    // R = 2, δ = ½, L = 1, k = 3, G = 5, T = 100: 2·(2 + ½·½·25·3·100) + 3·5·4 + 0.1·100
-    let law = theory::PerturbedFixed {
-        gradient: 5.0,
-        reach: 2.0,
-        diameter: 4.0,
-        dim: 1.0,
-        delta: 0.5,
-        block: 3.0,
-        noise: 0.1,
-        losses: Losses::Convex,
-        exponent: 0.5,
-    };
-    close(theory::perturbed(&law, 100.0), 4.0 + 3750.0 + 60.0 + 10.0);
-    // c = 3, L = 1, R = 2: a = 3, D = 4: 10·(2/3 + 3 + 5)
-    close(
-        theory::perturbed_adaptive(2.0, 4.0, 1.0, 3.0, 10.0),
-        10.0 * (26.0 / 3.0),
-    );
     // 3·4/8 against 2·2/√8
     close(
         theory::sampling_noise(Some(3.0), Some(2.0), 2.0, 8.0),

@@ -68,7 +68,7 @@ fn check_run(
     stream: &StreamSpec,
     objective: &Objective,
     rounds: u64,
-) -> Option<&'static str> {
+) -> Option<String> {
     let name = format!("{} against {what}", team.name);
     let set = &*team.set;
     let (dim, size) = (set.dim(), set.geometry().norm_bound);
@@ -131,7 +131,7 @@ fn check_run(
     );
 
     let guarantee = learner.guarantee();
-    let checks = guarantee.map(|g| {
+    let checks = guarantee.as_ref().map(|g| {
         g.check(
             seen,
             &LossFacts::strongly_convex(objective.strong_convexity()),
@@ -162,7 +162,7 @@ fn check_run(
         "{name}: {} says {bound}, certified {certified}",
         guarantee.theorem()
     );
-    Some(guarantee.theorem())
+    Some(guarantee.theorem().to_string())
 }
 
 /// The losses that admit the stream's labels.

@@ -9,7 +9,6 @@ use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
 use extremal::pair::Gradient;
 use extremal::set::{Intersection, Set, SetSpec, SharedSet};
-use extremal::theory;
 
 fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
@@ -210,7 +209,8 @@ fn the_regret_of_gauge_wrapper_grows_like_the_root_of_the_rounds() {
             if t == longest / 16 || t == longest {
                 let regret = total - dot(&sum, &atom(&*set, &sum));
                 let inner = geometry.inner_radius.unwrap();
-                let most = theory::gauge_wrapper(1.0, geometry.norm_bound, inner, t as f64);
+                let reach = geometry.norm_bound;
+                let most = 8f64.sqrt() * reach * (1.0 + reach / inner) * (t as f64).sqrt();
                 let own = learner.guarantee().unwrap().bound(t as f64);
                 assert!(
                     regret <= own && own <= most * (1.0 + 1e-9),
@@ -300,13 +300,15 @@ fn descent_with_separation_is_the_transcription_and_keeps_its_bounds() {
                     worst = worst.max(regret / bound);
                 }
             }
-            let most = theory::so_ogd_separations(eta, delta, reach, inner, horizon);
+            let (ratio, share) = (reach / inner, eta / (delta * inner));
+            let per_round = 1.0 + 2.0 * ratio * share + share * share;
+            let most = ratio * ratio + per_round * horizon;
             println!("{text}: {worst:.3} of the bound, {looks} separations of {most:.0}");
             assert!(worst <= 1.0, "{text}: {worst}");
             assert!(looks as f64 <= most, "{text}: {looks} > {most}");
             if scale == 1.0 && delta < 0.5 {
                 let bound = guarantee.bound(horizon);
-                let paper = theory::so_ogd(1.0, reach, inner, horizon);
+                let paper = (0.25 * inner + 8.0 * reach * reach / inner) * horizon.sqrt();
                 assert!(
                     (bound / paper - 1.0).abs() < 1e-12,
                     "{text}: {bound}, {paper}"

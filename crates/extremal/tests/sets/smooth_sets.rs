@@ -476,32 +476,6 @@ fn regret_keeps_to_the_bounds_of_all_schedules() {
 }
 
 #[test]
-fn the_bounds_are_those_worked_out_by_hand() {
-    let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-14);
-    // κ = 1 + 2·½·3 = 4: (2 + 1)·2·3·10
-    close(theory::fast_ogd(2.0, 3.0, 0.5, 100.0), 180.0);
-    // √(2·4)·10 = 28.28 against 4·2 = 8: 3·28.28
-    close(
-        theory::fast_ogd_adaptive(3.0, 0.5, 10.0, 2.0),
-        84.852_813_742_385_7,
-    );
-    // and against 4·10: 1.5·(40 + 28.28)
-    close(
-        theory::fast_ogd_adaptive(3.0, 0.5, 10.0, 10.0),
-        102.426_406_871_192_85,
-    );
-    // ½·2·9 + 4·4/(2·0.1)·min(1 + ln 100, ln(1 + 0.1·100/2)) = 9 + 80·ln 6
-    close(
-        theory::fast_ogd_strongly_convex(2.0, 0.1, 3.0, 0.5, 100.0),
-        152.340_757_538_244_4,
-    );
-    assert_eq!(
-        theory::fast_ogd_strongly_convex(0.0, 0.1, 3.0, 0.5, 100.0),
-        0.0
-    );
-}
-
-#[test]
 fn strongly_convex_losses_lead_to_the_nearest_point() {
     for (name, set) in smooth_sets() {
         let Some(mut projection) = set.projection() else {

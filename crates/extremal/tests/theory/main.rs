@@ -1,5 +1,6 @@
 //! The papers: their pseudocode, their lemmas, and their theorems as numbers.
 
+mod bounds;
 mod cancelling;
 mod certificates;
 mod guarantees;

@@ -135,7 +135,7 @@ fn the_worst_regret_of_two_rounds_is_met_on_the_equilateral_triangle() {
     assert!((worst - WORST).abs() < 1e-6, "{worst}");
     assert!(worst <= WORST + 1e-12, "{worst}");
     // the theorem's 4/3^(3/4)·GD·2^(3/4) = 2·(2/3)^(3/4) is above it
-    let bound = extremal::theory::ofw_weibel(1.0, 0.5, 2.0);
+    let bound = extremal::theory::ofw_weibel(1.0, 0.5, 2.0).bound(2.0);
     assert!((bound - 1.475_575_893).abs() < 1e-6, "{bound}");
 }
 

@@ -9,7 +9,7 @@ use crate::kernel;
 use crate::pair::{Gradient, Point};
 use crate::room::room;
 use crate::set::SharedSet;
-use crate::theory::{AdaHedge, Guarantee, Theorem};
+use crate::theory::{Assumption, Guarantee};
 
 pub(super) fn make(
     spec: &Hedge,
@@ -133,22 +133,21 @@ impl Body for Mixture {
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
         let regret = self.weights.regret_bound();
-        let all = self
-            .bases
-            .iter()
-            .filter_map(|base| guarantee(&**base, regret))
-            .filter(|theorem| theorem.lambda <= self.least_ridge * (1.0 + 1e-12));
+        let all = self.bases.iter();
+        let all = all.filter_map(|base| guarantee(&**base, regret, self.least_ridge));
         // what was not broken first, then what asks less of the losses, then what promises more
-        let rank = |theorem: &AdaHedge| {
-            let broken = theorem.gradient.is_some();
-            (broken, theorem.assumptions().len(), theorem.bound)
+        let rank = |theorem: &Guarantee| {
+            let assumptions = theorem.assumptions();
+            let broken = assumptions
+                .iter()
+                .any(|a| matches!(a, Assumption::Gradient(_)));
+            (broken, assumptions.len(), theorem.bound(0.0))
         };
-        let best = all.min_by(|a, b| {
+        all.min_by(|a, b| {
             rank(a)
                 .partial_cmp(&rank(b))
                 .unwrap_or(std::cmp::Ordering::Equal)
-        });
-        best.map(Guarantee::from)
+        })
     }
 
     fn set(&self) -> Option<&SharedSet> {

@@ -42,7 +42,7 @@ use super::{Learner, LearnerSpec, MakeLearner, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
-use crate::theory::{AdaHedge, Assumption, LossFacts};
+use crate::theory::{self, Assumption, Guarantee, LossFacts};
 use crate::{Error, Result};
 
 const NAME: &str = "hedge";
@@ -121,32 +121,25 @@ impl MakeLearner for Hedge {
     }
 }
 
-/// A base's theorem for the mixture: its bound and 2Δ. `learner` knows whether its gradients kept
-/// to what its theorem takes for granted.
-fn guarantee(learner: &dyn Learner, regret: f64) -> Option<AdaHedge> {
+/// A base's theorem for the mixture: its bound and 2Δ, with the assumptions that the base can't
+/// check by itself. None if it relies on more of the losses than the ridge term that all had.
+fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
     let own = learner.guarantee()?;
-    let (mut lambda, mut gradient, mut horizon) = (0.0, None, None);
+    let mut kept = Vec::new();
     for check in own.check(learner.seen(), &LossFacts::strongly_convex(f64::INFINITY)) {
         match check.assumption {
-            Assumption::Gradient(g) if !check.holds => gradient = Some(g),
             // feasible as it is: the mixture is, if its bases are
-            Assumption::Gradient(_) | Assumption::Feasible(_) => {}
-            // the mixture reacts to what a base has drawn
-            Assumption::InExpectation | Assumption::Oblivious => return None,
-            Assumption::Linear | Assumption::Smooth(_) => return None,
-            Assumption::Horizon(t) => horizon = Some(t),
-            Assumption::StronglyConvexLosses(l) => lambda = l,
-            // known of the losses that bases are shown only as far as the ridge term goes
-            Assumption::ExpConcaveLosses(_) => return None,
-            Assumption::Entries { .. } if !check.holds => return None,
-            Assumption::Entries { .. } => {}
+            Assumption::Feasible(_) => {}
+            Assumption::Gradient(_) | Assumption::Entries { .. } if check.holds => {}
+            Assumption::Gradient(_) | Assumption::Horizon(_) => kept.push(check.assumption),
+            Assumption::StronglyConvexLosses(l) if l <= ridge * (1.0 + 1e-12) => {
+                kept.push(check.assumption);
+            }
+            // The mixture reacts to what a base has drawn. Of the losses that bases are shown no
+            // more is known than the ridge term.
+            _ => return None,
         }
     }
-    Some(AdaHedge {
-        bound: own.bound(learner.rounds() as f64) + regret,
-        exponent: own.exponent().max(0.5),
-        lambda,
-        gradient,
-        horizon,
-    })
+    let base = own.bound(learner.rounds() as f64);
+    Some(theory::hedge(base, own.exponent(), regret).assuming(kept))
 }

@@ -229,15 +229,15 @@ impl Staged for Newton {
     }
 
     fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        let theorem = theory::Ons {
-            alpha: self.alpha,
-            gradient: self.gradient,
-            diameter: self.diameter,
-            gamma: self.gamma,
-            dim: self.h.len() as f64,
-            left: self.left / self.gamma,
-        };
+        let Self {
+            alpha,
+            gamma,
+            gradient,
+            diameter,
+            ..
+        } = *self;
+        let (dim, left) = (self.h.len() as f64, self.left / gamma);
         // a smaller γ is one that a smaller α or a larger G would have
-        (self.scale <= 1.0).then(|| theorem.into())
+        (self.scale <= 1.0).then(|| theory::ons(alpha, gamma, gradient, diameter, dim, left))
     }
 }

@@ -1,0 +1,182 @@
+//! A theorem about regret, as a value.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Check, LossFacts, Report, Seen, Watched, is_vacuous};
+use crate::rounding;
+
+/// An assumption of a theorem. Every theorem assumes besides that the losses are convex and that
+/// the set has the constants it declares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Assumption {
+    /// ‖g_t‖ ≤ G.
+    Gradient(f64),
+    /// The run has exactly T rounds.
+    Horizon(f64),
+    /// The losses are λ-strongly convex.
+    StronglyConvexLosses(f64),
+    /// Every decision lies in the set, up to this violation.
+    Feasible(f64),
+    /// The bound is about the mean over seeds, so that no single run can be held against it.
+    InExpectation,
+    /// The losses are fixed beforehand: none depends on a decision.
+    Oblivious,
+    /// The losses are β-smooth: linear for β = 0.
+    Smooth(f64),
+    /// No entry of a gradient is larger than this in size.
+    Entries {
+        /// G.
+        bound: f64,
+        /// The largest entry that the learner saw.
+        largest: f64,
+    },
+    /// The losses are α-exp-concave. Strongly convex ones are known to be, with λ/G².
+    ExpConcaveLosses(f64),
+}
+
+/// A theorem about a learner's regret, with its constants filled in: a name, a bound as a function
+/// of T, the exponent of T, and the assumptions. The theorems of this library are functions that
+/// return one, and anyone can state another.
+///
+/// ```
+/// use extremal::theory::{Assumption, Guarantee, LossFacts, Seen};
+/// let mine = Guarantee::new("my theorem, 3G√T", 0.5, |t| 3.0 * 2.0 * t.sqrt())
+///     .assuming([Assumption::Gradient(2.0)]);
+/// assert_eq!((mine.theorem(), mine.bound(100.0)), ("my theorem, 3G√T", 60.0));
+/// let run = Seen { rounds: 100, largest_gradient: 2.5, oracle_calls: 0 };
+/// assert!(!mine.check(&run, &LossFacts::default())[0].holds);
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Guarantee {
+    theorem: Cow<'static, str>,
+    exponent: f64,
+    assumptions: Vec<Assumption>,
+    bound: Arc<dyn Fn(f64) -> f64 + Send + Sync>,
+}
+
+impl Guarantee {
+    /// A theorem whose bound grows like T^`exponent`; the exponent of log T is 0. `bound` maps T
+    /// to the bound.
+    pub fn new(
+        theorem: impl Into<Cow<'static, str>>,
+        exponent: f64,
+        bound: impl Fn(f64) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            theorem: theorem.into(),
+            exponent,
+            assumptions: Vec::new(),
+            bound: Arc::new(bound),
+        }
+    }
+
+    /// A theorem whose bound was summed up along a run: it holds for the rounds played. The sum
+    /// gets an allowance for the rounding of that many rounds.
+    pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
+        Self::new(theorem, exponent, move |rounds| {
+            bound * rounding::of_run(rounds)
+        })
+    }
+
+    /// The same theorem with another exponent.
+    pub fn with_exponent(self, exponent: f64) -> Self {
+        Self { exponent, ..self }
+    }
+
+    /// Adds assumptions.
+    pub fn assuming(mut self, assumptions: impl IntoIterator<Item = Assumption>) -> Self {
+        self.assumptions.extend(assumptions);
+        self
+    }
+
+    /// The bound after `rounds` rounds.
+    pub fn bound(&self, rounds: f64) -> f64 {
+        (self.bound)(rounds)
+    }
+
+    /// a, where the bound grows like T^a; 0 for log T.
+    pub fn exponent(&self) -> f64 {
+        self.exponent
+    }
+
+    /// The theorem's name.
+    pub fn theorem(&self) -> &str {
+        &self.theorem
+    }
+
+    /// The theorem's assumptions.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
+    /// Checks each assumption against a run.
+    pub fn check(&self, seen: &Seen, losses: &LossFacts) -> Vec<Check> {
+        let run = Watched {
+            seen: *seen,
+            losses: *losses,
+            violation: None,
+            diameter: f64::INFINITY,
+            above_least: f64::INFINITY,
+        };
+        self.assumptions.iter().map(|a| run.check(*a)).collect()
+    }
+
+    /// The bound for a run, and whether it applies to it.
+    ///
+    /// ```
+    /// use extremal::theory::{self, LossFacts, Seen, Watched};
+    /// let theorem = theory::ogd_convex(1.0, 2.0);
+    /// let mut run = Watched {
+    ///     seen: Seen { rounds: 100, largest_gradient: 1.0, oracle_calls: 0 },
+    ///     losses: LossFacts::default(),
+    ///     violation: Some(0.0),
+    ///     diameter: 2.0,
+    ///     above_least: 80.0,
+    /// };
+    /// let report = theorem.report(&run);
+    /// assert_eq!((report.bound, report.vacuous, report.failed().count()), (30.0, false, 0));
+    /// run.seen.largest_gradient = 1.5;
+    /// assert_eq!(theorem.report(&run).failed().count(), 1);
+    /// ```
+    pub fn report(&self, run: &Watched) -> Report {
+        let bound = self.bound(run.seen.rounds as f64);
+        let feasible = run
+            .violation
+            .map(|_| Assumption::Feasible(Watched::FEASIBLE));
+        let assumptions = self.assumptions.iter().copied().chain(feasible);
+        Report {
+            bound,
+            vacuous: is_vacuous(bound, run.trivial_regret()),
+            checks: assumptions.map(|a| run.check(a)).collect(),
+        }
+    }
+}
+
+/// Where bounds are compared and shown.
+const ROUNDS: [f64; 3] = [1.0, 1e3, 1e6];
+
+impl fmt::Debug for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guarantee")
+            .field("theorem", &self.theorem)
+            .field("exponent", &self.exponent)
+            .field("assumptions", &self.assumptions)
+            .field("bounds", &ROUNDS.map(|t| (t, self.bound(t))))
+            .finish()
+    }
+}
+
+/// Two guarantees are equal if their names, exponents and assumptions are, and their bounds at
+/// T = 1, 10³ and 10⁶.
+impl PartialEq for Guarantee {
+    fn eq(&self, other: &Self) -> bool {
+        self.theorem == other.theorem
+            && self.exponent == other.exponent
+            && self.assumptions == other.assumptions
+            && ROUNDS.map(|t| self.bound(t)) == ROUNDS.map(|t| other.bound(t))
+    }
+}

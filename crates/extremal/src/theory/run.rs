@@ -1,0 +1,211 @@
+//! What is known of a run, and the check of a theorem's assumptions against it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Assumption;
+
+/// What a learner has seen, to check the assumptions of a theorem against.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Seen {
+    /// T so far.
+    pub rounds: u64,
+    /// max ‖g_t‖.
+    pub largest_gradient: f64,
+    /// Oracle calls made to play.
+    pub oracle_calls: u64,
+}
+
+/// What is known of the losses of a run. By default only that they are convex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LossFacts {
+    /// Their λ, 0 where none is known.
+    pub strong_convexity: f64,
+    /// A bound β of their second derivatives: 0 for linear losses, ∞ where no bound is known.
+    pub smoothness: f64,
+    /// Whether they were fixed beforehand, so that none depends on a decision.
+    pub oblivious: bool,
+}
+
+impl Default for LossFacts {
+    fn default() -> Self {
+        Self {
+            strong_convexity: 0.0,
+            smoothness: f64::INFINITY,
+            oblivious: false,
+        }
+    }
+}
+
+impl LossFacts {
+    /// Losses of which only their λ is known.
+    pub fn strongly_convex(lambda: f64) -> Self {
+        Self {
+            strong_convexity: lambda,
+            ..Self::default()
+        }
+    }
+}
+
+/// A run as it was observed, to check a theorem against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Watched {
+    /// What the learner saw.
+    pub seen: Seen,
+    /// What is known of the losses.
+    pub losses: LossFacts,
+    /// The largest violation of any decision; `None` where the set can't compute it.
+    pub violation: Option<f64>,
+    /// The set's ℓ2 diameter.
+    pub diameter: f64,
+    /// How far the total loss is above the least total that the losses allow:
+    /// [`Objective::above_least`](crate::loss::Objective::above_least).
+    pub above_least: f64,
+}
+
+/// Whether a run satisfied an assumption.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// The assumption.
+    pub assumption: Assumption,
+    /// Whether it holds.
+    pub holds: bool,
+    /// A sentence with the figures.
+    pub detail: String,
+}
+
+/// What a theorem says about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The bound for the rounds played.
+    pub bound: f64,
+    /// Whether the bound holds for any learner on this run: [`is_vacuous`].
+    pub vacuous: bool,
+    /// Each assumption, and that decisions were feasible where that is known.
+    pub checks: Vec<Check>,
+}
+
+impl Report {
+    /// The assumptions that the run broke; the bound counts only if there are none.
+    pub fn failed(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| !check.holds)
+    }
+}
+
+impl Watched {
+    /// The largest violation of a set's constraints that counts as none.
+    pub(super) const FEASIBLE: f64 = 1e-9;
+
+    /// The bound that holds for this run whatever the learner does.
+    pub fn trivial_regret(&self) -> f64 {
+        let (gradient, rounds) = (self.seen.largest_gradient, self.seen.rounds as f64);
+        trivial_regret(gradient, self.diameter, rounds, self.above_least)
+    }
+
+    /// Checks one assumption, up to rounding.
+    pub(super) fn check(&self, assumption: Assumption) -> Check {
+        let at_most = |found: f64, bound: f64| match found <= bound * (1.0 + 1e-12) {
+            true => (true, "≤"),
+            false => (false, ">"),
+        };
+        let at_least = |found: f64, bound: f64| match found >= bound * (1.0 - 1e-12) {
+            true => (true, "≥"),
+            false => (false, "<"),
+        };
+        let (rounds, largest) = (self.seen.rounds, self.seen.largest_gradient);
+        let losses = &self.losses;
+        let (holds, detail) = match assumption {
+            Assumption::Gradient(g) => {
+                let (holds, sign) = at_most(largest, g);
+                let detail = format!("largest gradient {largest:.6} {sign} G = {g:.6}");
+                (holds, detail)
+            }
+            Assumption::Horizon(t) => {
+                let detail = format!("{rounds} rounds played, T = {t}");
+                (rounds as f64 == t, detail)
+            }
+            Assumption::StronglyConvexLosses(l) => {
+                let lambda = losses.strong_convexity;
+                let (holds, sign) = at_least(lambda, l);
+                let detail = format!("losses strongly convex with {lambda} {sign} λ = {l}");
+                (holds, detail)
+            }
+            Assumption::Feasible(most) => {
+                let violation = self.violation.unwrap_or(f64::NAN);
+                let (holds, sign) = at_most(violation, most);
+                let detail = format!("largest violation {violation:e} {sign} {most:e}");
+                (holds, detail)
+            }
+            Assumption::InExpectation => {
+                let detail = "the bound is for the mean over seeds, not for one run";
+                (false, detail.into())
+            }
+            Assumption::Oblivious if losses.oblivious => (true, "losses fixed beforehand".into()),
+            Assumption::Oblivious => {
+                let detail =
+                    "losses may depend on decisions, and the theorem needs losses fixed beforehand";
+                (false, detail.into())
+            }
+            Assumption::Smooth(0.0) if losses.smoothness == 0.0 => (true, "linear losses".into()),
+            Assumption::Smooth(0.0) => {
+                let detail = "losses not linear, and the theorem needs linear ones";
+                (false, detail.into())
+            }
+            Assumption::Smooth(beta) if losses.smoothness.is_finite() => {
+                let known = losses.smoothness;
+                let (holds, sign) = at_most(known, beta);
+                (
+                    holds,
+                    format!("losses smooth with {known} {sign} β = {beta}"),
+                )
+            }
+            Assumption::Smooth(beta) => {
+                let detail =
+                    format!("losses not known to be smooth, and the theorem needs β = {beta}");
+                (false, detail)
+            }
+            Assumption::Entries { bound, largest } => {
+                let (holds, sign) = at_most(largest, bound);
+                let detail = format!("largest entry of a gradient {largest:.6} {sign} {bound:.6}");
+                (holds, detail)
+            }
+            Assumption::ExpConcaveLosses(alpha) => {
+                let known = losses.strong_convexity / largest / largest;
+                let (holds, sign) = at_least(known, alpha);
+                let detail =
+                    format!("losses known to be exp-concave with {known} {sign} α = {alpha}");
+                (holds, detail)
+            }
+        };
+        Check {
+            assumption,
+            holds,
+            detail,
+        }
+    }
+}
+
+/// The bound that holds for the regret of any feasible decisions, whatever the learner does:
+/// min(G·D·T, `above_least`), where `above_least` is the total loss less the least total that the
+/// losses allow, [`Objective::above_least`](crate::loss::Objective::above_least). For several
+/// learners that share the rounds, one per class for example, it is the sum of theirs.
+///
+/// Losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a total
+/// loss below the least that the losses allow, so that regret ≤ total loss − that least.
+///
+/// ```
+/// use extremal::theory::{is_vacuous, trivial_regret};
+/// let trivial = trivial_regret(0.5, 2.0, 100.0, 60.0);
+/// assert_eq!(trivial, 60.0);
+/// assert!(is_vacuous(60.0, trivial) && !is_vacuous(59.9, trivial));
+/// // where the losses have no least value, G·D·T is left
+/// assert_eq!(trivial_regret(0.5, 2.0, 100.0, f64::INFINITY), 100.0);
+/// ```
+pub fn trivial_regret(gradient: f64, diameter: f64, rounds: f64, above_least: f64) -> f64 {
+    (gradient * diameter * rounds).min(above_least)
+}
+
+/// Whether a bound or a certificate is vacuous: it is at least `trivial`, the
+/// [`trivial_regret`] of the run, or not a number.
+pub fn is_vacuous(bound: f64, trivial: f64) -> bool {
+    !(bound < trivial)
+}

@@ -154,7 +154,6 @@ def lloo(
     gradient_bound: float | None = None,
     lambda_: float | None = None,
     rho: float | None = None,
-    oracle: Literal["simplex", "active-set"] | None = None,
     eta_scale: float | None = None,
     start: ArrayLike | None = None,
     storage: Literal["dense", "lazy", "sparse"] = "dense",

@@ -208,7 +208,6 @@ fn method_of(name: &str) -> Result<Method, Failure> {
         Method::Spectral,
         Method::Accelerated,
         Method::FrankWolfe,
-        Method::AwayStep,
         Method::Pairwise,
     ];
     let named = all.into_iter().find(|m| m.to_string() == name);

@@ -4,8 +4,8 @@
 //! The pieces, each using only those before it:
 //! [`kernel`] (vector kernels), [`set`] (constraint sets and their oracles), [`pair`] (the stored
 //! decision and gradient sum, and the one Frank-Wolfe step), [`loss`], [`theory`] (every theorem's
-//! bound), [`learner`] (one file per algorithm), [`hindsight`] (regret with certificates),
-//! [`stream`] (synthetic opponents) and [`game`] (the loop).
+//! bound), [`solver`] (the minimum of a convex total over a set), [`learner`] (one file per
+//! algorithm), [`hindsight`] (regret with certificates), [`stream`] (synthetic opponents) and [`game`] (the loop).
 //!
 //! The paper's Algorithm 1 on an ℓ2 ball, by hand:
 //!
@@ -39,6 +39,7 @@ pub mod references;
 mod room;
 mod rounding;
 pub mod set;
+pub mod solver;
 pub mod spec;
 pub mod stream;
 pub mod theory;

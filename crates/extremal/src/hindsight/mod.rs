@@ -17,23 +17,20 @@
 //! against comparators that move.
 
 mod best;
-mod frank_wolfe;
 mod meter;
 mod moving;
-mod projected;
 mod quadratic;
 mod radius;
 mod smooth;
 mod solve;
 mod sparse;
 mod sum;
-mod total;
 
+pub use crate::solver::{Method, Minorant, Place, Reading, Total};
 pub use best::{Best, Interval};
 pub use meter::Meter;
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;
 pub use radius::ByNorm;
-pub use solve::{Method, Options, Step, solve, solve_while};
+pub use solve::{Options, solve, solve_while};
 pub use sum::Sum;
-pub use total::{Minorant, Place, Reading, Total};

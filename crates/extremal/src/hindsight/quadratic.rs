@@ -1,9 +1,9 @@
 //! The sum of squared losses, as its sufficient statistics.
 
-use super::total::{Minorant, Place, Reading, Total};
 use crate::pair::Row;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Atom, AtomView};
+use crate::solver::{Minorant, Place, Reading, Total};
 use crate::{Error, Result, kernel};
 
 /// ½xᵀGx − ⟨b, x⟩ + ½c. Built round by round it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖² with

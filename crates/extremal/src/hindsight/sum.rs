@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::smooth::{Touch, touch};
-use super::total::{Minorant, Place, Reading, Total};
 use crate::loss::{Form, Loss, Objective};
 use crate::pair::Row;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{Atom, AtomView};
+use crate::solver::{Minorant, Place, Reading, Total};
 use crate::{Error, Result, kernel};
 
 /// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are kept: dense rows packed one

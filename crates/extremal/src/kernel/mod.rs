@@ -8,6 +8,7 @@
 
 mod buffer;
 mod dot;
+mod factor;
 mod fetch;
 mod linalg;
 mod pow;
@@ -16,6 +17,7 @@ mod select;
 mod sweep;
 
 pub(crate) use buffer::Buffer;
+pub(crate) use factor::Factor;
 pub(crate) use fetch::{fetch, largest};
 pub(crate) use linalg::{Singular, extreme_eigenvalues, max, min, principal_axes, singular};
 pub use pow::{Exponent, power_map, power_sum};

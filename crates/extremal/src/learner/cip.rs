@@ -10,19 +10,17 @@
 //! Garber & Kretzu go back by a small share and look again. The gap allows for the best share at
 //! once, 1 − ε/‖x − y‖², after which ‖x − y‖² ≤ ε/3: one search, and at most ⌈27R²/ε − 2⌉ calls.
 
-use crate::set::{Atom, CheckedOracle, Oracle, Set};
+use crate::set::Set;
+use crate::solver::{Distance, Method, Search, Task};
 use crate::{Result, kernel, range};
 
 /// See the [module](self).
 pub struct Cip {
-    oracle: CheckedOracle,
-    atom: Atom,
+    search: Search,
     centre: Vec<f64>,
     radius: f64,
     /// x − y.
     way: Vec<f64>,
-    /// x − v.
-    back: Vec<f64>,
 }
 
 /// How [`Cip::bring`] went.
@@ -41,10 +39,8 @@ impl Cip {
     pub fn new(set: &dyn Set) -> Self {
         let (centre, radius) = ball_around(set);
         Self {
-            oracle: CheckedOracle::of(set),
-            atom: Atom::new(),
+            search: Search::new(set, centre.len()),
             way: vec![0.0; centre.len()],
-            back: vec![0.0; centre.len()],
             centre,
             radius,
         }
@@ -69,56 +65,51 @@ impl Cip {
         tolerance: f64,
         step: bool,
     ) -> Result<Brought> {
-        let radius = self.radius;
         self.confine(y);
-        let (most, mut oracle_calls, mut pulled) = (Self::most_calls(tolerance), 0, false);
-        let mut last = f64::INFINITY;
+        let before = self.search.oracle_calls();
         let mut distance = self.look(x, y);
-        loop {
-            let ratio = distance / radius;
-            let near = ratio * ratio <= 3.0 * tolerance;
-            // Where rounding is all that is left, steps bring no more.
-            let stuck = !(distance < last);
-            if range::is_zero(&self.way) || (near && (oracle_calls > 0 || !step)) || stuck {
-                break;
-            }
-            if oracle_calls >= most {
-                break;
-            }
-            let found = self.oracle.minimise(&self.way, &mut self.atom)?;
-            oracle_calls += 1;
-            self.back.copy_from_slice(x);
-            self.atom.add_to(-1.0, &mut self.back);
-            let gap = kernel::dot(&self.way, &self.back);
-            let above = gap + found.slack();
-            self.oracle.check_gap(above, &self.way)?;
-            if !near && above / radius / radius <= tolerance {
+        let limit = 3.0 * tolerance;
+        let near = self.relative(distance) <= limit;
+        let mut pulled = false;
+        if !(range::is_zero(&self.way) || (near && !step)) {
+            let square = Distance {
+                target: y,
+                factor: None,
+                unit: self.radius,
+            };
+            // each step but the last is followed by a call
+            let steps = Self::most_calls(tolerance).saturating_sub(1).max(1);
+            let task = Task {
+                gap: if near { 0.0 } else { tolerance },
+                value: 0.5 * limit,
+                ..Task::new(&square, steps.into())
+            };
+            self.search.restart(x);
+            self.search.descend(Method::FrankWolfe, &task, x)?;
+            distance = self.look(x, y);
+            pulled = self.search.least_gap <= tolerance && self.relative(distance) > limit;
+            if pulled {
                 // y = x + (ε/‖x − y‖²)(y − x)
-                let share = tolerance / ratio / ratio;
+                let share = tolerance / self.relative(distance);
                 y.copy_from_slice(x);
                 kernel::axpy(-share, &self.way, y);
-                pulled = true;
                 distance = self.look(x, y);
-                break;
             }
-            let length = kernel::norm(&self.back);
-            let sigma = (gap / length / length).min(1.0);
-            if !(sigma > 0.0) {
-                break;
-            }
-            kernel::axpy(-sigma, &self.back, x);
-            last = distance;
-            distance = self.look(x, y);
         }
         Ok(Brought {
-            oracle_calls,
+            oracle_calls: (self.search.oracle_calls() - before) as u32,
             distance,
             pulled,
         })
     }
 
+    /// The square of a distance, over R².
+    fn relative(&self, distance: f64) -> f64 {
+        (distance / self.radius) * (distance / self.radius)
+    }
+
     pub(super) fn oracle_calls(&self) -> u64 {
-        self.oracle.calls()
+        self.search.oracle_calls()
     }
 
     /// way = x − y; returns its length.
@@ -153,9 +144,4 @@ pub(super) fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
         geometry.diameter.min(geometry.norm_bound + off)
     };
     (centre, radius)
-}
-
-/// A step size, 0 where it is no number: before the first gradient.
-pub(super) fn or_zero(eta: f64) -> f64 {
-    if eta.is_finite() { eta } else { 0.0 }
 }

@@ -34,28 +34,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::local::{ActiveSet, SavedSet, SimplexMass};
-use super::method::{Revealed, Step, first_decision};
-use super::staged::{Staged, staged};
+use super::local::LocalOracle;
+use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::schedule::Schedule;
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
-use crate::parameter::{choices, fields};
-use crate::set::{Minimum, SharedSet};
+use crate::parameter::fields;
+use crate::set::SharedSet;
+use crate::solver::ActiveSet;
 use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
 const NAME: &str = "lloo";
-
-choices! {
-    /// How the local oracle knows of what a decision is mixed.
-    pub enum OracleKind {
-        /// by its entries, on simplices only
-        Simplex = "simplex",
-        /// by the vertices, which are kept with their weights
-        ActiveSet = "active-set",
-    }
-}
 
 fields! {
     /// Spec of `lloo`.
@@ -70,9 +61,6 @@ fields! {
         /// how much further than asked the local oracle may look: D over the facial distance; what
         /// is known of the set if left out
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
-        /// whether decisions are mixed of their entries, or of vertices that are kept; simplex
-        /// where it can be, if left out
-        pub oracle: Option<OracleKind> = None => OracleKind::KIND,
         /// factor on the theoretical step size 1/w; not with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; its centre if left out
@@ -92,7 +80,7 @@ impl Described for Lloo {
         examples: &[
             "lloo",
             "lloo:horizon=1000,gradient-bound=1",
-            "lloo:lambda=0.1,oracle=active-set",
+            "lloo:lambda=0.1",
             "lloo:gradient-bound=1,rho=20",
         ],
     };
@@ -102,63 +90,34 @@ impl MakeLearner for Lloo {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         keys::need_oracle(NAME, &**set)?;
         let (rho, proven) = self.rho(set)?;
-        let scale = self.eta_scale;
-        let aim = match (self.lambda, self.gradient_bound, self.horizon) {
-            (Some(_), ..) if self.eta_scale != 1.0 => {
-                return Err(Error::Unsupported(
-                    "lloo with lambda has no step size that eta-scale could be a factor of".into(),
-                ));
-            }
-            (Some(lambda), ..) => Aim::Strong { lambda },
-            (None, Some(bound), Some(t)) => Aim::Fixed {
-                bound,
-                horizon: t as f64,
-            },
-            (None, Some(bound), None) => Aim::Growing { bound },
-            (None, None, _) => Aim::Gradients,
-        };
+        if self.lambda.is_some() && self.eta_scale != 1.0 {
+            return Err(Error::Unsupported(
+                "lloo with lambda has no step size that eta-scale could be a factor of".into(),
+            ));
+        }
+        let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);
         let start = self.start.as_deref();
-        let simplex = SimplexMass::of(set.dim(), &set.structure());
-        let (local, first) = match (self.oracle, simplex) {
-            (Some(OracleKind::Simplex), None) => {
-                return Err(Error::Unsupported(format!(
-                    "lloo with oracle=simplex plays simplices only, not set {}; leave oracle out",
-                    set.name()
-                )));
-            }
-            (None | Some(OracleKind::Simplex), Some(mass)) => {
-                (Local::Simplex(mass), first_decision(set, start)?)
-            }
-            (None | Some(OracleKind::ActiveSet), _) => {
-                if start.is_some() {
-                    first_decision(set, start)?; // which says what is wrong with it
-                }
-                let active = ActiveSet::new(set, start)?;
-                let first = active.point();
-                (Local::Active(Box::new(active)), first)
-            }
-        };
+        if start.is_some() {
+            first_decision(set, start)?; // which says what is wrong with it
+        }
+        let mut active = ActiveSet::start(set, start)?;
+        let mut first = vec![0.0; set.dim()];
+        active.write(&mut first);
+        let local = LocalOracle::new(&**set);
+        local.reserve(&mut active);
         let diameter = set.geometry().diameter;
-        let lambda = match aim {
-            Aim::Strong { lambda } => lambda,
-            _ => 0.0,
-        };
         let method = Locally {
-            in_closed_form: 0,
-            aim,
+            schedule,
             rho,
             proven,
-            scale,
+            scale: self.eta_scale,
             diameter,
             local,
-            surrogate: Surrogate::new(first.clone(), lambda, diameter),
+            active,
+            surrogate: Surrogate::new(first.clone(), self.lambda.unwrap_or(0.0), diameter),
             way: vec![0.0; set.dim()],
-            largest: 0.0,
-            next_largest: 0.0,
-            root: 0.0,
-            next_root: 0.0,
         };
-        staged(self, method, set, Some(&first), storage)
+        acting(self, method, set, Some(&first), storage)
     }
 }
 
@@ -184,62 +143,61 @@ impl Lloo {
     }
 }
 
-/// What F_t is.
-#[derive(Debug, Clone, Copy)]
-enum Aim {
-    /// w = (G/D)√(κT).
-    Fixed { bound: f64, horizon: f64 },
-    /// w_t = (√2·G/D)√(κ(t + 16κ)).
-    Growing { bound: f64 },
-    /// w_t = √(Σ‖g‖²)/(2D).
-    Gradients,
-    /// λ(t + 16ρ²)-strongly convex.
-    Strong { lambda: f64 },
-}
-
-enum Local {
-    Simplex(SimplexMass),
-    Active(Box<ActiveSet>),
-}
-
 struct Locally {
-    aim: Aim,
+    schedule: Schedule,
     rho: f64,
-    /// Whether ρ is.
+    /// Whether ρ is known to be large enough.
     proven: bool,
     scale: f64,
     diameter: f64,
-    local: Local,
-    /// Vertices that the local oracle of a simplex found.
-    in_closed_form: u64,
+    local: LocalOracle,
+    /// The first decision.
+    active: ActiveSet,
     surrogate: Surrogate,
     way: Vec<f64>,
-    /// max ‖g‖.
-    largest: f64,
-    next_largest: f64,
-    /// √(Σ‖g‖²).
-    root: f64,
-    next_root: f64,
 }
 
 #[derive(Serialize, Deserialize)]
 struct State {
+    /// S_t.
     sum: Vec<f64>,
+    /// max ‖g‖.
     largest: f64,
+    /// √(Σ‖g‖²).
     root: f64,
-    active: Option<SavedSet>,
+    /// x, as a mixture of vertices.
+    active: ActiveSet,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self {
+            sum: self.sum.clone(),
+            active: self.active.clone(),
+            ..*self
+        }
+    }
+
+    /// Reuses the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        self.sum.clone_from(&other.sum);
+        self.active.clone_from(&other.active);
+        (self.largest, self.root) = (other.largest, other.root);
+    }
 }
 
 impl Locally {
     /// K_t, D times the second derivative of F_t, and r_t/D.
-    fn shape(&self, round: u64) -> (f64, f64) {
+    fn shape(&self, round: u64, state: &State) -> (f64, f64) {
         let (t, square) = (round as f64, self.rho * self.rho);
-        match self.aim {
-            Aim::Fixed { bound, horizon } => {
+        match self.schedule {
+            // w = (G/D)√(κT)
+            Schedule::Fixed { bound, horizon } => {
                 let w = bound * (theory::kappa(self.rho) * horizon).sqrt() / self.scale;
                 (2.0 * w, (4.0 * square + 0.5) * (bound / w))
             }
-            Aim::Growing { bound } => {
+            // w_t = (√2·G/D)√(κ(t + 16κ))
+            Schedule::Rounds { bound } => {
                 let kappa = theory::kappa_anytime(self.rho);
                 let a = std::f64::consts::SQRT_2 / self.scale;
                 let w = |t: f64| a * bound * (kappa * (t + theory::AHEAD * kappa)).sqrt();
@@ -247,10 +205,12 @@ impl Locally {
                 let r = 4.5 * square * (slope / w(t - 1.0)) + 0.5 * (slope / w(t));
                 (2.0 * w(t), r)
             }
-            Aim::Gradients => (self.next_root / self.scale, 1.0),
-            Aim::Strong { lambda } => {
+            // w_t = √(Σ‖g‖²)/(2D)
+            Schedule::Gradients => (state.root / self.scale, 1.0),
+            // λ(t + 16ρ²)-strongly convex
+            Schedule::Strong { lambda } => {
                 let kappa = |t: f64| lambda * (t + 16.0 * square);
-                let slope = self.next_largest / self.diameter + lambda;
+                let slope = state.largest / self.diameter + lambda;
                 let r = 12.0 * square * (slope / kappa(t - 1.0)) + slope / kappa(t);
                 (kappa(t) * self.diameter, r)
             }
@@ -258,23 +218,32 @@ impl Locally {
     }
 }
 
-impl Staged for Locally {
+impl Method for Locally {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        self.next_largest = self.largest.max(revealed.norm);
-        self.next_root = self.root.hypot(revealed.norm);
-        let (stiffness, reach) = self.shape(revealed.round);
-        let Self {
-            surrogate,
-            local,
-            way,
-            ..
-        } = self;
-        if let Local::Active(active) = local {
-            active.stay();
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            largest: 0.0,
+            root: 0.0,
+            active: self.active.clone(),
         }
-        let steep = surrogate.absorb(revealed.g, next, stiffness);
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        next.clone_from(now);
+        next.largest = now.largest.max(revealed.norm);
+        next.root = now.root.hypot(revealed.norm);
+        let (stiffness, reach) = self.shape(revealed.round, next);
+        let (surrogate, local, way) = (&mut self.surrogate, &mut self.local, &mut self.way);
+        let steep = surrogate.absorb(&now.sum, &mut next.sum, revealed.g, x, stiffness);
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,
@@ -283,84 +252,30 @@ impl Staged for Locally {
             return Ok(step); // here F is least
         }
         let c = surrogate.direction();
-        let found = match local {
-            Local::Simplex(mass) => {
-                self.in_closed_form += 1;
-                Minimum::exact(mass.lowest(c))
-            }
-            Local::Active(active) => active.find(c)?,
-        };
-        let above = surrogate.above(next, found.value);
-        if let Local::Active(active) = local {
-            active.check_gap(above + found.slack(), c)?;
-        }
+        let found = local.find(c)?;
+        let above = surrogate.above(x, found.value);
+        local.check_gap(above + found.slack(), c)?;
         // r/δ
         let share = self.rho * reach.min(surrogate.distance(above + found.slack()));
-        match local {
-            Local::Simplex(mass) => {
-                mass.seek(next, c, share, way);
-            }
-            Local::Active(active) => active.take(c, share, way),
-        }
+        local.withdraw(&now.active, c, share, way);
         step.gap = surrogate.gap(above);
         step.sigma = surrogate.line_search(way, 1.0);
         if step.sigma > 0.0 {
-            match local {
-                Local::Simplex(mass) => mass.step(step.sigma, way, next),
-                Local::Active(active) => active.step(step.sigma, Some(next)),
-            }
+            local.step(&mut next.active, step.sigma);
+            next.active.write(x_next);
         }
         Ok(step)
     }
 
     fn oracle_calls(&self) -> u64 {
-        match &self.local {
-            Local::Simplex(_) => self.in_closed_form,
-            Local::Active(active) => active.oracle_calls(),
-        }
+        self.local.oracle_calls()
     }
 
-    fn commit(&mut self) {
-        self.surrogate.commit();
-        self.largest = self.next_largest;
-        self.root = self.next_root;
-        if let Local::Active(active) = &mut self.local {
-            active.commit();
-        }
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim && state.active.fits(dim)
     }
 
-    fn state(&self) -> State {
-        State {
-            sum: self.surrogate.sum().to_vec(),
-            largest: self.largest,
-            root: self.root,
-            active: match &self.local {
-                Local::Simplex(_) => None,
-                Local::Active(active) => Some(active.save()),
-            },
-        }
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        self.surrogate.check(&state.sum)?;
-        if ![state.largest, state.root]
-            .iter()
-            .all(|v| (0.0..=f64::MAX).contains(v))
-        {
-            return Err(Error::State("its gradients' norms are none".into()));
-        }
-        match (&mut self.local, state.active) {
-            (Local::Simplex(_), None) => {}
-            (Local::Active(active), Some(saved)) => active.load(saved)?,
-            _ => return Err(Error::State("it is of another local oracle".into())),
-        }
-        self.surrogate.restore(&state.sum);
-        self.largest = state.largest;
-        self.root = state.root;
-        Ok(())
-    }
-
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _state: &State, seen: &Seen) -> Option<Guarantee> {
         if !self.proven {
             return None;
         }
@@ -370,13 +285,13 @@ impl Staged for Locally {
             diameter,
             ..
         } = *self;
-        match self.aim {
-            Aim::Fixed { bound, horizon } => {
+        match self.schedule {
+            Schedule::Fixed { bound, horizon } => {
                 Some(theory::lloo(bound, diameter, rho, scale, horizon))
             }
-            Aim::Growing { bound } => Some(theory::lloo_anytime(bound, diameter, rho, scale)),
-            Aim::Gradients => None,
-            Aim::Strong { lambda } => {
+            Schedule::Rounds { bound } => Some(theory::lloo_anytime(bound, diameter, rho, scale)),
+            Schedule::Gradients => None,
+            Schedule::Strong { lambda } => {
                 let gradient = seen.largest_gradient;
                 Some(theory::lloo_strongly_convex(
                     gradient, lambda, diameter, rho,

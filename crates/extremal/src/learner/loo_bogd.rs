@@ -43,15 +43,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cip::{Cip, or_zero};
-use super::method::{Revealed, Step, first_decision};
-use super::staged::{Staged, staged};
+use super::cip::Cip;
+use super::method::{Method, Revealed, Step, acting};
+use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result, kernel};
+use crate::{Result, kernel};
 
 const NAME: &str = "loo-bogd";
 
@@ -97,50 +97,38 @@ impl Described for LooBogd {
 
 impl MakeLearner for LooBogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let (lambda, scale) = (self.lambda, self.eta_scale);
         keys::need_oracle(NAME, &**set)?;
         let cip = Cip::new(&**set);
-        let (radius, horizon) = (cip.radius(), self.horizon.map(|t| t as f64));
-        let known = horizon.filter(|_| lambda.is_none());
-        let pace = match (lambda, horizon, self.gradient_bound) {
-            (Some(lambda), _, _) => Pace::StronglyConvex { lambda },
-            (None, Some(t), Some(g)) => {
-                let eta = scale * (radius / (g * t.powf(0.75)));
-                Pace::Fixed { eta, gradient: g }
-            }
-            _ => Pace::Adaptive,
+        let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound).or_gradients();
+        let factor = match schedule {
+            Schedule::Fixed { horizon, .. } => cip.radius() / horizon.powf(0.25),
+            Schedule::Strong { .. } => 1.0,
+            _ => std::f64::consts::SQRT_2 * cip.radius(),
         };
-        let x = first_decision(set, self.start.as_deref())?;
+        let horizon = self.horizon.map(|t| t as f64);
+        let known = horizon.filter(|_| self.lambda.is_none());
         let method = Descent {
             diameter: set.geometry().diameter,
-            pace,
-            scale,
+            schedule,
+            factor: self.eta_scale * factor,
+            scale: self.eta_scale,
             tolerance: self.tolerance.or(known.map(|t| 60.0 / t.sqrt())),
             block: self.block.or(known.map(|t| (5.0 * t.sqrt()).ceil() as u64)),
             gradient: self.gradient_bound,
-            next: State::new(&x),
-            now: State::new(&x),
-            step: vec![0.0; x.len()],
+            step: vec![0.0; set.dim()],
             cip,
         };
-        staged(self, method, set, self.start.as_deref(), storage)
+        acting(self, method, set, self.start.as_deref(), storage)
     }
-}
-
-/// Where η comes from.
-enum Pace {
-    /// T and G are known.
-    Fixed { eta: f64, gradient: f64 },
-    /// √2·R/√(Σ‖S‖²).
-    Adaptive,
-    /// 1/(λt).
-    StronglyConvex { lambda: f64 },
 }
 
 struct Descent {
     cip: Cip,
-    pace: Pace,
+    schedule: Schedule,
     diameter: f64,
+    /// η, times what the schedule divides by.
+    factor: f64,
+    /// The factor on η that was asked for.
     scale: f64,
     /// ε/R² where it does not change.
     tolerance: Option<f64>,
@@ -148,8 +136,6 @@ struct Descent {
     block: Option<u64>,
     /// G where it is given.
     gradient: Option<f64>,
-    now: State,
-    next: State,
     /// S, with λ the quadratic part too.
     step: Vec<f64>,
 }
@@ -160,6 +146,11 @@ struct State {
     y: Vec<f64>,
     /// S so far.
     sum: Vec<f64>,
+    played: Played,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Played {
     /// Rounds of the block so far.
     filled: u64,
     /// Rounds of the block at its end.
@@ -174,38 +165,12 @@ struct State {
     largest: f64,
 }
 
-impl State {
-    fn new(x: &[f64]) -> Self {
-        Self {
-            y: x.to_vec(),
-            sum: vec![0.0; x.len()],
-            filled: 0,
-            length: 0,
-            root: 0.0,
-            descent: 0.0,
-            apart: 0.0,
-            largest: 0.0,
-        }
-    }
-
-    fn copy_from(&mut self, other: &Self) {
-        self.y.copy_from_slice(&other.y);
-        self.sum.copy_from_slice(&other.sum);
-        self.filled = other.filled;
-        self.length = other.length;
-        self.root = other.root;
-        self.descent = other.descent;
-        self.apart = other.apart;
-        self.largest = other.largest;
-    }
-}
-
 impl Descent {
     /// ε/R² for a block that ends in round t.
-    fn tolerance(&self, t: f64) -> f64 {
-        self.tolerance.unwrap_or_else(|| match self.pace {
-            Pace::StronglyConvex { lambda } => {
-                let g = self.gradient.unwrap_or(self.next.largest);
+    fn tolerance(&self, t: f64, largest: f64) -> f64 {
+        self.tolerance.unwrap_or_else(|| match self.schedule {
+            Schedule::Strong { lambda } => {
+                let g = self.gradient.unwrap_or(largest);
                 130.0 * (4.0 * (g / self.cip.radius() / (lambda * t))).powf(2.0 / 3.0)
             }
             _ => 60.0 / t.sqrt(),
@@ -213,114 +178,99 @@ impl Descent {
     }
 
     /// Ends a block in round t: the next x and ỹ. Returns η.
-    fn end_block(&mut self, t: f64, x: &mut [f64]) -> Result<f64> {
-        let next = &mut self.next;
-        let apart = {
-            let away = x.iter().zip(&next.y).map(|(x, y)| x - y);
-            self.step.iter_mut().zip(away).for_each(|(s, a)| *s = a);
-            kernel::norm(&self.step)
-        };
-        next.apart += kernel::dot(&next.sum, &self.step);
-        let weight = match self.pace {
-            Pace::StronglyConvex { lambda } => lambda * next.filled as f64,
+    fn end_block(&mut self, t: f64, next: &mut State, x: &mut [f64]) -> Result<f64> {
+        for ((step, x), y) in self.step.iter_mut().zip(&*x).zip(&next.y) {
+            *step = x - y;
+        }
+        let apart = kernel::norm(&self.step);
+        let played = &mut next.played;
+        let weight = match self.schedule {
+            Schedule::Strong { lambda } => lambda * played.filled as f64,
             _ => 0.0,
         };
-        next.apart -= 0.5 * (weight * apart) * apart;
+        played.apart += kernel::dot(&next.sum, &self.step) - 0.5 * (weight * apart) * apart;
         for (step, sum) in self.step.iter_mut().zip(&next.sum) {
             *step = sum - weight * *step;
         }
         let length = kernel::norm(&self.step);
-        next.root = next.root.hypot(length);
-        let radius = self.cip.radius();
-        let eta = match self.pace {
-            Pace::Fixed { eta, .. } => eta,
-            Pace::Adaptive => self.scale * (std::f64::consts::SQRT_2 * radius / next.root),
-            Pace::StronglyConvex { lambda } => {
-                next.descent += 0.5 * length * (length / (lambda * t));
-                self.scale / (lambda * t)
-            }
-        };
-        let eta = or_zero(eta);
+        played.root = played.root.hypot(length);
+        if let Schedule::Strong { lambda } = self.schedule {
+            played.descent += 0.5 * length * (length / (lambda * t));
+        }
+        let eta = self.schedule.eta(self.factor, t, played.root);
+        let tolerance = self.tolerance(t, played.largest);
         kernel::axpy(-eta, &self.step, &mut next.y);
-        let tolerance = self.tolerance(t);
-        self.cip.bring(x, &mut self.next.y, tolerance, true)?;
-        self.next.sum.fill(0.0);
-        self.next.filled = 0;
+        self.cip.bring(x, &mut next.y, tolerance, true)?;
+        next.sum.fill(0.0);
+        next.played.filled = 0;
         Ok(eta)
     }
 }
 
-impl Staged for Descent {
+impl Method for Descent {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        let t = revealed.round as f64;
-        self.next.copy_from(&self.now);
-        let state = &mut self.next;
-        if state.filled == 0 {
-            state.length = self.block.unwrap_or(t.sqrt().ceil() as u64);
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            y: x.to_vec(),
+            sum: vec![0.0; x.len()],
+            played: Played::default(),
         }
-        kernel::axpy(1.0, revealed.g, &mut state.sum);
-        state.filled += 1;
-        state.largest = state.largest.max(revealed.norm);
-        let sigma = if state.filled >= state.length {
-            self.end_block(t, next)?
-        } else {
-            0.0
-        };
-        Ok(Step {
-            sigma,
-            gap: f64::NAN,
-        })
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        let t = revealed.round as f64;
+        next.y.copy_from_slice(&now.y);
+        for ((next, sum), g) in next.sum.iter_mut().zip(&now.sum).zip(revealed.g) {
+            *next = sum + g;
+        }
+        next.played = now.played;
+        let played = &mut next.played;
+        if played.filled == 0 {
+            played.length = self.block.unwrap_or(t.sqrt().ceil() as u64);
+        }
+        played.filled += 1;
+        played.largest = played.largest.max(revealed.norm);
+        if played.filled < played.length {
+            return Ok(Step::of(0.0));
+        }
+        Ok(Step::of(self.end_block(t, next, x_next)?))
     }
 
     fn oracle_calls(&self) -> u64 {
         self.cip.oracle_calls()
     }
 
-    fn commit(&mut self) {
-        std::mem::swap(&mut self.now, &mut self.next);
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.y.len() == dim && state.sum.len() == dim
     }
 
-    fn state(&self) -> State {
-        self.now.clone()
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let dim = self.step.len();
-        let sound = |v: &[f64]| v.len() == dim && kernel::find_not_finite(v).is_none();
-        let numbers = [state.root, state.descent, state.largest];
-        let fits = sound(&state.y)
-            && sound(&state.sum)
-            && numbers.iter().all(|v| *v >= 0.0 && v.is_finite())
-            && state.apart.is_finite()
-            && (state.filled == 0 || state.filled < state.length);
-        if !fits {
-            return Err(Error::State("its block of rounds is none".into()));
-        }
-        self.now = state;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
-        let (radius, now) = (self.cip.radius(), &self.now);
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let (radius, now) = (self.cip.radius(), &state.played);
         // A block that has not ended: ⟨S, x − u⟩ ≤ D‖S‖.
-        let open = self.diameter * kernel::norm(&now.sum);
-        match self.pace {
-            Pace::Fixed { eta, gradient } => {
+        let open = self.diameter * kernel::norm(&state.sum);
+        match self.schedule {
+            Schedule::Fixed { bound, .. } => {
                 let (tolerance, block) = (self.tolerance?, self.block? as f64);
-                let diameter = self.diameter;
+                let (eta, diameter) = (self.schedule.eta(self.factor, 1.0, 0.0), self.diameter);
                 Some(theory::loo_bogd(
-                    eta, gradient, radius, diameter, tolerance, block,
+                    eta, bound, radius, diameter, tolerance, block,
                 ))
             }
-            Pace::Adaptive => {
+            Schedule::Rounds { .. } | Schedule::Gradients => {
                 let apart = now.apart + open;
                 Some(theory::loo_bogd_adaptive(
                     self.scale, radius, now.root, apart,
                 ))
             }
-            Pace::StronglyConvex { lambda } => {
+            Schedule::Strong { lambda } => {
                 let sum = now.descent + now.apart + open;
                 (self.scale == 1.0).then(|| theory::loo_ogd(sum, lambda))
             }

@@ -46,7 +46,6 @@ pub mod sc_ofw;
 mod schedule;
 pub mod skeleton;
 pub mod so_ogd;
-mod staged;
 mod step_size;
 mod surrogate;
 

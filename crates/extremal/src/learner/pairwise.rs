@@ -28,8 +28,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Revealed, Step, first_decision};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting, first_decision};
+use super::schedule::Schedule;
 use super::surrogate::Surrogate;
 use super::{Learner, MakeLearner, Seen, Storage, keys};
 use crate::parameter::fields;
@@ -81,32 +81,18 @@ impl MakeLearner for Pairwise {
             ));
         };
         keys::need_oracle(NAME, &**set)?;
-        let scale = self.eta_scale;
-        let aim = match (self.lambda, self.gradient_bound, self.horizon) {
-            (Some(_), ..) if self.eta_scale != 1.0 => {
-                return Err(Error::Unsupported(
-                    "pairwise with lambda has no step size that eta-scale could be a factor of"
-                        .into(),
-                ));
-            }
-            (Some(lambda), ..) => Aim::Strong { lambda },
-            (None, Some(bound), Some(t)) => Aim::Fixed {
-                root: bound * (t as f64).sqrt() / scale,
-            },
-            (None, Some(bound), None) => Aim::Rounds {
-                bound: bound / scale,
-            },
-            (None, None, _) => Aim::Gradients { scale },
-        };
+        if self.lambda.is_some() && self.eta_scale != 1.0 {
+            return Err(Error::Unsupported(
+                "pairwise with lambda has no step size that eta-scale could be a factor of".into(),
+            ));
+        }
+        let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);
         let first = first_decision(set, self.start.as_deref())?;
         let diameter = set.geometry().diameter;
-        let lambda = match aim {
-            Aim::Strong { lambda } => lambda,
-            _ => 0.0,
-        };
         let zeros = vec![0.0; set.dim()];
         let method = Pairs {
-            aim,
+            schedule,
+            scale: self.eta_scale,
             steps: self.steps,
             lower,
             upper,
@@ -116,29 +102,15 @@ impl MakeLearner for Pairwise {
             from: Atom::new(),
             away: zeros.clone(),
             way: zeros,
-            surrogate: Surrogate::new(first.clone(), lambda, diameter),
-            root: 0.0,
-            next_root: 0.0,
+            surrogate: Surrogate::new(first.clone(), self.lambda.unwrap_or(0.0), diameter),
         };
-        staged(self, method, set, Some(&first), storage)
+        acting(self, method, set, Some(&first), storage)
     }
 }
 
-/// What F_t is.
-#[derive(Debug, Clone, Copy)]
-enum Aim {
-    /// D/η = G√T.
-    Fixed { root: f64 },
-    /// D/η = G√t.
-    Rounds { bound: f64 },
-    /// D/η = √(Σ‖g‖²).
-    Gradients { scale: f64 },
-    /// λt-strongly convex.
-    Strong { lambda: f64 },
-}
-
 struct Pairs {
-    aim: Aim,
+    schedule: Schedule,
+    scale: f64,
     steps: u32,
     lower: f64,
     upper: f64,
@@ -152,14 +124,13 @@ struct Pairs {
     /// v⁺ − v⁻.
     way: Vec<f64>,
     surrogate: Surrogate,
-    /// √(Σ‖g‖²).
-    root: f64,
-    next_root: f64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct State {
+    /// S_t.
     sum: Vec<f64>,
+    /// √(Σ‖g‖²).
     root: f64,
 }
 
@@ -221,19 +192,33 @@ impl Pairs {
     }
 }
 
-impl Staged for Pairs {
+impl Method for Pairs {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
-        self.next_root = self.root.hypot(revealed.norm);
-        let t = revealed.round as f64;
-        let stiffness = match self.aim {
-            Aim::Fixed { root } => root,
-            Aim::Rounds { bound } => bound * t.sqrt(),
-            Aim::Gradients { scale } => self.next_root / scale,
-            Aim::Strong { lambda } => lambda * t * self.diameter,
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            root: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        next.root = now.root.hypot(revealed.norm);
+        // D/η_t, which with λ is λtD
+        let scale = self.schedule.scale(revealed.round as f64, next.root);
+        let stiffness = match self.schedule {
+            Schedule::Strong { .. } => scale * self.diameter,
+            _ => scale / self.scale,
         };
-        let mut steep = self.surrogate.absorb(revealed.g, next, stiffness);
+        let g = revealed.g;
+        let mut steep = (self.surrogate).absorb(&now.sum, &mut next.sum, g, x, stiffness);
         let mut played = Step {
             sigma: 0.0,
             gap: 0.0,
@@ -243,12 +228,12 @@ impl Staged for Pairs {
         }
         for step in 0..self.steps {
             if step > 0 {
-                steep = self.surrogate.turn(next);
+                steep = self.surrogate.turn(&next.sum, x_next);
             }
             if !steep {
                 break;
             }
-            let (gap, sigma) = self.step(next)?;
+            let (gap, sigma) = self.step(x_next)?;
             if step == 0 {
                 played.gap = gap;
             }
@@ -264,29 +249,11 @@ impl Staged for Pairs {
         self.oracle.calls()
     }
 
-    fn commit(&mut self) {
-        self.surrogate.commit();
-        self.root = self.next_root;
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim
     }
 
-    fn state(&self) -> State {
-        State {
-            sum: self.surrogate.sum().to_vec(),
-            root: self.root,
-        }
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        self.surrogate.check(&state.sum)?;
-        if !(state.root >= 0.0 && state.root.is_finite()) {
-            return Err(Error::State("its sum of squares is none".into()));
-        }
-        self.surrogate.restore(&state.sum);
-        self.root = state.root;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _state: &State, _seen: &Seen) -> Option<Guarantee> {
         None
     }
 }

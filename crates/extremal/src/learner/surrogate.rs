@@ -1,15 +1,12 @@
 //! F_t, which Frank-Wolfe learners on plain vectors step on: its gradient is
 //! S_t + K_t(x − x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
 
+use crate::kernel;
 use crate::range::SMALLEST_DIRECTION;
-use crate::{Error, Result, kernel};
 
 pub(super) struct Surrogate {
     /// x₁.
     first: Vec<f64>,
-    /// S_t.
-    sum: Vec<f64>,
-    next_sum: Vec<f64>,
     /// ∇F_t(x), its largest entry ±1.
     direction: Vec<f64>,
     /// That entry's size.
@@ -22,12 +19,9 @@ pub(super) struct Surrogate {
 
 impl Surrogate {
     pub(super) fn new(first: Vec<f64>, lambda: f64, diameter: f64) -> Self {
-        let zeros = vec![0.0; first.len()];
         Self {
+            direction: vec![0.0; first.len()],
             first,
-            sum: zeros.clone(),
-            next_sum: zeros.clone(),
-            direction: zeros,
             top: 0.0,
             stiffness: 0.0,
             lambda,
@@ -35,26 +29,28 @@ impl Surrogate {
         }
     }
 
-    /// Adds g and looks at the gradient in x, with K as it now is. False if that is 0.
-    pub(super) fn absorb(&mut self, g: &[f64], x: &[f64], stiffness: f64) -> bool {
-        let Self {
-            first,
-            sum,
-            next_sum,
-            ..
-        } = self;
-        for (i, next) in next_sum.iter_mut().enumerate() {
-            *next = sum[i] + g[i] - self.lambda * (x[i] - first[i]);
+    /// Writes S_t from S_{t−1} and g, and computes the gradient in x with this K. False if that is
+    /// 0.
+    pub(super) fn absorb(
+        &mut self,
+        now: &[f64],
+        sum: &mut [f64],
+        g: &[f64],
+        x: &[f64],
+        stiffness: f64,
+    ) -> bool {
+        for (i, sum) in sum.iter_mut().enumerate() {
+            *sum = now[i] + g[i] - self.lambda * (x[i] - self.first[i]);
         }
         self.stiffness = stiffness;
-        self.turn(x)
+        self.turn(sum, x)
     }
 
-    /// Looks at the gradient in another point.
-    pub(super) fn turn(&mut self, x: &[f64]) -> bool {
+    /// Computes the gradient in another point.
+    pub(super) fn turn(&mut self, sum: &[f64], x: &[f64]) -> bool {
         for (i, d) in self.direction.iter_mut().enumerate() {
             let apart = x[i] - self.first[i];
-            *d = self.next_sum[i];
+            *d = sum[i];
             if apart != 0.0 {
                 *d += self.stiffness * (apart / self.diameter);
             }
@@ -98,25 +94,5 @@ impl Surrogate {
         let bend = self.stiffness * (length / self.diameter);
         let alpha = drop * (self.top / bend);
         if drop > 0.0 { alpha.min(most) } else { 0.0 }
-    }
-
-    pub(super) fn commit(&mut self) {
-        std::mem::swap(&mut self.sum, &mut self.next_sum);
-    }
-
-    pub(super) fn sum(&self) -> &[f64] {
-        &self.sum
-    }
-
-    /// Whether these can be S_t.
-    pub(super) fn check(&self, sum: &[f64]) -> Result<()> {
-        if sum.len() == self.sum.len() && kernel::find_not_finite(sum).is_none() {
-            return Ok(());
-        }
-        Err(Error::State("its sum of gradients is none".into()))
-    }
-
-    pub(super) fn restore(&mut self, sum: &[f64]) {
-        self.sum.copy_from_slice(sum);
     }
 }

@@ -1,16 +1,35 @@
 //! What an oracle returns: an extreme point in its own structure.
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel;
 
 /// An extreme point, kept in its own structure; the memory is reused from call to call.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Atom {
     kind: Kind,
     values: Vec<f64>,
     indices: Vec<u32>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+impl Clone for Atom {
+    fn clone(&self) -> Self {
+        Self {
+            kind: self.kind,
+            values: self.values.clone(),
+            indices: self.indices.clone(),
+        }
+    }
+
+    /// Reuses the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        self.kind = other.kind;
+        self.values.clone_from(&other.values);
+        self.indices.clone_from(&other.indices);
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 enum Kind {
     #[default]
     Zero,
@@ -63,26 +82,32 @@ impl Atom {
 
     /// Becomes the origin.
     pub fn set_zero(&mut self) {
-        self.kind = Kind::Zero;
+        self.become_empty(Kind::Zero);
     }
 
     /// Becomes value·e_index.
     pub fn set_coordinate(&mut self, index: usize, value: f64) {
-        self.kind = Kind::Coordinate(index as u32, value);
+        self.become_empty(Kind::Coordinate(index as u32, value));
+    }
+
+    /// Nothing of an earlier atom is left, so that equal atoms are saved as equal bytes.
+    fn become_empty(&mut self, kind: Kind) {
+        self.kind = kind;
+        self.indices.clear();
+        self.values.clear();
     }
 
     /// Becomes an atom with a few entries, 0 elsewhere; the caller pushes as many indices
     /// (distinct) as values. Both come empty.
     pub fn sparse_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>) {
-        self.kind = Kind::Sparse;
-        self.indices.clear();
-        self.values.clear();
+        self.become_empty(Kind::Sparse);
         (&mut self.indices, &mut self.values)
     }
 
     /// Becomes dense with `dim` entries, which the caller fills in.
     pub fn dense_mut(&mut self, dim: usize) -> &mut [f64] {
         self.kind = Kind::Dense;
+        self.indices.clear();
         self.values.resize(dim, 0.0);
         &mut self.values
     }
@@ -95,6 +120,7 @@ impl Atom {
         columns: usize,
     ) -> (&mut [f64], &mut [f64]) {
         self.kind = Kind::RankOne { rows, scale };
+        self.indices.clear();
         self.values.resize(rows + columns, 0.0);
         self.values.split_at_mut(rows)
     }
@@ -115,6 +141,36 @@ impl Atom {
             Kind::RankOne { rows, scale } => {
                 let (left, right) = self.values.split_at(rows);
                 AtomView::RankOne { scale, left, right }
+            }
+        }
+    }
+
+    /// For how many values and indices there is memory.
+    pub(crate) fn capacity(&self) -> (usize, usize) {
+        (self.values.capacity(), self.indices.capacity())
+    }
+
+    /// Reserves memory for so many values and indices in all.
+    pub(crate) fn reserve(&mut self, values: usize, indices: usize) {
+        self.values
+            .reserve(values.saturating_sub(self.values.len()));
+        self.indices
+            .reserve(indices.saturating_sub(self.indices.len()));
+    }
+
+    /// Whether the atom is a point in this dimension.
+    pub(crate) fn fits(&self, dim: usize) -> bool {
+        match self.kind {
+            Kind::Zero => true,
+            Kind::Coordinate(index, _) => (index as usize) < dim,
+            Kind::Sparse => {
+                let inside = self.indices.iter().all(|i| (*i as usize) < dim);
+                inside && self.indices.len() == self.values.len()
+            }
+            Kind::Dense => self.values.len() == dim,
+            Kind::RankOne { rows, .. } => {
+                let columns = self.values.len().checked_sub(rows);
+                columns.and_then(|columns| rows.checked_mul(columns)) == Some(dim)
             }
         }
     }

@@ -142,16 +142,7 @@ impl CheckedOracle {
 
     fn check_shape(&self, atom: &Atom) -> Result<()> {
         let dim = self.dim;
-        let fits = match atom.view() {
-            AtomView::Zero => true,
-            AtomView::Coordinate { index, .. } => index < dim,
-            AtomView::Sparse { indices, values } => {
-                indices.len() == values.len() && indices.iter().all(|i| (*i as usize) < dim)
-            }
-            AtomView::Dense(values) => values.len() == dim,
-            AtomView::RankOne { left, right, .. } => left.len() * right.len() == dim,
-        };
-        if fits {
+        if atom.fits(dim) {
             return Ok(());
         }
         Err(self.refuse(format!(

@@ -76,7 +76,6 @@ fn no_feasible_point_has_less_than_the_floor_however_few_the_steps() {
                 Method::Spectral,
                 Method::Accelerated,
                 Method::FrankWolfe,
-                Method::AwayStep,
                 Method::Pairwise,
             ] {
                 for steps in [1, 4, 30] {

@@ -1,6 +1,6 @@
 //! Every method comes to the same end, each at its own pace.
 
-use extremal::hindsight::{Method, Options, Step, Sum, solve};
+use extremal::hindsight::{Method, Options, Sum, solve};
 use extremal::learner::Level;
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Row;
@@ -32,7 +32,6 @@ fn every_method_finds_the_same_value() {
                 (Method::Spectral, 1e-8),
                 (Method::Accelerated, 1e-8),
                 (Method::FrankWolfe, 1e-3),
-                (Method::AwayStep, if curved { 1e-3 } else { 1e-7 }),
                 (Method::Pairwise, if curved { 1e-3 } else { 1e-7 }),
             ] {
                 let best = solve(&sum, &*set, &with(method, gap)).unwrap();
@@ -44,34 +43,6 @@ fn every_method_finds_the_same_value() {
             }
         }
     }
-}
-
-#[test]
-fn short_and_backtracking_steps_lead_to_the_same_value() {
-    let mut taken = [0, 0];
-    for text in ["l2", "simplex", "lp:p=1.5"] {
-        for loss in ["squared", "logistic"] {
-            let data = Data::draw(15, loss, 100, 5);
-            let (sum, set) = (data.sum(), set(text, 5));
-            let exact = solve(&sum, &*set, &with(Method::Auto, 1e-9)).unwrap();
-            let by = |step| {
-                let options = Options {
-                    step,
-                    ..with(Method::FrankWolfe, 2e-3)
-                };
-                let best = solve(&sum, &*set, &options).unwrap();
-                let name = format!("{loss} over {text}, {step:?}: {best:?}");
-                assert!(best.relative_gap() <= 2e-3, "{name}");
-                assert!(best.value >= exact.floor - 1e-12 * exact.value, "{name}");
-                assert!(best.floor <= exact.value * (1.0 + 1e-12), "{name}");
-                best.steps
-            };
-            taken[0] += by(Step::Backtracking);
-            taken[1] += by(Step::Short);
-        }
-    }
-    // the bound of the curvature is loose; what the function shows is not
-    assert!(taken[0] < taken[1], "{taken:?}");
 }
 
 #[test]
@@ -95,25 +66,23 @@ fn no_gradient_changes_faster_than_the_bound_of_the_curvature() {
 }
 
 #[test]
-fn away_and_pairwise_steps_converge_linearly_on_a_polytope() {
+fn pairwise_steps_converge_linearly_on_a_polytope() {
     let data = Data::draw(12, "squared", 200, 20);
     let (sum, set) = (data.sum(), set("simplex", 20));
-    for method in [Method::AwayStep, Method::Pairwise] {
-        let steps = |gap| {
-            let best = solve(&sum, &*set, &with(method, gap)).unwrap();
-            assert!(best.relative_gap() <= gap, "{method}: {best:?}");
-            best.steps
-        };
-        let (some, more) = (steps(1e-5), steps(1e-10));
-        // five more digits cost no more than the first five; a rate of 1/t would cost 10⁵ times
-        assert!(more <= 3 * some + 20, "{method}: {some} and {more} steps");
-        let plain = Options {
-            steps: more,
-            ..with(Method::FrankWolfe, 1e-10)
-        };
-        let plain = solve(&sum, &*set, &plain).unwrap();
-        assert!(plain.relative_gap() > 1e-8, "{plain:?}");
-    }
+    let steps = |gap| {
+        let best = solve(&sum, &*set, &with(Method::Pairwise, gap)).unwrap();
+        assert!(best.relative_gap() <= gap, "{best:?}");
+        best.steps
+    };
+    let (some, more) = (steps(1e-5), steps(1e-10));
+    // five more digits cost no more than the first five; a rate of 1/t would cost 10⁵ times
+    assert!(more <= 3 * some + 20, "{some} and {more} steps");
+    let plain = Options {
+        steps: more,
+        ..with(Method::FrankWolfe, 1e-10)
+    };
+    let plain = solve(&sum, &*set, &plain).unwrap();
+    assert!(plain.relative_gap() > 1e-8, "{plain:?}");
 }
 
 #[test]

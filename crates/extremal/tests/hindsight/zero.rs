@@ -1,6 +1,6 @@
 //! Totals whose minimum is 0: no relative gap can be reached, and the search ends all the same.
 
-use extremal::hindsight::{Method, Options, Step, Sum, solve};
+use extremal::hindsight::{Method, Options, Sum, solve};
 use extremal::kernel::norm;
 use extremal::loss::{LossSpec, Objective};
 use extremal::pair::Row;
@@ -84,7 +84,7 @@ fn a_minimum_far_below_the_start_is_still_found_to_the_gap_asked_for() {
 }
 
 #[test]
-fn backtracking_steps_minimise_what_has_no_curvature() {
+fn frank_wolfe_steps_minimise_what_has_no_curvature() {
     let mut r = rng(3);
     let loss = "linear".parse::<LossSpec>().unwrap().build().unwrap();
     let objective = Objective::new(loss, 0.0).unwrap();
@@ -97,16 +97,15 @@ fn backtracking_steps_minimise_what_has_no_curvature() {
             let row: Vec<f64> = row.iter().map(|v| sign + v).collect();
             sum.push(Row::Dense(&row), 0.0, 1.0).unwrap();
         }
-        let by = |method, step| {
+        let by = |method| {
             let options = Options {
                 method,
-                step,
                 ..Options::default()
             };
             solve(&sum, &*set(text, 6), &options).unwrap()
         };
-        let exact = by(Method::Linear, Step::Exact);
-        let best = by(Method::FrankWolfe, Step::Backtracking);
+        let exact = by(Method::Linear);
+        let best = by(Method::FrankWolfe);
         // the values themselves are rounding; the decisions are not
         let apart = distance(&best.x, &exact.x);
         assert!(

@@ -456,12 +456,7 @@ fn every_method_of_the_solver_refuses_a_wrong_oracle() {
                 sum.push(Row::Dense(row), if k % 3 == 0 { -1.0 } else { 1.0 }, 1.0)
                     .unwrap();
             }
-            for method in [
-                Method::Auto,
-                Method::FrankWolfe,
-                Method::AwayStep,
-                Method::Pairwise,
-            ] {
+            for method in [Method::Auto, Method::FrankWolfe, Method::Pairwise] {
                 let options = Options {
                     method,
                     relative_gap: 1e-2,
@@ -481,7 +476,7 @@ fn every_method_of_the_solver_refuses_a_wrong_oracle() {
             }
         }
     }
-    assert_eq!(runs, 36 * 3 * 4 * 2);
+    assert_eq!(runs, 36 * 3 * 3 * 2);
 }
 
 #[test]

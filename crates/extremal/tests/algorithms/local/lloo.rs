@@ -226,65 +226,64 @@ fn decisions_stay_near_the_leader_as_in_the_proof() {
     for text in SETS {
         let set = set(text);
         let (d, diameter, p) = (set.dim(), set.geometry().diameter, rho(&set).powi(2));
-        for oracle in ["", ",oracle=active-set"] {
-            for kind in [
-                Kind::Fixed {
-                    t: rounds as f64,
-                    g: 1.0,
-                    scale: 1.0,
-                },
-                Kind::Fixed {
-                    t: rounds as f64,
-                    g: 1.0,
-                    scale: 0.02,
-                },
-                Kind::Growing {
-                    g: 1.0,
-                    scale: 0.05,
-                },
-                Kind::Strong { lambda: 0.5 },
-                Kind::Strong { lambda: 20.0 },
-            ] {
-                for hard in 0..4 {
-                    let mut learner = learner(&format!("{}{oracle}", kind.spec()), &set);
-                    let first = written(learner.decision());
-                    let mut r = rng(9);
-                    // sums only, as there are many rounds: S + λΣ(x₁ − x_τ)
-                    let mut sum = vec![0.0; d];
-                    let lambda = kind.lambda();
-                    for t in 1..=rounds {
-                        let x = written(learner.decision());
-                        let (bend, _) = kind.shape(&set, (t - 1) as f64, 1.0, 1.0);
-                        // ‖x_t − x*_t‖ ≤ kG̃/w_{t−1}, or h_t ≤ (kG̃)²/w_{t−1} which says more
-                        let best = project(&set, &plus(&first, -1.0 / bend, &sum));
-                        let value = |y: &[f64]| {
-                            let y = minus(y, &first);
-                            dot(&sum, &y) + 0.5 * bend * dot(&y, &y)
-                        };
-                        let missed = value(&x) - value(&best);
-                        let near = match kind {
-                            // 4ρ²G/w with w = (G/D)√(κT)/s
-                            Kind::Fixed { t, scale, .. } => {
-                                4.0 * p * scale * diameter / ((4.0 * p + 0.25) * t).sqrt()
-                            }
-                            Kind::Growing { scale, .. } => {
-                                let a = 2f64.sqrt() / scale;
-                                4.5 * p * (1.0 + 0.25 * a) / (0.5 * bend)
-                            }
-                            Kind::Gradients => unreachable!(),
-                            Kind::Strong { lambda } => 12.0 * p * (1.0 + lambda * diameter) / bend,
-                        };
-                        let most = 0.5 * bend * near * near;
-                        assert!(
-                            missed <= most * (1.0 + 1e-9) + 1e-11 * bend,
-                            "{} on {text}, {hard}, round {t}: {missed:e} > {most:e}",
-                            kind.spec()
-                        );
-                        nearest = nearest.max(missed / most);
-                        let g = gradient(hard, t, &x, &mut r);
-                        play(&mut *learner, &g);
-                        sum = plus(&plus(&sum, 1.0, &g), -lambda, &minus(&x, &first));
-                    }
+
+        for kind in [
+            Kind::Fixed {
+                t: rounds as f64,
+                g: 1.0,
+                scale: 1.0,
+            },
+            Kind::Fixed {
+                t: rounds as f64,
+                g: 1.0,
+                scale: 0.02,
+            },
+            Kind::Growing {
+                g: 1.0,
+                scale: 0.05,
+            },
+            Kind::Strong { lambda: 0.5 },
+            Kind::Strong { lambda: 20.0 },
+        ] {
+            for hard in 0..4 {
+                let mut learner = learner(&kind.spec(), &set);
+                let first = written(learner.decision());
+                let mut r = rng(9);
+                // sums only, as there are many rounds: S + λΣ(x₁ − x_τ)
+                let mut sum = vec![0.0; d];
+                let lambda = kind.lambda();
+                for t in 1..=rounds {
+                    let x = written(learner.decision());
+                    let (bend, _) = kind.shape(&set, (t - 1) as f64, 1.0, 1.0);
+                    // ‖x_t − x*_t‖ ≤ kG̃/w_{t−1}, or h_t ≤ (kG̃)²/w_{t−1} which says more
+                    let best = project(&set, &plus(&first, -1.0 / bend, &sum));
+                    let value = |y: &[f64]| {
+                        let y = minus(y, &first);
+                        dot(&sum, &y) + 0.5 * bend * dot(&y, &y)
+                    };
+                    let missed = value(&x) - value(&best);
+                    let near = match kind {
+                        // 4ρ²G/w with w = (G/D)√(κT)/s
+                        Kind::Fixed { t, scale, .. } => {
+                            4.0 * p * scale * diameter / ((4.0 * p + 0.25) * t).sqrt()
+                        }
+                        Kind::Growing { scale, .. } => {
+                            let a = 2f64.sqrt() / scale;
+                            4.5 * p * (1.0 + 0.25 * a) / (0.5 * bend)
+                        }
+                        Kind::Gradients => unreachable!(),
+                        Kind::Strong { lambda } => 12.0 * p * (1.0 + lambda * diameter) / bend,
+                    };
+                    let most = 0.5 * bend * near * near;
+                    assert!(
+                        missed <= most * (1.0 + 1e-9) + 1e-11 * bend,
+                        "{} on {text}, {hard}, round {t}: {missed:e} > {most:e}",
+                        kind.spec()
+                    );
+                    nearest = nearest.max(missed / most);
+                    let g = gradient(hard, t, &x, &mut r);
+                    play(&mut *learner, &g);
+                    sum = plus(&plus(&sum, 1.0, &g), -lambda, &minus(&x, &first));
                 }
             }
         }
@@ -298,28 +297,26 @@ fn the_regret_of_linear_losses_keeps_to_the_bounds() {
     for text in SETS {
         let set = set(text);
         let (d, diameter) = (set.dim(), set.geometry().diameter);
-        for oracle in ["", ",oracle=active-set"] {
-            for scale in [1.0, 0.1, 4.0] {
-                for horizon in [format!("horizon={rounds},"), String::new()] {
-                    for hard in 0..4 {
-                        let spec =
-                            format!("lloo:{horizon}gradient-bound=1,eta-scale={scale}{oracle}");
-                        let mut learner = learner(&spec, &set);
-                        let mut r = rng(6);
-                        let (mut loss, mut sum) = (0.0, vec![0.0; d]);
-                        for t in 1..=rounds {
-                            let g = gradient(hard, t, &written(learner.decision()), &mut r);
-                            loss += dot(&g, &play(&mut *learner, &g));
-                            sum = plus(&sum, 1.0, &g);
-                        }
-                        let regret = loss - dot(&sum, &atom(&*set, &sum));
-                        let bound = learner.guarantee().unwrap().bound(rounds as f64);
-                        assert!(regret <= bound, "{spec} on {text}: {regret} > {bound}");
-                        if scale == 1.0 && !horizon.is_empty() {
-                            let square = 6.0 * rho(&set).powi(2) + 1.0;
-                            let published = 2.0 * diameter * (square * rounds as f64).sqrt();
-                            assert!(bound <= published, "{spec} on {text}");
-                        }
+
+        for scale in [1.0, 0.1, 4.0] {
+            for horizon in [format!("horizon={rounds},"), String::new()] {
+                for hard in 0..4 {
+                    let spec = format!("lloo:{horizon}gradient-bound=1,eta-scale={scale}");
+                    let mut learner = learner(&spec, &set);
+                    let mut r = rng(6);
+                    let (mut loss, mut sum) = (0.0, vec![0.0; d]);
+                    for t in 1..=rounds {
+                        let g = gradient(hard, t, &written(learner.decision()), &mut r);
+                        loss += dot(&g, &play(&mut *learner, &g));
+                        sum = plus(&sum, 1.0, &g);
+                    }
+                    let regret = loss - dot(&sum, &atom(&*set, &sum));
+                    let bound = learner.guarantee().unwrap().bound(rounds as f64);
+                    assert!(regret <= bound, "{spec} on {text}: {regret} > {bound}");
+                    if scale == 1.0 && !horizon.is_empty() {
+                        let square = 6.0 * rho(&set).powi(2) + 1.0;
+                        let published = 2.0 * diameter * (square * rounds as f64).sqrt();
+                        assert!(bound <= published, "{spec} on {text}");
                     }
                 }
             }
@@ -333,34 +330,33 @@ fn the_regret_of_strongly_convex_losses_keeps_to_the_bound() {
     for text in SETS {
         let set = set(text);
         let d = set.dim();
-        for oracle in ["", ",oracle=active-set"] {
-            for lambda in [0.1, 3.0] {
-                let mut learner = learner(&format!("lloo:lambda={lambda}{oracle}"), &set);
-                let mut r = rng(3);
-                // (λ/2)‖x − z‖²
-                let (mut loss, mut aims) = (0.0, Vec::new());
-                let value = |x: &[f64], z: &[f64]| 0.5 * lambda * distance(x, z).powi(2);
-                for t in 0..rounds {
-                    let x = written(learner.decision());
-                    let drift = spike(d, t / 700 % d, 1.0);
-                    let z = plus(&plus(&centre(&*set), 0.5, &normals(&mut r, d)), 1.0, &drift);
-                    loss += value(&x, &z);
-                    play(&mut *learner, &scaled(&minus(&x, &z), lambda));
-                    aims.push(z);
-                }
-                let sum = aims.iter().fold(vec![0.0; d], |s, z| plus(&s, 1.0, z));
-                let best = project(&set, &scaled(&sum, 1.0 / rounds as f64));
-                let regret = loss - aims.iter().map(|z| value(&best, z)).sum::<f64>();
-                let guarantee = learner.guarantee().unwrap();
-                assert!(
-                    guarantee
-                        .check(learner.seen(), &LossFacts::strongly_convex(lambda))
-                        .iter()
-                        .all(|c| c.holds)
-                );
-                let bound = guarantee.bound(rounds as f64);
-                assert!(regret <= bound, "{text}, λ = {lambda}: {regret} > {bound}");
+
+        for lambda in [0.1, 3.0] {
+            let mut learner = learner(&format!("lloo:lambda={lambda}"), &set);
+            let mut r = rng(3);
+            // (λ/2)‖x − z‖²
+            let (mut loss, mut aims) = (0.0, Vec::new());
+            let value = |x: &[f64], z: &[f64]| 0.5 * lambda * distance(x, z).powi(2);
+            for t in 0..rounds {
+                let x = written(learner.decision());
+                let drift = spike(d, t / 700 % d, 1.0);
+                let z = plus(&plus(&centre(&*set), 0.5, &normals(&mut r, d)), 1.0, &drift);
+                loss += value(&x, &z);
+                play(&mut *learner, &scaled(&minus(&x, &z), lambda));
+                aims.push(z);
             }
+            let sum = aims.iter().fold(vec![0.0; d], |s, z| plus(&s, 1.0, z));
+            let best = project(&set, &scaled(&sum, 1.0 / rounds as f64));
+            let regret = loss - aims.iter().map(|z| value(&best, z)).sum::<f64>();
+            let guarantee = learner.guarantee().unwrap();
+            assert!(
+                guarantee
+                    .check(learner.seen(), &LossFacts::strongly_convex(lambda))
+                    .iter()
+                    .all(|c| c.holds)
+            );
+            let bound = guarantee.bound(rounds as f64);
+            assert!(regret <= bound, "{text}, λ = {lambda}: {regret} > {bound}");
         }
     }
 }
@@ -369,31 +365,30 @@ fn the_regret_of_strongly_convex_losses_keeps_to_the_bound() {
 fn while_nothing_new_comes_it_converges_to_the_leader() {
     for text in SETS {
         let set = set(text);
-        for oracle in ["", ",oracle=active-set"] {
-            // one gradient, then none: F stays
-            let spec = format!("lloo:horizon=400,gradient-bound=0.05{oracle}");
-            let mut learner = learner(&spec, &set);
-            let first = written(learner.decision());
-            let kind = Kind::Fixed {
-                t: 400.0,
-                g: 0.05,
-                scale: 1.0,
-            };
-            let (bend, _) = kind.shape(&set, 1.0, 1.0, 1.0);
-            let g = scaled(
-                &unit(&mut rng(2), set.dim()),
-                0.5 * bend * set.geometry().diameter,
-            );
-            let best = project(&set, &plus(&first, -1.0 / bend, &g));
-            play(&mut *learner, &g);
-            let mut rounds = 1;
-            while distance(&written(learner.decision()), &best) > 1e-4 {
-                play(&mut *learner, &vec![0.0; set.dim()]);
-                rounds += 1;
-                assert!(rounds < 200_000, "{spec} on {text}");
-            }
-            println!("{spec} on {text}: {rounds} rounds");
+
+        // one gradient, then none: F stays
+        let spec = "lloo:horizon=400,gradient-bound=0.05";
+        let mut learner = learner(spec, &set);
+        let first = written(learner.decision());
+        let kind = Kind::Fixed {
+            t: 400.0,
+            g: 0.05,
+            scale: 1.0,
+        };
+        let (bend, _) = kind.shape(&set, 1.0, 1.0, 1.0);
+        let g = scaled(
+            &unit(&mut rng(2), set.dim()),
+            0.5 * bend * set.geometry().diameter,
+        );
+        let best = project(&set, &plus(&first, -1.0 / bend, &g));
+        play(&mut *learner, &g);
+        let mut rounds = 1;
+        while distance(&written(learner.decision()), &best) > 1e-4 {
+            play(&mut *learner, &vec![0.0; set.dim()]);
+            rounds += 1;
+            assert!(rounds < 200_000, "{spec} on {text}");
         }
+        println!("{spec} on {text}: {rounds} rounds");
     }
 }
 
@@ -432,7 +427,6 @@ fn what_it_can_not_play_it_refuses_in_words() {
         ("lloo", "l2:dim=3", "gauge-ftrl"),
         ("lloo", hull, "rho"),
         ("lloo:rho=0.5", hull, "rho"),
-        ("lloo:oracle=simplex", "hypercube:dim=2", "simplices"),
         ("lloo:lambda=1,eta-scale=2", "simplex:dim=2", "eta-scale"),
         ("lloo:lambda=0", "simplex:dim=2", "lambda"),
         ("lloo:gradient-bound=-1", "simplex:dim=2", "gradient-bound"),

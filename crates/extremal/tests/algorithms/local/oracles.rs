@@ -1,8 +1,9 @@
 //! The two properties of a local oracle, and the facial distances they rest on.
 
 use extremal::kernel::{dot, norm};
-use extremal::learner::local::{ActiveSet, SimplexMass};
+use extremal::learner::local::LocalOracle;
 use extremal::set::{Set, SharedSet, hull::HullSet};
+use extremal::solver::ActiveSet;
 use rand_chacha::ChaCha8Rng;
 
 use super::{facial_distance, learner, play, project, rho, set};
@@ -126,6 +127,12 @@ fn some_radius(r: &mut ChaCha8Rng, set: &SharedSet) -> f64 {
     set.geometry().diameter * 10f64.powf(-3.0 * uniform(r))
 }
 
+fn point(active: &ActiveSet, dim: usize) -> Vec<f64> {
+    let mut x = vec![f64::NAN; dim];
+    active.write(&mut x);
+    x
+}
+
 #[test]
 fn the_simplex_oracle_is_as_good_as_any_point_near() {
     let mut r = rng(1);
@@ -139,7 +146,7 @@ fn the_simplex_oracle_is_as_good_as_any_point_near() {
     ] {
         let text = format!("simplex:dim={d},total={total},at-most={at_most}");
         let set = set(&text);
-        let mut oracle = SimplexMass::new(d, total, at_most);
+        let mut local = LocalOracle::new(&*set);
         for k in 0..300 {
             // at corners, on faces and inside
             let spread = normals(&mut r, d).iter().map(|v| v * v).collect::<Vec<_>>();
@@ -148,7 +155,10 @@ fn the_simplex_oracle_is_as_good_as_any_point_near() {
             let radius = some_radius(&mut r, &set);
             let mut way = vec![f64::NAN; d];
             let share = radius / facial_distance(&set);
-            let value = oracle.seek(&x, &c, share, &mut way);
+            let active = ActiveSet::start(&set, Some(&x)).unwrap();
+            assert!(distance(&point(&active, d), &x) <= 1e-15 * total, "{text}");
+            let value = local.find(&c).unwrap().value;
+            local.withdraw(&active, &c, share, &mut way);
             assert!((value - dot(&c, &atom(&*set, &c))).abs() <= 1e-12 * total);
             check_local(&text, &set, &x, &c, radius, &way);
         }
@@ -186,29 +196,28 @@ fn the_active_set_is_as_good_as_any_point_near_and_stays_small() {
     ] {
         let set = set(text);
         let d = set.dim();
-        let mut active = ActiveSet::new(&set, None).unwrap();
-        let apart = distance(&active.point(), &centre(&*set));
+        let mut active = ActiveSet::start(&set, None).unwrap();
+        let mut local = LocalOracle::new(&*set);
+        let apart = distance(&point(&active, d), &centre(&*set));
         assert!(apart <= 1e-9, "{text} starts {apart:e} from its centre");
         let (mut most, mut reduced) = (0, 0);
         for _ in 0..rounds {
-            let x = active.point();
+            let x = point(&active, d);
             let c = normals(&mut r, d);
             let radius = some_radius(&mut r, &set);
             let share = radius / facial_distance(&set);
             let mut way = vec![f64::NAN; d];
-            active.seek(&c, share, &mut way).unwrap();
+            local.find(&c).unwrap();
+            local.withdraw(&active, &c, share, &mut way);
             check_local(text, &set, &x, &c, radius, &way);
             let alpha = uniform(&mut r).powi(2);
-            let mut next = vec![f64::NAN; d];
-            active.step(alpha, Some(&mut next));
-            assert!(distance(&next, &plus(&x, alpha, &way)) <= 1e-13 * (1.0 + norm(&x)));
             let before = active.len();
-            active.commit();
+            local.step(&mut active, alpha);
             reduced += u32::from(active.len() < before);
             most = most.max(active.len());
-            let moved = distance(&active.point(), &next);
+            let moved = distance(&point(&active, d), &plus(&x, alpha, &way));
             assert!(
-                moved <= 1e-12,
+                moved <= 1e-12 * (1.0 + norm(&x)),
                 "{text}: dropping vertices moved it {moved:e}"
             );
         }
@@ -221,13 +230,15 @@ fn the_active_set_is_as_good_as_any_point_near_and_stays_small() {
 fn a_mixture_of_too_many_vertices_becomes_one_of_few() {
     let set = set("hypercube:dim=8");
     let mut r = rng(5);
-    let mut active = ActiveSet::new(&set, None).unwrap();
+    let mut active = ActiveSet::start(&set, None).unwrap();
+    let mut local = LocalOracle::new(&*set);
     let (mut way, mut fell) = (vec![0.0; 8], 0);
     for _ in 0..2000 {
-        active.seek(&normals(&mut r, 8), 1.0, &mut way).unwrap();
-        active.step(0.02, None);
+        let c = normals(&mut r, 8);
+        local.find(&c).unwrap();
+        local.withdraw(&active, &c, 1.0, &mut way);
         let before = active.len();
-        active.commit();
+        local.step(&mut active, 0.02);
         assert!(active.len() <= 18);
         if active.len() < before {
             assert!(active.len() <= 9, "{}", active.len());
@@ -254,8 +265,8 @@ fn any_start_is_a_mixture_of_vertices() {
                 0 => corner,
                 _ => plus(&scaled(&centre(&*set), 0.7), 0.3, &corner),
             };
-            let active = ActiveSet::new(&set, Some(&start)).unwrap();
-            let apart = distance(&active.point(), &start);
+            let active = ActiveSet::start(&set, Some(&start)).unwrap();
+            let apart = distance(&point(&active, set.dim()), &start);
             assert!(apart <= 1e-9, "{text}: {apart:e} off");
         }
     }

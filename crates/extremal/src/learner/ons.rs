@@ -36,22 +36,17 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-mod factor;
-mod mixture;
-mod nearest;
-
 use serde::{Deserialize, Serialize};
 
-use super::method::{Revealed, Step};
-use super::staged::{Staged, staged};
+use super::method::{Method, Revealed, Step, acting};
 use super::{Learner, MakeLearner, Seen, Storage, keys};
+use crate::kernel::{Factor, axpy};
 use crate::parameter::fields;
-use crate::set::SharedSet;
+use crate::set::{Inspector, SharedSet, inspector_of};
+use crate::solver::{self, Distance, Search, Task};
 use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
-use factor::Factor;
-use nearest::{Nearest, Wanted};
 
 const NAME: &str = "ons";
 
@@ -60,6 +55,9 @@ const ROOM: usize = 1 << 31;
 
 /// Gradients beyond this many times G count as no larger.
 const BEYOND: f64 = 100.0;
+
+/// Most exchanges of weight between atoms after an oracle call, on sets without a projection.
+const CORRECTIONS: u32 = 1_000;
 
 fields! {
     /// Spec of `ons`.
@@ -104,10 +102,7 @@ impl MakeLearner for Ons {
         let scale = self.eta_scale;
         keys::need_oracle(NAME, &**set)?;
         let dim = set.dim();
-        let room = dim
-            .checked_mul(dim + 1)
-            .and_then(|n| n.checked_add(Nearest::room(&**set)))
-            .and_then(|n| n.checked_mul(8));
+        let room = dim.checked_mul(dim + 1).and_then(|n| n.checked_mul(8));
         if room.is_none_or(|bytes| bytes > ROOM) {
             return Err(Error::Unsupported(format!(
                 "{NAME} keeps a matrix, which in dimension {dim} takes more than 2 GB; ogd and sc-ofw keep vectors only"
@@ -117,7 +112,7 @@ impl MakeLearner for Ons {
         let gamma = scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
         // γD from the quotient without D, which may be as large or small as a number
         let reach = scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
-        let method = Newton {
+        let mut method = Newton {
             alpha,
             gradient,
             scale,
@@ -126,15 +121,17 @@ impl MakeLearner for Ons {
             gamma,
             reach,
             diameter,
-            metric: Factor::identity(dim),
-            next_metric: Factor::identity(dim),
-            left: 0.0,
-            next_left: 0.0,
-            nearest: Nearest::new(set),
+            projection: match set.projection() {
+                Some(_) => solver::Method::Spectral,
+                None => solver::Method::Pairwise,
+            },
+            search: Search::new(&**set, dim),
+            inspect: inspector_of(set),
             h: vec![0.0; dim],
-            way: vec![0.0; dim],
+            y: vec![0.0; dim],
         };
-        staged(self, method, set, self.start.as_deref(), storage)
+        method.search.warm_up();
+        acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
@@ -150,85 +147,97 @@ struct Newton {
     /// γD.
     reach: f64,
     diameter: f64,
+    /// How the nearest point is found.
+    projection: solver::Method,
+    search: Search,
+    inspect: Inspector,
+    h: Vec<f64>,
+    y: Vec<f64>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
     /// M.
     metric: Factor,
-    next_metric: Factor,
     /// The sum of the gaps that projections left, in the norm of M and measured in D.
     left: f64,
-    next_left: f64,
-    nearest: Nearest,
-    h: Vec<f64>,
-    way: Vec<f64>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct State {
-    metric: Vec<f64>,
-    left: f64,
+impl Newton {
+    /// x, the decision played, becomes a point of the set near y; returns the gap that is left of
+    /// ½‖x − y‖² in the norm of M, measured in D.
+    fn project(&mut self, metric: &Factor, round: u64, x: &mut [f64]) -> Result<f64> {
+        if (self.inspect)(&self.y).is_some_and(|v| v <= 0.0) {
+            x.copy_from_slice(&self.y);
+            return Ok(0.0);
+        }
+        let distance = Distance {
+            target: &self.y,
+            factor: Some(metric),
+            unit: self.diameter,
+        };
+        let task = Task {
+            gap: self.tolerance / round as f64,
+            // however small the gradient, most of what it asks for is done
+            first_gap: 0.1,
+            quadratic: true,
+            corrections: CORRECTIONS,
+            ..Task::new(&distance, self.steps)
+        };
+        self.search.restart(x);
+        self.search.descend(self.projection, &task, x)?;
+        x.copy_from_slice(&self.search.nearest);
+        Ok(self.search.least_gap.max(0.0))
+    }
 }
 
-impl Staged for Newton {
+impl Method for Newton {
     type State = State;
 
-    fn plan(&mut self, revealed: &Revealed<'_>, next: &mut [f64]) -> Result<Step> {
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            metric: Factor::identity(x.len()),
+            left: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
         // a gradient that breaks the bound is a direction of length 100G
         let most = BEYOND * self.gradient;
         let norm = revealed.norm;
         for (h, g) in self.h.iter_mut().zip(revealed.g) {
             *h = self.reach * if norm > most { (g / norm) * most } else { *g };
         }
-        self.next_metric.copy_from(&self.metric);
-        self.way.copy_from_slice(&self.h);
-        self.next_metric.absorb(&mut self.way);
-        self.way.copy_from_slice(&self.h);
-        self.next_metric.solve(&mut self.way);
-        let wanted = Wanted {
-            metric: &self.next_metric,
-            h: &self.h,
-            way: &self.way,
-            gap: self.tolerance / revealed.round as f64,
-            steps: self.steps,
-        };
-        let still = self.diameter == 0.0 || self.h.iter().all(|h| *h == 0.0);
-        let gap = if still {
-            0.0
-        } else {
-            self.nearest.find(&wanted, next)?
-        };
-        self.next_left = self.left + gap;
-        Ok(Step {
-            sigma: 1.0 / self.gamma,
-            gap: f64::NAN,
-        })
+        next.metric.copy_from(&now.metric);
+        next.left = now.left;
+        if self.diameter > 0.0 && self.h.iter().any(|h| *h != 0.0) {
+            self.y.copy_from_slice(&self.h);
+            next.metric.absorb(&mut self.y);
+            // y = x − D·M⁻¹h
+            next.metric.solve(&mut self.h);
+            self.y.copy_from_slice(x);
+            axpy(-self.diameter, &self.h, &mut self.y);
+            next.left += self.project(&next.metric, revealed.round, x_next)?;
+        }
+        Ok(Step::of(1.0 / self.gamma))
     }
 
     fn oracle_calls(&self) -> u64 {
-        self.nearest.oracle_calls()
+        self.search.oracle_calls()
     }
 
-    fn commit(&mut self) {
-        std::mem::swap(&mut self.metric, &mut self.next_metric);
-        self.left = self.next_left;
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.metric.fits(dim)
     }
 
-    fn state(&self) -> State {
-        State {
-            metric: self.metric.numbers().to_vec(),
-            left: self.left,
-        }
-    }
-
-    fn restore(&mut self, state: State) -> Result<()> {
-        let metric = Factor::checked(self.h.len(), state.metric);
-        let (Some(metric), true) = (metric, state.left >= 0.0 && state.left.is_finite()) else {
-            return Err(Error::State("its matrix is none".into()));
-        };
-        self.metric = metric;
-        self.left = state.left;
-        Ok(())
-    }
-
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let Self {
             alpha,
             gamma,
@@ -236,7 +245,7 @@ impl Staged for Newton {
             diameter,
             ..
         } = *self;
-        let (dim, left) = (self.h.len() as f64, self.left / gamma);
+        let (dim, left) = (self.h.len() as f64, state.left / gamma);
         // a smaller γ is one that a smaller α or a larger G would have
         (self.scale <= 1.0).then(|| theory::ons(alpha, gamma, gradient, diameter, dim, left))
     }

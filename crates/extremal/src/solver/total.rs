@@ -1,15 +1,15 @@
-//! What is minimised in hindsight: a convex function that is reached through linear images.
+//! What is minimised: a convex function that is computed through linear images of its argument.
 
 use crate::rounding::{self, UNIT};
 use crate::set::Atom;
 use crate::{Result, kernel};
 
-/// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the linear *image* Bx of a point is
-/// worth keeping: along a segment it changes linearly, so that values there cost no pass over
-/// the data.
+/// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the *image* Bx of a point is worth
+/// keeping: along a segment it changes linearly, so that values there cost no pass over the data.
+/// The map may have a constant part.
 ///
-/// [`Sum`](super::Sum) and [`QuadraticSum`](super::QuadraticSum) are such totals; implement it for
-/// one of your own. `mu` is the width of smoothing, 0 for none; a total whose
+/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) are such
+/// totals; implement it for one of your own. `mu` is the width of smoothing, 0 for none; a total whose
 /// [`smoothness`](Total::smoothness) is finite is only ever asked with 0.
 pub trait Total {
     /// The dimension of x.
@@ -57,9 +57,10 @@ pub trait Total {
         self.smoothness()
     }
 
-    /// An upper bound of the same, for short steps; ∞, which makes none, where there is no better.
-    fn smoothness_bound(&self, _mu: f64) -> f64 {
-        f64::INFINITY
+    /// An upper bound of the same, by which rounding is told from progress; the guess where there
+    /// is no better one.
+    fn smoothness_bound(&self, mu: f64) -> f64 {
+        self.smoothness_at(mu)
     }
 
     /// σ with f − (σ/2)‖x‖² convex.
@@ -85,6 +86,13 @@ pub struct Place<'a> {
     pub x: &'a [f64],
     /// Its image.
     pub image: &'a [f64],
+}
+
+impl<'a> Place<'a> {
+    /// A point with its image.
+    pub fn of(x: &'a [f64], image: &'a [f64]) -> Self {
+        Self { x, image }
+    }
 }
 
 /// What a total proves at a point x, together with the gradient g that comes with it.

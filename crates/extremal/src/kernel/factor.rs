@@ -1,21 +1,20 @@
 //! A symmetric matrix M = I + Σ hhᵀ as RᵀR, R upper triangular. A term is added by rotations,
 //! O(d²): M stays symmetric and no smaller than I whatever the rounding.
 
-use crate::kernel::{axpy, dot};
+use serde::{Deserialize, Serialize};
 
-/// R, its rows from the diagonal on, one after the other.
-pub(super) struct Factor {
+use super::{axpy, dot};
+
+/// R: its rows from the diagonal on, one after the other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Factor {
     dim: usize,
     rows: Vec<f64>,
 }
 
 impl Factor {
-    /// How many numbers one has.
-    pub(super) fn len(dim: usize) -> usize {
-        dim * (dim + 1) / 2
-    }
-
-    pub(super) fn identity(dim: usize) -> Self {
+    /// The factor of M = I.
+    pub fn identity(dim: usize) -> Self {
         let mut rows = vec![0.0; Self::len(dim)];
         let mut at = 0;
         for k in 0..dim {
@@ -25,20 +24,17 @@ impl Factor {
         Self { dim, rows }
     }
 
-    /// R, if it can be one.
-    pub(super) fn checked(dim: usize, rows: Vec<f64>) -> Option<Self> {
-        let this = Self { dim, rows };
-        let fits = this.rows.len() == Self::len(dim)
-            && this.rows.iter().all(|v| v.abs() <= 1e100)
-            && this.rows().all(|(_, row)| row[0] >= 1.0);
-        fits.then_some(this)
+    /// How many numbers a factor has.
+    pub fn len(dim: usize) -> usize {
+        dim * (dim + 1) / 2
     }
 
-    pub(super) fn numbers(&self) -> &[f64] {
-        &self.rows
+    /// Whether this is the factor of a matrix of this dimension.
+    pub fn fits(&self, dim: usize) -> bool {
+        self.dim == dim && self.rows.len() == Self::len(dim)
     }
 
-    pub(super) fn copy_from(&mut self, other: &Self) {
+    pub fn copy_from(&mut self, other: &Self) {
         self.rows.copy_from_slice(&other.rows);
     }
 
@@ -51,8 +47,8 @@ impl Factor {
         })
     }
 
-    /// M += hhᵀ; h is used up.
-    pub(super) fn absorb(&mut self, h: &mut [f64]) {
+    /// M += hhᵀ. This overwrites h.
+    pub fn absorb(&mut self, h: &mut [f64]) {
         let mut rest = &mut self.rows[..];
         for k in 0..self.dim {
             let (row, after) = rest.split_at_mut(self.dim - k);
@@ -69,22 +65,22 @@ impl Factor {
         }
     }
 
-    /// out = Rz.
-    pub(super) fn half(&self, z: &[f64], out: &mut [f64]) {
+    /// z ← Rz.
+    pub fn apply(&self, z: &mut [f64]) {
         for (k, row) in self.rows() {
-            out[k] = dot(row, &z[k..]);
+            z[k] = dot(row, &z[k..]);
         }
     }
 
     /// out += Rᵀz.
-    pub(super) fn add_other_half(&self, z: &[f64], out: &mut [f64]) {
+    pub fn add_transposed(&self, z: &[f64], out: &mut [f64]) {
         for (k, row) in self.rows() {
             axpy(z[k], row, &mut out[k..]);
         }
     }
 
     /// h ← M⁻¹h.
-    pub(super) fn solve(&self, h: &mut [f64]) {
+    pub fn solve(&self, h: &mut [f64]) {
         for (k, row) in self.rows() {
             h[k] /= row[0];
             let (done, rest) = h.split_at_mut(k + 1);

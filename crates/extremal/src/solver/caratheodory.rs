@@ -8,16 +8,16 @@ const DEPENDENT: f64 = 1e-10;
 /// A share this small in a mixture is rounding.
 const NOTHING: f64 = 1e-12;
 
-/// The scratch memory of [`reduce`].
+/// The scratch memory of [`Tableau::reduce`].
 #[derive(Debug, Default)]
-pub(super) struct Tableau {
+pub(crate) struct Tableau {
     /// One row per point: its place relative to the first, and 1.
     rows: Vec<f64>,
     basis: Vec<u32>,
 }
 
 impl Tableau {
-    pub(super) fn reserve(&mut self, points: usize, dim: usize) {
+    pub(crate) fn reserve(&mut self, points: usize, dim: usize) {
         self.rows.reserve(points * (dim + 1));
         self.basis.reserve(dim + 1);
     }
@@ -29,7 +29,7 @@ impl Tableau {
     /// Coordinates are eliminated one after the other, each by the point where it is largest;
     /// what is left of the other points is 0 at the end, and the steps say what they are mixed
     /// of. The basis then is kept up as in the simplex method.
-    pub(super) fn reduce<'a>(
+    pub(crate) fn reduce<'a>(
         &mut self,
         dim: usize,
         size: f64,

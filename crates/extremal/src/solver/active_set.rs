@@ -1,0 +1,358 @@
+//! A point that is kept as a mixture of atoms.
+
+use serde::{Deserialize, Serialize};
+
+use super::caratheodory::Tableau;
+use crate::set::{Atom, AtomView, Signs, SparseAtoms, Structure};
+
+/// A weight this small is none.
+const NO_WEIGHT: f64 = 1e-15;
+
+/// x = Σ λ_i v_i with atoms v_i, each of them once, and weights λ_i ≥ 0 that sum up to 1.
+///
+/// ```
+/// use extremal::{set::SetSpec, solver::ActiveSet};
+/// let set = "hypercube:dim=3".parse::<SetSpec>()?.build(None)?;
+/// let active = ActiveSet::start(&set, None)?;
+/// let mut x = [0.0; 3];
+/// active.write(&mut x);
+/// assert_eq!((active.len(), x), (2, [0.5, 0.5, 0.5]));
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct ActiveSet {
+    dim: usize,
+    vertices: Vec<Vertex>,
+    /// λ.
+    weights: Vec<f64>,
+    /// Vertices that were dropped: memory to use again.
+    #[serde(skip)]
+    spare: Vec<Vertex>,
+    #[serde(skip)]
+    entries: [Vec<f64>; 2],
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Vertex {
+    atom: Atom,
+    hash: u64,
+}
+
+impl Clone for ActiveSet {
+    /// With memory for as many atoms.
+    fn clone(&self) -> Self {
+        let mut copy = Self::new(self.dim);
+        copy.clone_from(self);
+        copy.reserve(self.vertices.len() + self.spare.len());
+        copy
+    }
+
+    /// Reuses the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        self.dim = other.dim;
+        self.resize(other.len());
+        for (own, vertex) in self.vertices.iter_mut().zip(&other.vertices) {
+            own.atom.clone_from(&vertex.atom);
+            own.hash = vertex.hash;
+        }
+        self.weights.clone_from(&other.weights);
+    }
+}
+
+impl ActiveSet {
+    /// No atoms yet, in this dimension.
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            dim,
+            ..Self::default()
+        }
+    }
+
+    /// Reserves memory for so many atoms like those that are there.
+    pub(crate) fn reserve(&mut self, atoms: usize) {
+        let (mut values, mut indices) = (0, 0);
+        for vertex in self.vertices.iter().chain(&self.spare) {
+            let (v, i) = vertex.atom.capacity();
+            (values, indices) = (values.max(v), indices.max(i));
+        }
+        for _ in self.vertices.len() + self.spare.len()..atoms {
+            self.spare.push(Vertex::default());
+        }
+        for vertex in self.vertices.iter_mut().chain(&mut self.spare) {
+            vertex.atom.reserve(values, indices);
+        }
+        self.vertices.reserve(atoms);
+        self.weights.reserve(atoms);
+        self.spare.reserve(atoms);
+        self.entries
+            .iter_mut()
+            .for_each(|e| e.resize(self.dim, 0.0));
+    }
+
+    /// Keeps the first so many vertices, or adds vertices yet to be written.
+    fn resize(&mut self, len: usize) {
+        self.spare
+            .extend(self.vertices.drain(len.min(self.vertices.len())..));
+        while self.vertices.len() < len {
+            self.vertices.push(self.spare.pop().unwrap_or_default());
+        }
+    }
+
+    /// A point of a simplex or of an ℓ1 ball, whose entries are the weights; `None` for other sets.
+    pub(super) fn of_entries(x: &[f64], structure: &Structure) -> Option<Self> {
+        let Structure::Sparse(SparseAtoms {
+            count: 1,
+            size,
+            signs,
+        }) = *structure
+        else {
+            return None;
+        };
+        let (mut active, mut atom) = (Self::new(x.len()), Atom::new());
+        let mut rest = 1.0;
+        for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            let weight = v.abs() / size;
+            atom.set_coordinate(i, size.copysign(*v));
+            active.push(&atom, hash(&atom), weight);
+            rest -= weight;
+        }
+        let mut pad = |value: f64, share: f64| {
+            atom.set_coordinate(0, value);
+            active.add(&atom, share * rest);
+        };
+        match signs {
+            _ if rest <= 0.0 => {}
+            Signs::Positive => {}
+            Signs::PositiveOrZero => pad(0.0, 1.0),
+            Signs::Any => {
+                pad(size, 0.5);
+                pad(-size, 0.5);
+            }
+        }
+        active.normalise();
+        Some(active)
+    }
+
+    /// The dimension of x.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// How many atoms x is mixed of.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Atom i.
+    pub fn atom(&self, i: usize) -> &Atom {
+        &self.vertices[i].atom
+    }
+
+    /// λ_i.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights[i]
+    }
+
+    /// Writes x.
+    pub fn write(&self, x: &mut [f64]) {
+        x.fill(0.0);
+        for (vertex, weight) in self.vertices.iter().zip(&self.weights) {
+            vertex.atom.add_to(*weight, x);
+        }
+    }
+
+    /// The atoms with the smallest and the largest ⟨gradient, atom⟩, and these numbers.
+    pub(super) fn extremes(&self, gradient: &[f64]) -> [(usize, f64); 2] {
+        let mut ends = [(0, f64::INFINITY), (0, f64::NEG_INFINITY)];
+        for (i, vertex) in self.vertices.iter().enumerate() {
+            let dot = vertex.atom.dot(gradient);
+            if dot < ends[0].1 {
+                ends[0] = (i, dot);
+            }
+            if dot > ends[1].1 {
+                ends[1] = (i, dot);
+            }
+        }
+        ends
+    }
+
+    /// Whether a saved mixture is one of atoms in this dimension.
+    pub(crate) fn fits(&self, dim: usize) -> bool {
+        let atoms = self.vertices.iter().all(|vertex| vertex.atom.fits(dim));
+        atoms && self.dim == dim && !self.is_empty() && self.vertices.len() == self.len()
+    }
+
+    /// Without atoms.
+    pub(super) fn clear(&mut self) {
+        self.resize(0);
+        self.weights.clear();
+    }
+
+    /// Adds weight to an atom.
+    pub(crate) fn add(&mut self, atom: &Atom, weight: f64) {
+        let hash = hash(atom);
+        match self.position(atom, hash) {
+            Some(i) => self.weights[i] += weight,
+            None => self.push(atom, hash, weight),
+        }
+    }
+
+    /// Adds an atom that is not there yet.
+    fn push(&mut self, atom: &Atom, hash: u64, weight: f64) {
+        let mut vertex = self.spare.pop().unwrap_or_default();
+        vertex.atom.clone_from(atom);
+        vertex.hash = hash;
+        self.vertices.push(vertex);
+        self.weights.push(weight);
+    }
+
+    /// Where an atom with the same entries is, in whatever form.
+    fn position(&mut self, atom: &Atom, hash: u64) -> Option<usize> {
+        let [one, other] = &mut self.entries;
+        one.resize(self.dim, 0.0);
+        other.resize(self.dim, 0.0);
+        self.vertices.iter().position(|vertex| {
+            vertex.hash == hash && {
+                atom.write(one);
+                vertex.atom.write(other);
+                one == other
+            }
+        })
+    }
+
+    /// x ← (1 − s)x + s·atom.
+    pub(super) fn mix(&mut self, atom: &Atom, s: f64) {
+        self.weights.iter_mut().for_each(|w| *w *= 1.0 - s);
+        self.add(atom, s);
+        self.prune();
+    }
+
+    /// Moves weight from one atom to another.
+    pub(super) fn shift(&mut self, from: usize, to: usize, weight: f64) {
+        self.weights[to] += weight;
+        self.weights[from] -= weight;
+        self.prune();
+    }
+
+    /// Takes a share of the weights `taken` from the atoms they belong to, and gives it to `atom`.
+    pub(crate) fn transfer(&mut self, taken: &[f64], share: f64, atom: &Atom) {
+        let mut moved = 0.0;
+        for (w, taken) in self.weights.iter_mut().zip(taken) {
+            let goes = (share * taken).min(*w);
+            moved += goes;
+            *w -= goes;
+        }
+        self.add(atom, moved);
+        self.prune();
+    }
+
+    /// Dissolves atoms that are mixtures of others into these. `size` is the set's diameter.
+    pub(crate) fn reduce(&mut self, size: f64, tableau: &mut Tableau) {
+        let points = self.vertices.iter().map(|v| &v.atom);
+        tableau.reduce(self.dim, size, points, &mut self.weights);
+        self.prune();
+    }
+
+    /// Drops the atoms that have no weight, and makes the weights sum up to 1.
+    fn prune(&mut self) {
+        let mut i = 0;
+        while i < self.len() {
+            if self.weights[i] > NO_WEIGHT {
+                i += 1;
+                continue;
+            }
+            self.weights.swap_remove(i);
+            self.spare.push(self.vertices.swap_remove(i));
+        }
+        self.normalise();
+    }
+
+    pub(super) fn normalise(&mut self) {
+        let sum: f64 = self.weights.iter().sum();
+        if sum != 1.0 && sum > 0.0 {
+            self.weights.iter_mut().for_each(|w| *w /= sum);
+        }
+    }
+}
+
+/// The same for the same entries, in whatever form and order they come.
+fn hash(atom: &Atom) -> u64 {
+    let mut all = 0u64;
+    let mut take = |i: usize, v: f64| {
+        if v != 0.0 {
+            let mut h = v.to_bits() ^ (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            h = (h ^ (h >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+            all = all.wrapping_add(h ^ (h >> 29));
+        }
+    };
+    match atom.view() {
+        AtomView::Zero => {}
+        AtomView::Coordinate { index, value } => take(index, value),
+        AtomView::Sparse { indices, values } => {
+            for (&i, &v) in indices.iter().zip(values) {
+                take(i as usize, v);
+            }
+        }
+        AtomView::Dense(values) => {
+            for (i, &v) in values.iter().enumerate() {
+                take(i, v);
+            }
+        }
+        AtomView::RankOne { scale, left, right } => {
+            for (i, l) in left.iter().enumerate() {
+                for (j, r) in right.iter().enumerate() {
+                    take(i * right.len() + j, scale * l * r);
+                }
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_are_told_apart_however_they_are_written() {
+        let mut coordinate = Atom::new();
+        coordinate.set_coordinate(1, 0.5);
+        // the first entry has the bits of the index 1
+        let mut dense = Atom::new();
+        dense
+            .dense_mut(2)
+            .copy_from_slice(&[f64::from_bits(1), 0.5]);
+        let mut active = ActiveSet::new(2);
+        active.add(&coordinate, 1.0);
+        active.add(&dense, 1.0);
+        assert_eq!(active.len(), 2);
+        // and one entry is one entry
+        let mut sparse = Atom::new();
+        let (indices, values) = sparse.sparse_mut();
+        indices.push(1);
+        values.push(0.5);
+        active.add(&sparse, 1.0);
+        assert_eq!((active.len(), active.weight(0)), (2, 2.0));
+    }
+
+    #[test]
+    fn matrices_of_rank_one_are_kept_as_what_they_are() {
+        let mut active = ActiveSet::new(4);
+        for value in [1.0, 2.0, 1.0] {
+            let mut atom = Atom::new();
+            let (left, right) = atom.rank_one_mut(0.5, 2, 2);
+            left.copy_from_slice(&[value, 0.0]);
+            right.copy_from_slice(&[1.0, 3.0]);
+            active.add(&atom, 1.0);
+        }
+        assert_eq!(active.len(), 2);
+        let mut x = [0.0; 4];
+        active.clone().write(&mut x);
+        assert_eq!(x, [2.0, 6.0, 0.0, 0.0]);
+    }
+}

@@ -1,0 +1,82 @@
+//! The square of a distance, whose minimiser over a set is a projection.
+
+use super::total::{Place, Reading, Total};
+use crate::kernel::{Factor, dot};
+use crate::set::Atom;
+
+/// f(x) = ½‖R(x − y)‖²/u², where R is the identity or a factor of a metric M = RᵀR. The image is
+/// R(x − y)/u.
+pub(crate) struct Distance<'a> {
+    /// y.
+    pub target: &'a [f64],
+    /// R; the identity if left out.
+    pub factor: Option<&'a Factor>,
+    /// u, the unit of length.
+    pub unit: f64,
+}
+
+impl Distance<'_> {
+    /// Turns x, which `image` holds, into its image.
+    fn shift(&self, image: &mut [f64]) {
+        for (z, y) in image.iter_mut().zip(self.target) {
+            *z = (*z - y) / self.unit;
+        }
+        if let Some(factor) = self.factor {
+            factor.apply(image);
+        }
+    }
+}
+
+impl Total for Distance<'_> {
+    fn dim(&self) -> usize {
+        self.target.len()
+    }
+
+    fn images(&self) -> usize {
+        self.target.len()
+    }
+
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+        image.copy_from_slice(x);
+        self.shift(image);
+        self.at_image(mu, x, image, gradient)
+    }
+
+    fn at_image(&self, _mu: f64, _x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+        match self.factor {
+            None => gradient.copy_from_slice(image),
+            Some(factor) => {
+                gradient.fill(0.0);
+                factor.add_transposed(image, gradient);
+            }
+        }
+        gradient.iter_mut().for_each(|g| *g /= self.unit);
+        let value = 0.5 * dot(image, image);
+        Reading {
+            value,
+            truth: value,
+            lift: 0.0,
+            rounding: 4.0 * f64::EPSILON * value,
+        }
+    }
+
+    fn map(&self, atom: &Atom, image: &mut [f64]) {
+        atom.write(image);
+        self.shift(image);
+    }
+
+    fn along(&self, _mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
+        let (mut square, mut slope) = (0.0, 0.0);
+        for (z, d) in from.image.iter().zip(by.image) {
+            let here = z + s * d;
+            square += here * here;
+            slope += here * d;
+        }
+        (0.5 * square, slope)
+    }
+
+    /// Where R is the identity; a metric M ≥ I has this curvature at least.
+    fn smoothness(&self) -> f64 {
+        1.0 / (self.unit * self.unit)
+    }
+}

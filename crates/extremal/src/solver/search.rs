@@ -1,0 +1,409 @@
+//! What all methods share: the memory, the best point and the floor so far, and when to stop.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ActiveSet, Place, Reading, Total, frank_wolfe, projected};
+use crate::set::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Projection, Set};
+use crate::{Error, Result, kernel};
+
+/// How the minimum is searched for. All methods are certified in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// What suits set and losses: one oracle call for linear losses; with a projection
+    /// [`Method::Spectral`], and [`Method::Accelerated`] should that be slow; without one
+    /// [`Method::FrankWolfe`] on strongly convex sets and [`Method::Pairwise`] elsewhere.
+    #[default]
+    Auto,
+    /// One oracle call, for linear losses.
+    Linear,
+    /// Projected gradient with Barzilai-Borwein steps and a non-monotone line search (Birgin,
+    /// Martínez & Raydan, 2000): one pass over the data per step.
+    Spectral,
+    /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009), restarted where
+    /// the momentum points uphill (O'Donoghue & Candès, 2015): one pass over the data per step.
+    Accelerated,
+    /// Frank-Wolfe, each step to the minimum on the way.
+    FrankWolfe,
+    /// Blended pairwise steps (Tsuji, Tanaka & Pokutta, 2022): linear on polytopes, and few atoms.
+    Pairwise,
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Linear => "linear",
+            Self::Spectral => "spectral",
+            Self::Accelerated => "accelerated",
+            Self::FrankWolfe => "frank-wolfe",
+            Self::Pairwise => "pairwise",
+        })
+    }
+}
+
+/// What is minimised, and when to stop.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub total: &'a dyn Total,
+    /// The width of smoothing.
+    pub mu: f64,
+    /// Stop once value − floor is at most this, or at most this times |value|.
+    pub absolute_gap: f64,
+    pub relative_gap: f64,
+    /// Stop once the gap of the smoothed function is at most this …
+    pub gap: f64,
+    /// … and at most this times the first one.
+    pub first_gap: f64,
+    /// Stop after a step that leads to this value or below: methods without projections only.
+    pub value: f64,
+    /// Steps at most, counted from [`Search::restart`].
+    pub steps: u64,
+    /// The total is quadratic, and every step goes to the minimum on its way.
+    pub quadratic: bool,
+    /// Exchanges of weight between atoms after each step of [`Method::Pairwise`] at most, which ask
+    /// no oracle.
+    pub corrections: u32,
+    /// Asked before every step; stop once it says no.
+    pub go_on: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Task<'a> {
+    /// To minimise this total in so many steps at most, as well as rounding allows.
+    pub fn new(total: &'a dyn Total, steps: u64) -> Self {
+        Self {
+            total,
+            mu: 0.0,
+            absolute_gap: 0.0,
+            relative_gap: 0.0,
+            gap: 0.0,
+            first_gap: f64::INFINITY,
+            value: f64::NEG_INFINITY,
+            steps,
+            quadratic: false,
+            corrections: 0,
+            go_on: &|| true,
+        }
+    }
+
+    /// Writes the image of x, and the gradient there.
+    pub fn evaluate(&self, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+        self.total.evaluate(self.mu, x, image, gradient)
+    }
+
+    /// The s in [0, most] that minimises the total over from + s·by, given the derivative at 0.
+    pub fn line_search(&self, slope: f64, most: f64, from: Place<'_>, by: Place<'_>) -> f64 {
+        if !(slope < 0.0) {
+            return 0.0;
+        }
+        let at = |s: f64| self.total.along(self.mu, s, from, by).1;
+        let (mut low, mut low_slope) = (0.0, slope);
+        let (mut high, mut high_slope) = (most, at(most));
+        if high_slope <= 0.0 {
+            return most;
+        }
+        let mut s = 0.0;
+        for k in 0..60 {
+            // Secants from both ends, and the middle every third time: kinks make ends stick.
+            let secant = low - low_slope * ((high - low) / (high_slope - low_slope));
+            s = if k % 3 < 2 && secant > low && secant < high {
+                secant
+            } else {
+                0.5 * (low + high)
+            };
+            let here = at(s);
+            if here.abs() <= 1e-7 * -slope || !(s > low && s < high) {
+                break;
+            }
+            if here < 0.0 {
+                (low, low_slope) = (s, here)
+            } else {
+                (high, high_slope) = (s, here)
+            }
+        }
+        s
+    }
+}
+
+/// Why a method stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The (smoothed) gap is as small as was asked for.
+    Good,
+    /// The steps are used up, or the search was told to stop.
+    Spent,
+    /// Nothing changes any more.
+    Stalled,
+}
+
+/// The vectors of a method, to be used again.
+#[derive(Default)]
+pub(super) struct Memory {
+    pub projection: Option<Box<dyn Projection>>,
+    pub active: ActiveSet,
+    pub points: [Vec<f64>; 6],
+    pub images: [Vec<f64>; 5],
+}
+
+/// A search over one set: its memory, and what was found since [`Search::restart`].
+pub(crate) struct Search {
+    set: Box<str>,
+    geometry: Geometry,
+    oracle: CheckedOracle,
+    memory: Memory,
+    projects: bool,
+    /// The last answer of the oracle, and how far from the minimum it may be.
+    pub atom: Atom,
+    slack: f64,
+    /// The method that runs, or ran last.
+    pub method: Method,
+    pub steps: u64,
+    /// Whether [`Task::go_on`] has said no.
+    pub halted: bool,
+    /// The point with the smallest value.
+    pub best: Vec<f64>,
+    /// The point whose gradient gave the highest floor, and its smoothing.
+    pub lifted: (Vec<f64>, f64),
+    /// The point with the smallest gap, and that gap, of the method that runs.
+    pub nearest: Vec<f64>,
+    pub least_gap: f64,
+    /// Its first gap.
+    first_gap: f64,
+    /// How many steps did not halve the smallest one.
+    idle: u32,
+    /// Value and floor so far, to the accuracy of the search.
+    value: f64,
+    floor: f64,
+}
+
+impl Search {
+    /// A search over this set for totals with images of this length.
+    pub fn new(set: &dyn Set, images: usize) -> Self {
+        let zeros = || vec![0.0; set.dim()];
+        let projection = set.projection();
+        Self {
+            set: set.name().into(),
+            geometry: set.geometry(),
+            oracle: CheckedOracle::of(set),
+            projects: projection.is_some(),
+            memory: Memory {
+                projection,
+                active: ActiveSet::new(set.dim()),
+                points: std::array::from_fn(|_| zeros()),
+                images: std::array::from_fn(|_| vec![0.0; images]),
+            },
+            atom: Atom::new(),
+            slack: 0.0,
+            method: Method::Auto,
+            steps: 0,
+            halted: false,
+            best: zeros(),
+            lifted: (zeros(), 0.0),
+            nearest: zeros(),
+            least_gap: f64::INFINITY,
+            first_gap: f64::INFINITY,
+            idle: 0,
+            value: f64::INFINITY,
+            floor: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Makes the oracle and the projection allocate their memory now, not in a later round. An
+    /// error here is one that will come again when it matters.
+    pub fn warm_up(&mut self) {
+        let dim = self.best.len();
+        let _ = self.oracle.minimise(&vec![1.0; dim], &mut self.atom);
+        if let Some(projection) = &mut self.memory.projection {
+            let far = 2.0 * self.geometry.norm_bound;
+            let _ = projection.project(&mut vec![far; dim]);
+        } else {
+            // an answer of the oracle, and a point with every entry
+            let active = &mut self.memory.active;
+            active.add(&self.atom, 0.5);
+            self.atom.dense_mut(dim);
+            active.add(&self.atom, 0.5);
+            active.reserve(dim.saturating_add(2).min(64));
+            active.clear();
+        }
+    }
+
+    /// Forgets what was found. `x` is where the next search begins.
+    pub fn restart(&mut self, x: &[f64]) {
+        (self.steps, self.halted) = (0, false);
+        (self.value, self.floor) = (f64::INFINITY, f64::NEG_INFINITY);
+        self.best.copy_from_slice(x);
+        self.lifted.0.copy_from_slice(x);
+        self.lifted.1 = 0.0;
+    }
+
+    /// The mixture that [`Method::Pairwise`] ended with.
+    pub fn into_active_set(self) -> ActiveSet {
+        self.memory.active
+    }
+
+    /// How often the oracle was asked.
+    pub fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
+    /// Asks the oracle; its answer is kept in `atom`.
+    pub fn minimise(&mut self, direction: &[f64]) -> Result<Minimum> {
+        let found = self.oracle.minimise(direction, &mut self.atom)?;
+        self.slack = found.slack();
+        Ok(found)
+    }
+
+    /// A method, or the ones that `Auto` stands for, from x on, which is where it ends.
+    pub fn descend(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<Stop> {
+        if method != Method::Auto || !self.projects {
+            let curved = self.geometry.strong_convexity.is_some();
+            return match method {
+                Method::Auto if curved => self.run(Method::FrankWolfe, task, x),
+                Method::Auto => self.run(Method::Pairwise, task, x),
+                given => self.run(given, task, x),
+            };
+        }
+        // Long enough for well-conditioned sums; others gain from momentum.
+        const TRIAL: u64 = 300;
+        let trial = Task {
+            steps: task.steps.min(self.steps + TRIAL),
+            ..*task
+        };
+        let stop = self.run(Method::Spectral, &trial, x)?;
+        if stop == Stop::Good || self.halted {
+            return Ok(stop);
+        }
+        self.run(Method::Accelerated, task, x)
+    }
+
+    fn run(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<Stop> {
+        self.method = method;
+        (self.least_gap, self.idle) = (f64::INFINITY, 0);
+        let mut memory = std::mem::take(&mut self.memory);
+        let stop = match (method, memory.projection.as_mut()) {
+            (Method::Spectral | Method::Accelerated, None) => Err(Error::Unsupported(format!(
+                "hindsight: the method {method} needs a projection, which the set {} does not have",
+                self.set
+            ))),
+            (Method::Spectral, _) => projected::spectral(self, task, &mut memory, x),
+            (Method::Accelerated, _) => projected::accelerated(self, task, &mut memory, x),
+            (Method::FrankWolfe, _) => frank_wolfe::plain(self, task, &mut memory, x),
+            _ => frank_wolfe::pairwise(self, task, &mut memory, x),
+        };
+        self.memory = memory;
+        stop
+    }
+
+    /// A feasible point and its total.
+    pub fn offer(&mut self, x: &[f64], truth: f64) {
+        if truth < self.value {
+            self.value = truth;
+            self.best.copy_from_slice(x);
+        }
+    }
+
+    /// Asks the oracle what the gradient at x proves, whether x is feasible or not; its answer is
+    /// kept in `atom`. Returns the gap of the smoothed function.
+    pub fn bound(
+        &mut self,
+        task: &Task<'_>,
+        x: &[f64],
+        gradient: &[f64],
+        reading: Reading,
+    ) -> Result<f64> {
+        // the function itself may be ∞ here, where a loss is not defined
+        if !reading.value.is_finite() {
+            return Err(Error::Numerical {
+                round: self.steps,
+                what: "the total loss overflowed".into(),
+            });
+        }
+        let found = self.minimise(gradient)?;
+        let slope = kernel::dot(gradient, x);
+        let gap = slope - found.value;
+        let rounding = reading.rounding + 4.0 * f64::EPSILON * (slope.abs() + found.value.abs());
+        let mut floor = reading.value - gap - self.slack + reading.lift - rounding;
+        let sigma = task.total.strong_convexity();
+        if sigma > 0.0 {
+            // The curvature alone keeps f from falling lower than this.
+            let steep = kernel::norm(gradient);
+            floor = floor.max(reading.value - 0.5 * steep * (steep / sigma) - rounding);
+        }
+        if floor > self.floor {
+            self.floor = floor;
+            self.lifted.0.copy_from_slice(x);
+            self.lifted.1 = task.mu;
+        }
+        Ok(gap)
+    }
+
+    /// Both, for a feasible point.
+    pub fn certify(
+        &mut self,
+        task: &Task<'_>,
+        x: &[f64],
+        gradient: &[f64],
+        reading: Reading,
+    ) -> Result<f64> {
+        self.offer(x, reading.truth + reading.rounding);
+        let gap = self.bound(task, x, gradient, reading)?;
+        self.oracle.check_gap(gap + self.slack, gradient)?;
+        Ok(gap)
+    }
+
+    /// The gap of the smoothed function at which the method that runs ends.
+    pub fn target(&self, task: &Task<'_>) -> f64 {
+        task.gap.min(task.first_gap * self.first_gap)
+    }
+
+    /// Whether value and floor are as close as was asked for.
+    pub fn is_done(&self, task: &Task<'_>) -> bool {
+        let allowed = task.absolute_gap.max(task.relative_gap * self.value.abs());
+        self.value - self.floor <= allowed
+    }
+
+    /// The gap that rounding makes by itself: the gradient is as uncertain as the curvature makes
+    /// it when x is off by its last digit. No part of x counts as smaller than the last digit of
+    /// the set's size.
+    fn grain(&self, task: &Task<'_>) -> f64 {
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = self.geometry;
+        let length = kernel::norm(&self.best).max(f64::EPSILON * norm_bound);
+        let curvature = task.total.smoothness_bound(task.mu);
+        let grain = f64::EPSILON * length * (curvature * diameter);
+        if grain.is_finite() { grain } else { 0.0 }
+    }
+
+    /// Whether a method should stop at x, which has this gap; otherwise it makes a step.
+    pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<Stop> {
+        let gap = gap + self.slack;
+        if self.least_gap == f64::INFINITY {
+            self.first_gap = gap;
+        }
+        let halved = gap <= 0.5 * self.least_gap;
+        if gap < self.least_gap {
+            self.least_gap = gap;
+            self.nearest.copy_from_slice(x);
+        }
+        if self.is_done(task) || gap <= self.target(task) {
+            return Some(Stop::Good);
+        }
+        if gap <= self.grain(task) {
+            // The grain is a worst case: a gap that halves within a few steps is no rounding.
+            const TRIES: u32 = 3;
+            self.idle = if halved { 0 } else { self.idle + 1 };
+            if self.idle > TRIES {
+                return Some(Stop::Good);
+            }
+        }
+        self.halted = self.halted || !(task.go_on)();
+        if self.halted || self.steps >= task.steps {
+            return Some(Stop::Spent);
+        }
+        self.steps += 1;
+        None
+    }
+}

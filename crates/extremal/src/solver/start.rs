@@ -1,0 +1,88 @@
+//! A given point, or the centre of a set, as a mixture of atoms.
+
+use super::{ActiveSet, Distance, Method, Search, Task};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, check_point};
+use crate::{Error, Result, kernel};
+
+impl ActiveSet {
+    /// The set's centre, or `start`, as a mixture of vertices; where no start is given and the
+    /// centre can't be mixed with little effort, another point.
+    pub fn start(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
+        let (dim, diameter) = (set.dim(), set.geometry().diameter);
+        let mut aim = vec![0.0; dim];
+        set.centre(&mut aim);
+        let mut oracle = CheckedOracle::of(&**set);
+        if let Some(start) = start {
+            // a vertex is its own mixture, and mostly the furthest from the centre on its side
+            check_point(dim, start)?;
+            let apart = |(a, s): (&f64, &f64)| a - s;
+            let away: Vec<f64> = aim.iter().zip(start).map(apart).collect();
+            let active = mean_of(&mut oracle, dim, [away])?;
+            if active.distance(start) == 0.0 {
+                return Ok(active);
+            }
+            aim.copy_from_slice(start);
+        }
+        if let Some(active) = Self::of_entries(&aim, &set.structure()) {
+            return Ok(active);
+        }
+        let active = mean_of(&mut oracle, dim, [vec![1.0; dim], vec![-1.0; dim]])?;
+        if active.distance(&aim) <= 1e-15 * diameter {
+            return Ok(active);
+        }
+        // sets that look alike in all coordinates: one vertex for each turn of the coordinates
+        if (2..=1000).contains(&dim) {
+            let turned = |i| (0..dim).map(|j| ((j + dim - i) % dim) as f64).collect();
+            let active = mean_of(&mut oracle, dim, (0..dim).map(turned))?;
+            if active.distance(&aim) <= 1e-15 * diameter {
+                return Ok(active);
+            }
+        }
+        let distance = Distance {
+            target: &aim,
+            factor: None,
+            unit: diameter,
+        };
+        let steps = (400_000_000 / (dim * dim)).clamp(1000, 50_000) as u64;
+        let task = Task {
+            value: 1e-32,
+            ..Task::new(&distance, steps)
+        };
+        let mut search = Search::new(&**set, dim);
+        let mut x = vec![0.0; dim];
+        mean_of(&mut oracle, dim, [vec![1.0; dim]])?.write(&mut x);
+        search.restart(&x);
+        search.descend(Method::Pairwise, &task, &mut x)?;
+        let active = search.into_active_set();
+        let apart = active.distance(&aim);
+        if start.is_some() && apart > 1e-9 * diameter {
+            return Err(Error::Unsupported(format!(
+                "the start could not be mixed from vertices of set {}: {apart:e} is left; a vertex always can, and so can the centre",
+                set.name()
+            )));
+        }
+        Ok(active)
+    }
+
+    fn distance(&self, aim: &[f64]) -> f64 {
+        let mut x = vec![0.0; aim.len()];
+        self.write(&mut x);
+        kernel::axpy(-1.0, aim, &mut x);
+        kernel::norm(&x)
+    }
+}
+
+/// The mean of the atoms for these directions.
+fn mean_of(
+    oracle: &mut CheckedOracle,
+    dim: usize,
+    directions: impl IntoIterator<Item = Vec<f64>>,
+) -> Result<ActiveSet> {
+    let (mut active, mut atom) = (ActiveSet::new(dim), Atom::new());
+    for direction in directions {
+        oracle.minimise(&direction, &mut atom)?;
+        active.add(&atom, 1.0);
+    }
+    active.normalise();
+    Ok(active)
+}

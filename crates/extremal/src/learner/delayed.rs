@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ofw_ls::OfwLs;
 use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
-use super::{Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, Seen, Storage};
+use super::{Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, Seen, Storage, Uses};
 use crate::pair::{Gradient, HeldRow, Point};
 use crate::parameter::fields;
 use crate::set::SharedSet;
@@ -101,13 +101,21 @@ impl Described for Delayed {
     };
 }
 
+impl Delayed {
+    fn base(&self) -> LearnerSpec {
+        match &self.base {
+            Some(base) => (**base).clone(),
+            None => LearnerSpec::OfwLs(OfwLs(Known::default())),
+        }
+    }
+}
+
 impl MakeLearner for Delayed {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let usual = LearnerSpec::OfwLs(OfwLs(Known::default()));
-        let base = self.base.as_deref().unwrap_or(&usual);
+        let base = self.base();
         let body = Queue {
             base: base.build_stored(set, storage)?,
-            lambda: lambda_of(base),
+            lambda: lambda_of(&base),
             set: set.clone(),
             delay: self.delay,
             random: self.random.then(|| ChaCha8Rng::seed_from_u64(self.seed)),
@@ -115,6 +123,10 @@ impl MakeLearner for Delayed {
             slots: Vec::new(),
         };
         Ok(Box::new(Acting::new(settings(self, storage), body)))
+    }
+
+    fn uses(&self) -> Uses {
+        self.base().uses()
     }
 }
 

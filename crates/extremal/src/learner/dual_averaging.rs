@@ -24,6 +24,7 @@
 //! ```
 
 use super::projected::{Descent, projected};
+use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::Result;
 use crate::parameter::fields;
@@ -65,16 +66,8 @@ impl Described for DualAveraging {
 
 impl MakeLearner for DualAveraging {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let falls = match (self.gradient_bound, self.horizon) {
-            (Some(bound), Some(t)) => Falls::Not {
-                bound,
-                horizon: t as f64,
-            },
-            (Some(bound), None) => Falls::WithRounds { bound },
-            (None, _) => Falls::WithGradients,
-        };
         let averaging = Averaging {
-            falls,
+            schedule: Schedule::of(None, self.horizon, self.gradient_bound),
             diameter: set.geometry().diameter,
             scale: self.eta_scale,
         };
@@ -86,19 +79,8 @@ impl MakeLearner for DualAveraging {
     }
 }
 
-/// How η falls.
-#[derive(Clone, Copy)]
-enum Falls {
-    /// D/(G√T).
-    Not { bound: f64, horizon: f64 },
-    /// D/(G√t).
-    WithRounds { bound: f64 },
-    /// D/√(Σ‖g‖²).
-    WithGradients,
-}
-
 struct Averaging {
-    falls: Falls,
+    schedule: Schedule,
     diameter: f64,
     scale: f64,
 }
@@ -111,23 +93,17 @@ impl Descent for Averaging {
 
     fn eta(&self, squares: f64, round: u64, norm: f64) -> (f64, f64) {
         let squares = squares + norm * norm;
-        let eta = self.diameter
-            / match self.falls {
-                Falls::Not { bound, horizon } => bound * horizon.sqrt(),
-                Falls::WithRounds { bound } => bound * (round as f64).sqrt(),
-                Falls::WithGradients => squares.sqrt(),
-            };
-        // no gradient so far
-        let eta = if eta.is_finite() { eta } else { 0.0 };
-        (squares, self.scale * eta)
+        let factor = self.scale * self.diameter;
+        let eta = self.schedule.eta(factor, round as f64, squares.sqrt());
+        (squares, eta)
     }
 
     fn guarantee(&self, squares: &f64, _: &Seen) -> Option<Guarantee> {
         let diameter = self.diameter;
-        (self.scale == 1.0).then(|| match self.falls {
-            Falls::Not { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
-            Falls::WithRounds { bound } => theory::dual_averaging_anytime(bound, diameter),
-            Falls::WithGradients => theory::dual_averaging_adaptive(diameter, squares.sqrt()),
+        (self.scale == 1.0).then(|| match self.schedule {
+            Schedule::Fixed { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
+            Schedule::Rounds { bound } => theory::dual_averaging_anytime(bound, diameter),
+            _ => theory::dual_averaging_adaptive(diameter, squares.sqrt()),
         })
     }
 }

@@ -20,6 +20,7 @@
 //! ```
 
 use super::projected::{Descent, projected};
+use super::schedule::Schedule as Steps;
 use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::{choices, fields};
 use crate::set::SharedSet;
@@ -111,17 +112,21 @@ impl Ogd {
             let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
             return Err(Error::parameter(NAME, "offset", self.offset, allowed));
         }
+        let (steps, factor) = match schedule {
+            Schedule::Convex => {
+                let bound = keys::bound(NAME, self.gradient_bound)?;
+                (Steps::Rounds { bound }, diameter)
+            }
+            Schedule::StronglyConvex => {
+                let lambda = self.lambda.ok_or(lambda_missing)?;
+                (Steps::Strong { lambda }, 1.0)
+            }
+            Schedule::Adagrad => (Steps::Gradients, diameter / std::f64::consts::SQRT_2),
+        };
         Ok(GradientDescent {
-            schedule,
+            steps,
+            factor: self.eta_scale * factor,
             offset: self.offset,
-            lambda: match schedule {
-                Schedule::StronglyConvex => self.lambda.ok_or(lambda_missing)?,
-                _ => 0.0,
-            },
-            gradient: match schedule {
-                Schedule::Convex => keys::bound(NAME, self.gradient_bound)?,
-                _ => 0.0,
-            },
             diameter,
             scale: self.eta_scale,
         })
@@ -129,10 +134,10 @@ impl Ogd {
 }
 
 struct GradientDescent {
-    schedule: Schedule,
+    steps: Steps,
+    /// Of the step size, the scale included.
+    factor: f64,
     offset: f64,
-    lambda: f64,
-    gradient: f64,
     diameter: f64,
     scale: f64,
 }
@@ -144,24 +149,15 @@ impl Descent for GradientDescent {
     const FOLLOWS_SUM: bool = false;
 
     fn eta(&self, squares: f64, round: u64, norm: f64) -> (f64, f64) {
-        let (t, squares) = (round as f64, squares + norm * norm);
-        let eta = match self.schedule {
-            Schedule::Convex => self.diameter / (self.gradient * t.sqrt()),
-            Schedule::StronglyConvex => 1.0 / (self.lambda * (t + self.offset)),
-            Schedule::Adagrad => self.diameter / (2.0 * squares).sqrt(),
-        };
-        // no gradient so far
-        let eta = if eta.is_finite() { eta } else { 0.0 };
-        (squares, self.scale * eta)
+        let (t, squares) = (round as f64 + self.offset, squares + norm * norm);
+        (squares, self.steps.eta(self.factor, t, squares.sqrt()))
     }
 
     fn guarantee(&self, squares: &f64, seen: &Seen) -> Option<Guarantee> {
-        (self.scale == 1.0 && self.offset == 0.0).then_some(match self.schedule {
-            Schedule::Convex => theory::ogd_convex(self.gradient, self.diameter),
-            Schedule::StronglyConvex => {
-                theory::ogd_strongly_convex(seen.largest_gradient, self.lambda)
-            }
-            Schedule::Adagrad => theory::ogd_adagrad(self.diameter, squares.sqrt()),
+        (self.scale == 1.0 && self.offset == 0.0).then_some(match self.steps {
+            Steps::Strong { lambda } => theory::ogd_strongly_convex(seen.largest_gradient, lambda),
+            Steps::Rounds { bound } => theory::ogd_convex(bound, self.diameter),
+            _ => theory::ogd_adagrad(self.diameter, squares.sqrt()),
         })
     }
 }

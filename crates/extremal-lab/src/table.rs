@@ -88,10 +88,9 @@ fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [Str
 
 /// The set in a column: its name, and what matters of its keys.
 fn set_label(problem: &ProblemConfig) -> String {
-    let text = problem.set.to_string();
-    let (name, keys) = text.split_once(':').unwrap_or((&text, ""));
-    match keys.split(',').find(|k| k.starts_with("p=")) {
-        Some(p) => format!("{name} {p}"),
+    let name = problem.set.entry().name;
+    match problem.set.value("p") {
+        Some(p) => format!("{name} p={p}"),
         None => name.into(),
     }
 }

@@ -72,7 +72,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A learner needs something that the set does not have.
-    #[error("{learner} can't play set {set}: it needs {needs}. These learners can: {}", instead.join(", "))]
+    #[error("{learner} can't play set {set}: it needs {needs}{}", others(instead))]
     CannotPlay {
         /// The learner.
         learner: &'static str,
@@ -80,7 +80,7 @@ pub enum Error {
         set: String,
         /// What the learner needs.
         needs: &'static str,
-        /// Learners that play the set.
+        /// Learners that play the set, in the same storage.
         instead: Vec<&'static str>,
     },
     /// Two pieces do not go together.
@@ -134,6 +134,14 @@ pub enum Error {
         /// What broke.
         what: String,
     },
+}
+
+/// The sentence about learners that can play.
+fn others(instead: &[&str]) -> String {
+    match instead {
+        [] => String::new(),
+        some => format!(". These learners can: {}", some.join(", ")),
+    }
 }
 
 impl Error {

@@ -484,14 +484,13 @@ fn spare(dim: usize) -> extremal::Result<()> {
 
 fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<Proven> {
     let guarantee = track.learner.guarantee()?;
-    let report = guarantee.report(&Watched {
-        seen: *track.learner.seen(),
-        diameter: track.set.geometry().diameter,
-        // examples are fixed beforehand, and nobody knows how long the longest will be
-        losses: objective.facts(f64::INFINITY, true),
-        violation: Some(counters.violation),
-        above_least: objective.above_least(counters.whole_loss),
-    });
+    // examples are fixed beforehand, and nobody knows how long the longest will be
+    let losses = objective.facts(f64::INFINITY, true);
+    let mut run = Watched::new(*track.learner.seen(), losses);
+    run.diameter = track.set.geometry().diameter;
+    run.violation = Some(counters.violation);
+    run.above_least = objective.above_least(counters.whole_loss);
+    let report = guarantee.report(&run);
     let broken: Vec<String> = report.failed().map(|check| check.detail.clone()).collect();
     Some(if !broken.is_empty() {
         Proven::Broken(broken.join("; "))

@@ -270,6 +270,7 @@ pub trait Learner: Send + Sync {
 
 /// What happened in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Record {
     /// t, from 1.
     pub round: u64,
@@ -286,6 +287,21 @@ pub struct Record {
     pub gradient_dot: f64,
     /// ‖x_t‖².
     pub norm_squared: f64,
+}
+
+impl Record {
+    /// The record of round t, played with x_t and g_t, without a step, a surrogate or oracle calls.
+    pub fn new(round: u64, gradient_norm: f64, gradient_dot: f64, norm_squared: f64) -> Self {
+        Self {
+            round,
+            sigma: 0.0,
+            gap: f64::NAN,
+            oracle_calls: 0,
+            gradient_norm,
+            gradient_dot,
+            norm_squared,
+        }
+    }
 }
 
 impl Seen {
@@ -336,24 +352,34 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// Why a learner on a set can't be stored otherwise than densely.
-fn not_stored(name: &str, set: &SharedSet, storage: Storage) -> Error {
-    let (how, why) = match (storage, set.structure()) {
-        (Storage::Lazy, Structure::Euclidean { .. }) => ("lazily", "this learner has no lazy form"),
-        (Storage::Lazy, _) => (
-            "lazily",
-            "only on ℓ2 balls is the atom a multiple of the direction",
+/// The learner can't play the set in this storage. If the set allows the storage, with learners
+/// that can.
+fn not_stored(learner: &'static str, set: &SharedSet, storage: Storage) -> Error {
+    let (needs, mut instead) = match (storage, set.structure()) {
+        (Storage::Lazy, Structure::Euclidean { .. }) => (
+            "dense storage, as it has no lazy form",
+            vec!["gauge-ftrl", "coin-ftrl", "ofw-ls", "ogd"],
         ),
-        (_, Structure::Sparse(_)) => ("sparsely", "this learner has no sparse form"),
+        (Storage::Lazy, _) => (
+            "dense storage: only on ℓ2 balls, where the atom is a multiple of the direction, is a decision stored lazily",
+            Vec::new(),
+        ),
+        (_, Structure::Sparse(_)) => (
+            "dense storage, as it has no sparse form",
+            vec!["ofw-ls", "ofw-weibel", "ofw-free"],
+        ),
         _ => (
-            "sparsely",
-            "that is for sets whose atoms have few entries (l1, simplex, k-sparse)",
+            "dense storage: only on sets whose atoms have few entries (l1, simplex, k-sparse) is a decision stored sparsely",
+            Vec::new(),
         ),
     };
-    Error::Unsupported(format!(
-        "{name} on set {} can't be stored {how}: {why}",
-        set.name()
-    ))
+    instead.retain(|other| *other != learner);
+    Error::CannotPlay {
+        learner,
+        set: set.name().into(),
+        needs,
+        instead,
+    }
 }
 
 fn at_round(error: Error, round: u64) -> Error {

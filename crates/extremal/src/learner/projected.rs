@@ -166,9 +166,12 @@ impl Lazy {
             held: HeldRow::default(),
         };
         if start.is_some() && follows_sum {
-            return Err(Error::Unsupported(format!(
-                "{name} with a start of its own can't be stored lazily: its decisions are no multiples of the gradients' sum"
-            )));
+            return Err(Error::CannotPlay {
+                learner: name,
+                set: set.name().into(),
+                needs: "dense storage if it has a start of its own: its decisions are then no multiples of the gradients' sum",
+                instead: vec!["ogd", "ofw-ls"],
+            });
         }
         if let Some(start) = start {
             let first = first_decision(set, Some(start))?;

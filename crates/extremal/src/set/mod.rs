@@ -364,6 +364,18 @@ pub struct Geometry {
     pub strong_convexity: Option<f64>,
 }
 
+impl Default for Geometry {
+    /// Nothing is known: D and R are ∞.
+    fn default() -> Self {
+        Self {
+            diameter: f64::INFINITY,
+            norm_bound: f64::INFINITY,
+            inner_radius: None,
+            strong_convexity: None,
+        }
+    }
+}
+
 /// What a saved state says of the set it belongs to. A user's own set is known by its name,
 /// dimension, constants and fingerprint, and must be supplied again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

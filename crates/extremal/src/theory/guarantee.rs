@@ -46,7 +46,7 @@ pub enum Assumption {
 /// let mine = Guarantee::new("my theorem, 3G√T", 0.5, |t| 3.0 * 2.0 * t.sqrt())
 ///     .assuming([Assumption::Gradient(2.0)]);
 /// assert_eq!((mine.theorem(), mine.bound(100.0)), ("my theorem, 3G√T", 60.0));
-/// let run = Seen { rounds: 100, largest_gradient: 2.5, oracle_calls: 0 };
+/// let run = Seen::new(100, 2.5);
 /// assert!(!mine.check(&run, &LossFacts::default())[0].holds);
 /// ```
 #[derive(Clone)]
@@ -114,14 +114,9 @@ impl Guarantee {
     }
 
     /// Checks each assumption against a run.
+    #[must_use]
     pub fn check(&self, seen: &Seen, losses: &LossFacts) -> Vec<Check> {
-        let run = Watched {
-            seen: *seen,
-            losses: *losses,
-            violation: None,
-            diameter: f64::INFINITY,
-            above_least: f64::INFINITY,
-        };
+        let run = Watched::new(*seen, *losses);
         self.assumptions.iter().map(|a| run.check(*a)).collect()
     }
 
@@ -130,13 +125,8 @@ impl Guarantee {
     /// ```
     /// use extremal::theory::{self, LossFacts, Seen, Watched};
     /// let theorem = theory::ogd_convex(1.0, 2.0);
-    /// let mut run = Watched {
-    ///     seen: Seen { rounds: 100, largest_gradient: 1.0, oracle_calls: 0 },
-    ///     losses: LossFacts::default(),
-    ///     violation: Some(0.0),
-    ///     diameter: 2.0,
-    ///     above_least: 80.0,
-    /// };
+    /// let mut run = Watched::new(Seen::new(100, 1.0), LossFacts::default());
+    /// (run.diameter, run.above_least) = (2.0, 80.0);
     /// let report = theorem.report(&run);
     /// assert_eq!((report.bound, report.vacuous, report.failed().count()), (30.0, false, 0));
     /// run.seen.largest_gradient = 1.5;

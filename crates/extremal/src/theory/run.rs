@@ -6,6 +6,7 @@ use super::Assumption;
 
 /// What a learner has seen, to check the assumptions of a theorem against.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Seen {
     /// T so far.
     pub rounds: u64,
@@ -13,6 +14,17 @@ pub struct Seen {
     pub largest_gradient: f64,
     /// Oracle calls made to play.
     pub oracle_calls: u64,
+}
+
+impl Seen {
+    /// So many rounds with gradients up to this norm.
+    pub fn new(rounds: u64, largest_gradient: f64) -> Self {
+        Self {
+            rounds,
+            largest_gradient,
+            ..Self::default()
+        }
+    }
 }
 
 /// What is known of the losses of a run. By default only that they are convex.
@@ -48,6 +60,7 @@ impl LossFacts {
 
 /// A run as it was observed, to check a theorem against.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Watched {
     /// What the learner saw.
     pub seen: Seen,
@@ -64,6 +77,7 @@ pub struct Watched {
 
 /// Whether a run satisfied an assumption.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Check {
     /// The assumption.
     pub assumption: Assumption,
@@ -75,6 +89,8 @@ pub struct Check {
 
 /// What a theorem says about a run.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
+#[non_exhaustive]
 pub struct Report {
     /// The bound for the rounds played.
     pub bound: f64,
@@ -94,6 +110,17 @@ impl Report {
 impl Watched {
     /// The largest violation of a set's constraints that counts as none.
     pub(super) const FEASIBLE: f64 = 1e-9;
+
+    /// A run on a set of unknown diameter, with losses of which no least value is known.
+    pub fn new(seen: Seen, losses: LossFacts) -> Self {
+        Self {
+            seen,
+            losses,
+            violation: None,
+            diameter: f64::INFINITY,
+            above_least: f64::INFINITY,
+        }
+    }
 
     /// The bound that holds for this run whatever the learner does.
     pub fn trivial_regret(&self) -> f64 {

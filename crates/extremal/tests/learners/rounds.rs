@@ -72,15 +72,7 @@ impl Learner for Drawing {
         gradient.check(1)?;
         self.drawn = false;
         self.seen.rounds += 1;
-        Ok(Record {
-            round: self.seen.rounds,
-            sigma: 0.0,
-            gap: f64::NAN,
-            oracle_calls: 0,
-            gradient_norm: 0.0,
-            gradient_dot: 0.0,
-            norm_squared: 0.0,
-        })
+        Ok(Record::new(self.seen.rounds, 0.0, 0.0, 0.0))
     }
     fn decision(&self) -> &dyn Point {
         &self.point

@@ -28,16 +28,10 @@ fn a_bound_above_gdt_is_vacuous() {
 #[test]
 fn a_bound_is_vacuous_above_the_gradients_met_and_above_the_total_loss() {
     let theorem = theory::ogd_convex(10.0, 2.0);
-    let run = |largest_gradient: f64, above_least: f64| Watched {
-        seen: Seen {
-            rounds: 100,
-            largest_gradient,
-            oracle_calls: 0,
-        },
-        losses: LossFacts::default(),
-        violation: None,
-        diameter: 2.0,
-        above_least,
+    let run = |largest_gradient: f64, above_least: f64| {
+        let mut run = Watched::new(Seen::new(100, largest_gradient), LossFacts::default());
+        (run.diameter, run.above_least) = (2.0, above_least);
+        run
     };
     // 1.5·G·D·√T = 300 against G·D·T = 2000 for the G of the theorem, 200 for gradients of 1
     for (gradient, total, vacuous) in [
@@ -54,10 +48,8 @@ fn a_bound_is_vacuous_above_the_gradients_met_and_above_the_total_loss() {
         assert_eq!(report.vacuous, vacuous, "G = {gradient}, loss {total}");
     }
     // a set without a diameter leaves the total loss
-    let boundless = Watched {
-        diameter: f64::INFINITY,
-        ..run(0.0, 301.0)
-    };
+    let mut boundless = run(0.0, 301.0);
+    boundless.diameter = f64::INFINITY;
     assert!(!theorem.report(&boundless).vacuous);
 }
 
@@ -127,26 +119,14 @@ fn broken(text: &str, set: &str, norm: f64, rounds: u64, lambda: f64) -> Vec<Ass
 #[test]
 fn a_report_says_what_failed_and_what_says_nothing() {
     let theorem = theory::ofw_ls(1.0, 2.0, 1.0, 20.0);
-    let run = Watched {
-        seen: Seen {
-            rounds: 20,
-            largest_gradient: 1.0,
-            oracle_calls: 20,
-        },
-        losses: LossFacts::default(),
-        violation: Some(1e-10),
-        diameter: 2.0,
-        above_least: f64::INFINITY,
-    };
+    let mut run = Watched::new(Seen::new(20, 1.0), LossFacts::default());
+    (run.diameter, run.violation) = (2.0, Some(1e-10));
     let report = theorem.report(&run);
     assert_eq!(report.failed().count(), 0);
     assert_eq!(report.checks.len(), 3);
     assert!(report.vacuous && report.bound == theorem.bound(20.0));
-    let infeasible = Watched {
-        violation: Some(1e-8),
-        ..run
-    };
-    let report = theorem.report(&infeasible);
+    run.violation = Some(1e-8);
+    let report = theorem.report(&run);
     let failed: Vec<_> = report.failed().map(|c| c.assumption).collect();
     assert_eq!(failed, [Assumption::Feasible(1e-9)]);
     assert!(report.failed().all(|c| c.detail.contains("1e-8")));

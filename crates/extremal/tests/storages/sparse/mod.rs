@@ -5,6 +5,7 @@ mod growth;
 mod pairs;
 
 use crate::games::{DIM, Entries, NONZEROS, Random, soak};
+use extremal::Error;
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::pair::{Gradient, Point};
 use extremal::set::{SetSpec, SharedSet};
@@ -187,17 +188,29 @@ fn where_dense_storage_has_a_certificate_this_one_has_one_that_holds_as_well() {
 
 #[test]
 fn what_has_no_sparse_form_is_refused_in_words() {
-    for (spec, text) in [
-        ("ofw-ls", "l2"),
-        ("ofw-ls", "capped-simplex"),
-        ("ofw-ls", "translate:by=1,set=(l1)"),
-        ("ogd", "l1"),
-        ("hedge:bases=[(ofw-ls),(ofw-free)]", "l1"),
-        ("dual-averaging", "simplex"),
+    for (name, text, storage) in [
+        ("ofw-ls", "l2", Storage::Sparse),
+        ("ofw-ls", "capped-simplex", Storage::Sparse),
+        ("ofw-ls", "translate:by=1,set=(l1)", Storage::Sparse),
+        ("ogd", "l1", Storage::Sparse),
+        ("hedge:bases=[(ofw-ls),(ofw-free)]", "l1", Storage::Sparse),
+        ("dual-averaging", "simplex", Storage::Sparse),
+        ("ofw-ls", "box", Storage::Lazy),
+        ("ofw-free", "l2", Storage::Lazy),
+        ("ftl", "l2", Storage::Lazy),
     ] {
-        let spec: LearnerSpec = spec.parse().unwrap();
-        let refused = spec.build_stored(&set(text, 4), Storage::Sparse);
-        let error = refused.err().unwrap().to_string();
-        assert!(error.contains("can't be stored sparsely"), "{error}");
+        let spec: LearnerSpec = name.parse().unwrap();
+        let refused = spec.build_stored(&set(text, 4), storage);
+        let Err(Error::CannotPlay { needs, instead, .. }) = refused else {
+            panic!("{text} is not refused");
+        };
+        assert!(needs.starts_with("dense storage"), "{needs}");
+        // no learner is named where the set is what stands in the way
+        let allowed = name != "ofw-ls";
+        assert_eq!(!instead.is_empty(), allowed, "{text}: {instead:?}");
+        for other in instead {
+            let other = other.parse::<LearnerSpec>().unwrap();
+            assert!(other.build_stored(&set(text, 4), storage).is_ok());
+        }
     }
 }

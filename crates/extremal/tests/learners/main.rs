@@ -14,4 +14,5 @@ mod resume;
 mod rounds;
 mod scales;
 mod script;
+mod states;
 mod wrong_oracles;

@@ -19,11 +19,12 @@
 use std::sync::Arc;
 
 use super::boxes::Bound;
-use super::parts::{Fingerprint, check_size};
+use super::identity::Fingerprint;
+use super::parts::check_size;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
-    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_point,
-    check_radius, inspector_of, oracle_of, settle_dim,
+    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_len,
+    check_point, check_radius, inspector_of, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
@@ -120,7 +121,7 @@ impl MakeSet for Translate {
             None => dim,
         };
         let inner = self.set.build(dim)?;
-        let shift = self.by.expand(inner.dim());
+        let shift = self.by.expand("by", inner.dim())?;
         Ok(Arc::new(AffineSet::translated(inner, &shift)?))
     }
 }
@@ -128,12 +129,8 @@ impl MakeSet for Translate {
 impl MakeSet for Image {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
         let dim = settle_dim("image", Some(self.matrix.len()), dim)?;
-        if let Some(row) = self.matrix.iter().find(|row| row.len() != dim) {
-            return Err(Error::Size {
-                what: "row of the matrix of an image",
-                expected: dim,
-                found: row.len(),
-            });
+        for row in &self.matrix {
+            check_len("row of the matrix of an image", dim, row.len())?;
         }
         let inner = self.set.build(Some(dim))?;
         Ok(Arc::new(AffineSet::image(inner, &self.matrix.concat())?))
@@ -227,16 +224,12 @@ impl AffineSet {
     /// The set times a factor.
     pub fn scaled(inner: SharedSet, by: f64) -> Result<Self> {
         check_radius("scale", "by", by)?;
-        let own = inner.geometry();
-        let geometry = Geometry {
-            diameter: by * own.diameter,
-            norm_bound: by * own.norm_bound,
-            inner_radius: own.inner_radius.map(|r| by * r),
-            strong_convexity: own.strong_convexity.map(|alpha| alpha / by),
-        };
+        let geometry = stretched(inner.geometry(), by, by);
         let geometry = check_size("scale", "by", by, geometry)?;
-        let shift = [].into();
-        let map = Map::Similar { by, shift };
+        let map = Map::Similar {
+            by,
+            shift: [].into(),
+        };
         Ok(Self {
             inner,
             map,
@@ -246,13 +239,7 @@ impl AffineSet {
 
     /// The set moved by `shift`.
     pub fn translated(inner: SharedSet, shift: &[f64]) -> Result<Self> {
-        if shift.len() != inner.dim() {
-            return Err(Error::Size {
-                what: "by",
-                expected: inner.dim(),
-                found: shift.len(),
-            });
-        }
+        check_len("by", inner.dim(), shift.len())?;
         let own = inner.geometry();
         let most = own.norm_bound.max(FARTHEST * own.diameter);
         let far: f64 = shift.iter().map(|v| v.abs()).sum();
@@ -268,8 +255,10 @@ impl AffineSet {
             norm_bound: moved_norm_bound(&*inner, shift)?,
             ..own
         };
-        let (by, shift) = (1.0, shift.into());
-        let map = Map::Similar { by, shift };
+        let map = Map::Similar {
+            by: 1.0,
+            shift: shift.into(),
+        };
         Ok(Self {
             inner,
             map,
@@ -280,13 +269,7 @@ impl AffineSet {
     /// The image of a set under a square matrix, given by rows.
     pub fn image(inner: SharedSet, matrix: &[f64]) -> Result<Self> {
         let dim = inner.dim();
-        if matrix.len() != dim * dim {
-            return Err(Error::Size {
-                what: "matrix of an image",
-                expected: dim * dim,
-                found: matrix.len(),
-            });
-        }
+        check_len("matrix of an image", dim * dim, matrix.len())?;
         let refuse = |value: String| {
             let allowed =
                 "an invertible matrix of numbers up to 1e50, with condition number 1e5 at most";
@@ -305,15 +288,7 @@ impl AffineSet {
                 "[…] with singular values from {smallest:e} to {largest:e}"
             ));
         }
-        let own = inner.geometry();
-        let geometry = Geometry {
-            diameter: largest * own.diameter,
-            norm_bound: largest * own.norm_bound,
-            inner_radius: own.inner_radius.map(|r| smallest * r),
-            strong_convexity: own
-                .strong_convexity
-                .map(|alpha| alpha * (smallest / largest) / largest),
-        };
+        let geometry = stretched(inner.geometry(), largest, smallest);
         let geometry = check_size("image", "matrix", "[…]", geometry)?;
         let map = Map::Linear(Arc::new(Matrix {
             entries: matrix.into(),
@@ -354,6 +329,16 @@ impl AffineSet {
             own: vec![0.0; self.dim()],
             atom: Atom::new(),
         })
+    }
+}
+
+/// The constants of a set whose vectors become `least` to `most` times as long.
+fn stretched(own: Geometry, most: f64, least: f64) -> Geometry {
+    Geometry {
+        diameter: most * own.diameter,
+        norm_bound: most * own.norm_bound,
+        inner_radius: own.inner_radius.map(|r| least * r),
+        strong_convexity: own.strong_convexity.map(|a| a * (least / most) / most),
     }
 }
 

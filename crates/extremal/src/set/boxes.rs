@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::Fingerprint;
+use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
-    check_direction, check_point, larger, polytope::joint_distance, settle_dim,
+    check_direction, check_len, check_point, larger, polytope::joint_distance, settle_dim,
 };
 use crate::parameter::{Field, fields};
 use crate::spec::{Described, Entry, Kind};
@@ -31,11 +31,13 @@ impl Bound {
         }
     }
 
-    pub(crate) fn expand(&self, dim: usize) -> Vec<f64> {
-        match self {
+    /// One number per coordinate, if there is one for each.
+    pub(crate) fn expand(&self, what: &'static str, dim: usize) -> Result<Vec<f64>> {
+        check_len(what, dim, self.len().unwrap_or(dim))?;
+        Ok(match self {
             Self::All(v) => vec![*v; dim],
             Self::Each(v) => v.clone(),
-        }
+        })
     }
 }
 
@@ -77,19 +79,9 @@ impl MakeSet for BoxSpec {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
         let from_bounds = self.lower.len().or(self.upper.len());
         let dim = settle_dim("box", self.dim.or(from_bounds), dim)?;
-        for (what, bound) in [("lower", &self.lower), ("upper", &self.upper)] {
-            if let Some(found) = bound.len().filter(|n| *n != dim) {
-                return Err(Error::Size {
-                    what,
-                    expected: dim,
-                    found,
-                });
-            }
-        }
-        Ok(Arc::new(BoxSet::new(
-            &self.lower.expand(dim),
-            &self.upper.expand(dim),
-        )?))
+        let lower = self.lower.expand("lower", dim)?;
+        let upper = self.upper.expand("upper", dim)?;
+        Ok(Arc::new(BoxSet::new(&lower, &upper)?))
     }
 }
 
@@ -106,13 +98,7 @@ impl BoxSet {
     /// The box with these bounds.
     pub fn new(lower: &[f64], upper: &[f64]) -> Result<Self> {
         settle_dim("box", Some(lower.len()), None)?;
-        if upper.len() != lower.len() {
-            return Err(Error::Size {
-                what: "upper",
-                expected: lower.len(),
-                found: upper.len(),
-            });
-        }
+        check_len("upper", lower.len(), upper.len())?;
         for (l, u) in lower.iter().zip(upper) {
             if !(l <= u) || l.abs() > 1e50 || u.abs() > 1e50 {
                 return Err(Error::parameter(
@@ -126,7 +112,8 @@ impl BoxSet {
         let widest = lower
             .iter()
             .zip(upper)
-            .fold(0.0_f64, |w, (l, u)| w.max(u - l));
+            .map(|(l, u)| u - l)
+            .fold(0.0, f64::max);
         let scale = if widest > 0.0 {
             widest
         } else {
@@ -144,9 +131,11 @@ impl BoxSet {
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
-}
 
-impl BoxSet {
+    fn bounds(&self) -> impl Iterator<Item = (&f64, &f64)> + Clone {
+        self.lower.iter().zip(&*self.upper)
+    }
+
     /// The bound that x_i goes towards.
     fn side(&self, i: usize, x: f64) -> f64 {
         if x > 0.0 {
@@ -159,8 +148,8 @@ impl BoxSet {
     /// Where x/bound is largest, and how large; `None` unless 0 is inside, and not so near a bound
     /// that the quotients would be no numbers.
     fn furthest(&self, x: &[f64]) -> Option<(usize, f64)> {
-        let pairs = self.lower.iter().zip(&*self.upper);
-        let nearest = pairs.fold(f64::INFINITY, |near, (l, u)| near.min(-l).min(*u));
+        let nearest = |near: f64, (l, u): (&f64, &f64)| near.min(-l).min(*u);
+        let nearest = self.bounds().fold(f64::INFINITY, nearest);
         if !(nearest > 1e-100 * self.scale) {
             return None;
         }
@@ -174,14 +163,11 @@ impl BoxSet {
             }
         }))
     }
-}
 
-impl BoxSet {
     fn polytope(&self) -> Polytope {
-        let bounds = || self.lower.iter().zip(&*self.upper);
-        let widths = bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
+        let widths = self.bounds().map(|(l, u)| u - l).filter(|w| *w > 0.0);
         let (l, u) = (self.lower[0], self.upper[0]);
-        let alike = l < u && bounds().all(|bound| bound == (&l, &u));
+        let alike = l < u && self.bounds().all(|bound| bound == (&l, &u));
         Polytope {
             facial_distance: Some(joint_distance(widths)),
             corners: alike.then_some((l, u)),
@@ -199,19 +185,9 @@ impl Set for BoxSet {
     }
 
     fn geometry(&self) -> Geometry {
-        let widths: Vec<f64> = self
-            .lower
-            .iter()
-            .zip(&*self.upper)
-            .map(|(l, u)| u - l)
-            .collect();
-        let far: Vec<f64> = self
-            .lower
-            .iter()
-            .zip(&*self.upper)
-            .map(|(l, u)| l.abs().max(u.abs()))
-            .collect();
-        let thinnest = widths.iter().copied().fold(f64::INFINITY, f64::min);
+        let widths: Vec<f64> = self.bounds().map(|(l, u)| u - l).collect();
+        let far: Vec<f64> = self.bounds().map(|(l, u)| l.abs().max(u.abs())).collect();
+        let thinnest = kernel::min(&widths);
         Geometry {
             diameter: kernel::norm(&widths),
             norm_bound: kernel::norm(&far),
@@ -232,17 +208,14 @@ impl Set for BoxSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        for (out, (l, u)) in out.iter_mut().zip(self.lower.iter().zip(&*self.upper)) {
+        for (out, (l, u)) in out.iter_mut().zip(self.bounds()) {
             *out = l + 0.5 * (u - l);
         }
     }
 
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        let bounds = self.lower.iter().zip(&*self.upper);
-        let worst = x
-            .iter()
-            .zip(bounds)
-            .fold(0.0, |w, (x, (l, u))| larger(w, larger(l - x, x - u)));
+        let beyond = |(x, (l, u)): (&f64, (&f64, &f64))| larger(l - x, x - u);
+        let worst = x.iter().zip(self.bounds()).map(beyond).fold(0.0, larger);
         Some(worst / self.scale)
     }
 

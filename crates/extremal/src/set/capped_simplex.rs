@@ -77,9 +77,7 @@ impl CappedSimplexSet {
     fn parts(&self) -> (usize, f64) {
         (self.total as usize, self.total.fract())
     }
-}
 
-impl CappedSimplexSet {
     /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
     /// of them at least, by ξ at least; in two if the face is a vertex and all are 0 or 1.
     fn polytope(&self) -> Polytope {
@@ -131,16 +129,8 @@ impl Set for CappedSimplexSet {
             std::cmp::Ordering::Greater => zeros as f64,
         };
         Geometry {
-            diameter: if ones == 0 && zeros > 0 {
-                std::f64::consts::SQRT_2 * rest // whose square may be no normal number
-            } else {
-                (2.0 * square).sqrt()
-            },
-            norm_bound: if ones == 0 {
-                rest
-            } else {
-                (ones as f64 + rest * rest).sqrt()
-            },
+            diameter: (2.0 * square).sqrt(),
+            norm_bound: (ones as f64 + rest * rest).sqrt(),
             inner_radius: None,
             strong_convexity: None,
         }

@@ -111,7 +111,7 @@ impl CheckedOracle {
         centre: &[f64],
     ) -> Result<()> {
         self.check_shape(atom)?;
-        let norm = norm_of(atom);
+        let norm = atom.norm_squared().sqrt();
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
             return Err(self.too_long(atom, norm));
         }
@@ -179,18 +179,6 @@ impl CheckedOracle {
 }
 
 const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
-
-/// ‖atom‖, without over- or underflow.
-fn norm_of(atom: &Atom) -> f64 {
-    match atom.view() {
-        AtomView::Zero => 0.0,
-        AtomView::Coordinate { value, .. } => value.abs(),
-        AtomView::Sparse { values, .. } | AtomView::Dense(values) => kernel::norm(values),
-        AtomView::RankOne { scale, left, right } => {
-            (scale.abs() * kernel::norm(left)) * kernel::norm(right)
-        }
-    }
-}
 
 /// The set's centre; empty where it is 0.
 fn centre_of(set: &dyn Set) -> Box<[f64]> {

@@ -108,9 +108,7 @@ impl ElasticNetBall {
     fn level(&self, entries: impl Iterator<Item = f64>) -> f64 {
         entries.map(|y| y * (self.a + self.b * y)).sum()
     }
-}
 
-impl ElasticNetBall {
     /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
     /// ρ/ω + 2ρ², without a factor of the dimension.
     fn curvature(&self) -> Curvature {

@@ -13,11 +13,10 @@
 use std::sync::Arc;
 
 use super::boxes::Bound;
-use super::parts::Fingerprint;
-use super::running_norm::RunningNorm;
+use super::identity::Fingerprint;
 use super::{
-    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, SmoothConstraint, check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
+    SmoothConstraint, check_direction, check_len, check_point, check_radius, excess, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -62,18 +61,10 @@ impl MakeSet for Ellipsoid {
         let axes_len = self.axes.as_ref().and_then(Bound::len);
         let own = self.matrix.as_ref().map(Vec::len).or(axes_len);
         let dim = settle_dim("ellipsoid", self.dim.or(own).or(self.centre.len()), dim)?;
-        let check = |what, found: Option<usize>| match found {
-            Some(found) if found != dim => Err(Error::Size {
-                what,
-                expected: dim,
-                found,
-            }),
-            _ => Ok(()),
-        };
-        let expand = |what, bound: &Bound| check(what, bound.len()).map(|()| bound.expand(dim));
-        check("matrix", self.matrix.as_ref().map(Vec::len))?;
-        let centre = expand("centre", &self.centre)?;
-        let axes = expand("axes", self.axes.as_ref().unwrap_or(&Bound::All(1.0)))?;
+        check_len("matrix", dim, self.matrix.as_ref().map_or(dim, Vec::len))?;
+        let centre = self.centre.expand("centre", dim)?;
+        let axes = self.axes.as_ref().unwrap_or(&Bound::All(1.0));
+        let axes = axes.expand("axes", dim)?;
         Ok(Arc::new(match (&self.matrix, &self.axes) {
             (None, _) => EllipsoidSet::with_axes(&axes, &centre)?,
             (Some(matrix), None) => EllipsoidSet::with_matrix(matrix, &centre)?,
@@ -133,12 +124,8 @@ impl EllipsoidSet {
             let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50 and no more than a factor 1e5 apart";
             Err(Error::parameter("ellipsoid", "matrix", value, allowed))
         };
-        if let Some(row) = rows.iter().find(|row| row.len() != n) {
-            return Err(Error::Size {
-                what: "a row of matrix",
-                expected: n,
-                found: row.len(),
-            });
+        for row in rows {
+            check_len("a row of matrix", n, row.len())?;
         }
         let mut a = Vec::with_capacity(n * n);
         for i in 0..n {
@@ -163,13 +150,7 @@ impl EllipsoidSet {
     }
 
     fn new(axes: Vec<f64>, frame: Option<Vec<f64>>, centre: &[f64]) -> Result<Self> {
-        if centre.len() != axes.len() {
-            return Err(Error::Size {
-                what: "centre",
-                expected: axes.len(),
-                found: centre.len(),
-            });
-        }
+        check_len("centre", axes.len(), centre.len())?;
         let (short, long) = (kernel::min(&axes), kernel::max(&axes));
         for (c, axis) in centre.iter().zip(&axes) {
             let axis = if frame.is_some() { short } else { *axis };
@@ -199,6 +180,11 @@ impl EllipsoidSet {
     }
 }
 
+/// √Σv².
+fn length(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|v| v * v).sum::<f64>().sqrt()
+}
+
 impl Shape {
     fn dim(&self) -> usize {
         self.axes.len()
@@ -212,23 +198,25 @@ impl Shape {
         }
     }
 
-    /// out = centre + Σ u_i·(i-th axis' direction).
-    fn write(&self, u: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(&self.centre);
-        match &self.frame {
-            None => kernel::axpy(1.0, u, out),
-            Some(frame) => {
-                for (u, direction) in u.iter().zip(frame.chunks(u.len())) {
-                    kernel::axpy(*u, direction, out);
-                }
+    /// out += Σ u_i·(i-th axis' direction).
+    fn add(&self, u: impl Iterator<Item = f64>, out: &mut [f64]) {
+        for (i, u) in u.enumerate() {
+            match &self.frame {
+                None => out[i] += u,
+                Some(frame) => kernel::axpy(u, &frame[i * out.len()..][..out.len()], out),
             }
         }
     }
 
+    /// out = the point with these coordinates along the axes, seen from the centre.
+    fn write(&self, u: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&self.centre);
+        self.add(u.iter().copied(), out);
+    }
+
     /// √((x − c)ᵀA⁻¹(x − c)).
     fn level(&self, x: &[f64]) -> f64 {
-        let shares = (0..x.len()).map(|i| (self.along(i, x) - self.offset[i]) / self.axes[i]);
-        RunningNorm::of(2.0, shares)
+        length((0..x.len()).map(|i| (self.along(i, x) - self.offset[i]) / self.axes[i]))
     }
 
     /// max ‖c + au‖ over ‖u‖ ≤ 1, by duality: the least of μ + Σ c²μ/(μ − a²) over μ ≥ a_max², where
@@ -247,11 +235,11 @@ impl Shape {
             }
         };
         // ν = μ − 1: where ‖u‖ = 1, or 0 if it is less than that all the way
-        let (mut low, mut high) = (0.0, RunningNorm::of(2.0, terms().map(|(c, a)| a * c)));
+        let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);
             let u = terms().map(|(c, a)| term(a * c, nu + (1.0 - a) * (1.0 + a)));
-            if RunningNorm::of(2.0, u) > 1.0 {
+            if length(u) > 1.0 {
                 low = nu;
             } else {
                 high = nu;
@@ -262,18 +250,6 @@ impl Shape {
             .map(|(c, a)| term(c * c * mu, high + (1.0 - a) * (1.0 + a)))
             .sum();
         self.longest * (mu + rest).sqrt()
-    }
-}
-
-impl EllipsoidSet {
-    /// Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
-    fn curvature(&self) -> Curvature {
-        let long = self.shape.longest;
-        Curvature {
-            kind: CurvatureKind::Smooth { l: long * long },
-            gradient_norm: 2.0,
-            width: 2.0 * long,
-        }
     }
 }
 
@@ -291,8 +267,9 @@ impl Set for EllipsoidSet {
     }
 
     fn facts(&self) -> Facts {
+        // Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
         Facts {
-            curvature: Some(self.curvature()),
+            curvature: Some(Curvature::euclidean(self.shape.longest)),
             ..Facts::own()
         }
     }
@@ -322,12 +299,12 @@ impl Set for EllipsoidSet {
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         let Shape { axes, offset, .. } = &*self.shape;
         let centre = || offset.iter().zip(axes).map(|(c, a)| c / a);
-        let reach = RunningNorm::of(2.0, centre());
+        let reach = length(centre());
         if !(reach < 1.0) {
             return None;
         }
         let point = || (0..x.len()).map(|i| self.shape.along(i, x) / axes[i]);
-        let size = RunningNorm::of(2.0, point());
+        let size = length(point());
         if size == 0.0 {
             return Some(0.0);
         }
@@ -348,25 +325,16 @@ impl Set for EllipsoidSet {
         if !(gauge > 0.0 && gauge.is_finite()) {
             return Some(gauge);
         }
-        let Shape {
-            axes,
-            offset,
-            frame,
-            ..
-        } = &*self.shape;
+        let Shape { axes, offset, .. } = &*self.shape;
         // p and p − c along an axis, in semi-axes
         let part = |i: usize| {
             let p = self.shape.along(i, x) / gauge;
             (p / axes[i], (p - offset[i]) / axes[i])
         };
         let along: f64 = (0..axes.len()).map(part).map(|(p, u)| p * u).sum();
-        for (i, axis) in axes.iter().enumerate() {
-            let s = part(i).1 / along / axis;
-            match frame {
-                None => out[i] = s,
-                Some(frame) => kernel::axpy(s, &frame[i * x.len()..][..x.len()], out),
-            }
-        }
+        let normal = axes.iter().enumerate();
+        self.shape
+            .add(normal.map(|(i, axis)| part(i).1 / along / axis), out);
         Some(gauge)
     }
 
@@ -438,20 +406,12 @@ impl SmoothConstraint for Worker {
     /// A⁻¹(x − c), its coordinates along the axes in units of the shortest.
     fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
         let shape = &*self.shape;
-        let short = shape.geometry.inner_radius.unwrap_or(shape.longest);
-        for (i, w) in self.along.iter_mut().enumerate() {
-            let axis = shape.axes[i];
-            *w = (shape.along(i, x) - shape.offset[i]) / axis * (short / axis);
-        }
-        match &shape.frame {
-            None => out.copy_from_slice(&self.along),
-            Some(frame) => {
-                out.fill(0.0);
-                for (w, direction) in self.along.iter().zip(frame.chunks(x.len())) {
-                    kernel::axpy(*w, direction, out);
-                }
-            }
-        }
+        let short = kernel::min(&shape.axes);
+        out.fill(0.0);
+        let part = |(i, axis): (usize, &f64)| {
+            (shape.along(i, x) - shape.offset[i]) / axis * (short / axis)
+        };
+        shape.add(shape.axes.iter().enumerate().map(part), out);
     }
 
     /// β = 2/a_min², and ‖∇h‖ is at least 2/a_max on the boundary.
@@ -481,19 +441,15 @@ impl Projection for Worker {
         for (i, w) in self.along.iter_mut().enumerate() {
             *w = shape.along(i, &self.unit) * reach * relative(i);
         }
-        let solved = |along: &[f64], m: f64| {
+        let mut m = (kernel::norm(&self.along) - 1.0).max(0.0);
+        for _ in 0..100 {
             let (mut square, mut slope) = (0.0, 0.0);
-            for (i, w) in along.iter().enumerate() {
+            for (i, w) in self.along.iter().enumerate() {
                 let below = relative(i) * relative(i) + m;
                 let u = w / below;
                 square += u * u;
                 slope += u * u / below;
             }
-            (square, slope)
-        };
-        let mut m = (kernel::norm(&self.along) - 1.0).max(0.0);
-        for _ in 0..100 {
-            let (square, slope) = solved(&self.along, m);
             let next = m + square / slope * (square.sqrt() - 1.0);
             if !(next > m) {
                 break;

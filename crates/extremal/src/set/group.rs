@@ -19,10 +19,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::identity::Fingerprint;
 use super::l1::{L1Ball, sign};
-use super::lp::LpBall;
-use super::parts::Fingerprint;
-use super::running_norm::RunningNorm;
+use super::lp::{LpBall, norm_of, norm_p};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
     SharedSet, check_direction, check_point, check_radius, settle_dim,
@@ -152,7 +151,7 @@ impl Layout {
         self.starts.len() - 1
     }
 
-    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + Clone + '_ {
         self.starts.windows(2).map(|w| w[0]..w[1])
     }
 
@@ -202,17 +201,17 @@ impl GroupBall {
     }
 
     /// ‖x_g‖_e for every group g.
-    fn norms<'a>(&'a self, x: &'a [f64], e: f64) -> impl Iterator<Item = f64> + 'a {
+    fn norms<'a>(&'a self, x: &'a [f64], e: f64) -> impl Iterator<Item = f64> + Clone + 'a {
         let layout = &*self.layout;
         layout.ranges().map(move |range| match &layout.order {
             None if e == 2.0 => kernel::norm(&x[range]),
-            None => RunningNorm::of(e, x[range].iter().copied()),
-            Some(order) => RunningNorm::of(e, order[range].iter().map(|&i| x[i as usize])),
+            None => norm_p(&x[range], e),
+            Some(order) => norm_of(e, order[range].iter().map(|&i| x[i as usize])),
         })
     }
 
     fn gauge_of(&self, x: &[f64]) -> f64 {
-        RunningNorm::of(self.p, self.norms(x, self.s)) / self.radius
+        norm_of(self.p, self.norms(x, self.s)) / self.radius
     }
 
     /// The largest (n_g^e)_g in the norm that turns an ℓ2 norm across groups into an ℓp norm, or
@@ -224,7 +223,7 @@ impl GroupBall {
             .ranges()
             .map(|g| (g.len() as f64).powf(e.max(0.0)));
         if (p < 2.0) == inward && p != 2.0 {
-            RunningNorm::of(2.0 * p / (2.0 - p).abs(), factors)
+            norm_of(2.0 * p / (2.0 - p).abs(), factors)
         } else {
             factors.fold(1.0, f64::max)
         }
@@ -252,9 +251,7 @@ impl GroupBall {
             (false, false) => (s.min(*p), s.max(*p)),
         }
     }
-}
 
-impl GroupBall {
     fn curvature(&self) -> Option<Curvature> {
         let (low, high) = self.exponents();
         if low == high && low > 1.0 {
@@ -329,7 +326,7 @@ impl Set for GroupBall {
 
     /// (‖x_g‖/N)^(p−1)·(|x_i|/‖x_g‖)^(s−1)·sgn(x_i)/r for i in the group g, N the norm of all.
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
-        let all = RunningNorm::of(self.p, self.norms(x, self.s));
+        let all = norm_of(self.p, self.norms(x, self.s));
         out.fill(0.0);
         if !(all > 0.0 && all.is_finite()) {
             return Some(all / self.radius);
@@ -442,26 +439,20 @@ impl Oracle for GroupOracle {
         self.measure(direction, top);
         let best = kernel::argmax_abs(&self.sizes).unwrap_or(0);
         let peak = self.sizes[best];
-        if p == 1.0 {
-            // as much memory as the largest group may need, at the first call
-            let longest = self.ball.layout.ranges().map(|r| r.len()).max();
+        let (groups, sum, scale) = if p == 1.0 {
+            self.weights[best] = 1.0;
+            (best..best + 1, 1.0, radius)
+        } else {
+            let exponent = Exponent::from(1.0 / (p - 1.0));
+            let sum = kernel::power_map(&self.sizes, 1.0 / peak, exponent, &mut self.weights);
+            (0..count, sum, radius / sum.powf(1.0 / p))
+        };
+        if s == 1.0 || p == 1.0 {
             let (indices, values) = atom.sparse_mut();
-            indices.reserve(longest.unwrap_or(0));
-            values.reserve(longest.unwrap_or(0));
-            self.entries(best, radius, |i, v| {
-                indices.push(i as u32);
-                values.push(v);
-            });
-            return Ok(Minimum::exact(-radius * peak * top));
-        }
-        let exponent = Exponent::from(1.0 / (p - 1.0));
-        let sum = kernel::power_map(&self.sizes, 1.0 / peak, exponent, &mut self.weights);
-        let scale = radius / sum.powf(1.0 / p);
-        if s == 1.0 {
-            let (indices, values) = atom.sparse_mut();
-            indices.reserve(count);
-            values.reserve(count);
-            for g in 0..count {
+            // once for all: later atoms may have more entries
+            indices.reserve(dim);
+            values.reserve(dim);
+            for g in groups {
                 self.entries(g, scale * self.weights[g], |i, v| {
                     indices.push(i as u32);
                     values.push(v);
@@ -469,7 +460,7 @@ impl Oracle for GroupOracle {
             }
         } else {
             let v = atom.dense_mut(dim);
-            for g in 0..count {
+            for g in groups {
                 self.entries(g, scale * self.weights[g], |i, value| v[i] = value);
             }
         }

@@ -14,11 +14,12 @@
 
 use std::sync::Arc;
 
+use super::identity::Fingerprint;
 use super::nearest::Nearest;
-use super::parts::{Fingerprint, check_size};
+use super::parts::check_size;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet,
-    check_direction, settle_dim,
+    check_direction, check_len, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -59,12 +60,8 @@ impl MakeSet for Hull {
             ));
         };
         let dim = settle_dim("hull", Some(first.len()), dim)?;
-        if let Some(point) = self.points.iter().find(|point| point.len() != dim) {
-            return Err(Error::Size {
-                what: "points of a hull",
-                expected: dim,
-                found: point.len(),
-            });
+        for point in &self.points {
+            check_len("points of a hull", dim, point.len())?;
         }
         Ok(Arc::new(HullSet::new(dim, &self.points.concat())?))
     }
@@ -85,13 +82,8 @@ impl HullSet {
     /// The hull of points that are given one after the other, `dim` numbers each.
     pub fn new(dim: usize, points: &[f64]) -> Result<Self> {
         let dim = settle_dim("hull", Some(dim), None)?;
-        if points.is_empty() || !points.len().is_multiple_of(dim) {
-            return Err(Error::Size {
-                what: "points of a hull",
-                expected: dim * points.len().div_ceil(dim).max(1),
-                found: points.len(),
-            });
-        }
+        let whole = dim * points.len().div_ceil(dim).max(1);
+        check_len("points of a hull", whole, points.len())?;
         if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e50)) {
             return Err(Error::parameter(
                 "hull",
@@ -159,8 +151,8 @@ impl Set for HullSet {
 
     fn oracle(&self) -> Box<dyn Oracle> {
         Box::new(HullOracle {
+            dim: self.dim,
             points: self.points.clone(),
-            direction: vec![0.0; self.dim],
         })
     }
 
@@ -204,27 +196,21 @@ impl Set for HullSet {
 }
 
 struct HullOracle {
+    dim: usize,
     points: Arc<[f64]>,
-    direction: Vec<f64>,
 }
 
 impl Oracle for HullOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
-        let dim = self.direction.len();
-        check_direction(dim, direction)?;
-        let top = kernel::max_abs(direction);
-        // divided first: products with the points must neither over- nor underflow
-        for (scaled, d) in self.direction.iter_mut().zip(direction) {
-            *scaled = if top > 0.0 { d / top } else { 0.0 };
-        }
-        let (mut best, mut low) = (&self.points[..dim], f64::INFINITY);
-        for point in self.points.chunks(dim) {
-            let value = kernel::dot(&self.direction, point);
+        check_direction(self.dim, direction)?;
+        let (mut best, mut low) = (&self.points[..self.dim], f64::INFINITY);
+        for point in self.points.chunks(self.dim) {
+            let value = kernel::dot(direction, point);
             if value < low {
                 (best, low) = (point, value);
             }
         }
-        atom.dense_mut(dim).copy_from_slice(best);
-        Ok(Minimum::exact(atom.dot(direction)))
+        atom.dense_mut(self.dim).copy_from_slice(best);
+        Ok(Minimum::exact(low))
     }
 }

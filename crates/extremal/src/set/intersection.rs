@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
-use super::parts::{Fingerprint, largest};
+use super::identity::Fingerprint;
+use super::parts::largest;
 use super::{
-    Answers, Atom, Facts, Geometry, Inspector, Minimum, Oracle, Set, SharedSet, inspector_of,
+    Answers, Atom, Facts, Geometry, Inspector, Minimum, Oracle, Set, SharedSet, check_len,
+    inspector_of,
 };
 use crate::{Error, Result, kernel};
 
@@ -50,13 +52,7 @@ impl Intersection {
         };
         let least = |a: Option<f64>, b: Option<f64>| Some(a?.min(b?));
         for part in &parts {
-            if part.dim() != dim {
-                return Err(Error::Size {
-                    what: "set of an intersection",
-                    expected: dim,
-                    found: part.dim(),
-                });
-            }
+            check_len("set of an intersection", dim, part.dim())?;
             if part.gauge_gradient(&zero, &mut zero.clone()).is_none() {
                 return Err(Error::Unsupported(format!(
                     "an intersection is played by gauges, and set {} has none with a subgradient",
@@ -133,9 +129,7 @@ impl Set for Intersection {
     }
 
     fn fingerprint(&self) -> u64 {
-        let start = Fingerprint::new(self.name());
-        let parts = self.parts.iter().map(|part| part.fingerprint());
-        parts.fold(start, Fingerprint::with_part).value()
+        Fingerprint::of_parts("intersection", &self.parts)
     }
 }
 

@@ -64,8 +64,6 @@ pub struct KSupportBall {
     dim: usize,
     k: usize,
     radius: f64,
-    /// What it is for k ≥ d.
-    ball: Option<L2Ball>,
 }
 
 impl KSupportBall {
@@ -74,13 +72,7 @@ impl KSupportBall {
         let dim = settle_dim("k-support", Some(dim), None)?;
         let k = check_k("k-support", k, dim)?;
         let radius = check_radius("k-support", "radius", radius)?;
-        let ball = (k == dim).then(|| L2Ball::new(dim, radius)).transpose()?;
-        Ok(Self {
-            dim,
-            k,
-            radius,
-            ball,
-        })
+        Ok(Self { dim, k, radius })
     }
 }
 
@@ -98,55 +90,46 @@ impl Set for KSupportBall {
             diameter: 2.0 * self.radius,
             norm_bound: self.radius,
             inner_radius: Some(self.radius * (self.k as f64 / self.dim as f64).sqrt()),
-            strong_convexity: self.ball.map(|_| 1.0 / self.radius),
+            strong_convexity: (self.k == self.dim).then_some(1.0 / self.radius),
         }
     }
 
     fn facts(&self) -> Facts {
-        self.ball.map_or(Facts::own(), |ball| ball.facts())
+        match L2Ball::new(self.dim, self.radius) {
+            Ok(ball) if self.k == self.dim => ball.facts(),
+            _ => Facts::own(),
+        }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
-        match self.ball {
-            Some(ball) => ball.oracle(),
-            None => Box::new(KSupportOracle {
-                dim: self.dim,
-                k: self.k,
-                radius: self.radius,
-                top: Top::with_capacity(self.k, self.dim),
-            }),
-        }
+        Box::new(KSupportOracle {
+            ball: *self,
+            top: Top::with_capacity(self.k, self.dim),
+        })
     }
 
     fn inspector(&self) -> Option<Inspector> {
-        let Self { k, radius, .. } = *self;
-        let mut sizes = Vec::with_capacity(self.dim);
-        let inspect = move |x: &[f64]| Some(excess(norm(x, k, &mut sizes) / radius));
-        self.ball.is_none().then(|| Box::new(inspect) as Inspector)
+        let Self { k, radius, dim } = *self;
+        let mut sizes = Vec::with_capacity(dim);
+        Some(Box::new(move |x| {
+            Some(excess(norm(x, k, &mut sizes) / radius))
+        }))
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
-        match self.ball {
-            Some(ball) => ball.gauge(x),
-            None => Some(norm(x, self.k, &mut Vec::new()) / self.radius),
-        }
+        Some(norm(x, self.k, &mut Vec::new()) / self.radius)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        match self.ball {
-            Some(ball) => ball.projection(),
-            None => Some(Box::new(KSupportProjection {
-                dim: self.dim,
-                k: self.k,
-                radius: self.radius,
-                sizes: Vec::with_capacity(self.dim),
-                squares: Vec::with_capacity(self.dim + 1),
-            })),
-        }
+        Some(Box::new(KSupportProjection {
+            ball: *self,
+            sizes: Vec::with_capacity(self.dim),
+            squares: Vec::with_capacity(self.dim + 1),
+        }))
     }
 }
 
-/// The k-support norm, k < d: the largest sizes count as in ℓ2, the sum T of all others as r + 1
+/// The k-support norm: the largest sizes count as in ℓ2, the sum T of all others as r + 1
 /// equal ones, with the smallest r for which those before are larger than T/(r+1).
 fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
     let length = kernel::norm(x);
@@ -170,34 +153,23 @@ fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
 }
 
 struct KSupportOracle {
-    dim: usize,
-    k: usize,
-    radius: f64,
+    ball: KSupportBall,
     top: Top,
 }
 
 impl Oracle for KSupportOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
-        check_direction(self.dim, direction)?;
-        if self.k == 1 {
-            let i = kernel::argmax_abs(direction).unwrap_or(0);
-            let value = if direction[i] > 0.0 {
-                -self.radius
-            } else {
-                self.radius
-            };
-            atom.set_coordinate(i, value);
-            return Ok(Minimum::exact(value * direction[i]));
-        }
-        let chosen = self.top.largest(direction.iter().map(|d| d.abs()), self.k);
+        let KSupportBall { dim, k, radius } = self.ball;
+        check_direction(dim, direction)?;
+        let chosen = self.top.largest(direction.iter().map(|d| d.abs()), k);
         let scale = chosen.iter().fold(0.0_f64, |scale, c| scale.max(c.0));
         if scale == 0.0 {
-            atom.set_coordinate(0, self.radius);
+            atom.set_coordinate(0, radius);
             return Ok(Minimum::exact(0.0));
         }
         let (indices, values) = atom.sparse_mut();
-        indices.reserve(self.k);
-        values.reserve(self.k);
+        indices.reserve(k);
+        values.reserve(k);
         for &(size, i) in chosen.iter().filter(|c| c.0 > 0.0) {
             indices.push(i);
             // divided first, as in the ℓ2 ball
@@ -205,16 +177,14 @@ impl Oracle for KSupportOracle {
         }
         let length = kernel::norm(values);
         for v in values.iter_mut() {
-            *v *= -self.radius / length;
+            *v *= -radius / length;
         }
-        Ok(Minimum::exact(-self.radius * length * scale))
+        Ok(Minimum::exact(-radius * length * scale))
     }
 }
 
 struct KSupportProjection {
-    dim: usize,
-    k: usize,
-    radius: f64,
+    ball: KSupportBall,
     /// The sizes of the point's entries in units of the radius, in falling order.
     sizes: Vec<f64>,
     /// The sums of the squares of the first of them.
@@ -226,13 +196,14 @@ impl Projection for KSupportProjection {
     /// x_i = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1): for a given δ the θ are
     /// shares at a water level λδ with cap δ, and the norm of x grows with δ.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        check_point(self.dim, x)?;
-        if norm(x, self.k, &mut self.sizes) <= self.radius {
+        let KSupportBall { dim, k, radius } = self.ball;
+        check_point(dim, x)?;
+        if norm(x, k, &mut self.sizes) <= radius {
             return Ok(());
         }
         // Points farther than FAR radii are brought to there, and entries below 1e-150 radii to
         // 0: it moves the answer by less than either, and squares stay in range.
-        let unit = self.radius.max(kernel::max_abs(x) / range::FAR);
+        let unit = radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;
             if size < 1e-150 { 0.0 } else { size }
@@ -240,10 +211,10 @@ impl Projection for KSupportProjection {
         self.sizes.clear();
         self.sizes.extend(x.iter().map(|&v| size(v)));
         self.sizes.sort_unstable_by(|a, b| b.total_cmp(a));
-        if self.sizes[self.k] == 0.0 {
+        if self.sizes.get(k).is_none_or(|size| *size == 0.0) {
             let length = kernel::norm(x);
             for x in x.iter_mut() {
-                *x = (*x / length) * self.radius;
+                *x = (*x / length) * radius;
             }
             return Ok(());
         }
@@ -262,7 +233,7 @@ impl Projection for KSupportProjection {
             } else {
                 y * (level.cap / full_at)
             };
-            *x = (shrunk * self.radius).copysign(*x);
+            *x = (shrunk * radius).copysign(*x);
         }
         Ok(())
     }
@@ -271,7 +242,7 @@ impl Projection for KSupportProjection {
 impl KSupportProjection {
     /// The level whose point has norm 1, and the size from which on shares are 1.
     fn level(&self) -> (Level, f64) {
-        let k = self.k as f64;
+        let k = self.ball.k as f64;
         let at = |cap: f64| {
             let level = Level::find(&self.sizes, cap, k);
             let full_at = level.base + (1.0 - level.depth) * cap;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{
-    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
+    Atom, Curvature, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
+    SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -83,13 +83,7 @@ impl Set for L2Ball {
             structure: Structure::Euclidean {
                 radius: self.radius,
             },
-            curvature: Some(Curvature {
-                kind: CurvatureKind::Smooth {
-                    l: self.radius * self.radius,
-                },
-                gradient_norm: 2.0,
-                width: 2.0 * self.radius,
-            }),
+            curvature: Some(Curvature::euclidean(self.radius)),
             ..Facts::own()
         }
     }

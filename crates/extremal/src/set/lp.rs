@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
+    SharedSet, SmoothConstraint, Structure, check_direction, check_point, check_radius, larger,
+    settle_dim,
 };
 use crate::Result;
 use crate::kernel::{self, Exponent};
@@ -86,14 +87,28 @@ impl LpBall {
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
     if !(top >= SMALLEST_DIRECTION && top.is_finite()) {
-        // the largest entry is looked for past NaN
-        return if x.iter().any(|v| v.is_nan()) {
-            f64::NAN
-        } else {
-            top
-        };
+        return largest(x.iter().copied());
     }
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
+}
+
+/// The same of entries that are made on the way and kept nowhere; 1 ≤ p < ∞.
+pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64 {
+    let top = largest(entries.clone());
+    if !(top > 0.0 && top.is_finite()) {
+        return top;
+    }
+    let sizes = entries.map(|v| v.abs() / top);
+    match p {
+        1.0 => top * sizes.sum::<f64>(),
+        2.0 => top * sizes.map(|t| t * t).sum::<f64>().sqrt(),
+        p => top * sizes.map(|t| t.powf(p)).sum::<f64>().powf(1.0 / p),
+    }
+}
+
+/// The largest size of an entry, NaN if there is one.
+fn largest(entries: impl Iterator<Item = f64>) -> f64 {
+    entries.fold(0.0, |top, v| larger(top, v.abs()))
 }
 
 impl LpBall {
@@ -156,20 +171,11 @@ impl Set for LpBall {
         let Self { p, radius, .. } = *self;
         let top = kernel::max_abs(x);
         let gauge = self.gauge_of(x);
-        if !(top > 0.0 && gauge.is_finite()) {
+        if !(top >= SMALLEST_DIRECTION && gauge.is_finite()) {
             out.fill(0.0);
             return Some(gauge);
         }
-        let (exponent, scale) = (Exponent::from(p - 1.0), 1.0 / top);
-        let sum = if scale.is_finite() {
-            kernel::power_map(x, scale, exponent, out)
-        } else {
-            out.iter_mut().zip(x).for_each(|(out, x)| *out = x / top);
-            let power = |v: f64| v.abs().powf(p - 1.0).copysign(v);
-            let sum = out.iter().map(|v| power(*v) * v).sum();
-            out.iter_mut().for_each(|v| *v = power(*v));
-            sum
-        };
+        let sum = kernel::power_map(x, 1.0 / top, Exponent::from(p - 1.0), out);
         let factor = 1.0 / sum.powf((p - 1.0) / p) / radius;
         out.iter_mut().for_each(|v| *v *= factor);
         Some(gauge)

@@ -19,6 +19,7 @@ pub mod ellipsoid;
 pub mod group;
 pub mod hull;
 pub mod hypercube;
+mod identity;
 mod intersection;
 pub mod k_sparse;
 pub mod k_support;
@@ -30,7 +31,6 @@ mod parts;
 pub mod permutahedron;
 mod polytope;
 pub mod product;
-mod running_norm;
 pub mod simplex;
 mod smooth;
 pub mod sum;
@@ -39,9 +39,10 @@ mod top;
 pub use atom::{Atom, AtomView};
 pub(crate) use checked::{CheckedOracle, oracle_of};
 pub use custom::CustomSet;
+use identity::Fingerprint;
+pub(crate) use identity::{Identity, check_saved_point};
 pub use intersection::Intersection;
 pub(crate) use lp::norm_p;
-use parts::Fingerprint;
 pub use polytope::Polytope;
 pub use smooth::{FastProjection, SmoothConstraint};
 pub(crate) use top::Top;
@@ -376,68 +377,6 @@ impl Default for Geometry {
     }
 }
 
-/// What a saved state says of the set it belongs to. A user's own set is known by its name,
-/// dimension, constants and fingerprint, and must be supplied again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Identity {
-    name: String,
-    dim: usize,
-    geometry: Geometry,
-    fingerprint: u64,
-}
-
-impl Identity {
-    pub(crate) fn of(set: &dyn Set) -> Self {
-        Self {
-            name: set.name().into(),
-            dim: set.dim(),
-            geometry: set.geometry(),
-            fingerprint: set.fingerprint(),
-        }
-    }
-
-    pub(crate) fn dim(&self) -> usize {
-        self.dim
-    }
-
-    /// Errors unless it is that of `set`.
-    pub(crate) fn check(&self, set: &dyn Set) -> Result<()> {
-        let here = Self::of(set);
-        if *self == here {
-            return Ok(());
-        }
-        let (name, dim, geometry) = (&self.name, self.dim, &self.geometry);
-        if (name, dim, geometry) == (&here.name, here.dim, &here.geometry) {
-            return Err(Error::State(format!(
-                "it is of another set {name} in dimension {dim} with the same diameter {}",
-                geometry.diameter
-            )));
-        }
-        Err(Error::State(format!(
-            "it is of the set {} in dimension {} with diameter {}, not of {} in dimension {} with diameter {}",
-            self.name,
-            self.dim,
-            self.geometry.diameter,
-            here.name,
-            here.dim,
-            here.geometry.diameter
-        )))
-    }
-}
-
-/// Errors unless `x` is a point of the set, as far as that can be told.
-pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
-    if x.len() != set.dim() || kernel::find_not_finite(x).is_some() {
-        return Err(Error::State("its decision is no point".into()));
-    }
-    match set.violation(x) {
-        Some(v) if !(v <= 1e-8) => Err(Error::State(format!(
-            "its decision lies outside the set (violation {v:e})"
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// What the storage of a decision may exploit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Structure {
@@ -513,6 +452,17 @@ pub struct Curvature {
     pub gradient_norm: f64,
     /// w with h(g) + h(−g) ≤ w·‖g‖_q, h the support function.
     pub width: f64,
+}
+
+impl Curvature {
+    /// Of the ℓ2 ball, and of sets that are no less round.
+    pub(crate) fn euclidean(radius: f64) -> Self {
+        Self {
+            kind: CurvatureKind::Smooth { l: radius * radius },
+            gradient_norm: 2.0,
+            width: 2.0 * radius,
+        }
+    }
 }
 
 /// See [`Curvature`].
@@ -598,37 +548,30 @@ pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64)
 
 /// Errors unless `direction` has `dim` finite entries.
 pub(crate) fn check_direction(dim: usize, direction: &[f64]) -> Result<()> {
-    if direction.len() != dim {
-        return Err(Error::Size {
-            what: "direction",
-            expected: dim,
-            found: direction.len(),
-        });
-    }
-    match kernel::find_not_finite(direction) {
-        None => Ok(()),
-        Some((index, value)) => Err(Error::NotFinite {
-            what: "direction",
-            index,
-            value,
-        }),
-    }
+    check_entries("direction", dim, direction)
 }
 
+/// Errors unless `x` has `dim` finite entries.
 pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
-    if x.len() != dim {
-        return Err(Error::Size {
-            what: "point",
-            expected: dim,
-            found: x.len(),
-        });
+    check_entries("point", dim, x)
+}
+
+/// Errors unless `what` has the expected size.
+pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
     }
-    match kernel::find_not_finite(x) {
+    Err(Error::Size {
+        what,
+        expected,
+        found,
+    })
+}
+
+fn check_entries(what: &'static str, dim: usize, entries: &[f64]) -> Result<()> {
+    check_len(what, dim, entries.len())?;
+    match kernel::find_not_finite(entries) {
         None => Ok(()),
-        Some((index, value)) => Err(Error::NotFinite {
-            what: "point",
-            index,
-            value,
-        }),
+        Some((index, value)) => Err(Error::NotFinite { what, index, value }),
     }
 }

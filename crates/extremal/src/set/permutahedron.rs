@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::parts::Fingerprint;
+use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
-    SharedSet, check_direction, check_point, larger, settle_dim,
+    SharedSet, check_direction, check_len, check_point, larger, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -39,17 +39,9 @@ impl MakeSet for Permutahedron {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
         let own = self.weights.as_ref().map(Vec::len);
         let dim = settle_dim("permutahedron", self.dim.or(own), dim)?;
-        let weights = match &self.weights {
-            Some(weights) if weights.len() != dim => {
-                return Err(Error::Size {
-                    what: "weights",
-                    expected: dim,
-                    found: weights.len(),
-                });
-            }
-            Some(weights) => weights.clone(),
-            None => (1..=dim).map(|i| i as f64).collect(),
-        };
+        check_len("weights", dim, own.unwrap_or(dim))?;
+        let ranks = || (1..=dim).map(|i| i as f64).collect();
+        let weights = self.weights.clone().unwrap_or_else(ranks);
         Ok(Arc::new(PermutahedronSet::new(&weights)?))
     }
 }

@@ -11,7 +11,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::parts::{Fingerprint, check_size, largest};
+use super::identity::Fingerprint;
+use super::parts::{check_size, largest, least};
 use super::{
     Atom, AtomView, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection,
     Set, SetSpec, SharedSet, check_direction, check_point, inspector_of, oracle_of,
@@ -107,15 +108,8 @@ impl ProductSet {
         let geometry = Geometry {
             diameter: norm_of(|g| g.diameter),
             norm_bound: norm_of(|g| g.norm_bound),
-            inner_radius: all
-                .iter()
-                .map(|g| g.inner_radius)
-                .reduce(|a, b| Some(a?.min(b?)))
-                .flatten(),
-            strong_convexity: match all.as_slice() {
-                [one] => one.strong_convexity,
-                _ => None,
-            },
+            inner_radius: least(all.iter().map(|g| g.inner_radius)),
+            strong_convexity: None,
         };
         let mut end = 0;
         let blocks = sets
@@ -136,16 +130,6 @@ impl ProductSet {
         })
     }
 
-    /// The set, where there is but one.
-    fn only(&self) -> Option<&SharedSet> {
-        match self.blocks.as_slice() {
-            [one] => Some(&one.set),
-            _ => None,
-        }
-    }
-}
-
-impl ProductSet {
     fn polytope(&self) -> Option<Polytope> {
         let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.polytope()).collect();
         // a point has no face that could be left
@@ -176,25 +160,18 @@ impl Set for ProductSet {
     }
 
     fn facts(&self) -> Facts {
-        match self.only() {
-            Some(set) => set.facts(),
-            None => Facts {
-                polytope: self.polytope(),
-                ..Facts::of_parts(self.blocks.iter().map(|b| &*b.set))
-            },
+        Facts {
+            polytope: self.polytope(),
+            ..Facts::of_parts(self.blocks.iter().map(|b| &*b.set))
         }
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
-        match self.only() {
-            Some(set) => oracle_of(&**set),
-            None => Box::new(ProductOracle {
-                dim: self.dim(),
-                ranges: self.blocks.iter().map(|b| b.range.clone()).collect(),
-                oracles: self.blocks.iter().map(|b| oracle_of(&*b.set)).collect(),
-                atoms: vec![Atom::new(); self.blocks.len()],
-            }),
-        }
+        let part = |b: &Block| (b.range.clone(), oracle_of(&*b.set), Atom::new());
+        Box::new(ProductOracle {
+            dim: self.dim(),
+            parts: self.blocks.iter().map(part).collect(),
+        })
     }
 
     fn centre(&self, out: &mut [f64]) {
@@ -241,49 +218,37 @@ impl Set for ProductSet {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.projection()).collect();
+        let part = |b: &Block| Some((b.range.clone(), b.set.projection()?));
         Some(Box::new(ProductProjection {
             dim: self.dim(),
-            ranges: self.blocks.iter().map(|b| b.range.clone()).collect(),
-            parts: parts?,
+            parts: self.blocks.iter().map(part).collect::<Option<_>>()?,
         }))
     }
 
     fn fingerprint(&self) -> u64 {
-        let parts = self.blocks.iter().map(|b| b.set.fingerprint());
-        parts
-            .fold(Fingerprint::new("product"), Fingerprint::with_part)
-            .value()
+        Fingerprint::of_parts("product", self.blocks.iter().map(|b| &b.set))
     }
 }
 
 struct ProductOracle {
     dim: usize,
-    ranges: Vec<Range<usize>>,
-    oracles: Vec<Box<dyn Oracle>>,
-    atoms: Vec<Atom>,
+    parts: Vec<(Range<usize>, Box<dyn Oracle>, Atom)>,
 }
 
 impl Oracle for ProductOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let (mut few, mut slack) = (true, 0.0);
-        for ((range, oracle), part) in self
-            .ranges
-            .iter()
-            .zip(&mut self.oracles)
-            .zip(&mut self.atoms)
-        {
+        for (range, oracle, part) in &mut self.parts {
             slack += oracle.minimise(&direction[range.clone()], part)?.slack();
             few &= !matches!(part.view(), AtomView::Dense(_) | AtomView::RankOne { .. });
         }
-        let parts = self.ranges.iter().zip(&self.atoms);
         if few {
             let (indices, values) = atom.sparse_mut();
             // once for all: later atoms may have more entries
             indices.reserve(self.dim);
             values.reserve(self.dim);
-            for (range, part) in parts {
+            for (range, _, part) in &self.parts {
                 let start = range.start as u32;
                 match part.view() {
                     AtomView::Coordinate { index, value } => {
@@ -302,7 +267,7 @@ impl Oracle for ProductOracle {
             }
         } else {
             let v = atom.dense_mut(self.dim);
-            for (range, part) in parts {
+            for (range, _, part) in &self.parts {
                 part.write(&mut v[range.clone()]);
             }
         }
@@ -312,14 +277,13 @@ impl Oracle for ProductOracle {
 
 struct ProductProjection {
     dim: usize,
-    ranges: Vec<Range<usize>>,
-    parts: Vec<Box<dyn Projection>>,
+    parts: Vec<(Range<usize>, Box<dyn Projection>)>,
 }
 
 impl Projection for ProductProjection {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.dim, x)?;
-        for (range, part) in self.ranges.iter().zip(&mut self.parts) {
+        for (range, part) in &mut self.parts {
             part.project(&mut x[range.clone()])?;
         }
         Ok(())

@@ -63,9 +63,7 @@ impl SimplexSet {
             at_most,
         })
     }
-}
 
-impl SimplexSet {
     fn structure(&self) -> Structure {
         Structure::Sparse(SparseAtoms {
             count: 1,

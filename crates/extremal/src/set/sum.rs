@@ -13,10 +13,11 @@
 
 use std::sync::Arc;
 
-use super::parts::{Fingerprint, check_size};
+use super::identity::Fingerprint;
+use super::parts::check_size;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SetSpec,
-    SharedSet, Structure, check_direction, check_point, larger, oracle_of,
+    SharedSet, Structure, check_direction, check_len, check_point, larger, oracle_of,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -68,12 +69,8 @@ impl SumSet {
             return Err(Error::parameter("sum", "sets", "[]", "one set or more"));
         };
         let dim = first.dim();
-        if let Some(other) = sets.iter().find(|set| set.dim() != dim) {
-            return Err(Error::Size {
-                what: "sets of a sum",
-                expected: dim,
-                found: other.dim(),
-            });
+        for set in &sets {
+            check_len("sets of a sum", dim, set.dim())?;
         }
         let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
         let flatness: Option<f64> = all
@@ -167,10 +164,7 @@ impl Set for SumSet {
     }
 
     fn fingerprint(&self) -> u64 {
-        let parts = self.sets.iter().map(|set| set.fingerprint());
-        parts
-            .fold(Fingerprint::new("sum"), Fingerprint::with_part)
-            .value()
+        Fingerprint::of_parts("sum", &self.sets)
     }
 }
 

@@ -22,7 +22,7 @@ impl Top {
         let room = room(k);
         // a key that is not above it has k others before it
         let mut bar = f64::NEG_INFINITY;
-        self.kept.clear();
+        self.start();
         for (i, key) in keys.enumerate() {
             if key > bar {
                 self.kept.push((key, i as u32));
@@ -31,11 +31,7 @@ impl Top {
                 }
             }
         }
-        if self.kept.len() > k {
-            self.cut(k);
-        }
-        self.kept.sort_unstable_by_key(|&(_, i)| i);
-        &self.kept
+        self.chosen(k)
     }
 
     /// Makes ready for numbers that are [offered](Self::offer) one by one.

@@ -1,0 +1,104 @@
+//! Which set a saved state belongs to.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Geometry, Set, SharedSet};
+use crate::{Error, Result, kernel};
+
+/// What a saved state says of the set it belongs to. A user's own set is known by its name,
+/// dimension, constants and fingerprint, and must be supplied again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    name: String,
+    dim: usize,
+    geometry: Geometry,
+    fingerprint: u64,
+}
+
+impl Identity {
+    pub(crate) fn of(set: &dyn Set) -> Self {
+        Self {
+            name: set.name().into(),
+            dim: set.dim(),
+            geometry: set.geometry(),
+            fingerprint: set.fingerprint(),
+        }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Errors unless it is that of `set`.
+    pub(crate) fn check(&self, set: &dyn Set) -> Result<()> {
+        let here = Self::of(set);
+        if *self == here {
+            return Ok(());
+        }
+        let (name, dim, geometry) = (&self.name, self.dim, &self.geometry);
+        if (name, dim, geometry) == (&here.name, here.dim, &here.geometry) {
+            return Err(Error::State(format!(
+                "it is of another set {name} in dimension {dim} with the same diameter {}",
+                geometry.diameter
+            )));
+        }
+        Err(Error::State(format!(
+            "it is of the set {} in dimension {} with diameter {}, not of {} in dimension {} with diameter {}",
+            self.name,
+            self.dim,
+            self.geometry.diameter,
+            here.name,
+            here.dim,
+            here.geometry.diameter
+        )))
+    }
+}
+
+/// Errors unless `x` is a point of the set, as far as that can be told.
+pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
+    if x.len() != set.dim() || kernel::find_not_finite(x).is_some() {
+        return Err(Error::State("its decision is no point".into()));
+    }
+    match set.violation(x) {
+        Some(v) if !(v <= 1e-8) => Err(Error::State(format!(
+            "its decision lies outside the set (violation {v:e})"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// FNV-1a over what makes a set the one it is.
+pub(crate) struct Fingerprint(u64);
+
+impl Fingerprint {
+    pub(crate) fn new(name: &str) -> Self {
+        let mut this = Self(0xcbf2_9ce4_8422_2325);
+        name.bytes().for_each(|b| this.byte(b));
+        this
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+
+    /// Of a set that is made of these, and of nothing else.
+    pub(crate) fn of_parts<'a>(name: &str, parts: impl IntoIterator<Item = &'a SharedSet>) -> u64 {
+        let parts = parts.into_iter().map(|part| part.fingerprint());
+        parts.fold(Self::new(name), Self::with_part).value()
+    }
+
+    pub(crate) fn with_part(mut self, part: u64) -> Self {
+        part.to_le_bytes().into_iter().for_each(|b| self.byte(b));
+        self
+    }
+
+    pub(crate) fn with_numbers(self, numbers: &[f64]) -> Self {
+        // −0 is 0
+        let bits = |v: &f64| (v + 0.0).to_bits();
+        numbers.iter().map(bits).fold(self, Self::with_part)
+    }
+
+    pub(crate) fn value(self) -> u64 {
+        self.0
+    }
+}

@@ -205,10 +205,7 @@ struct CappedSimplexProjection {
 impl Projection for CappedSimplexProjection {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.set.dim, x)?;
-        self.order.clear();
-        self.order.extend_from_slice(x);
-        self.order.sort_unstable_by(|a, b| b.total_cmp(a));
-        let level = Level::find(&self.order, 1.0, self.set.total);
+        let level = Level::of(x.iter().copied(), 1.0, self.set.total, &mut self.order);
         for x in x.iter_mut() {
             *x = level.share(*x);
         }
@@ -229,6 +226,19 @@ pub(crate) struct Level {
 }
 
 impl Level {
+    /// The level for entries in any order, which `order` is used to sort.
+    pub fn of(
+        entries: impl Iterator<Item = f64>,
+        cap: f64,
+        total: f64,
+        order: &mut Vec<f64>,
+    ) -> Self {
+        order.clear();
+        order.extend(entries);
+        order.sort_unstable_by(|a, b| b.total_cmp(a));
+        Self::find(order, cap, total)
+    }
+
     /// The level for entries in falling order, 0 < total ≤ their number. Linear in the number of
     /// entries within a cap of the level, and logarithmic in all.
     pub fn find(order: &[f64], cap: f64, total: f64) -> Self {

@@ -104,6 +104,13 @@ impl ElasticNetBall {
         0.5 * (straight + straight.hypot(round)) / self.spike
     }
 
+    /// Whether c exceeds the threshold aλ that k members with Σ(1 − c²) = `lost` make, where
+    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most the true one, so that what
+    /// fails here is not in the atom.
+    fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
+        4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
+    }
+
     /// Σ a·y + b·y² of entries y ≥ 0.
     fn level(&self, entries: impl Iterator<Item = f64>) -> f64 {
         entries.map(|y| y * (self.a + self.b * y)).sum()
@@ -173,20 +180,18 @@ impl Set for ElasticNetBall {
     }
 
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
-        let norm = kernel::norm(x);
-        let straight = self.a * x.iter().map(|v| v.abs()).sum::<f64>();
-        let steep = 2.0 * self.b.sqrt();
-        let root = straight.hypot(steep * norm);
-        if !(root > 0.0 && root.is_finite()) {
-            out.fill(0.0);
-            return Some(self.gauge_of(x));
+        let gauge = self.gauge_of(x);
+        out.fill(0.0);
+        if gauge > 0.0 && gauge.is_finite() {
+            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge, of which ⟨·, y/s⟩ is 1 + b‖y/s‖₂²
+            let y = |x: f64| x / self.spike / gauge;
+            let along = 1.0 + self.b * x.iter().map(|x| y(*x) * y(*x)).sum::<f64>();
+            for (out, x) in out.iter_mut().zip(x) {
+                let slope = self.a * sign(*x) + 2.0 * self.b * y(*x);
+                *out = slope / along / self.spike;
+            }
         }
-        let (first, second) = (straight / root, steep * norm / root);
-        for (out, x) in out.iter_mut().zip(x) {
-            let slope = self.a * sign(*x) * (1.0 + first) + steep * (x / norm) * second;
-            *out = 0.5 * slope / self.spike;
-        }
-        Some(self.gauge_of(x))
+        Some(gauge)
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
@@ -209,36 +214,26 @@ fn below_one(c: f64) -> f64 {
 }
 
 impl ElasticNetOracle {
-    /// Whether c exceeds the threshold aλ that k members with Σ(1 − c²) = `lost` make, where
-    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most the true one, so that what
-    /// fails here is not in the atom.
-    fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
-        let ElasticNetBall { a, b, .. } = self.ball;
-        4.0 * b * c * c > a * a * (k as f64 * below_one(c) - lost)
-    }
-
     /// Leaves in `members` those of the atom; returns their Σ(1 − c²).
     fn find_members(&mut self, direction: &[f64], top: f64) -> f64 {
-        self.members.clear();
+        let Self { ball, members } = self;
+        members.clear();
         let mut lost = 0.0;
         for (i, d) in direction.iter().enumerate() {
             let c = d.abs() / top;
-            if self.exceeds(c, self.members.len(), lost) {
-                self.members.push((i as u32, c));
+            if ball.exceeds(c, members.len(), lost) {
+                members.push((i as u32, c));
                 lost += below_one(c);
             }
         }
-        let mut members = std::mem::take(&mut self.members);
         loop {
             let k = members.len();
             lost = members.iter().map(|(_, c)| below_one(*c)).sum();
-            members.retain(|(_, c)| self.exceeds(*c, k, lost));
+            members.retain(|(_, c)| ball.exceeds(*c, k, lost));
             if members.len() == k {
-                break;
+                return lost;
             }
         }
-        self.members = members;
-        lost
     }
 }
 
@@ -274,22 +269,17 @@ impl Oracle for ElasticNetOracle {
         let (indices, values) = atom.sparse_mut();
         indices.reserve(dim / 4);
         values.reserve(dim);
-        let mut value = 0.0;
         if self.members.len() <= dim / 4 {
             for (i, y) in entries {
-                value += (direction[i as usize] / top) * y;
                 indices.push(i);
                 values.push(y);
             }
         } else {
             let v = atom.dense_mut(dim);
             v.fill(0.0);
-            for (i, y) in entries {
-                value += (direction[i as usize] / top) * y;
-                v[i as usize] = y;
-            }
+            entries.for_each(|(i, y)| v[i as usize] = y);
         }
-        Ok(Minimum::exact(value * top))
+        Ok(Minimum::exact(atom.dot(direction)))
     }
 }
 

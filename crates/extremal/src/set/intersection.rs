@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::identity::Fingerprint;
-use super::parts::largest;
+use super::parts::{largest, least};
 use super::{
     Answers, Atom, Facts, Geometry, Inspector, Minimum, Oracle, Set, SharedSet, check_len,
     inspector_of,
@@ -45,12 +45,6 @@ impl Intersection {
         };
         let dim = first.dim();
         let zero = vec![0.0; dim];
-        let mut geometry = Geometry {
-            inner_radius: Some(f64::INFINITY),
-            strong_convexity: Some(f64::INFINITY),
-            ..first.geometry()
-        };
-        let least = |a: Option<f64>, b: Option<f64>| Some(a?.min(b?));
         for part in &parts {
             check_len("set of an intersection", dim, part.dim())?;
             if part.gauge_gradient(&zero, &mut zero.clone()).is_none() {
@@ -59,16 +53,20 @@ impl Intersection {
                     part.name()
                 )));
             }
-            let own = part.geometry();
+        }
+        let around_0 = |part: &SharedSet| {
             let mut centre = zero.clone();
             part.centre(&mut centre);
-            let around_0 = own.inner_radius.map(|r| r - kernel::norm(&centre));
-            geometry.diameter = geometry.diameter.min(own.diameter);
-            geometry.norm_bound = geometry.norm_bound.min(own.norm_bound);
-            geometry.inner_radius = least(geometry.inner_radius, around_0).filter(|r| *r > 0.0);
-            geometry.strong_convexity = least(geometry.strong_convexity, own.strong_convexity);
-        }
-        geometry.diameter = geometry.diameter.min(2.0 * geometry.norm_bound);
+            Some(part.geometry().inner_radius? - kernel::norm(&centre))
+        };
+        let all = || parts.iter().map(|part| part.geometry());
+        let norm_bound = all().map(|g| g.norm_bound).fold(f64::INFINITY, f64::min);
+        let geometry = Geometry {
+            diameter: all().map(|g| g.diameter).fold(2.0 * norm_bound, f64::min),
+            norm_bound,
+            inner_radius: least(parts.iter().map(around_0)).filter(|r| *r > 0.0),
+            strong_convexity: least(all().map(|g| g.strong_convexity)),
+        };
         Ok(Self { parts, geometry })
     }
 

@@ -215,10 +215,8 @@ impl Projection for KSparseProjection {
             }
             return Ok(());
         }
-        self.order.clear();
-        self.order.extend(x.iter().map(|v| v.abs()));
-        self.order.sort_unstable_by(|a, b| b.total_cmp(a));
-        let level = Level::find(&self.order, radius, k as f64);
+        let sizes = x.iter().map(|v| v.abs());
+        let level = Level::of(sizes, radius, k as f64, &mut self.order);
         for x in x.iter_mut() {
             *x = (radius * level.share(x.abs())).copysign(*x);
         }

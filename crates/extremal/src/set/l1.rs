@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::simplex::project_onto_simplex;
+use super::k_sparse::KSparsePolytope;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_point, check_radius, settle_dim,
+    SparseAtoms, Structure, check_direction, check_radius, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -124,11 +124,8 @@ impl Set for L1Ball {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        Some(Box::new(L1Projection {
-            ball: *self,
-            size: Vec::with_capacity(self.dim),
-            order: Vec::with_capacity(self.dim),
-        }))
+        let same = KSparsePolytope::new(self.dim, 1, self.radius).ok()?;
+        same.projection()
     }
 }
 
@@ -143,27 +140,5 @@ impl Oracle for L1Ball {
         };
         atom.set_coordinate(i, value);
         Ok(Minimum::exact(value * direction[i]))
-    }
-}
-
-struct L1Projection {
-    ball: L1Ball,
-    size: Vec<f64>,
-    order: Vec<f64>,
-}
-
-impl Projection for L1Projection {
-    fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        check_point(self.ball.dim, x)?;
-        if norm_1(x) <= self.ball.radius {
-            return Ok(());
-        }
-        self.size.clear();
-        self.size.extend(x.iter().map(|v| v.abs()));
-        project_onto_simplex(&mut self.size, self.ball.radius, &mut self.order);
-        for (x, size) in x.iter_mut().zip(&self.size) {
-            *x = size.copysign(*x);
-        }
-        Ok(())
     }
 }

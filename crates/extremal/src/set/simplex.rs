@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::capped_simplex::Level;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_point, check_radius, larger,
@@ -182,38 +183,19 @@ struct SimplexProjection {
 
 impl Projection for SimplexProjection {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        check_point(self.set.dim, x)?;
-        if self.set.at_most {
-            let inside: f64 = x.iter().map(|v| v.max(0.0)).sum();
-            if inside <= self.set.total {
-                for x in x.iter_mut() {
-                    *x = x.max(0.0);
-                }
-                return Ok(());
-            }
+        let SimplexSet {
+            dim,
+            total,
+            at_most,
+        } = self.set;
+        check_point(dim, x)?;
+        if at_most && x.iter().map(|v| v.max(0.0)).sum::<f64>() <= total {
+            x.iter_mut().for_each(|x| *x = x.max(0.0));
+            return Ok(());
         }
-        project_onto_simplex(x, self.set.total, &mut self.order);
+        // with no more than the total in any entry, the capped simplex in these units
+        let level = Level::of(x.iter().copied(), total, 1.0, &mut self.order);
+        x.iter_mut().for_each(|x| *x = total * level.share(*x));
         Ok(())
-    }
-}
-
-/// x ← the nearest point of {x ≥ 0, Σx = total}: a threshold found by sorting.
-pub(crate) fn project_onto_simplex(x: &mut [f64], total: f64, order: &mut Vec<f64>) {
-    order.clear();
-    order.extend_from_slice(x);
-    order.sort_unstable_by(|a, b| b.total_cmp(a));
-    // Sums relative to the largest entry: far-away points keep their digits.
-    let top = order[0];
-    let (mut sum, mut shift) = (0.0, -total);
-    for (k, v) in order.iter().enumerate() {
-        sum += v - top;
-        let candidate = (sum - total) / (k + 1) as f64;
-        if v - top <= candidate {
-            break;
-        }
-        shift = candidate;
-    }
-    for x in x.iter_mut() {
-        *x = ((*x - top) - shift).max(0.0);
     }
 }

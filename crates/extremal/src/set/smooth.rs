@@ -92,9 +92,7 @@ impl FastProjection {
         if self.h.value(x) <= 0.0 {
             return;
         }
-        for ((way, x), c) in self.way.iter_mut().zip(&*x).zip(&self.centre) {
-            *way = x - c;
-        }
+        add(x, -1.0, &self.centre, &mut self.way);
         self.inside.copy_from_slice(&self.centre);
         self.leave(1.0, f64::EPSILON);
         x.copy_from_slice(&self.inside);
@@ -103,12 +101,12 @@ impl FastProjection {
     /// x ← Π̃(x + v), v shortened to 1/(2μ) where it is longer. x comes to lie in the set, whatever
     /// it was.
     pub fn step(&mut self, x: &mut [f64], v: &[f64]) {
+        self.enter(x);
         let most = 0.5 / self.mu;
         let length = kernel::norm(v);
         if !(length > 0.0 && length.is_finite()) {
-            return self.enter(x);
+            return;
         }
-        self.enter(x);
         let factor = (most / length).min(1.0);
         for (way, v) in self.way.iter_mut().zip(v) {
             *way = factor * v;
@@ -129,9 +127,7 @@ impl FastProjection {
         let (mut low, mut high) = (0.0, whole);
         let mut s = whole;
         loop {
-            for ((t, p), w) in self.trial.iter_mut().zip(&self.plane).zip(&self.way) {
-                *t = p + s * w;
-            }
+            add(&self.plane, s, &self.way, &mut self.trial);
             if self.h.value(&self.trial) <= 0.0 {
                 std::mem::swap(&mut self.inside, &mut self.trial);
                 low = s;
@@ -160,9 +156,7 @@ impl FastProjection {
         for (w, n) in self.way.iter_mut().zip(&self.normal) {
             *w = rest * *w - outward * n;
         }
-        for ((p, x), w) in self.plane.iter_mut().zip(&self.inside).zip(&self.way) {
-            *p = x + w;
-        }
+        add(&self.inside, 1.0, &self.way, &mut self.plane);
         if self.is_inside_at(0.0) {
             std::mem::swap(&mut self.inside, &mut self.trial);
             return;
@@ -194,9 +188,14 @@ impl FastProjection {
 
     /// Whether `plane` − a·`normal`, left in `trial`, is in the set.
     fn is_inside_at(&mut self, a: f64) -> bool {
-        for ((t, p), n) in self.trial.iter_mut().zip(&self.plane).zip(&self.normal) {
-            *t = p - a * n;
-        }
+        add(&self.plane, -a, &self.normal, &mut self.trial);
         self.h.value(&self.trial) <= 0.0
+    }
+}
+
+/// out = a + k·b.
+fn add(a: &[f64], k: f64, b: &[f64], out: &mut [f64]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = a + k * b;
     }
 }

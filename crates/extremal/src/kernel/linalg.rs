@@ -79,6 +79,25 @@ pub(crate) fn min(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
+/// The entries of a matrix of n rows of n numbers, made exactly symmetric. Products of data
+/// matrices differ from their transposes by rounding; where an entry differs by more, its row and
+/// its column are the error.
+pub(crate) fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
+    let n = rows.len();
+    let mut entries = rows.concat();
+    for i in 0..n {
+        for j in 0..n {
+            let (here, there) = (rows[i][j], rows[j][i]);
+            let scale = rows[i][i].abs().sqrt() * rows[j][j].abs().sqrt();
+            if !((here - there).abs() <= 1e-12 * scale) {
+                return Err((i, j));
+            }
+            entries[i * n + j] = 0.5 * (here + there);
+        }
+    }
+    Ok(entries)
+}
+
 /// Rotations V make the columns of W = MV orthogonal. Their lengths σ are the singular values, to
 /// full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ. The matrix comes by rows.
 pub(crate) fn singular(n: usize, matrix: &[f64]) -> Singular {

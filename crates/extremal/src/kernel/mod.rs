@@ -19,7 +19,9 @@ mod sweep;
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
 pub(crate) use fetch::{fetch, largest};
-pub(crate) use linalg::{Singular, extreme_eigenvalues, max, min, principal_axes, singular};
+pub(crate) use linalg::{
+    Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
+};
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
     Form, Formed, Scan, place_at_dense, place_at_direction, residual_dense, residual_direction,

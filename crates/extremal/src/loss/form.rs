@@ -70,28 +70,16 @@ impl Form {
         if dim == 0 {
             return Err(refused("[]".into()));
         }
-        let mut entries = rows.concat();
-        if let Some((index, value)) = kernel::find_not_finite(&entries) {
-            let (i, j) = (index / dim, index % dim);
-            return Err(refused(format!("a matrix with {value} at ({i}, {j})")));
-        }
-        let size = kernel::max_abs(&entries);
+        let entries = kernel::symmetric(rows).map_err(|(i, j)| {
+            let (a, b) = (rows[i][j], rows[j][i]);
+            refused(format!(
+                "a matrix with {a} at ({i}, {j}) and {b} at ({j}, {i})"
+            ))
+        })?;
         // Room for the sums of squares below; nobody's A is there.
+        let size = kernel::max_abs(&entries);
         if size > 1e100 || (size > 0.0 && size < 1e-100) {
             return Err(refused(format!("a matrix with entries of {size:e}")));
-        }
-        for i in 0..dim {
-            for j in 0..i {
-                let (a, b) = (entries[i * dim + j], entries[j * dim + i]);
-                // Products of data matrices differ from their transposes by rounding.
-                if (a - b).abs() > 1e-12 * size {
-                    return Err(refused(format!(
-                        "a matrix with {a} at ({i}, {j}) and {b} at ({j}, {i})"
-                    )));
-                }
-                entries[i * dim + j] = 0.5 * (a + b);
-                entries[j * dim + i] = entries[i * dim + j];
-            }
         }
         let (smallest, largest) = kernel::extreme_eigenvalues(dim, entries.clone());
         let margin = 16.0 * dim as f64 * f64::EPSILON * largest.abs().max(-smallest);

@@ -127,17 +127,13 @@ impl EllipsoidSet {
         for row in rows {
             check_len("a row of matrix", n, row.len())?;
         }
-        let mut a = Vec::with_capacity(n * n);
-        for i in 0..n {
-            for j in 0..n {
+        let a = match kernel::symmetric(rows) {
+            Ok(a) => a,
+            Err((i, j)) => {
                 let (here, there) = (rows[i][j], rows[j][i]);
-                let scale = rows[i][i].abs().sqrt() * rows[j][j].abs().sqrt();
-                if !((here - there).abs() <= 1e-12 * scale) {
-                    return refused(format!("… with {here} in row {i} and {there} in row {j}"));
-                }
-                a.push(0.5 * (here + there));
+                return refused(format!("… with {here} in row {i} and {there} in row {j}"));
             }
-        }
+        };
         let Some(axes) = kernel::principal_axes(n, &a) else {
             return refused("… that is not positive definite".into());
         };

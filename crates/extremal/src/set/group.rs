@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::identity::Fingerprint;
 use super::l1::{L1Ball, sign};
-use super::lp::{LpBall, norm_of, norm_p};
+use super::lp::{LpBall, norm_of};
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
     SharedSet, check_direction, check_point, check_radius, settle_dim,
@@ -95,8 +95,8 @@ impl MakeSet for Group {
 struct Layout {
     /// Where each group starts, and where the last one ends.
     starts: Vec<usize>,
-    /// The coordinates group by group, where that is not their own order.
-    order: Option<Vec<u32>>,
+    /// The coordinates group by group.
+    order: Vec<u32>,
 }
 
 impl Layout {
@@ -108,7 +108,7 @@ impl Layout {
         starts.push(dim);
         Ok(Self {
             starts,
-            order: None,
+            order: (0..dim as u32).collect(),
         })
     }
 
@@ -136,15 +136,11 @@ impl Layout {
         if let Some(i) = seen.iter().position(|seen| !seen) {
             return bad(format!("… without coordinate {i}"));
         }
-        let in_order = order.is_sorted();
-        Ok(Self {
-            starts,
-            order: (!in_order).then_some(order),
-        })
+        Ok(Self { starts, order })
     }
 
     fn dim(&self) -> usize {
-        self.starts[self.count()]
+        self.order.len()
     }
 
     fn count(&self) -> usize {
@@ -157,10 +153,7 @@ impl Layout {
 
     /// The coordinate in this place of the groups' order.
     fn coordinate(&self, place: usize) -> usize {
-        match &self.order {
-            None => place,
-            Some(order) => order[place] as usize,
-        }
+        self.order[place] as usize
     }
 }
 
@@ -203,11 +196,8 @@ impl GroupBall {
     /// ‖x_g‖_e for every group g.
     fn norms<'a>(&'a self, x: &'a [f64], e: f64) -> impl Iterator<Item = f64> + Clone + 'a {
         let layout = &*self.layout;
-        layout.ranges().map(move |range| match &layout.order {
-            None if e == 2.0 => kernel::norm(&x[range]),
-            None => norm_p(&x[range], e),
-            Some(order) => norm_of(e, order[range].iter().map(|&i| x[i as usize])),
-        })
+        let entries = move |range: Range<usize>| range.map(|place| x[layout.coordinate(place)]);
+        layout.ranges().map(move |range| norm_of(e, entries(range)))
     }
 
     fn gauge_of(&self, x: &[f64]) -> f64 {
@@ -314,10 +304,9 @@ impl Set for GroupBall {
         let layout = &*self.layout;
         let start = Fingerprint::new("group").with_numbers(&[self.s, self.p, self.radius]);
         let ends = layout.starts.iter().map(|s| *s as u64);
-        let order = (0..layout.dim()).map(|k| layout.coordinate(k) as u64);
-        ends.chain(order)
-            .fold(start, Fingerprint::with_part)
-            .value()
+        let order = layout.order.iter().map(|i| u64::from(*i));
+        let all = ends.chain(order);
+        all.fold(start, Fingerprint::with_part).value()
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {

@@ -130,8 +130,8 @@ pub trait Set: Send + Sync {
         self.gauge(x).map(excess)
     }
 
-    /// The same with memory that is reused from call to call, where [`Set::violation`] allocates:
-    /// for those who ask in every round.
+    /// [`Set::violation`] with memory that is reused from call to call, where `violation` would
+    /// allocate in each. The game uses it to measure violations in every round.
     fn inspector(&self) -> Option<Inspector> {
         None
     }

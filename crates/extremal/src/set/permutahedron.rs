@@ -1,6 +1,7 @@
 //! The permutahedron of a weight vector w: the hull of all its rearrangements. With w = 1…d it
 //! is the set of mean ranks, for learning an order.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::identity::Fingerprint;
@@ -186,17 +187,13 @@ impl Set for PermutahedronSet {
     }
 }
 
-/// The entries with their places, ordered by `compare`; equal ones by place.
-fn arrange(
-    order: &mut Vec<(f64, u32)>,
-    entries: &[f64],
-    compare: impl Fn(f64, f64) -> Option<std::cmp::Ordering>,
-) {
+/// The keys with their places in rising order; equal ones by place.
+fn arrange(order: &mut Vec<(f64, u32)>, keys: impl Iterator<Item = f64>) {
     order.clear();
-    order.extend(entries.iter().enumerate().map(|(i, &v)| (v, i as u32)));
+    order.extend(keys.zip(0..));
     order.sort_unstable_by(|a, b| {
-        let by_value = compare(a.0, b.0).unwrap_or(std::cmp::Ordering::Equal);
-        by_value.then(a.1.cmp(&b.1))
+        let by_key = a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal);
+        by_key.then(a.1.cmp(&b.1))
     });
 }
 
@@ -208,7 +205,7 @@ struct PermutahedronOracle {
 impl Oracle for PermutahedronOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.weights.len(), direction)?;
-        arrange(&mut self.order, direction, |a, b| a.partial_cmp(&b));
+        arrange(&mut self.order, direction.iter().copied());
         let v = atom.dense_mut(direction.len());
         for (&(_, i), &w) in self.order.iter().zip(&*self.weights) {
             v[i as usize] = w;
@@ -259,11 +256,11 @@ impl Projection for PermutahedronProjection {
     /// of order are pooled.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.weights.len(), x)?;
-        arrange(&mut self.order, x, |a, b| b.partial_cmp(&a));
+        arrange(&mut self.order, x.iter().map(|v| -v));
         self.blocks.clear();
-        for (&(y, _), w) in self.order.iter().zip(&*self.weights) {
+        for (&(key, _), w) in self.order.iter().zip(&*self.weights) {
             let mut block = Block {
-                first: y,
+                first: -key,
                 entries: 0.0,
                 weights: w - self.mean,
                 len: 1,
@@ -281,8 +278,8 @@ impl Projection for PermutahedronProjection {
             let (here, later) = rest.split_at(block.len);
             rest = later;
             let shift = (block.weights - block.entries) / block.len as f64;
-            for &(y, i) in here {
-                x[i as usize] = self.mean + ((y - block.first) + shift);
+            for &(key, i) in here {
+                x[i as usize] = self.mean + ((-key - block.first) + shift);
             }
         }
         Ok(())

@@ -76,6 +76,10 @@ impl MakeSet for Product {
                 }
             });
         }
+        if let [only] = &parts[..] {
+            settle_dim("product", Some(only.dim()), dim)?;
+            return Ok(only.clone());
+        }
         let set = ProductSet::new(parts)?;
         settle_dim("product", Some(set.dim()), dim)?;
         Ok(Arc::new(set))

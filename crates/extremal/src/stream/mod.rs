@@ -87,7 +87,7 @@ fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// How long a row gets that is divided by its norm.
+/// A bound of the norm of a row that was divided by its norm, with room for rounding.
 const UNIT: f64 = 1.0 + 1e-12;
 
 /// Dense rounds that do not depend on the decisions.

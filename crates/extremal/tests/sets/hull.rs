@@ -159,7 +159,7 @@ fn hulls_of_no_point_or_of_a_size_that_numbers_can_t_hold_are_refused_in_words()
             "between 1e-60 and 1e60",
         ),
         ("hull:points=[[1,2],[3]]", "expected 2 entries, found 1"),
-        ("hull:points=[[1e101,0],[0,0]]", "between -1e50 and 1e50"),
+        ("hull:points=[[1e101,0],[0,0]]", "up to ±1e50"),
     ] {
         let error = build(text).err().unwrap().to_string();
         assert!(error.contains(part), "{text}: {error}");

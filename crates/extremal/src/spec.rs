@@ -55,17 +55,22 @@ pub trait Described {
 /// assert!(error.to_string().contains("unknown field `q`, expected"));
 /// ```
 pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
-    if depth(text) > DEEPEST {
-        return Err(Error::Spec(format!(
-            "{kind}: more than {DEEPEST} brackets lie within one another"
-        )));
-    }
+    check_depth(kind, text)?;
     serde_json::from_value(Value::Object(table_of(kind, text)?))
         .map_err(|e| Error::Spec(format!("{kind} `{text}`: {e}")))
 }
 
 /// Each level takes a piece of the stack, and the text may come from anywhere.
 const DEEPEST: i32 = 32;
+
+fn check_depth(kind: &str, text: &str) -> Result<()> {
+    if depth(text) <= DEEPEST {
+        return Ok(());
+    }
+    Err(Error::Spec(format!(
+        "{kind}: more than {DEEPEST} brackets lie within one another"
+    )))
+}
 
 /// How many brackets are open at most.
 fn depth(text: &str) -> i32 {
@@ -188,6 +193,7 @@ pub(crate) fn with<T: Serialize + DeserializeOwned>(
 
 /// Errors unless the text begins with the name of an entry; with the nearest one, if one is near.
 pub(crate) fn check_name(kind: &str, text: &str, entries: &[Entry]) -> Result<()> {
+    check_depth(kind, text)?;
     let name = text.split(':').next().unwrap_or(text).trim();
     if entries.iter().any(|entry| entry.name == name) {
         return Ok(());

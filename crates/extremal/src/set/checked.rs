@@ -2,7 +2,7 @@
 //! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
 //! make every certificate false.
 
-use super::{Answers, Atom, AtomView, Geometry, Minimum, Oracle, Set, check_direction};
+use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, check_direction};
 use crate::{Error, Result, kernel};
 
 /// How far from the minimum an answer may be, as a share of the diameter, and how much longer than

@@ -162,7 +162,7 @@ def test_the_command_in_the_report_runs_it_again(tmp_path):
 def test_compare_tells_its_errors(tmp_path):
     for change, match in [
         ({"learner": {"a": {"name": "nonsense"}}}, "^learner.a.name: unknown variant `nonsense`"),
-        ({"learner": {"a": "nonsense"}}, "^learner.a.spec: learner `nonsense`"),
+        ({"learner": {"a": "nonsense"}}, "^learner.a.spec: no learner `nonsense`"),
         ({"seedz": 3}, "^seedz: unknown field"),
         ({"problem": {"ball": {"loss": "linear", "stream": "drift"}}}, "^problem.ball: missing field `set`"),
         ({"learner": {}}, "^there is no learner; "),

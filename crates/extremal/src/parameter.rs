@@ -2,10 +2,13 @@
 //! spec's fields is written once, with [`fields!`]; the words of `extremal list`, the error
 //! messages, the JSON schema, Python's signatures and the tests follow from it.
 
+use std::ops::RangeInclusive;
+
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use crate::range::{GRADIENTS, SETS};
 use crate::{Error, Result};
 
 /// One key of a spec.
@@ -112,11 +115,13 @@ impl Kind {
     /// A number ≥ 0.
     pub const NOT_NEGATIVE: Self = Self::at_least(0.0);
     /// A radius, or another size of a set.
-    pub const SIZE: Self = Self::between(1e-50, 1e50);
+    pub const SIZE: Self = Self::within(&SETS);
+    /// A curvature of losses, 0 for none.
+    pub const CURVATURE: Self = Self::between(0.0, *SETS.end());
     /// A coordinate of a point of a set.
-    pub const ENTRY: Self = Self::between(-1e50, 1e50);
+    pub const ENTRY: Self = Self::between(-*SETS.end(), *SETS.end());
     /// The norm of a gradient.
-    pub const GRADIENT: Self = Self::between(1e-100, 1e100);
+    pub const GRADIENT: Self = Self::within(&GRADIENTS);
     /// A factor on a step size.
     pub const FACTOR: Self = Self::between(1e-20, 1e20);
     /// Any whole number.
@@ -148,6 +153,10 @@ impl Kind {
     pub const fn between(low: f64, high: f64) -> Self {
         let open = false;
         Self::Number(Limits { low, high, open })
+    }
+
+    const fn within(range: &RangeInclusive<f64>) -> Self {
+        Self::between(*range.start(), *range.end())
     }
 
     /// A number > `low` and < `high`.

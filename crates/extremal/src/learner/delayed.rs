@@ -132,8 +132,8 @@ impl MakeLearner for Delayed {
 
 /// The base's key `lambda`, 0 without one.
 fn lambda_of(base: &LearnerSpec) -> f64 {
-    let table = serde_json::to_value(base).unwrap_or_default();
-    table.get("lambda").and_then(|l| l.as_f64()).unwrap_or(0.0)
+    let lambda = base.value("lambda");
+    lambda.and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
 /// A gradient that is held back, as the base will be shown it.

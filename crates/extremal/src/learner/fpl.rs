@@ -42,7 +42,7 @@ fields! {
         /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β; left out, losses count as linear
-        pub smoothness: Option<f64> = None => Kind::between(0.0, 1e50),
+        pub smoothness: Option<f64> = None => Kind::CURVATURE,
         /// how many perturbed leaders m are averaged; left out, 4βR√T/(G√d) where T, G and β are
         /// given, else 1
         pub samples: Option<u32> = None => Kind::COUNT,

@@ -63,7 +63,7 @@ fields! {
         /// where the surrogate's curvature comes from
         pub growth: Growth = Growth::Own => Growth::KIND,
         /// the losses' strong convexity λ; 0 if left out
-        pub lambda: Option<f64> = None => Kind::between(0.0, 1e50),
+        pub lambda: Option<f64> = None => Kind::CURVATURE,
         /// factor on the theoretical step size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the first decision x₁, a point of the set; its centre if left out

@@ -43,7 +43,7 @@ fields! {
         /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β, 0 for linear ones
-        pub smoothness: Option<f64> = None => Kind::between(0.0, 1e50),
+        pub smoothness: Option<f64> = None => Kind::CURVATURE,
         /// factor on the theoretical δ, the inverse of the perturbation's size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the seed of the perturbations

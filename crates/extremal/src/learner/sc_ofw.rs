@@ -40,7 +40,7 @@ fields! {
         /// the losses' strong convexity λ
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// weight T₀ of a first regulariser
-        pub warm: f64 = 0.0 => Kind::between(0.0, 1e50),
+        pub warm: f64 = 0.0 => Kind::CURVATURE,
         /// a bound G, for the theorem's curve alone; the largest gradient seen if left out
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the first decision x₁, a point of the set; its centre if left out

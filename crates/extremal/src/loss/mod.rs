@@ -201,7 +201,7 @@ pub struct Scratch {
 impl<L: Loss + ?Sized> Objective<L> {
     /// A loss with a ridge term, 0 for none.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
-        Kind::between(0.0, 1e50).admit("loss", "l2", ridge)?;
+        Kind::CURVATURE.admit("loss", "l2", ridge)?;
         let form = loss.form();
         let multiple = form.as_ref().and_then(|form| form.as_multiple());
         Ok(Self {

@@ -56,8 +56,8 @@ const ROOM: usize = 1 << 31;
 /// Gradients beyond this many times G count as no larger.
 const BEYOND: f64 = 100.0;
 
-/// Most exchanges of weight between atoms after an oracle call, on sets without a projection.
-const CORRECTIONS: u32 = 1_000;
+/// Memory for so many atoms is reserved, on sets without a projection.
+const RESERVED: u64 = 256;
 
 fields! {
     /// Spec of `ons`.
@@ -130,7 +130,8 @@ impl MakeLearner for Ons {
             h: vec![0.0; dim],
             y: vec![0.0; dim],
         };
-        method.search.warm_up();
+        // the start, and one atom per step
+        method.search.warm_up(self.steps.min(RESERVED) as usize + 1);
         acting(self, method, set, self.start.as_deref(), storage)
     }
 }
@@ -180,8 +181,6 @@ impl Newton {
             gap: self.tolerance / round as f64,
             // however small the gradient, most of what it asks for is done
             first_gap: 0.1,
-            quadratic: true,
-            corrections: CORRECTIONS,
             ..Task::new(&distance, self.steps)
         };
         self.search.restart(x);

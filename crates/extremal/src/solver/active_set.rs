@@ -158,6 +158,10 @@ impl ActiveSet {
         self.weights[i]
     }
 
+    pub(super) fn weights_mut(&mut self) -> &mut [f64] {
+        &mut self.weights
+    }
+
     /// Writes x.
     pub fn write(&self, x: &mut [f64]) {
         x.fill(0.0);
@@ -259,7 +263,7 @@ impl ActiveSet {
     }
 
     /// Drops the atoms that have no weight, and makes the weights sum up to 1.
-    fn prune(&mut self) {
+    pub(super) fn prune(&mut self) {
         let mut i = 0;
         while i < self.len() {
             if self.weights[i] > NO_WEIGHT {

@@ -79,4 +79,8 @@ impl Total for Distance<'_> {
     fn smoothness(&self) -> f64 {
         1.0 / (self.unit * self.unit)
     }
+
+    fn is_square(&self) -> bool {
+        true
+    }
 }

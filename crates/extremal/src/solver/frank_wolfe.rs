@@ -8,6 +8,9 @@ use crate::{Result, kernel};
 /// Updated points and images are computed afresh after this many steps.
 const REFRESH: u64 = 100;
 
+/// Most exchanges of weight between atoms after a step, where they cost next to nothing.
+const EXCHANGES: usize = 1_000;
+
 /// Frank-Wolfe.
 pub(super) fn plain(
     search: &mut Search,
@@ -60,15 +63,11 @@ pub(super) fn pairwise(
         } else {
             break;
         }
-        // no better than the next oracle call can make use of
-        let enough = (0.5 * search.target(task)).max(0.1 * gap);
-        for _ in 0..task.corrections {
-            match memory.exchange(task, enough, x) {
-                Some(ahead) => reading = ahead,
-                None => break,
-            }
+        let square = task.total.is_square();
+        if square {
+            memory.correct(task, 0.5 * search.target(task));
         }
-        if k % REFRESH == 0 || task.corrections > 0 {
+        if k % REFRESH == 0 || square {
             memory.active.write(x);
             reading = memory.evaluate(task, x);
         }
@@ -139,5 +138,55 @@ impl Memory {
         kernel::axpy(s, way_image, image);
         self.active.shift(bad, good, s);
         Some(task.total.at_image(task.mu, x, image, gradient))
+    }
+
+    /// Moves weight from the worst to the best atom until their slopes are no further apart than
+    /// `gap`, where f is half the square of the image: only the images' inner products matter then.
+    fn correct(&mut self, task: &Task<'_>, gap: f64) {
+        let (count, width) = (self.active.len(), task.total.images());
+        let [images, products, slopes] = &mut self.products;
+        images.resize(count * width, 0.0);
+        for (i, image) in images.chunks_exact_mut(width).enumerate() {
+            task.total.map(self.active.atom(i), image);
+        }
+        products.clear();
+        for one in images.chunks_exact(width) {
+            let others = images.chunks_exact(width);
+            products.extend(others.map(|other| kernel::dot(one, other)));
+        }
+        let weights = self.active.weights_mut();
+        slopes.clear();
+        slopes.extend(
+            products
+                .chunks_exact(count)
+                .map(|row| kernel::dot(row, weights)),
+        );
+        for _ in 0..EXCHANGES {
+            let (mut good, mut bad) = (0, None);
+            for (i, slope) in slopes.iter().enumerate() {
+                if *slope < slopes[good] {
+                    good = i;
+                }
+                if weights[i] > 0.0 && bad.is_none_or(|b: usize| *slope > slopes[b]) {
+                    bad = Some(i);
+                }
+            }
+            let Some(bad) = bad else { break };
+            let apart = slopes[bad] - slopes[good];
+            if !(apart > gap) {
+                break;
+            }
+            let at = |i: usize, j: usize| products[i * count + j];
+            let bend = at(good, good) + at(bad, bad) - 2.0 * at(good, bad);
+            // atoms that rounding can't tell apart give all they have
+            let share = if bend > 0.0 { apart / bend } else { 1.0 };
+            let share = share.min(weights[bad]);
+            weights[bad] -= share;
+            weights[good] += share;
+            for (i, slope) in slopes.iter_mut().enumerate() {
+                *slope += share * (at(i, good) - at(i, bad));
+            }
+        }
+        self.active.prune();
     }
 }

@@ -36,7 +36,7 @@ fn first_step(task: &Task<'_>) -> f64 {
 }
 
 /// Projected gradient with Barzilai-Borwein steps. The whole way to the projection is taken
-/// unless the value ends above the worst of the last few, or the total is quadratic; then the best
+/// unless the value ends above the worst of the last few, or the total is a square; then the best
 /// point on it.
 pub(super) fn spectral(
     search: &mut Search,
@@ -67,26 +67,34 @@ pub(super) fn spectral(
         if !(slope < 0.0) {
             return Ok(Stop::Stalled);
         }
-        let mut ahead = task.evaluate(next, next_image, next_gradient);
+        let there = if task.total.is_square() {
+            search.atom.dense_mut(next.len()).copy_from_slice(next);
+            task.total.map(&search.atom, next_image);
+            None
+        } else {
+            Some(task.evaluate(next, next_image, next_gradient))
+        };
         let worst = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if task.quadratic || !(ahead.value <= worst + 1e-4 * slope) {
-            difference(next_image, image, way_image);
-            let (from, by) = (Place { x, image }, Place::of(way, way_image));
-            let s = task.line_search(slope, 1.0, from, by);
-            if s == 0.0 {
-                return Ok(Stop::Stalled);
+        let ahead = match there.filter(|there| there.value <= worst + 1e-4 * slope) {
+            Some(there) => there,
+            None => {
+                difference(next_image, image, way_image);
+                let (from, by) = (Place { x, image }, Place::of(way, way_image));
+                let s = task.line_search(slope, 1.0, from, by);
+                if s == 0.0 {
+                    return Ok(Stop::Stalled);
+                }
+                if s < 1.0 {
+                    way.iter_mut().for_each(|w| *w *= s);
+                    next.copy_from_slice(x);
+                    kernel::axpy(1.0, way, next);
+                    next_image.copy_from_slice(image);
+                    kernel::axpy(s, way_image, next_image);
+                }
+                task.total
+                    .at_image(task.mu, next, next_image, next_gradient)
             }
-            if s < 1.0 {
-                way.iter_mut().for_each(|w| *w *= s);
-                next.copy_from_slice(x);
-                kernel::axpy(1.0, way, next);
-                next_image.copy_from_slice(image);
-                kernel::axpy(s, way_image, next_image);
-                ahead = task
-                    .total
-                    .at_image(task.mu, next, next_image, next_gradient);
-            }
-        }
+        };
         let moved = kernel::dot(way, way);
         let (mut bend, mut turn) = (0.0, 0.0);
         for ((w, new), old) in way.iter().zip(&*next_gradient).zip(&*gradient) {

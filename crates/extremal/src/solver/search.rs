@@ -59,11 +59,6 @@ pub(crate) struct Task<'a> {
     pub value: f64,
     /// Steps at most, counted from [`Search::restart`].
     pub steps: u64,
-    /// The total is quadratic, and every step goes to the minimum on its way.
-    pub quadratic: bool,
-    /// Exchanges of weight between atoms after each step of [`Method::Pairwise`] at most, which ask
-    /// no oracle.
-    pub corrections: u32,
     /// Asked before every step; stop once it says no.
     pub go_on: &'a dyn Fn() -> bool,
 }
@@ -80,8 +75,6 @@ impl<'a> Task<'a> {
             first_gap: f64::INFINITY,
             value: f64::NEG_INFINITY,
             steps,
-            quadratic: false,
-            corrections: 0,
             go_on: &|| true,
         }
     }
@@ -143,6 +136,8 @@ pub(super) struct Memory {
     pub active: ActiveSet,
     pub points: [Vec<f64>; 6],
     pub images: [Vec<f64>; 5],
+    /// The images of the atoms, their inner products, and what these are with the image of x.
+    pub products: [Vec<f64>; 3],
 }
 
 /// A search over one set: its memory, and what was found since [`Search::restart`].
@@ -191,6 +186,7 @@ impl Search {
                 active: ActiveSet::new(set.dim()),
                 points: std::array::from_fn(|_| zeros()),
                 images: std::array::from_fn(|_| vec![0.0; images]),
+                products: Default::default(),
             },
             atom: Atom::new(),
             slack: 0.0,
@@ -208,9 +204,10 @@ impl Search {
         }
     }
 
-    /// Makes the oracle and the projection allocate their memory now, not in a later round. An
-    /// error here is one that will come again when it matters.
-    pub fn warm_up(&mut self) {
+    /// Makes the oracle and the projection allocate their memory now, not in a later round, and
+    /// reserves memory for mixtures of so many atoms. An error here is one that will come again when
+    /// it matters.
+    pub fn warm_up(&mut self, atoms: usize) {
         let dim = self.best.len();
         let _ = self.oracle.minimise(&vec![1.0; dim], &mut self.atom);
         if let Some(projection) = &mut self.memory.projection {
@@ -222,8 +219,13 @@ impl Search {
             active.add(&self.atom, 0.5);
             self.atom.dense_mut(dim);
             active.add(&self.atom, 0.5);
-            active.reserve(dim.saturating_add(2).min(64));
+            active.reserve(atoms);
             active.clear();
+            let width = self.memory.images[0].len();
+            let lengths = [atoms * width, atoms * atoms, atoms];
+            for (numbers, length) in self.memory.products.iter_mut().zip(lengths) {
+                numbers.reserve(length);
+            }
         }
     }
 

@@ -73,6 +73,12 @@ pub trait Total {
         false
     }
 
+    /// Whether f(x) is half the square of the norm of the image of x, so that steps to the minimum on
+    /// the way cost next to nothing.
+    fn is_square(&self) -> bool {
+        false
+    }
+
     /// Errors unless there is something finite to minimise.
     fn check(&self) -> Result<()> {
         Ok(())

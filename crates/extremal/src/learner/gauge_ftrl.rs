@@ -123,9 +123,8 @@ impl MakeLearner for GaugeFtrl {
                 match curvature.kind {
                     CurvatureKind::Smooth { l } => (l.sqrt() * bound, bound),
                     CurvatureKind::Uniform { .. } => {
-                        return Err(Error::Unsupported(
-                            "gauge-ftrl with balance=adagrad is for p ≤ 2; take balance=own".into(),
-                        ));
+                        let needs = "p ≤ 2 for balance=adagrad; balance=own plays any p";
+                        return Err(keys::cannot_play(NAME, &**set, needs));
                     }
                 }
             }

@@ -1,10 +1,10 @@
 # `make test` runs everything that CI runs; `make soak` the long versions; `make bench` the
 # comparisons with other software.
 
-.PHONY: test format lint unit docs browser python wheel guide soak bench size
+.PHONY: test format lint unit examples docs browser python wheel guide soak bench size
 
 # The quick ones first.
-test: format lint unit docs browser python guide
+test: format lint unit examples docs browser python guide
 
 # One selection of packages for all tests: another one would have dependencies with other features,
 # and build them, and us, again.
@@ -18,6 +18,13 @@ lint:
 
 unit:
 	cargo test $(TESTED)
+
+# The programs of crates/extremal/examples: each checks what it claims.
+EXAMPLES = sparse_stream own_oracle own_learner
+
+examples:
+	cargo build $(TESTED) --examples
+	set -e; for example in $(EXAMPLES); do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example"; done
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked

@@ -124,5 +124,12 @@ def gradient(values, dim):
         indices, data = _indices(np.asarray(values[0])), vector(values[1], "values")
         if indices.ndim != 1 or len(indices) != len(data):
             raise ValueError(f"{indices.size} indices for {len(data)} values")
+        if (indices[1:] <= indices[:-1]).any():
+            order = np.argsort(indices)
+            indices, data = indices[order], data[order]
+            repeated = indices[1:][indices[1:] == indices[:-1]]
+            if repeated.size:
+                raise ValueError(f"index {repeated[0]} is given twice; add such entries up, as "
+                                 "sum_duplicates() of a sparse matrix does")
         return indices, data
     return vector(values, "gradient")

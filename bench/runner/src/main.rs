@@ -365,15 +365,20 @@ impl SparseRows {
             values: Vec::new(),
             labels: Vec::new(),
         };
+        let mut drawn: Vec<(u32, bool)> = Vec::new();
         for _ in 0..rounds {
             let start = rows.indices.len();
-            while rows.indices.len() < start + nonzeros {
+            drawn.clear();
+            while drawn.len() < nonzeros {
                 let index = rng.random_range(0..dim as u32);
-                if !rows.indices[start..].contains(&index) {
-                    rows.indices.push(index);
-                    rows.values
-                        .push(if rng.random::<bool>() { size } else { -size });
+                if drawn.iter().all(|(other, _)| *other != index) {
+                    drawn.push((index, rng.random::<bool>()));
                 }
+            }
+            drawn.sort_unstable();
+            for (index, positive) in &drawn {
+                rows.indices.push(*index);
+                rows.values.push(if *positive { size } else { -size });
             }
             let clean: f64 = (start..rows.indices.len())
                 .map(|k| {

@@ -42,11 +42,12 @@ pub fn report(
             dim,
             next: 0,
         };
-        let summary = Game {
-            meter: None,
-            watch: Some(&*set),
-        }
-        .play(&mut *learner, &mut stream, &objective, rounds as u64)?;
+        let summary = Game::default().with_watch(&*set).play(
+            &mut *learner,
+            &mut stream,
+            &objective,
+            rounds as u64,
+        )?;
         println!(
             "{} {} {:e} {text}",
             summary.total_loss / rounds as f64,

@@ -3,7 +3,7 @@
 
 use extremal::pair::{Gradient, Row};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -16,8 +16,8 @@ pub enum Taken<'py> {
 }
 
 impl<'py> Taken<'py> {
-    /// A float64 array as it is, a pair of uint32 indices and float64 values as they are, and
-    /// nothing for what Python has to convert first.
+    /// A float64 array as it is, a pair of increasing uint32 indices and float64 values as they are,
+    /// and nothing for what Python has to convert first.
     pub fn new(given: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = given.cast::<PyArray1<f64>>() {
             return Ok(borrowed(array)?.map(Self::Dense));
@@ -31,7 +31,8 @@ impl<'py> Taken<'py> {
                 values.cast::<PyArray1<f64>>(),
             ) && let (Some(i), Some(v)) = (borrowed(i)?, borrowed(v)?)
             {
-                return Ok(Some(Self::Sparse(i, v)));
+                let increases = i.as_slice()?.is_sorted_by(|a, b| a < b);
+                return Ok(increases.then_some(Self::Sparse(i, v)));
             }
         }
         Ok(None)
@@ -62,10 +63,7 @@ impl<'py> Taken<'py> {
     /// The gradient that it is.
     pub fn gradient(&self) -> PyResult<Gradient<'_>> {
         Ok(match self.row()? {
-            Row::Sparse { indices, values } => {
-                check_distinct(indices)?;
-                Gradient::sparse(indices, values)
-            }
+            Row::Sparse { indices, values } => Gradient::sparse(indices, values),
             Row::Dense(values) => Gradient::dense(values),
             Row::Entries { .. } => return Err(PyTypeError::new_err("no gradient has this shape")),
         })
@@ -91,20 +89,4 @@ pub fn vector<'py>(given: &Bound<'py, PyAny>, what: &str) -> PyResult<PyReadonly
     let arrays = given.py().import("extremal._arrays")?;
     let converted = arrays.call_method1("vector", (given, what))?;
     Ok(converted.cast_into::<PyArray1<f64>>()?.try_readonly()?)
-}
-
-/// Sparse rows name each entry once.
-pub fn check_distinct(indices: &[u32]) -> PyResult<()> {
-    if indices.is_sorted_by(|a, b| a < b) {
-        return Ok(());
-    }
-    let mut sorted = indices.to_vec();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|w| w[0] == w[1]) {
-        None => Ok(()),
-        Some(w) => Err(PyValueError::new_err(format!(
-            "index {} stands there twice; sum_duplicates() of a sparse matrix adds them up",
-            w[0]
-        ))),
-    }
 }

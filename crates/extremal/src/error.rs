@@ -46,6 +46,14 @@ pub enum Error {
         /// The dimension.
         dim: usize,
     },
+    /// The indices of a sparse row do not increase.
+    #[error("{what}: index {index} is repeated or out of order; indices must increase")]
+    Order {
+        /// Which vector.
+        what: &'static str,
+        /// The first index that is no larger than the one before it.
+        index: usize,
+    },
     /// A planned round is committed or discarded before anything else.
     #[error("out of turn: {0}")]
     OutOfTurn(&'static str),

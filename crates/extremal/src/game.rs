@@ -108,7 +108,7 @@ pub struct Summary {
     pub largest_violation: Option<f64>,
 }
 
-/// A learner against a stream, and what is computed beside the rounds. Both fields may be left out.
+/// A learner against a stream, and what is computed beside the rounds.
 ///
 /// ```
 /// use extremal::{game::Game, hindsight::Meter, learner::LearnerSpec, loss::{LossSpec, Objective},
@@ -118,7 +118,7 @@ pub struct Summary {
 /// let mut stream = "drift".parse::<StreamSpec>()?.build(5, 0)?;
 /// let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
 /// let mut meter = Meter::of(&set, &objective);
-/// let game = Game { meter: Some(&mut meter), watch: Some(&*set) };
+/// let game = Game::default().with_meter(&mut meter).with_watch(&*set);
 /// let summary = game.play(&mut *learner, &mut *stream, &objective, 1000)?;
 /// assert_eq!(summary.rounds, 1000);
 /// assert!(summary.largest_violation.unwrap() <= 1e-9);
@@ -126,14 +126,25 @@ pub struct Summary {
 /// # Ok::<(), extremal::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use = "a game is played by `play`"]
 pub struct Game<'a> {
-    /// Certifies the regret.
-    pub meter: Option<&'a mut Meter>,
-    /// Checks every decision against this set, at O(d) per round.
-    pub watch: Option<&'a dyn Set>,
+    meter: Option<&'a mut Meter>,
+    watch: Option<&'a dyn Set>,
 }
 
-impl Game<'_> {
+impl<'a> Game<'a> {
+    /// With a meter that certifies the regret.
+    pub fn with_meter(self, meter: &'a mut Meter) -> Self {
+        let meter = Some(meter);
+        Self { meter, ..self }
+    }
+
+    /// With every decision checked against this set, at O(d) per round.
+    pub fn with_watch(self, set: &'a dyn Set) -> Self {
+        let watch = Some(set);
+        Self { watch, ..self }
+    }
+
     /// Plays up to `rounds` rounds, fewer if the stream ends.
     pub fn play<L, S, F>(
         self,

@@ -114,17 +114,15 @@ fn asked(team: &Team, loss: &Arc<dyn Loss>, ridge: f64, sparse: bool, least: f64
         values: [0.0; DIM],
     };
     let mut start = 0;
-    Game {
-        meter: None,
-        watch: Some(&*team.set),
-    }
-    .play_while(&mut *learner, &mut rows, &objective, ROUNDS, |turn| {
-        if turn.record.round == WARM {
-            start = calls();
-        }
-        ControlFlow::Continue(())
-    })
-    .unwrap();
+    Game::default()
+        .with_watch(&*team.set)
+        .play_while(&mut *learner, &mut rows, &objective, ROUNDS, |turn| {
+            if turn.record.round == WARM {
+                start = calls();
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
     calls() - start
 }
 
@@ -198,7 +196,9 @@ fn a_support_that_grows_asks_for_memory_as_rarely_as_it_doubles() {
     let play = |pair: &mut SparsePair, rounds: std::ops::Range<u32>| {
         let before = calls();
         for t in rounds {
-            let (indices, values) = ([t % WIDE, (3 * t + 1) % WIDE], [1.0 + f64::from(t), 0.5]);
+            let mut entries = [(t % WIDE, 1.0 + f64::from(t)), ((3 * t + 1) % WIDE, 0.5)];
+            entries.sort_unstable_by_key(|entry| entry.0);
+            let (indices, values) = (entries.map(|e| e.0), entries.map(|e| e.1));
             let gradient = Gradient::sparse(&indices, &values);
             let update = Update::new(1.0, &gradient, 1.0);
             pair.probe(&update, true).unwrap();

@@ -300,10 +300,9 @@ impl Cell<'_> {
         let mut comparators = Vec::new();
         for (i, &round) in looks.iter().enumerate() {
             let mut stop = false;
-            let game = Game {
-                meter: Some(&mut meter),
-                watch: Some(&*problem.set),
-            };
+            let game = Game::default()
+                .with_meter(&mut meter)
+                .with_watch(&*problem.set);
             let summary = game.play_while(
                 &mut learner,
                 &mut *stream,

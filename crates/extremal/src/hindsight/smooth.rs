@@ -22,7 +22,7 @@ pub(super) struct Touch {
 /// min over u of ℓ(u) + (u − z)²/(2μ), by bisection for the u where the slopes cancel. With
 /// s = (z − u)/μ the tangent of ℓ at u has slope s too, and lies μs²/2 above that of the envelope
 /// at z.
-pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
+pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Touch {
     let (truth, slope) = loss.at(z, label);
     if mu == 0.0 || slope == 0.0 {
         return Touch {
@@ -84,7 +84,7 @@ pub(super) fn touch(loss: &dyn Loss, mu: f64, z: f64, label: f64) -> Touch {
 }
 
 /// A point where ℓ is defined and past the u that is looked for, from a z where it is not.
-fn beyond(loss: &dyn Loss, mu: f64, z: f64, label: f64, slope: f64) -> f64 {
+fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) -> f64 {
     let sign = if slope > 0.0 { -1.0 } else { 1.0 };
     let mut reach = mu.max(z.abs());
     loop {

@@ -28,9 +28,8 @@ use crate::{Error, Result, kernel};
 /// assert!(best.relative_gap() <= 1e-6 && best.floor <= best.value);
 /// # Ok::<(), extremal::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct Sum {
-    loss: Arc<dyn Loss>,
+pub struct Sum<L: Loss + ?Sized = dyn Loss> {
+    loss: Arc<L>,
     /// The ridge term's factor per round, a form that is a multiple of the identity included.
     ridge: f64,
     /// Any other form. Its Ax stands at the end of an image.
@@ -86,9 +85,9 @@ impl Rows {
     }
 }
 
-impl Sum {
+impl<L: Loss + ?Sized> Sum<L> {
     /// No rounds yet.
-    pub fn new(dim: usize, objective: &Objective) -> Result<Self> {
+    pub fn new(dim: usize, objective: &Objective<L>) -> Result<Self> {
         let form = objective.loss().form();
         if let Some(expected) = form.as_ref().and_then(|f| f.dim()).filter(|d| *d != dim) {
             return Err(Error::Size {
@@ -269,7 +268,7 @@ impl Sum {
     }
 }
 
-impl Total for Sum {
+impl<L: Loss + ?Sized> Total for Sum<L> {
     fn dim(&self) -> usize {
         self.dim
     }

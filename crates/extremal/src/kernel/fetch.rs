@@ -1,4 +1,4 @@
-//! Memory asked for ahead of time, and looks at indices.
+//! Prefetching, and the order of a sparse row's indices.
 
 #![allow(unsafe_code)]
 
@@ -32,15 +32,15 @@ fn ask<T>(table: &[T], indices: &[u32]) {
     }
 }
 
-/// The largest index.
+/// Whether each index is larger than the one before it.
 #[inline]
-pub(crate) fn largest(indices: &[u32]) -> Option<u32> {
-    // A maximum of everything vectorises, an early exit would not.
-    let largest = widest(
+pub(crate) fn increases(indices: &[u32]) -> bool {
+    let next = indices.get(1..).unwrap_or_default();
+    // A conjunction of everything vectorises, an early exit would not.
+    widest(
         #[inline(always)]
-        || indices.iter().fold(0, |top, &i| top.max(i)),
-    );
-    (!indices.is_empty()).then_some(largest)
+        || (indices.iter().zip(next)).fold(true, |all, (a, b)| all & (a < b)),
+    )
 }
 
 #[cfg(test)]
@@ -48,13 +48,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_index_is_found_wherever_it_is() {
-        assert_eq!(largest(&[]), None);
-        for n in [1, 7, 8, 9, 64, 100] {
-            for at in 0..n {
-                let mut indices = vec![3; n];
-                indices[at] = u32::MAX - 1;
-                assert_eq!(largest(&indices), Some(u32::MAX - 1), "{n} {at}");
+    fn a_repeated_or_smaller_index_is_found_wherever_it_is() {
+        assert!(increases(&[]) && increases(&[7]));
+        for n in [2, 7, 8, 9, 64, 100] {
+            let indices: Vec<u32> = (0..n).map(|i| 3 * i + 1).collect();
+            assert!(increases(&indices));
+            for at in 1..n as usize {
+                let mut indices = indices.clone();
+                indices[at] = indices[at - 1];
+                assert!(!increases(&indices), "{n} {at}");
+                indices[at] -= 1;
+                assert!(!increases(&indices), "{n} {at}");
             }
         }
     }

@@ -18,7 +18,7 @@ mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
-pub(crate) use fetch::{fetch, largest};
+pub(crate) use fetch::{fetch, increases};
 pub(crate) use linalg::{
     Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };

@@ -60,9 +60,15 @@ pub trait Rule: Send + Sync {
         Ok(())
     }
 
-    /// What is proven, given what was seen.
-    fn guarantee(&self, state: &Self::State, seen: &Seen, geometry: &Geometry)
-    -> Option<Guarantee>;
+    /// What is proven, given what was seen; nothing by default.
+    fn guarantee(
+        &self,
+        _state: &Self::State,
+        _seen: &Seen,
+        _geometry: &Geometry,
+    ) -> Option<Guarantee> {
+        None
+    }
 
     /// What the learner knows about its own regret, with an allowance for rounding. `dim` and
     /// `accuracy` are the pair's.

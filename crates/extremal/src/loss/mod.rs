@@ -102,17 +102,21 @@ pub trait Loss: Send + Sync {
         Ok(())
     }
 
-    /// The largest |derivative| over |z| ≤ reach, for labels up to this one in size; ∞ where
-    /// there is none.
-    fn slope_bound(&self, reach: f64, label: f64) -> f64;
+    /// The largest |derivative| over |z| ≤ reach, for labels up to this one in size; ∞, the default,
+    /// where there is none.
+    fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
+        f64::INFINITY
+    }
 
     /// The same over low ≤ z ≤ high: smaller, where the loss is steep at one end alone.
     fn slope_bound_between(&self, low: f64, high: f64, label: f64) -> f64 {
         self.slope_bound(low.abs().max(high.abs()), label)
     }
 
-    /// The largest second derivative in z; ∞ where there is none.
-    fn smoothness(&self) -> f64;
+    /// The largest second derivative in z; ∞, the default, where there is none.
+    fn smoothness(&self) -> f64 {
+        f64::INFINITY
+    }
 
     /// Whether it is ½(z − y)², so that a few sums tell the total over many rounds
     /// ([`QuadraticSum`](crate::hindsight::QuadraticSum)).

@@ -10,14 +10,16 @@ use crate::{Error, Result, kernel};
 pub enum Row<'a> {
     /// Every entry.
     Dense(&'a [f64]),
-    /// values_i at indices_i (distinct), 0 elsewhere.
+    /// values_i at indices_i, 0 elsewhere. The indices increase, hence no entry is given twice;
+    /// other rows are refused ([`Error::Order`]).
     Sparse {
         /// Where.
         indices: &'a [u32],
         /// How much.
         values: &'a [f64],
     },
-    /// values_k at (rows_k, columns_k) of a matrix with `width` columns, stored by rows.
+    /// values_k at (rows_k, columns_k) of a matrix with `width` columns, stored by rows. The entries
+    /// come row by row, and with increasing columns in each row.
     Entries {
         /// The matrix's number of columns.
         width: usize,
@@ -30,7 +32,12 @@ pub enum Row<'a> {
     },
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// A row with a few entries, the others 0; the indices increase.
+    pub fn sparse(indices: &'a [u32], values: &'a [f64]) -> Self {
+        Self::Sparse { indices, values }
+    }
+
     /// How many entries are stored.
     pub fn stored(&self) -> usize {
         self.values().len()
@@ -80,37 +87,37 @@ impl Row<'_> {
         })
     }
 
-    /// Errors unless the shape fits the dimension. Entries are not looked at.
+    /// Errors unless the shape fits the dimension and the indices increase. Values are not read.
     #[inline(always)]
     pub fn check_shape(&self, dim: usize) -> Result<()> {
         match self {
             Self::Dense(a) if a.len() == dim => Ok(()),
-            _ => self.look_at_shape(dim),
+            _ => self.check_indices(dim),
         }
     }
 
-    fn look_at_shape(&self, dim: usize) -> Result<()> {
-        let size = |expected: usize, found: usize| {
-            if expected == found {
-                Ok(())
-            } else {
-                Err(Error::Size {
-                    what: "gradient",
-                    expected,
-                    found,
-                })
-            }
+    fn check_indices(&self, dim: usize) -> Result<()> {
+        let what = "gradient";
+        let size = |expected: usize, found: usize| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Size {
+                what,
+                expected,
+                found,
+            }),
         };
+        let outside = |index: usize| Err(Error::Index { what, index, dim });
         match *self {
             Self::Dense(a) => size(dim, a.len()),
             Self::Sparse { indices, values } => {
                 size(indices.len(), values.len())?;
-                match kernel::largest(indices) {
-                    Some(i) if i as usize >= dim => Err(Error::Index {
-                        what: "gradient",
-                        index: i as usize,
-                        dim,
-                    }),
+                if !kernel::increases(indices) {
+                    let unordered = indices.windows(2).find(|two| two[0] >= two[1]);
+                    let index = unordered.map_or(0, |two| two[1] as usize);
+                    return Err(Error::Order { what, index });
+                }
+                match indices.last() {
+                    Some(&i) if i as usize >= dim => outside(i as usize),
                     _ => Ok(()),
                 }
             }
@@ -124,14 +131,19 @@ impl Row<'_> {
                 size(values.len(), columns.len())?;
                 // rows · width fits a number only once the rows are known to be in the matrix
                 let height = dim.checked_div(width).unwrap_or(0);
-                let mut places = rows.iter().zip(columns);
-                match places.find(|(r, c)| **r as usize >= height || **c as usize >= width) {
-                    Some((&r, &c)) => Err(Error::Index {
-                        what: "gradient",
-                        index: (r as usize)
-                            .saturating_mul(width)
-                            .saturating_add(c as usize),
-                        dim,
+                let places = || {
+                    rows.iter()
+                        .zip(columns)
+                        .map(|(&r, &c)| (r as usize, c as usize))
+                };
+                let index = |(r, c): (usize, usize)| r.saturating_mul(width).saturating_add(c);
+                if let Some(place) = places().find(|(r, c)| *r >= height || *c >= width) {
+                    return outside(index(place));
+                }
+                match places().zip(places().skip(1)).find(|(a, b)| a >= b) {
+                    Some((_, place)) => Err(Error::Order {
+                        what,
+                        index: index(place),
                     }),
                     None => Ok(()),
                 }
@@ -250,10 +262,10 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// A gradient with a few entries; the indices are distinct.
+    /// A gradient with a few entries, the others 0; the indices increase.
     pub fn sparse(indices: &'a [u32], values: &'a [f64]) -> Self {
         Self {
-            row: Row::Sparse { indices, values },
+            row: Row::sparse(indices, values),
             scale: 1.0,
             ridge: 0.0,
         }

@@ -62,6 +62,14 @@ pub struct Round<'a> {
     pub weight: f64,
 }
 
+impl<'a> Round<'a> {
+    /// An example that counts once.
+    pub fn new(row: Row<'a>, label: f64) -> Self {
+        let weight = 1.0;
+        Self { row, label, weight }
+    }
+}
+
 /// A source of rounds.
 pub trait Stream: Send {
     /// The next round, given the decision that was made for it; `None` at the end.

@@ -54,6 +54,7 @@ impl MakeStream for Zipf {
             weights,
             seen: vec![0; dim],
             round: 0,
+            drawn: Vec::with_capacity(nonzeros),
             indices: vec![0; nonzeros],
             values: vec![0.0; nonzeros],
         }))
@@ -67,6 +68,8 @@ struct ZipfStream {
     /// The last round in which a feature was drawn, so that none is drawn twice.
     seen: Vec<u64>,
     round: u64,
+    /// The features drawn, and whether their values are positive.
+    drawn: Vec<(u32, bool)>,
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -79,14 +82,17 @@ impl Stream for ZipfStream {
             weights,
             seen,
             round,
+            drawn,
             indices,
             values,
         } = self;
         *round += 1;
         let size = 1.0 / (indices.len() as f64).sqrt();
+        let value = |positive: bool| if positive { size } else { -size };
+        drawn.clear();
         let mut clean = 0.0;
         let mut misses = 0;
-        for (index, value) in indices.iter_mut().zip(values.iter_mut()) {
+        for _ in 0..indices.len() {
             let mut i = law.sample(rng) as usize - 1;
             while seen[i] == *round {
                 // Where the frequent features are used up, the next free one serves.
@@ -98,9 +104,14 @@ impl Stream for ZipfStream {
                 };
             }
             seen[i] = *round;
-            *index = i as u32;
-            *value = if rng.random::<bool>() { size } else { -size };
-            clean += *value * weights[i];
+            let positive = rng.random::<bool>();
+            drawn.push((i as u32, positive));
+            clean += value(positive) * weights[i];
+        }
+        drawn.sort_unstable();
+        for (k, (index, positive)) in drawn.iter().enumerate() {
+            indices[k] = *index;
+            values[k] = value(*positive);
         }
         Ok(Some(Round {
             row: Row::Sparse { indices, values },

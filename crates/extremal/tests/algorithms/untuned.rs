@@ -95,12 +95,10 @@ impl Kept {
             next: 0,
         };
         let rounds = self.labels.len();
-        let summary = Game {
-            meter: None,
-            watch: Some(&**set),
-        }
-        .play(&mut *learner, &mut stream, objective, rounds as u64)
-        .unwrap();
+        let summary = Game::default()
+            .with_watch(&**set)
+            .play(&mut *learner, &mut stream, objective, rounds as u64)
+            .unwrap();
         assert!(summary.largest_violation.unwrap() <= 1e-9);
         summary.total_loss / rounds as f64
     }

@@ -173,12 +173,10 @@ fn check_squares(
     };
     let (mut total, mut rounding) = (0.0, 0.0);
     for _ in rows {
-        let summary = Game {
-            meter: Some(&mut meter),
-            watch: None,
-        }
-        .play(&mut *learner, &mut stream, &objective, 1)
-        .unwrap();
+        let summary = Game::default()
+            .with_meter(&mut meter)
+            .play(&mut *learner, &mut stream, &objective, 1)
+            .unwrap();
         total += summary.total_loss;
         rounding += summary.rounding;
         decisions.push(written(learner.decision()));
@@ -401,12 +399,10 @@ fn on_well_conditioned_problems_the_allowance_can_not_be_seen() {
         let mut learner = name.parse::<LearnerSpec>().unwrap().build(&set).unwrap();
         let mut stream = support::stream("regression", 10, 7);
         let mut meter = Meter::of(&set, &objective);
-        let summary = Game {
-            meter: Some(&mut meter),
-            watch: None,
-        }
-        .play(&mut *learner, &mut *stream, &objective, rounds)
-        .unwrap();
+        let summary = Game::default()
+            .with_meter(&mut meter)
+            .play(&mut *learner, &mut *stream, &objective, rounds)
+            .unwrap();
         let enough = 1e-9 * summary.total_loss;
         let certificate = meter.certificate(1).unwrap();
         assert!(

@@ -24,12 +24,10 @@ fn the_regret_of_a_run_lies_in_its_interval() {
         let spec: StreamSpec = stream.parse().unwrap();
         let mut meter = Meter::new(&set, 0.1, false);
         let mut seen = spec.build(5, 3).unwrap();
-        let summary = Game {
-            meter: Some(&mut meter),
-            watch: None,
-        }
-        .play(&mut *learner, &mut *seen, &objective, 500)
-        .unwrap();
+        let summary = Game::default()
+            .with_meter(&mut meter)
+            .play(&mut *learner, &mut *seen, &objective, 500)
+            .unwrap();
         let mut sum = Sum::new(5, &objective).unwrap();
         let mut replayed = spec.build(5, 3).unwrap();
         for _ in 0..500 {

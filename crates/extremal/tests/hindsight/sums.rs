@@ -155,8 +155,8 @@ fn sufficient_statistics_are_as_good_as_the_rounds() {
     check(&sum, 0.0, |x| data.total(x));
     let mut few = QuadraticSum::new(6, 0.0).unwrap();
     let row = Row::Sparse {
-        indices: &[4, 1],
-        values: &[2.0, -1.0],
+        indices: &[1, 4],
+        values: &[-1.0, 2.0],
     };
     few.push(row, 3.0, 0.5).unwrap();
     check(&few, 0.0, |x| 0.25 * (2.0 * x[4] - x[1] - 3.0).powi(2));
@@ -191,6 +191,14 @@ fn a_bad_round_is_refused_and_not_kept() {
         values: &[1.0],
     };
     sum.push(outside, 1.0, 1.0).unwrap_err();
+    for indices in [&[1, 0], &[1, 1]] {
+        let row = Row::Sparse {
+            indices,
+            values: &[1.0, 1.0],
+        };
+        sum.push(row, 1.0, 1.0).unwrap_err();
+        quadratic.push(row, 1.0, 1.0).unwrap_err();
+    }
     assert_eq!(sum.rounds(), 5);
     let after = (
         read(&sum, 0.0, &[0.1, 0.2]).0,

@@ -111,11 +111,12 @@ fn after_a_round_that_overflows_the_game_goes_on_as_if_it_had_not_been() {
         let mut errors = 0;
         for rows in streams {
             let mut stream = Rows(rows, 0);
-            let played = Game {
-                meter: Some(&mut meter),
-                watch: None,
-            }
-            .play(&mut *player, &mut stream, &objective, 10);
+            let played = Game::default().with_meter(&mut meter).play(
+                &mut *player,
+                &mut stream,
+                &objective,
+                10,
+            );
             errors += usize::from(played.is_err());
         }
         let regret = meter.certificate(1).unwrap().regret;

@@ -137,7 +137,7 @@ fn gradients_that_grow_by_24_orders_are_survived_and_told() {
             let mut gradient = Gradient::dense(&row);
             if k % 3 == 0 {
                 gradient.row = Row::Sparse {
-                    indices: &[4, 1],
+                    indices: &[1, 4],
                     values: &row[..2],
                 };
             }

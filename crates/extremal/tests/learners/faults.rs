@@ -91,6 +91,11 @@ fn check_bad_gradients(name: &str, learner: &mut dyn Learner) {
         );
         assert!(matches!(error, Error::Size { .. }), "{name}: {error}");
     }
+    for indices in [[1, 1], [1, 0]] {
+        let gradient = Gradient::sparse(&indices, &[1.0, 1.0]);
+        let error = check_no_effect(name, "an order", learner, &gradient);
+        assert!(matches!(error, Error::Order { .. }), "{name}: {error}");
+    }
     let beyond = [dim as u32];
     let entries = |width, rows, columns, values| Gradient {
         row: Row::Entries {
@@ -111,6 +116,9 @@ fn check_bad_gradients(name: &str, learner: &mut dyn Learner) {
         entries(2, &[0, 1], &[0], &[1.0]),
         entries(2, &[0], &[0], &[1.0, 1.0]),
         entries(2, &[0], &[0], &[f64::NAN]),
+        entries(2, &[0, 0], &[1, 1], &[1.0, 1.0]),
+        entries(2, &[0, 0], &[1, 0], &[1.0, 1.0]),
+        entries(1, &[1, 0], &[0, 0], &[1.0, 1.0]),
     ] {
         check_no_effect(name, "matrix entries", learner, &bad);
     }

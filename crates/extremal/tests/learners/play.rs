@@ -265,23 +265,21 @@ fn a_game_played_twice_is_the_same_game() {
                 let mut stream = spec.build(5, 9).unwrap();
                 let objective = Objective::new(losses()[0].1.clone(), 0.0).unwrap();
                 let mut losses = Vec::new();
-                Game {
-                    meter: None,
-                    watch: Some(&*team.set),
-                }
-                .play_while(&mut *learner, &mut *stream, &objective, 50, |turn| {
-                    losses.push(turn.evaluation.value.to_bits());
-                    ControlFlow::Continue(())
-                })
-                .map(|summary| {
-                    (
-                        summary,
-                        losses,
-                        learner.save().unwrap(),
-                        written(learner.decision()),
-                    )
-                })
-                .unwrap()
+                Game::default()
+                    .with_watch(&*team.set)
+                    .play_while(&mut *learner, &mut *stream, &objective, 50, |turn| {
+                        losses.push(turn.evaluation.value.to_bits());
+                        ControlFlow::Continue(())
+                    })
+                    .map(|summary| {
+                        (
+                            summary,
+                            losses,
+                            learner.save().unwrap(),
+                            written(learner.decision()),
+                        )
+                    })
+                    .unwrap()
             };
             let (one, other) = (play(), play());
             assert!(one == other, "{} against {text}", team.name);

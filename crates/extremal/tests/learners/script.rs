@@ -55,7 +55,7 @@ pub fn dense(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
     (0..rounds).map(one).collect()
 }
 
-/// Rows with a few entries, each index once, in no order.
+/// Rows with a few entries.
 pub fn sparse(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
     let mut r = rng(seed);
     let one = |_| {
@@ -64,6 +64,7 @@ pub fn sparse(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
             indices.swap(k, r.random_range(0..=k));
         }
         indices.truncate(dim.div_ceil(3));
+        indices.sort_unstable();
         Given {
             values: normals(&mut r, indices.len()),
             scale: size / (indices.len() as f64).sqrt(),

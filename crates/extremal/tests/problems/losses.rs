@@ -369,10 +369,14 @@ fn bad_weights_rows_and_ridges_are_errors() {
             indices: &[2],
             values: &[1.0],
         };
-        assert!(
-            objective.evaluate(outside, label, 1.0, &x).is_err(),
-            "{name}"
-        );
+        let (twice, unordered) = ([1, 1], [1, 0]);
+        let [twice, unordered] = [&twice, &unordered].map(|indices| Row::Sparse {
+            indices,
+            values: &[1.0, 1.0],
+        });
+        for row in [outside, twice, unordered] {
+            assert!(objective.evaluate(row, label, 1.0, &x).is_err(), "{name}");
+        }
     }
 }
 

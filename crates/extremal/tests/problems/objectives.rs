@@ -122,12 +122,11 @@ fn games_with_a_quadratic_form_keep_to_the_theorems_with_the_objectives_constant
                     let mut learner = learner(&spec, &set);
                     let mut stream = Given::new(&rows, weight);
                     let mut meter = Meter::of(&set, &objective);
-                    let summary = Game {
-                        meter: Some(&mut meter),
-                        watch: Some(&*set),
-                    }
-                    .play(&mut *learner, &mut stream, &objective, 2 * ROUNDS)
-                    .unwrap();
+                    let summary = Game::default()
+                        .with_meter(&mut meter)
+                        .with_watch(&*set)
+                        .play(&mut *learner, &mut stream, &objective, 2 * ROUNDS)
+                        .unwrap();
                     assert_eq!(summary.rounds, ROUNDS);
                     assert!(summary.largest_violation.unwrap() <= 1e-9, "{name}");
 
@@ -178,8 +177,8 @@ fn a_flat_form_is_a_ridge_term_and_stays_sparse() {
     assert_eq!(form.strong_convexity(), ridge.strong_convexity());
     let x = At(vec![0.1, -0.2, 0.3, 0.0]);
     let row = Row::Sparse {
-        indices: &[3, 1],
-        values: &[2.0, 1.0],
+        indices: &[1, 3],
+        values: &[1.0, 2.0],
     };
     let one = form.evaluate_in(row, 0.0, 1.0, &x, &mut scratch).unwrap();
     let other = ridge.evaluate(row, 0.0, 1.0, &x).unwrap();
@@ -246,17 +245,16 @@ fn portfolios_are_played_within_their_domain_and_under_the_theorem() {
     ] {
         let mut learner = learner(&spec, &set);
         let mut meter = Meter::of(&set, &objective);
-        let summary = Game {
-            meter: Some(&mut meter),
-            watch: Some(&*set),
-        }
-        .play(
-            &mut *learner,
-            &mut Given::new(&rows, 1.0),
-            &objective,
-            ROUNDS,
-        )
-        .unwrap();
+        let summary = Game::default()
+            .with_meter(&mut meter)
+            .with_watch(&*set)
+            .play(
+                &mut *learner,
+                &mut Given::new(&rows, 1.0),
+                &objective,
+                ROUNDS,
+            )
+            .unwrap();
         let regret = summary.total_loss - best;
         let guarantee = learner.guarantee().unwrap();
         assert!(

@@ -53,11 +53,18 @@ impl Entries {
                 indices.push(i);
             }
         }
-        let values = indices.iter().map(|_| scale * random.signed()).collect();
+        let entries = indices.iter().map(|i| (*i, scale * random.signed()));
+        Self::sorted(entries.collect())
+    }
+
+    fn sorted(mut entries: Vec<(u32, f64)>) -> Self {
+        entries.sort_unstable_by_key(|entry| entry.0);
+        let (indices, values) = entries.into_iter().unzip();
+        let dense = false;
         Self {
             indices,
             values,
-            dense: false,
+            dense,
         }
     }
 
@@ -73,16 +80,14 @@ impl Entries {
     /// rounding does to a dense run shows in the difference, in its sums of products and in its
     /// sums of gradients, of which nothing but rounding is left where they cancel.
     pub fn shuffled(&self) -> Self {
-        let mut row = self.times(1.0 + f64::EPSILON);
-        row.indices
-            .iter_mut()
-            .for_each(|i| *i = (7 * *i + 3) % DIM as u32);
+        let row = self.times(1.0 + f64::EPSILON);
+        let place = |i: usize| ((7 * i + 3) % DIM) as u32;
+        let entries = row.row().entries().map(|(i, v)| (place(i), v)).collect();
+        let mut moved = Self::sorted(entries);
         if self.dense {
-            for (i, v) in self.times(1.0 + f64::EPSILON).values.iter().enumerate() {
-                row.values[(7 * i + 3) % DIM] = *v;
-            }
+            (moved.indices, moved.dense) = (Vec::new(), true);
         }
-        row
+        moved
     }
 
     pub fn row(&self) -> Row<'_> {

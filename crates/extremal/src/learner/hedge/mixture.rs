@@ -1,38 +1,44 @@
 //! Any bases: each plays for itself, the decision is their weighted mean.
 
-use super::super::skeleton::{Acting, Body, damaged, decode, encode, settings};
-use super::super::{Learner, LearnerSpec, Record, Seen, Storage, not_stored};
+use super::super::skeleton::{Acting, Body, damaged, decode, encode};
+use super::super::{Learner, Record, Seen};
 use super::weights::Weights;
-use super::{Hedge, NAME, guarantee};
-use crate::Result;
-use crate::kernel;
+use super::{guarantee, no_base};
 use crate::pair::{Gradient, Point};
 use crate::room::room;
 use crate::set::SharedSet;
 use crate::theory::{Assumption, Guarantee};
+use crate::{Error, Result, kernel};
 
-pub(super) fn make(
-    spec: &Hedge,
-    members: &[LearnerSpec],
+/// A hedge over learners of your own, all on this set. `settings` names them: a saved state is loaded
+/// only where it is the same.
+pub fn over(
+    settings: impl Into<String>,
     set: &SharedSet,
-    storage: Storage,
+    bases: Vec<Box<dyn Learner>>,
 ) -> Result<Box<dyn Learner>> {
-    if storage != Storage::Dense {
-        return Err(not_stored(NAME, set, storage));
+    if bases.is_empty() {
+        return Err(no_base());
     }
-    let bases: Result<Vec<_>> = members.iter().map(|member| member.build(set)).collect();
+    if let Some(base) = bases.iter().find(|base| base.dim() != set.dim()) {
+        return Err(Error::Size {
+            what: "decision of a base",
+            expected: set.dim(),
+            found: base.dim(),
+        });
+    }
     let mut mixture = Mixture {
         set: set.clone(),
-        weights: Weights::new(members.len()),
-        losses: vec![0.0; members.len()],
-        bases: bases?,
+        weights: Weights::new(bases.len()),
+        losses: vec![0.0; bases.len()],
+        bases,
         mean: vec![0.0; set.dim()],
         norm_squared: 0.0,
         written: vec![0.0; set.dim()],
         least_ridge: f64::INFINITY,
     };
     mixture.mix();
-    Ok(Box::new(Acting::new(settings(spec, storage), mixture)))
+    Ok(Box::new(Acting::new(settings, mixture)))
 }
 
 struct Mixture {

@@ -38,7 +38,10 @@
 mod mixture;
 mod weights;
 
-use super::{Learner, LearnerSpec, MakeLearner, Storage, Uses};
+pub use mixture::over;
+
+use super::skeleton::settings;
+use super::{Learner, LearnerSpec, MakeLearner, Storage, Uses, not_stored};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
@@ -100,11 +103,7 @@ impl Hedge {
         }
         all.extend(self.bases.iter().flatten().cloned());
         if all.is_empty() {
-            return Err(Error::Missing {
-                owner: NAME,
-                name: "base",
-                why: "it plays what its bases play",
-            });
+            return Err(no_base());
         }
         Ok(all)
     }
@@ -112,12 +111,25 @@ impl Hedge {
 
 impl MakeLearner for Hedge {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        mixture::make(self, &self.members()?, set, storage)
+        if storage != Storage::Dense {
+            return Err(not_stored(NAME, set, storage));
+        }
+        let members = self.members()?;
+        let bases: Result<Vec<_>> = members.iter().map(|base| base.build(set)).collect();
+        over(settings(self, storage), set, bases?)
     }
 
     fn uses(&self) -> Uses {
         let bases = self.members().unwrap_or_default();
         bases.first().map_or(Uses::Oracle, LearnerSpec::uses)
+    }
+}
+
+fn no_base() -> Error {
+    Error::Missing {
+        owner: NAME,
+        name: "base",
+        why: "it plays what its bases play",
     }
 }
 

@@ -92,14 +92,15 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
 
 /// Both columns of a pair see the same, so that every best entry is a tie.
 fn doubled(row: &Entries) -> Entries {
-    let half = |i: u32| i % (DIM as u32 / 2);
-    let mut twice = Entries::default();
+    let half = DIM as u32 / 2;
+    let mut entries = std::collections::BTreeMap::new();
     for (i, v) in row.row().entries() {
-        let i = half(i as u32);
-        if !twice.indices.contains(&i) {
-            twice.indices.extend([i + DIM as u32 / 2, i]);
-            twice.values.extend([v, v]);
-        }
+        entries.entry(i as u32 % half).or_insert(v);
+    }
+    let mut twice = Entries::default();
+    for shift in [0, half] {
+        twice.indices.extend(entries.keys().map(|i| i + shift));
+        twice.values.extend(entries.values());
     }
     twice
 }

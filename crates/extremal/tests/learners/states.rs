@@ -51,7 +51,9 @@ fn play(learner: &mut dyn Learner, rounds: std::ops::Range<u32>) {
     for t in rounds {
         let entry = |i: u32| f64::from((t * 7 + i * 3) % 11) / 11.0 - 0.3;
         learner.decide().unwrap();
-        let (indices, values) = ([t % 4, (t + 1) % 4], [entry(0), entry(1)]);
+        let mut entries = [(t % 4, entry(0)), ((t + 1) % 4, entry(1))];
+        entries.sort_unstable_by_key(|entry| entry.0);
+        let (indices, values) = (entries.map(|e| e.0), entries.map(|e| e.1));
         let gradient = Gradient {
             ridge: 0.1,
             ..Gradient::sparse(&indices, &values)

@@ -218,7 +218,9 @@ impl Projection for KSparseProjection {
         let sizes = x.iter().map(|v| v.abs());
         let level = Level::of(sizes, radius, k as f64, &mut self.order);
         for x in x.iter_mut() {
-            *x = (radius * level.share(x.abs())).copysign(*x);
+            // the level may round below 0, and no entry moves away from 0
+            let size = radius * level.share(x.abs());
+            *x = size.min(x.abs()).copysign(*x);
         }
         Ok(())
     }

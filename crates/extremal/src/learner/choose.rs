@@ -37,7 +37,7 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 /// let set = "lp:p=1.5,dim=10".parse::<SetSpec>()?.build(None)?;
 /// let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;
 /// let spec = default_for(&*set, &objective, Storage::Dense);
-/// assert_eq!(spec.to_string(), "gauge-ftrl:balance=own");
+/// assert_eq!(spec.to_string(), "gauge-ftrl");
 /// let learner = spec.build(&set)?;
 /// assert!(learner.guarantee().is_some());
 /// # Ok::<(), extremal::Error>(())

@@ -41,7 +41,7 @@ pub struct Turn<'a> {
 /// assert_eq!(learner.rounds(), 1);
 /// # Ok::<(), extremal::Error>(())
 /// ```
-#[inline(always)]
+#[inline]
 pub fn round<'a, L, F>(
     learner: &mut L,
     objective: &Objective<F>,
@@ -58,7 +58,7 @@ where
 }
 
 /// The round that `next` gives once it is shown the decision, if it gives one.
-#[inline(always)]
+#[inline]
 fn body<'a, L, F>(
     learner: &mut L,
     objective: &Objective<F>,

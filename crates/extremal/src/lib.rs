@@ -50,6 +50,7 @@ mod range;
 pub mod references;
 mod room;
 mod rounding;
+mod saved;
 pub mod set;
 pub mod solver;
 pub mod spec;

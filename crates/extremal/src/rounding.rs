@@ -58,7 +58,7 @@ pub(crate) fn of_run(rounds: f64) -> f64 {
 }
 
 /// a + b = sum + error, exactly (Knuth).
-#[inline(always)]
+#[inline]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
@@ -66,7 +66,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// a·b = product + error, exactly.
-#[inline(always)]
+#[inline]
 fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     (product, a.mul_add(b, -product))
@@ -82,7 +82,7 @@ pub(crate) struct Wide {
 
 impl Wide {
     /// Adds a number.
-    #[inline(always)]
+    #[inline]
     pub fn add(&mut self, v: f64) {
         let (high, error) = two_sum(self.high, v);
         self.high = high;
@@ -90,7 +90,7 @@ impl Wide {
     }
 
     /// Adds a product.
-    #[inline(always)]
+    #[inline]
     pub fn add_product(&mut self, a: f64, b: f64) {
         let (product, error) = two_product(a, b);
         self.add(product);
@@ -122,45 +122,38 @@ pub(crate) fn of_wide_dot(n: usize) -> f64 {
 
 /// ⟨a, b⟩.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> Wide {
-    kernel::widest(
-        #[inline(always)]
-        || {
-            let mut lanes = [Wide::default(); LANES];
-            let (a8, a) = a.as_chunks::<LANES>();
-            let (b8, b) = b.as_chunks::<LANES>();
-            for (a, b) in a8.iter().zip(b8) {
-                for j in 0..LANES {
-                    lanes[j].add_product(a[j], b[j]);
-                }
+    kernel::vectorised!({
+        let mut lanes = [Wide::default(); LANES];
+        let (a8, a) = a.as_chunks::<LANES>();
+        let (b8, b) = b.as_chunks::<LANES>();
+        for (a, b) in a8.iter().zip(b8) {
+            for j in 0..LANES {
+                lanes[j].add_product(a[j], b[j]);
             }
-            for (j, (a, b)) in a.iter().zip(b).enumerate() {
-                lanes[j].add_product(*a, *b);
-            }
-            let mut sum = Wide::default();
-            for lane in lanes {
-                sum.add(lane.high);
-                sum.low += lane.low;
-            }
-            sum
-        },
-    )
+        }
+        for (j, (a, b)) in a.iter().zip(b).enumerate() {
+            lanes[j].add_product(*a, *b);
+        }
+        let mut sum = Wide::default();
+        for lane in lanes {
+            sum.add(lane.high);
+            sum.low += lane.low;
+        }
+        sum
+    })
 }
 
 /// ⟨a, x⟩ of a row.
 pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
     match *row {
         Row::Dense(a) => dot(a, x),
-        _ => kernel::widest(
-            #[inline(always)]
-            || {
-                let mut sum = Wide::default();
-                row.entries().for_each(
-                    #[inline(always)]
-                    |(i, v)| sum.add_product(v, x[i]),
-                );
-                sum
-            },
-        ),
+        _ => kernel::vectorised!({
+            let mut sum = Wide::default();
+            for (i, v) in row.entries() {
+                sum.add_product(v, x[i]);
+            }
+            sum
+        }),
     }
 }
 
@@ -199,7 +192,7 @@ impl WideVector {
         crate::room::room(&mut self.blocks, dim.div_ceil(LANES), dim)
     }
 
-    #[inline(always)]
+    #[inline]
     fn add_at(&mut self, i: usize, k: f64, v: f64) {
         let [high, low] = &mut self.blocks[i / LANES];
         let (product, lost) = two_product(k, v);
@@ -211,36 +204,33 @@ impl WideVector {
     /// Adds k·row. After T rows the vector is off by at most
     /// [`of_wide_dot`](of_wide_dot)(T)·Σ‖k·row‖ in norm.
     pub fn add_row(&mut self, k: f64, row: &Row<'_>) {
-        kernel::widest(
-            #[inline(always)]
-            || match *row {
-                Row::Dense(a) => {
-                    let (whole, rest) = a.as_chunks::<LANES>();
-                    for ([high, low], a) in self.blocks.iter_mut().zip(whole) {
-                        for j in 0..LANES {
-                            let (product, lost) = two_product(k, a[j]);
-                            let (sum, error) = two_sum(high[j], product);
-                            high[j] = sum;
-                            low[j] += error + lost;
-                        }
-                    }
-                    let done = LANES * whole.len();
-                    for (j, v) in rest.iter().enumerate() {
-                        self.add_at(done + j, k, *v);
+        kernel::vectorised!(match *row {
+            Row::Dense(a) => {
+                let (whole, rest) = a.as_chunks::<LANES>();
+                for ([high, low], a) in self.blocks.iter_mut().zip(whole) {
+                    for j in 0..LANES {
+                        let (product, lost) = two_product(k, a[j]);
+                        let (sum, error) = two_sum(high[j], product);
+                        high[j] = sum;
+                        low[j] += error + lost;
                     }
                 }
-                Row::Sparse { indices, values } => {
-                    for (&i, &v) in indices.iter().zip(values) {
-                        self.add_at(i as usize, k, v);
-                    }
+                let done = LANES * whole.len();
+                for (j, v) in rest.iter().enumerate() {
+                    self.add_at(done + j, k, *v);
                 }
-                Row::Entries { .. } => {
-                    for (i, v) in row.entries() {
-                        self.add_at(i, k, v);
-                    }
+            }
+            Row::Sparse { indices, values } => {
+                for (&i, &v) in indices.iter().zip(values) {
+                    self.add_at(i as usize, k, v);
                 }
-            },
-        );
+            }
+            Row::Entries { .. } => {
+                for (i, v) in row.entries() {
+                    self.add_at(i, k, v);
+                }
+            }
+        });
     }
 
     /// Entry i.

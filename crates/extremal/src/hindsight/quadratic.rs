@@ -148,17 +148,14 @@ impl QuadraticSum {
 
 /// sum + rest += k·a, both together exactly but for the last digits of `rest`.
 fn add_exactly(k: f64, a: &[f64], sum: &mut [f64], rest: &mut [f64]) {
-    kernel::widest(
-        #[inline(always)]
-        || {
-            for ((sum, rest), a) in sum.iter_mut().zip(rest).zip(a) {
-                add_one(k, *a, sum, rest);
-            }
-        },
-    );
+    kernel::vectorised!({
+        for ((sum, rest), a) in sum.iter_mut().zip(rest).zip(a) {
+            add_one(k, *a, sum, rest);
+        }
+    });
 }
 
-#[inline(always)]
+#[inline]
 fn add_one(k: f64, v: f64, sum: &mut f64, rest: &mut f64) {
     let product = k * v;
     let (new, error) = rounding::two_sum(*sum, product);

@@ -4,31 +4,28 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::sweep::{LANES, dispatch, load_first, total};
+use super::sweep::{dispatch, first_lanes, load, total};
 
 /// Thirty-two lanes: one sum alone needs more of them than several do to keep the adders busy.
 const WIDE: usize = 32;
 
-/// ⟨a, b⟩ over the entries of the shorter one. Unless b is LOOSE it has more entries than a, up to
-/// the next multiple of eight.
+/// ⟨a, b⟩ over the entries of the shorter one.
 #[inline(always)]
-pub(crate) fn dot<const LOOSE: bool>(a: &[f64], b: &[f64]) -> f64 {
-    let n = a.len().min(b.len());
-    assert!(LOOSE || b.len() >= n.next_multiple_of(LANES));
-    dispatch(Dot::<LOOSE> {
-        n,
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    dispatch(Dot {
+        n: a.len().min(b.len()),
         a: a.as_ptr(),
         b: b.as_ptr(),
     })
 }
 
-struct Dot<const LOOSE: bool> {
+struct Dot {
     n: usize,
     a: *const f64,
     b: *const f64,
 }
 
-impl<const LOOSE: bool> WithSimd for Dot<LOOSE> {
+impl WithSimd for Dot {
     type Output = f64;
 
     #[inline(always)]
@@ -47,18 +44,17 @@ impl<const LOOSE: bool> WithSimd for Dot<LOOSE> {
     }
 }
 
-impl<const LOOSE: bool> Dot<LOOSE> {
+impl Dot {
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, s: S) -> f64 {
         let Self { n, a, b } = self;
         let mut sums = [s.splat_f64s(0.0); REGISTERS];
-        // SAFETY, here and below: `dot` saw that a has n entries, and b too, or more if it is not
-        // loose.
+        // SAFETY, here and below: both vectors have n entries.
         macro_rules! add {
             ($at:expr, $to:expr) => {{
                 let at = $at;
-                let a = unsafe { a.wrapping_add(at).cast::<S::f64s>().read_unaligned() };
-                let b = unsafe { b.wrapping_add(at).cast::<S::f64s>().read_unaligned() };
+                let a = unsafe { load::<S>(a.wrapping_add(at)) };
+                let b = unsafe { load::<S>(b.wrapping_add(at)) };
                 $to = s.mul_add_e_f64s(a, b, $to);
             }};
         }
@@ -79,13 +75,9 @@ impl<const LOOSE: bool> Dot<LOOSE> {
             if at + S::F64_LANES <= n {
                 add!(at, sums[r]);
             } else if at < n {
-                let (from, to) = (a.wrapping_add(at), b.wrapping_add(at));
-                let a = unsafe { load_first(s, from, n - at) };
-                let b = if LOOSE {
-                    unsafe { load_first(s, to, n - at) }
-                } else {
-                    unsafe { to.cast::<S::f64s>().read_unaligned() }
-                };
+                let part = first_lanes(s, n - at);
+                let a = unsafe { s.mask_load_ptr_f64s(part, a.wrapping_add(at)) };
+                let b = unsafe { s.mask_load_ptr_f64s(part, b.wrapping_add(at)) };
                 sums[r] = s.mul_add_e_f64s(a, b, sums[r]);
             }
             r += 1;
@@ -104,7 +96,7 @@ mod tests {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
             let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let plain: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
-            assert!((dot::<true>(&a, &b) - plain).abs() < 1e-13, "n = {n}");
+            assert!((dot(&a, &b) - plain).abs() < 1e-13, "n = {n}");
         }
     }
 
@@ -120,13 +112,13 @@ mod tests {
             let b: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let other = Simd::vectorize(
                 avx2,
-                Dot::<true> {
+                Dot {
                     n,
                     a: a.as_ptr(),
                     b: b.as_ptr(),
                 },
             );
-            assert_eq!(dot::<true>(&a, &b).to_bits(), other.to_bits(), "n = {n}");
+            assert_eq!(dot(&a, &b).to_bits(), other.to_bits(), "n = {n}");
         }
     }
 }

@@ -6,7 +6,6 @@
 //! Each is compiled for AVX-512, AVX2 and the baseline, and the best one that the processor has
 //! is chosen at run time.
 
-mod buffer;
 mod dot;
 mod factor;
 mod fetch;
@@ -16,7 +15,6 @@ mod round;
 mod select;
 mod sweep;
 
-pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
 pub(crate) use fetch::{fetch, increases};
 pub(crate) use linalg::{
@@ -24,12 +22,12 @@ pub(crate) use linalg::{
 };
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
-    Form, Formed, Scan, place_at_dense, place_at_direction, residual_dense, residual_direction,
-    scan, scan_direction, scan_power, shrink, step_to_dense, step_to_direction,
+    Form, Formed, Scan, move_to_dense, move_to_direction, residual_dense, residual_direction, scan,
+    scan_direction, scan_power,
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::widest;
+pub(crate) use sweep::{vectorised, widest};
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///
@@ -38,14 +36,7 @@ pub(crate) use sweep::widest;
 /// ```
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    dot::dot::<true>(a, b)
-}
-
-/// The same where b is a [`Buffer`].
-#[inline(always)]
-pub(crate) fn dot_buffer(a: &[f64], b: &Buffer) -> f64 {
-    debug_assert_eq!(a.len(), b.len());
-    dot::dot::<false>(a, b.padded())
+    dot::dot(a, b)
 }
 
 /// Σ values_i · x_(indices_i).
@@ -108,6 +99,14 @@ pub fn axpy(k: f64, x: &[f64], y: &mut [f64]) {
                 *y += k * x;
             }
         },
+    );
+}
+
+/// x −= k·x.
+pub(crate) fn shrink(k: f64, x: &mut [f64]) {
+    widest(
+        #[inline(always)]
+        || x.iter_mut().for_each(|x| *x = (-k).mul_add(*x, *x)),
     );
 }
 

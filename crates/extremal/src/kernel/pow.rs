@@ -172,7 +172,7 @@ impl<P: Power> Body<1, 1, 1, 1> for MapSum<P> {
 pub fn power_map(a: &[f64], scale: f64, exponent: Exponent, out: &mut [f64]) -> f64 {
     macro_rules! fused {
         ($power:expr) => {{
-            let [sum] = sweep::<0b11, _, _, _, _>(a.len(), [scale], [a], [out], MapSum($power));
+            let [sum] = sweep([scale], [a], [out], MapSum($power));
             sum
         }};
     }

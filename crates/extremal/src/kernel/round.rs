@@ -7,10 +7,8 @@ use pulp::Simd;
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
 use super::sweep::{Body, sweep};
 
-/// What the first pass reads, n entries of each, and where it puts c'. The vectors may be filled
-/// up with zeros to a multiple of eight.
+/// What the first pass reads, and where it puts c'. All vectors have one length.
 pub(crate) struct Form<'a> {
-    pub n: usize,
     pub c: &'a [f64],
     pub x: &'a [f64],
     pub g: &'a [f64],
@@ -19,9 +17,6 @@ pub(crate) struct Form<'a> {
     pub m: f64,
     pub beta: f64,
 }
-
-/// Of c, x and g, it is g that may be a caller's own: see [`sweep`].
-const G: usize = 0b100;
 
 impl<'a> Form<'a> {
     #[inline(always)]
@@ -34,10 +29,9 @@ impl<'a> Form<'a> {
     }
 }
 
-/// c' and x after the first pass: ∇F = c' + βx, n entries.
+/// c' and x after the first pass: ∇F = c' + βx.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Formed<'a> {
-    pub n: usize,
     pub c: &'a [f64],
     pub x: &'a [f64],
     pub beta: f64,
@@ -178,11 +172,11 @@ impl Body<0, 3, 0, 3> for ScanPowers {
 /// The first pass where nobody reads the direction itself.
 #[inline(always)]
 pub(crate) fn scan(form: Form<'_>) -> Scan {
-    let (n, numbers, read) = (form.n, form.numbers(), form.read());
+    let (numbers, read) = (form.numbers(), form.read());
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
-        sweep::<G, _, _, _, _>(n, numbers, read, [form.next], ScanAll::<false>)
+        sweep(numbers, read, [form.next], ScanAll::<false>)
     } else {
-        sweep::<G, _, _, _, _>(n, numbers, read, [form.next], ScanAll::<true>)
+        sweep(numbers, read, [form.next], ScanAll::<true>)
     };
     Scan { dd, dx, xx, gg, gx }
 }
@@ -193,9 +187,9 @@ pub(crate) fn scan_direction(form: Form<'_>, direction: &mut [f64]) -> Scan {
     let (numbers, read) = (form.numbers(), form.read());
     let own = [form.next, direction];
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
-        sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanAll::<false>)
+        sweep(numbers, read, own, ScanAll::<false>)
     } else {
-        sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanAll::<true>)
+        sweep(numbers, read, own, ScanAll::<true>)
     };
     Scan { dd, dx, xx, gg, gx }
 }
@@ -215,9 +209,9 @@ pub(crate) fn scan_power(
             let ([k, m, beta], read) = (form.numbers(), form.read());
             let (numbers, own) = ([k, m, beta, scale], [form.next, out]);
             let [dx, xx, dd, gx, gg, st, sx, ss] = if m == 0.0 {
-                sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanPower::<_, false>($power))
+                sweep(numbers, read, own, ScanPower::<_, false>($power))
             } else {
-                sweep::<G, _, _, _, _>(form.n, numbers, read, own, ScanPower::<_, true>($power))
+                sweep(numbers, read, own, ScanPower::<_, true>($power))
             };
             (Scan { dd, dx, xx, gg, gx }, PowerScan { st, sx, ss })
         }};
@@ -228,10 +222,10 @@ pub(crate) fn scan_power(
         Exponent::Three => fused!(Three),
         Exponent::Half => fused!(Half),
         Exponent::Other(a) => {
-            let (n, x) = (form.n, form.x);
+            let x = form.x;
             let scan = scan_direction(form, direction);
             signed_powers(direction, scale, a, out);
-            let [sd, sx, ss] = sweep::<0, _, _, _, _>(n, [], [out, direction, x], [], ScanPowers);
+            let [sd, sx, ss] = sweep([], [out, direction, x], [], ScanPowers);
             let st = scale * sd;
             (scan, PowerScan { st, sx, ss })
         }
@@ -261,8 +255,8 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
 
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
 pub(crate) fn residual_direction(formed: Formed<'_>, alpha: f64) -> (f64, f64) {
-    let Formed { n, c, x, beta } = formed;
-    let [gap, square] = sweep::<0, _, _, _, _>(n, [beta, alpha], [c, x], [], ResidualDirection);
+    let Formed { c, x, beta } = formed;
+    let [gap, square] = sweep([beta, alpha], [c, x], [], ResidualDirection);
     (gap, square)
 }
 
@@ -289,8 +283,8 @@ impl Body<2, 3, 0, 2> for ResidualDense {
 
 /// (⟨∇F, x−κv⟩, ‖κv−x‖²) entry by entry.
 pub(crate) fn residual_dense(formed: Formed<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
-    let Formed { n, c, x, beta } = formed;
-    let [gap, square] = sweep::<0, _, _, _, _>(n, [beta, kappa], [c, x, v], [], ResidualDense);
+    let Formed { c, x, beta } = formed;
+    let [gap, square] = sweep([beta, kappa], [c, x, v], [], ResidualDense);
     (gap, square)
 }
 
@@ -316,55 +310,22 @@ macro_rules! motion {
 
         $(#[$doc])*
         #[inline(always)]
-        pub(crate) fn $name(n: usize, v: &[f64], x: &mut [f64], $($number: f64),*) {
-            let [] = sweep::<0, _, _, _, _>(n, [$($number),*], [v], [x], $body);
+        pub(crate) fn $name(v: &[f64], x: &mut [f64], $($number: f64),*) {
+            let [] = sweep([$($number),*], [v], [x], $body);
         }
     };
 }
 
 motion!(
-    /// x += σ(α(c' + βx) − x).
-    step_to_direction, StepToDirection, [sigma, alpha, beta]: (s, c, x) => {
+    /// x = keep·x + k(c' + βx).
+    move_to_direction, MoveToDirection, [keep, k, beta]: (s, c, x) => {
         let d = s.mul_add_e_f64s(beta, x, c);
-        s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)
+        s.mul_add_e_f64s(k, d, s.mul_f64s(keep, x))
     }
 );
 motion!(
-    /// x = α(c' + βx).
-    place_at_direction, PlaceAtDirection, [alpha, beta]: (s, c, x) => {
-        s.mul_f64s(alpha, s.mul_add_e_f64s(beta, x, c))
+    /// x = keep·x + k·v.
+    move_to_dense, MoveToDense, [keep, k]: (s, v, x) => {
+        s.mul_add_e_f64s(k, v, s.mul_f64s(keep, x))
     }
 );
-motion!(
-    /// x += σ(κv − x).
-    step_to_dense, StepToDense, [sigma, kappa]: (s, v, x) => {
-        s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(kappa, v, s.neg_f64s(x)), x)
-    }
-);
-motion!(
-    /// x = κv.
-    place_at_dense, PlaceAtDense, [kappa]: (s, v, _x) => s.mul_f64s(kappa, v)
-);
-
-#[derive(Clone, Copy)]
-struct Shrink;
-
-impl Body<1, 0, 1, 0> for Shrink {
-    #[inline(always)]
-    fn lane<S: Simd>(
-        self,
-        s: S,
-        [sigma]: [S::f64s; 1],
-        []: [S::f64s; 0],
-        [x]: [S::f64s; 1],
-        _: &mut [S::f64s; 0],
-    ) -> [S::f64s; 1] {
-        [s.negate_mul_add_e_f64s(sigma, x, x)]
-    }
-}
-
-/// x −= σx: the rest of a move towards an atom with few entries.
-#[inline(always)]
-pub(crate) fn shrink(n: usize, x: &mut [f64], sigma: f64) {
-    let [] = sweep::<0, _, _, _, _>(n, [sigma], [], [x], Shrink);
-}

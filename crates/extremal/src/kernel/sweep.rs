@@ -27,45 +27,24 @@ pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: u
     ) -> [S::f64s; W];
 }
 
-/// Runs `body` over `n` entries and returns the K sums.
-///
-/// Vector k of those read, or R + k of those written, is *loose* if bit k of LOOSE is set: it has
-/// n entries. The others have more, up to the next multiple of eight, where all are zeros that
-/// the body leaves zeros: they are read and written in whole registers.
+/// Runs `body` over all entries of the vectors, which have one length, and returns the K sums.
 ///
 /// Inlined, and so are the passes made of it: copying the arguments from frame to frame costs a
 /// short round more than its sums do.
 #[inline(always)]
-pub(crate) fn sweep<
-    const LOOSE: usize,
-    const N: usize,
-    const R: usize,
-    const W: usize,
-    const K: usize,
->(
-    n: usize,
+pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usize>(
     numbers: [f64; N],
     read: [&[f64]; R],
     own: [&mut [f64]; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
     let mut sums = [0.0; K];
-    dispatch(Sweep::<_, N, R, W, K, LOOSE>::new(
-        n, &numbers, &mut sums, read, own, body,
-    ));
+    dispatch(Sweep::new(&numbers, &mut sums, read, own, body));
     sums
 }
 
 /// Addresses instead of slices: half as many words to hand over. `new` checks the lengths.
-struct Sweep<
-    'a,
-    B,
-    const N: usize,
-    const R: usize,
-    const W: usize,
-    const K: usize,
-    const LOOSE: usize,
-> {
+struct Sweep<'a, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],
     sums: &'a mut [f64; K],
@@ -74,34 +53,30 @@ struct Sweep<
     body: B,
 }
 
-impl<
-    'a,
-    B: Body<N, R, W, K>,
-    const N: usize,
-    const R: usize,
-    const W: usize,
-    const K: usize,
-    const LOOSE: usize,
-> Sweep<'a, B, N, R, W, K, LOOSE>
+impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize>
+    Sweep<'a, B, N, R, W, K>
 {
     #[inline(always)]
     fn new(
-        n: usize,
         numbers: &'a [f64; N],
         sums: &'a mut [f64; K],
         read: [&'a [f64]; R],
         own: [&'a mut [f64]; W],
         body: B,
     ) -> Self {
-        let whole = n.next_multiple_of(LANES);
+        let n = match (read.first(), own.first()) {
+            (Some(first), _) => first.len(),
+            (None, Some(first)) => first.len(),
+            (None, None) => 0,
+        };
         let mut from = [std::ptr::null(); R];
         for k in 0..R {
-            assert!(read[k].len() >= if Self::is_loose(k) { n } else { whole });
+            assert_eq!(read[k].len(), n);
             from[k] = read[k].as_ptr();
         }
         let mut to = [std::ptr::null_mut(); W];
         for k in 0..W {
-            assert!(own[k].len() >= if Self::is_loose(R + k) { n } else { whole });
+            assert_eq!(own[k].len(), n);
             to[k] = own[k].as_mut_ptr();
         }
         Self {
@@ -114,44 +89,6 @@ impl<
         }
     }
 
-    #[inline(always)]
-    const fn is_loose(k: usize) -> bool {
-        LOOSE >> k & 1 == 1
-    }
-}
-
-impl<
-    B: Body<N, R, W, K>,
-    const N: usize,
-    const R: usize,
-    const W: usize,
-    const K: usize,
-    const LOOSE: usize,
-> WithSimd for Sweep<'_, B, N, R, W, K, LOOSE>
-{
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, s: S) {
-        // Eight lanes in as many registers as they take.
-        match S::F64_LANES {
-            8 => self.run::<S, 1>(s),
-            4 => self.run::<S, 2>(s),
-            2 => self.run::<S, 4>(s),
-            _ => self.run::<S, 8>(s),
-        }
-    }
-}
-
-impl<
-    B: Body<N, R, W, K>,
-    const N: usize,
-    const R: usize,
-    const W: usize,
-    const K: usize,
-    const LOOSE: usize,
-> Sweep<'_, B, N, R, W, K, LOOSE>
-{
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, s: S) {
         let zero = s.splat_f64s(0.0);
@@ -170,66 +107,28 @@ impl<
         // sums[r] belongs to the r-th register of each group of eight entries
         let mut sums = [[zero; K]; REGISTERS];
 
-        // A macro and plain loops, not closures and iterators: only what is inlined for certain
-        // is compiled for the instruction set chosen.
+        // Macros and plain loops, not closures and iterators: only what is inlined for certain is
+        // compiled for the instruction set chosen.
         //
-        // SAFETY, here and below: `new` saw that a vector has n entries if it is loose, and else
-        // as many as all the groups of eight that n entries begin. A register of f64 is no more
-        // than its lanes in a row, whatever its alignment.
-        macro_rules! load {
-            ($at:expr) => {
-                unsafe { $at.cast::<S::f64s>().read_unaligned() }
-            };
-        }
+        // SAFETY, here and below: `new` saw that every vector has n entries. A register of f64 is
+        // no more than its lanes in a row, whatever its alignment.
         macro_rules! one {
-            ($at:expr, $sums:expr) => {{
+            ($at:expr, $sums:expr, $from:ident => $load:expr, $to:ident, $v:ident => $store:expr) => {{
                 let at = $at;
                 let mut old_read = [zero; R];
                 for k in 0..R {
-                    old_read[k] = load!(read[k].wrapping_add(at));
+                    let $from = read[k].wrapping_add(at);
+                    old_read[k] = unsafe { $load };
                 }
                 let mut old_own = [zero; W];
                 for k in 0..W {
-                    old_own[k] = load!(own[k].wrapping_add(at));
+                    let $from = own[k].wrapping_add(at).cast_const();
+                    old_own[k] = unsafe { $load };
                 }
                 let new = body.lane(s, splats, old_read, old_own, $sums);
                 for k in 0..W {
-                    let to = own[k].wrapping_add(at).cast::<S::f64s>();
-                    unsafe { to.write_unaligned(new[k]) };
-                }
-            }};
-        }
-        // The register that n ends in.
-        macro_rules! last {
-            ($at:expr, $sums:expr) => {{
-                let (at, rest) = ($at, n - $at);
-                let mut old_read = [zero; R];
-                for k in 0..R {
-                    let from = read[k].wrapping_add(at);
-                    old_read[k] = if Self::is_loose(k) {
-                        unsafe { load_first(s, from, rest) }
-                    } else {
-                        load!(from)
-                    };
-                }
-                let mut old_own = [zero; W];
-                for k in 0..W {
-                    let from = own[k].wrapping_add(at);
-                    old_own[k] = if Self::is_loose(R + k) {
-                        unsafe { load_first(s, from, rest) }
-                    } else {
-                        load!(from)
-                    };
-                }
-                let new = body.lane(s, splats, old_read, old_own, $sums);
-                for k in 0..W {
-                    let to = own[k].wrapping_add(at);
-                    if Self::is_loose(R + k) {
-                        let to = unsafe { std::slice::from_raw_parts_mut(to, rest) };
-                        s.partial_store_f64s(to, new[k]);
-                    } else {
-                        unsafe { to.cast::<S::f64s>().write_unaligned(new[k]) };
-                    }
+                    let ($to, $v) = (own[k].wrapping_add(at), new[k]);
+                    unsafe { $store };
                 }
             }};
         }
@@ -237,7 +136,10 @@ impl<
         while i + LANES <= n {
             let mut r = 0;
             while r < REGISTERS {
-                one!(i + r * S::F64_LANES, &mut sums[r]);
+                let at = i + r * S::F64_LANES;
+                one!(at, &mut sums[r],
+                    from => load::<S>(from),
+                    to, v => to.cast::<S::f64s>().write_unaligned(v));
                 r += 1;
             }
             i += LANES;
@@ -248,9 +150,14 @@ impl<
             while r < REGISTERS {
                 let at = i + r * S::F64_LANES;
                 if at + S::F64_LANES <= n {
-                    one!(at, &mut sums[r]);
+                    one!(at, &mut sums[r],
+                    from => load::<S>(from),
+                    to, v => to.cast::<S::f64s>().write_unaligned(v));
                 } else if at < n {
-                    last!(at, &mut sums[r]);
+                    let part = first_lanes(s, n - at);
+                    one!(at, &mut sums[r],
+                        from => s.mask_load_ptr_f64s(part, from),
+                        to, v => s.mask_store_ptr_f64s(part, to, v));
                 }
                 r += 1;
             }
@@ -265,16 +172,37 @@ impl<
     }
 }
 
-/// The `rest` numbers at an address, fewer than a register has, and zeros. (pulp's own way to load
-/// a part jumps into a table.)
+impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize> WithSimd
+    for Sweep<'_, B, N, R, W, K>
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, s: S) {
+        // Eight lanes in as many registers as they take.
+        match S::F64_LANES {
+            8 => self.run::<S, 1>(s),
+            4 => self.run::<S, 2>(s),
+            2 => self.run::<S, 4>(s),
+            _ => self.run::<S, 8>(s),
+        }
+    }
+}
+
+/// A register's worth of numbers.
 ///
 /// # Safety
-/// There must be so many numbers.
+/// There must be so many at the address.
 #[inline(always)]
-pub(super) unsafe fn load_first<S: Simd>(s: S, from: *const f64, rest: usize) -> S::f64s {
-    let mask = s.mask_between_m64s(0, rest as u64).mask();
-    // SAFETY: what the mask leaves out is not read.
-    unsafe { s.mask_load_ptr_f64s(MemMask::new(mask), from) }
+pub(super) unsafe fn load<S: Simd>(from: *const f64) -> S::f64s {
+    unsafe { from.cast::<S::f64s>().read_unaligned() }
+}
+
+/// A mask for the first `count` lanes, fewer than a register has. (pulp's own loads of a part jump
+/// into a table.)
+#[inline(always)]
+pub(super) fn first_lanes<S: Simd>(s: S, count: usize) -> MemMask<S::m64s> {
+    MemMask::new(s.mask_between_m64s(0, count as u64).mask())
 }
 
 /// The sum of all lanes, by halves: the first half of them plus the second, until one is left.
@@ -312,11 +240,22 @@ fn dispatch_elsewhere<P: WithSimd>(pass: P) -> P::Output {
 }
 
 /// Runs a plain loop compiled for the best instruction set there is. The closure must be marked
-/// `#[inline(always)]`, and so must all that it calls.
+/// `#[inline(always)]`, and all that it calls must be small enough to be inlined.
 #[inline(always)]
 pub(crate) fn widest<T>(f: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(f)
 }
+
+/// The same for a block.
+macro_rules! vectorised {
+    ($body:expr) => {
+        $crate::kernel::widest(
+            #[inline(always)]
+            || $body,
+        )
+    };
+}
+pub(crate) use vectorised;
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
@@ -353,11 +292,11 @@ mod tests {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
             let mut first: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let mut second = first.clone();
-            let here = sweep::<0b11, _, _, _, _>(n, [0.3], [&a], [&mut first], Add);
+            let here = sweep([0.3], [&a], [&mut first], Add);
             let mut there = [0.0; 2];
             Simd::vectorize(
                 avx2,
-                Sweep::<_, 1, 1, 1, 2, 0b11>::new(n, &[0.3], &mut there, [&a], [&mut second], Add),
+                Sweep::new(&[0.3], &mut there, [&a], [&mut second], Add),
             );
             assert_eq!((here, first), (there, second), "n = {n}");
         }

@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bettor::Bettor;
 use super::coordinate_sums::{CoordinateSums, Products, SavedSums};
-use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use super::skeleton::{Acting, Body, decode, encode, settings};
 use super::{
     Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, Uses, keys, not_stored,
 };
@@ -489,18 +489,9 @@ impl Body for Coin {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (mut state, sums): (State, SavedSums) = decode(saved)?;
-        state.sums = CoordinateSums::restored(&sums, self.set.dim())
-            .ok_or_else(|| damaged("its sums of gradients do not fit"))?;
-        let mix = state.mix(self.radius);
-        // the norm from the entries: the products are as good as the file
-        let mut entries = Vec::new();
-        let each = &mut |_, v| entries.push(v);
-        state.sums.for_each_nonzero(mix.along_y, mix.along_c, each);
-        if !(kernel::norm(&entries) <= self.radius * (1.0 + 1e-8)) {
-            return Err(damaged("its decision lies outside the set"));
-        }
+        state.sums = CoordinateSums::restored(&sums, self.set.dim())?;
+        self.mix = state.mix(self.radius);
         self.state = state;
-        self.mix = mix;
         Ok(())
     }
 

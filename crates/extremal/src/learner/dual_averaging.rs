@@ -23,7 +23,7 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use super::projected::{Descent, projected};
+use super::projected::{Descent, Steps, projected};
 use super::schedule::Schedule;
 use super::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::Result;
@@ -66,10 +66,15 @@ impl Described for DualAveraging {
 
 impl MakeLearner for DualAveraging {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let diameter = set.geometry().diameter;
         let averaging = Averaging {
-            schedule: Schedule::of(None, self.horizon, self.gradient_bound),
-            diameter: set.geometry().diameter,
-            scale: self.eta_scale,
+            steps: Steps {
+                schedule: Schedule::of(None, self.horizon, self.gradient_bound),
+                factor: diameter,
+                offset: 0.0,
+                scale: self.eta_scale,
+            },
+            diameter,
         };
         projected(self, averaging, set, self.start.as_deref(), storage)
     }
@@ -80,27 +85,20 @@ impl MakeLearner for DualAveraging {
 }
 
 struct Averaging {
-    schedule: Schedule,
+    steps: Steps,
     diameter: f64,
-    scale: f64,
 }
 
 impl Descent for Averaging {
-    /// Σ‖g‖².
-    type State = f64;
-
     const FOLLOWS_SUM: bool = true;
 
-    fn eta(&self, squares: f64, round: u64, norm: f64) -> (f64, f64) {
-        let squares = squares + norm * norm;
-        let factor = self.scale * self.diameter;
-        let eta = self.schedule.eta(factor, round as f64, squares.sqrt());
-        (squares, eta)
+    fn steps(&self) -> &Steps {
+        &self.steps
     }
 
-    fn guarantee(&self, squares: &f64, _: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, squares: f64, _: &Seen) -> Option<Guarantee> {
         let diameter = self.diameter;
-        (self.scale == 1.0).then(|| match self.schedule {
+        (self.steps.scale == 1.0).then(|| match self.steps.schedule {
             Schedule::Fixed { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
             Schedule::Rounds { bound } => theory::dual_averaging_anytime(bound, diameter),
             _ => theory::dual_averaging_adaptive(diameter, squares.sqrt()),

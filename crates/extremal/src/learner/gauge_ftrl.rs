@@ -214,13 +214,13 @@ impl Rule for GaugeRule {
     }
 
     /// S += g_t
-    #[inline(always)]
+    #[inline]
     fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         Ok((state, Update::new(1.0, facts.gradient, 0.0)))
     }
 
     /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)·v
-    #[inline(always)]
+    #[inline]
     fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let n = match self.curvature.gradient_norm {
             2.0 => probe.gradient_norm,
@@ -305,7 +305,7 @@ impl Rule for GaugeRule {
 }
 
 /// What the round adds to the certificate.
-#[inline(always)]
+#[inline]
 fn account(mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
     state.t += 1;
     state.played.add(probe.gradient_dot);

@@ -84,13 +84,13 @@ impl Rule for OfwRule {
     }
 
     /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-    #[inline(always)]
+    #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         self.step_size.absorb(clock, facts)
     }
 
     /// σ_t = min(1, 2/√t)
-    #[inline(always)]
+    #[inline]
     fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
         let sigma = (2.0 / (clock.stretch as f64).sqrt()).min(1.0);
         (clock, Motion::Step(probe.fixed(sigma)))

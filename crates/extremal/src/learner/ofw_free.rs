@@ -134,7 +134,7 @@ impl Rule for FreeRule {
     }
 
     /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²): c += g_t − λ_t x_t, curvature Σλ_τ
-    #[inline(always)]
+    #[inline]
     fn absorb<'g>(&self, mut state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         let lambda = self.lambda + state.mu;
         state.beta += lambda;
@@ -145,7 +145,7 @@ impl Rule for FreeRule {
     }
 
     /// x_{t+1} = x_t + σ_t(v_t − x_t), σ_t by line search; μ_{t+1} from what the step gains
-    #[inline(always)]
+    #[inline]
     fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let sigma = probe.line_search();
         // p_t = σ·gap − (σ²β/2)‖v_t − x_t‖², and σβ‖v_t − x_t‖² is the gap where σ < 1

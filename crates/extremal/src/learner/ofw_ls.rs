@@ -86,14 +86,14 @@ impl Rule for OfwLineSearch {
     }
 
     /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-    #[inline(always)]
+    #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         self.step_size.absorb(clock, facts)
     }
 
     /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²,
     /// x_{t+1} = x_t + σ_t(v_t − x_t)
-    #[inline(always)]
+    #[inline]
     fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
         (clock, Motion::Step(probe.line_search()))
     }

@@ -85,13 +85,13 @@ impl Rule for OfwWeibelRule {
     }
 
     /// F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖²
-    #[inline(always)]
+    #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         self.step_size.absorb(clock, facts)
     }
 
     /// σ = min(1, √(3/T))
-    #[inline(always)]
+    #[inline]
     fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
         let sigma = (3.0 / clock.span).sqrt().min(1.0);
         (clock, Motion::Step(probe.fixed(sigma)))

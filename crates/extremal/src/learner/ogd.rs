@@ -19,8 +19,10 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-use super::projected::{Descent, projected};
-use super::schedule::Schedule as Steps;
+use std::f64::consts::SQRT_2;
+
+use super::projected::{Descent, Steps, projected};
+use super::schedule::Schedule as Falling;
 use super::{Learner, MakeLearner, Seen, Storage, Uses, keys};
 use crate::parameter::{choices, fields};
 use crate::set::SharedSet;
@@ -112,51 +114,46 @@ impl Ogd {
             let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
             return Err(Error::parameter(NAME, "offset", self.offset, allowed));
         }
-        let (steps, factor) = match schedule {
+        let (schedule, factor) = match schedule {
             Schedule::Convex => {
                 let bound = keys::bound(NAME, self.gradient_bound)?;
-                (Steps::Rounds { bound }, diameter)
+                (Falling::Rounds { bound }, diameter)
             }
             Schedule::StronglyConvex => {
                 let lambda = self.lambda.ok_or(lambda_missing)?;
-                (Steps::Strong { lambda }, 1.0)
+                (Falling::Strong { lambda }, 1.0)
             }
-            Schedule::Adagrad => (Steps::Gradients, diameter / std::f64::consts::SQRT_2),
+            Schedule::Adagrad => (Falling::Gradients, diameter / SQRT_2),
         };
-        Ok(GradientDescent {
-            steps,
-            factor: self.eta_scale * factor,
+        let steps = Steps {
+            schedule,
+            factor,
             offset: self.offset,
-            diameter,
             scale: self.eta_scale,
-        })
+        };
+        Ok(GradientDescent { steps, diameter })
     }
 }
 
 struct GradientDescent {
     steps: Steps,
-    /// Of the step size, the scale included.
-    factor: f64,
-    offset: f64,
     diameter: f64,
-    scale: f64,
 }
 
 impl Descent for GradientDescent {
-    /// Σ‖g‖².
-    type State = f64;
-
     const FOLLOWS_SUM: bool = false;
 
-    fn eta(&self, squares: f64, round: u64, norm: f64) -> (f64, f64) {
-        let (t, squares) = (round as f64 + self.offset, squares + norm * norm);
-        (squares, self.steps.eta(self.factor, t, squares.sqrt()))
+    fn steps(&self) -> &Steps {
+        &self.steps
     }
 
-    fn guarantee(&self, squares: &f64, seen: &Seen) -> Option<Guarantee> {
-        (self.scale == 1.0 && self.offset == 0.0).then_some(match self.steps {
-            Steps::Strong { lambda } => theory::ogd_strongly_convex(seen.largest_gradient, lambda),
-            Steps::Rounds { bound } => theory::ogd_convex(bound, self.diameter),
+    fn guarantee(&self, squares: f64, seen: &Seen) -> Option<Guarantee> {
+        let Steps { scale, offset, .. } = self.steps;
+        (scale == 1.0 && offset == 0.0).then(|| match self.steps.schedule {
+            Falling::Rounds { bound } => theory::ogd_convex(bound, self.diameter),
+            Falling::Strong { lambda } => {
+                theory::ogd_strongly_convex(seen.largest_gradient, lambda)
+            }
             _ => theory::ogd_adagrad(self.diameter, squares.sqrt()),
         })
     }

@@ -2,38 +2,47 @@
 //! keep every entry on any set that has a projection, or play lazily on ℓ2 balls, where a
 //! projection is a scale.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use super::keys::cannot_play;
 use super::method::first_decision;
+use super::schedule::Schedule;
 use super::skeleton::{Acting, Body, damaged, decode, encode, settings};
 use super::{Learner, Record, Seen, Storage, not_stored};
-use crate::pair::{Accuracy, Gradient, HeldRow, Point, Row, SavedScaled, Scaled, nonzeros};
+use crate::pair::{
+    Accuracy, Gradient, HeldRow, Point, Row, SavedScaled, Scaled, SparseVector, nonzeros,
+};
 use crate::range::check_step;
 use crate::room::room;
-use crate::set::{Projection, SharedSet, Structure, check_saved_point};
+use crate::set::{Projection, SharedSet, Structure};
 use crate::spec::Described;
 use crate::theory::Guarantee;
 use crate::{Error, Result, kernel};
 
-/// The step sizes of a projected learner: a pure function of what it remembers.
-pub(super) trait Descent: Send + Sync {
-    /// What the learner remembers from round to round: numbers.
-    type State: Copy + Default + Serialize + DeserializeOwned + Send + Sync;
+/// The step sizes of a projected learner: η_t is scale·factor over what the schedule says for
+/// round t + offset.
+pub(super) struct Steps {
+    pub schedule: Schedule,
+    pub factor: f64,
+    pub offset: f64,
+    pub scale: f64,
+}
 
+/// What differs between projected learners.
+pub(super) trait Descent: Send + Sync {
     /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
     const FOLLOWS_SUM: bool;
 
-    /// η_t for a gradient of this norm, and what to remember.
-    fn eta(&self, state: Self::State, round: u64, norm: f64) -> (Self::State, f64);
+    fn steps(&self) -> &Steps;
 
-    /// What is proven, given what was seen.
-    fn guarantee(&self, state: &Self::State, seen: &Seen) -> Option<Guarantee>;
+    /// What is proven, given Σ‖g‖² and what else was seen.
+    fn guarantee(&self, squares: f64, seen: &Seen) -> Option<Guarantee>;
 }
 
-struct Projected<D: Descent> {
+struct Projected<D> {
     descent: D,
-    state: D::State,
+    /// Σ‖g‖².
+    squares: f64,
     set: SharedSet,
     place: Place,
 }
@@ -67,6 +76,8 @@ pub(super) struct LazyStep {
     keep: f64,
     k: f64,
     size: f64,
+    /// ⟨a, vector⟩
+    dot: f64,
     eta: f64,
 }
 
@@ -86,7 +97,7 @@ pub(super) fn projected<S: Described + Serialize, D: Descent + 'static>(
     };
     let body = Projected {
         descent,
-        state: D::State::default(),
+        squares: 0.0,
         set: set.clone(),
         place,
     };
@@ -122,7 +133,10 @@ impl Dense {
                 for (next, x) in next.iter_mut().zip(x) {
                     *next = keep * *x;
                 }
-                gradient.row.add_to(-eta * gradient.scale, next);
+                // a row that counts as 0 must not turn 0 into −0
+                if gradient.scale != 0.0 {
+                    gradient.row.add_to(-eta * gradient.scale, next);
+                }
             }
             Some([first, sum, next_sum]) => {
                 next_sum.copy_from_slice(sum);
@@ -174,17 +188,12 @@ impl Lazy {
             });
         }
         if let Some(start) = start {
-            let first = first_decision(set, Some(start))?;
-            let (mut indices, mut values) = (Vec::new(), Vec::new());
-            nonzeros(&first, &mut |i, v| {
-                indices.push(i as u32);
-                values.push(v);
+            let mut first = SparseVector::default();
+            nonzeros(&first_decision(set, Some(start))?, &mut |i, v| {
+                first.push(i, v);
             });
-            let row = Row::Sparse {
-                indices: &indices,
-                values: &values,
-            };
-            lazy.vector.add(1.0, &row, kernel::norm(&values));
+            lazy.vector
+                .add(1.0, &first.row(), kernel::norm(&first.values), 0.0);
         }
         Ok(lazy)
     }
@@ -192,7 +201,7 @@ impl Lazy {
     fn plan(
         &self,
         gradient: &Gradient<'_>,
-        row_norm: f64,
+        (row_norm, ax): (f64, f64),
         eta: f64,
         follows_sum: bool,
     ) -> LazyStep {
@@ -203,14 +212,27 @@ impl Lazy {
             (1.0 - eta * gradient.ridge, -eta * gradient.scale)
         };
         let size = k.abs() * row_norm;
-        LazyStep { keep, k, size, eta }
+        // x = factor·vector, and the factor is 0 only before the first gradient
+        let dot = match self.factor {
+            0.0 => 0.0,
+            factor => ax / factor,
+        };
+        LazyStep {
+            keep,
+            k,
+            size,
+            dot,
+            eta,
+        }
     }
 
     /// Takes the step with the row given, or with the row that is held.
     fn commit(&mut self, step: LazyStep, row: Option<&Row<'_>>, follows_sum: bool) {
         let held = self.held.row();
         self.vector.multiply(step.keep);
-        self.vector.add(step.k, row.unwrap_or(&held), step.size);
+        let row = row.unwrap_or(&held);
+        self.vector
+            .add(step.k, row, step.size, step.keep * step.dot);
         let norm = self.vector.norm();
         // a projection onto the ball is a scale
         if follows_sum {
@@ -232,7 +254,7 @@ impl Point for Lazy {
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.dim())?;
-        Ok(self.vector.dot(self.factor, row))
+        Ok(self.factor * self.vector.dot(row))
     }
 
     fn norm_squared(&self) -> f64 {
@@ -268,8 +290,8 @@ enum Saved {
 }
 
 impl<D: Descent> Body for Projected<D> {
-    /// The next state, and the step of lazy storage that is still to be taken.
-    type Plan = (D::State, Option<LazyStep>);
+    /// The next Σ‖g‖², and the step of lazy storage that is still to be taken.
+    type Plan = (f64, Option<LazyStep>);
 
     fn point(&self) -> &dyn Point {
         match &self.place {
@@ -289,7 +311,10 @@ impl<D: Descent> Body for Projected<D> {
         let row_norm = kernel::norm(gradient.row.values());
         let gradient = &gradient.admit(row_norm, xx)?;
         let norm = gradient.norm_from(row_norm, ax, xx);
-        let (state, eta) = self.descent.eta(self.state, round, norm);
+        let squares = self.squares + norm * norm;
+        let steps = self.descent.steps();
+        let t = round as f64 + steps.offset;
+        let eta = steps.scale * steps.schedule.eta(steps.factor, t, squares.sqrt());
         check_step(eta * gradient.size(row_norm, xx))?;
         let step = match &mut self.place {
             Place::Dense(dense) => {
@@ -297,7 +322,7 @@ impl<D: Descent> Body for Projected<D> {
                 None
             }
             Place::Lazy(lazy) => {
-                let step = lazy.plan(gradient, row_norm, eta, D::FOLLOWS_SUM);
+                let step = lazy.plan(gradient, (row_norm, ax), eta, D::FOLLOWS_SUM);
                 if sure {
                     lazy.commit(step, Some(&gradient.row), D::FOLLOWS_SUM);
                     None
@@ -316,11 +341,11 @@ impl<D: Descent> Body for Projected<D> {
             gradient_dot: gradient.scale * ax + gradient.ridge * xx,
             norm_squared: xx,
         };
-        Ok((record, (state, step)))
+        Ok((record, (squares, step)))
     }
 
-    fn commit(&mut self, (state, step): Self::Plan) {
-        self.state = state;
+    fn commit(&mut self, (squares, step): Self::Plan) {
+        self.squares = squares;
         match (&mut self.place, step) {
             (Place::Dense(dense), _) => dense.commit(),
             (Place::Lazy(lazy), Some(step)) => lazy.commit(step, None, D::FOLLOWS_SUM),
@@ -332,7 +357,7 @@ impl<D: Descent> Body for Projected<D> {
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
-        self.descent.guarantee(&self.state, seen)
+        self.descent.guarantee(self.squares, seen)
     }
 
     fn set(&self) -> Option<&SharedSet> {
@@ -347,33 +372,29 @@ impl<D: Descent> Body for Projected<D> {
             }
             Place::Lazy(lazy) => Saved::Lazy(lazy.vector.save(), lazy.factor),
         };
-        encode(&(self.state, place))
+        encode(&(self.squares, place))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (state, place): (D::State, Saved) = decode(saved)?;
+        let (squares, place): (f64, Saved) = decode(saved)?;
         match (&mut self.place, place) {
             (Place::Dense(dense), Saved::Dense(x, sums)) => {
-                check_saved_point(&*self.set, &x)?;
                 dense.x = x;
                 if let (Some(here), Some([first, sum])) = (&mut dense.sums, sums) {
-                    check_saved_point(&*self.set, &first)?;
-                    if sum.len() != first.len() {
-                        return Err(damaged("its vectors differ in length"));
-                    }
                     (here[0], here[1]) = (first, sum);
+                }
+                let dim = self.set.dim();
+                if dense.vectors().any(|vector| vector.len() != dim) {
+                    return Err(damaged("its vectors have the wrong length"));
                 }
             }
             (Place::Lazy(lazy), Saved::Lazy(vector, factor)) => {
-                lazy.vector.load(&vector)?;
+                lazy.vector = Scaled::restore(&vector, self.set.dim())?;
                 lazy.factor = factor;
-                if !(lazy.norm_squared().sqrt() <= lazy.radius * (1.0 + 1e-8)) {
-                    return Err(damaged("its decision lies outside the set"));
-                }
             }
             _ => return Err(damaged("it is of another storage")),
         }
-        self.state = state;
+        self.squares = squares;
         Ok(())
     }
 

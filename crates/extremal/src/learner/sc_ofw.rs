@@ -113,7 +113,7 @@ impl Rule for StronglyConvexOfw {
     }
 
     /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt
-    #[inline(always)]
+    #[inline]
     fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         let t = state.t + 1;
         let beta = self.lambda * (t as f64 + self.warm);
@@ -123,7 +123,7 @@ impl Rule for StronglyConvexOfw {
 
     /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖²,
     /// x_{t+1} = x_t + σ_t(v_t − x_t)
-    #[inline(always)]
+    #[inline]
     fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let motion = Motion::Step(probe.line_search());
         (self.account(state, facts, probe), motion)
@@ -173,7 +173,7 @@ impl Rule for StronglyConvexOfw {
 
 impl StronglyConvexOfw {
     /// What the round adds to the certificate.
-    #[inline(always)]
+    #[inline]
     fn account(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
         let Geometry {
             diameter,

@@ -261,7 +261,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     /// assert_eq!(evaluation.gradient.row, Row::Dense(&[3.5, 2.0]));
     /// # Ok::<(), extremal::Error>(())
     /// ```
-    #[inline(always)]
+    #[inline]
     pub fn evaluate_in<'a>(
         &self,
         row: Row<'a>,
@@ -298,7 +298,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 
     /// All but what [`add_form`] adds.
-    #[inline(always)]
+    #[inline]
     fn evaluate_flat<'a>(
         &self,
         row: Row<'a>,
@@ -466,7 +466,6 @@ impl<L: Loss + ?Sized> Objective<L> {
 }
 
 /// ½⟨x, Ax⟩, and its gradient with that of the row, scale·a, written out in `scratch`.
-#[inline(never)]
 fn add_form(
     form: &Form,
     row: Row<'_>,

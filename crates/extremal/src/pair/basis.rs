@@ -1,13 +1,12 @@
 //! The numbers of [`LazyPair`](super::LazyPair): where x, c and ∇F lie over the two vectors w and
 //! u, and what keeps them accurate.
 
-use crate::range::SMALLEST_DIRECTION;
-use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Row;
 use super::cells::{Cells, Change, Coordinates, Gram};
-use super::origin::Origin;
+use super::sparse_vector::SparseVector;
+use crate::range::SMALLEST_DIRECTION;
 
 /// A square below this share of its terms has cancelled.
 const CANCELLED: f64 = 1e-4;
@@ -27,12 +26,17 @@ const REACH: f64 = 1e50;
 /// ∇F below this share of βx is 0: coordinates can shrink far below what entries could show.
 const NEGLIGIBLE: f64 = 1e-40;
 
-/// Everything that later bits depend on. Decisions are in units of the radius.
-#[derive(Serialize, Deserialize)]
-pub(super) struct State {
-    /// Saved apart, as they are sparse.
-    #[serde(skip)]
+/// (x, c): the vectors w and u, and where x and c lie over them.
+pub(super) struct Span {
     pub cells: Cells,
+    pub at: Numbers,
+    /// x₁ where it is not 0.
+    pub origin: Option<SparseVector>,
+}
+
+/// What a probe changes besides the vectors. Decisions are in units of the radius.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Numbers {
     pub gram: Gram,
     /// x = x[0]·w + x[1]·u, and likewise c and ∇F; x[0] ≠ 0.
     pub x: Coordinates,
@@ -46,21 +50,7 @@ pub(super) struct State {
     pub tops: [f64; 2],
     /// Non-zeros absorbed since then.
     pub absorbed: u64,
-    /// x₁ where it is not 0.
-    pub origin: Option<Origin>,
     pub passes: Passes,
-}
-
-/// A state's numbers, to go back to.
-#[derive(Clone, Copy)]
-pub(super) struct Numbers {
-    gram: Gram,
-    coordinates: [Coordinates; 3],
-    beta: f64,
-    base: f64,
-    tops: [f64; 2],
-    absorbed: u64,
-    passes: Passes,
 }
 
 /// How often all entries were gone through, by reason: a diagnostic of what a run cost.
@@ -109,54 +99,49 @@ pub(super) fn scale_of(size: f64) -> f64 {
     }
 }
 
-impl State {
-    /// All that a probe may change but the cells and x₁.
-    pub fn numbers(&self) -> Numbers {
-        Numbers {
-            gram: self.gram,
-            coordinates: [self.x, self.c, self.gradient],
-            beta: self.beta,
-            base: self.base,
-            tops: self.tops,
-            absorbed: self.absorbed,
-            passes: self.passes,
+impl Span {
+    /// x = w and c = u = 0.
+    pub fn new(dim: usize, origin: Option<SparseVector>) -> Self {
+        Self {
+            cells: Cells::new(dim),
+            at: Numbers {
+                gram: Gram::default(),
+                x: [1.0, 0.0],
+                c: [0.0, 1.0],
+                gradient: [0.0, 1.0],
+                beta: 0.0,
+                base: 1.0,
+                tops: [0.0; 2],
+                absorbed: 0,
+                passes: Passes::default(),
+            },
+            origin,
         }
-    }
-
-    /// Goes back to what [`State::numbers`] gave.
-    pub fn set_numbers(&mut self, numbers: Numbers) {
-        self.gram = numbers.gram;
-        [self.x, self.c, self.gradient] = numbers.coordinates;
-        self.beta = numbers.beta;
-        self.base = numbers.base;
-        self.tops = numbers.tops;
-        self.absorbed = numbers.absorbed;
-        self.passes = numbers.passes;
     }
 
     /// c += m·x and the new β. Where w = 0, x's coordinate along it is free, and made comparable
     /// to the other.
     pub fn bend(&mut self, m: f64, beta: f64) {
-        let w_is_zero = self.gram.ww == 0.0;
-        if w_is_zero && self.x[1] != 0.0 {
-            self.x[0] = self.x[1].abs();
-            self.base = self.x[0];
+        let w_is_zero = self.at.gram.ww == 0.0;
+        if w_is_zero && self.at.x[1] != 0.0 {
+            self.at.x[0] = self.at.x[1].abs();
+            self.at.base = self.at.x[0];
         }
-        self.c = plus(self.c, m, self.x);
-        self.gradient = plus(self.gradient, m + (beta - self.beta), self.x);
-        self.beta = beta;
+        self.at.c = plus(self.at.c, m, self.at.x);
+        self.at.gradient = plus(self.at.gradient, m + (beta - self.at.beta), self.at.x);
+        self.at.beta = beta;
         if w_is_zero {
-            self.c[0] = 0.0;
+            self.at.c[0] = 0.0;
         }
-        if self.c[0] == 0.0 {
-            self.gradient[0] = beta * self.x[0];
+        if self.at.c[0] == 0.0 {
+            self.at.gradient[0] = beta * self.at.x[0];
         }
     }
 
     /// How u and w change for k·a, of norm `size`: x stays, c gets k·a. `None` where x and c are
     /// too nearly parallel to tell apart.
     fn change(&self, k: f64, size: f64) -> Option<Change> {
-        let ([p, q], [e, f]) = (self.x, self.c);
+        let ([p, q], [e, f]) = (self.at.x, self.at.c);
         let rho = -q / p;
         // Without a part of c along w, which only a ridge term brings, there is nothing to solve.
         let along = f + e * rho;
@@ -172,112 +157,116 @@ impl State {
     /// c += k·a, ‖k·a‖ = `size` > 0; gives ⟨a, x⟩.
     pub fn absorb(&mut self, row: &Row<'_>, k: f64, size: f64) -> f64 {
         let fits = |change: &Change| {
-            let reach = self.gram.uu.sqrt() + change.size;
-            self.x[1].abs() * change.size <= JUMP && (1.0 / REACH..=REACH).contains(&reach)
+            let reach = self.at.gram.uu.sqrt() + change.size;
+            self.at.x[1].abs() * change.size <= JUMP && (1.0 / REACH..=REACH).contains(&reach)
         };
         let change = match self.change(k, size).filter(fits) {
             Some(change) => change,
             None => {
                 self.write_out(size);
                 Change {
-                    delta: k / self.c[1],
+                    delta: k / self.at.c[1],
                     rho: 0.0,
-                    size: size / self.c[1].abs(),
+                    size: size / self.at.c[1].abs(),
                 }
             }
         };
-        let dot = self.cells.absorb(row, change, &mut self.gram, self.x);
-        self.absorbed += row.stored() as u64;
-        let Gram { ww, uu, .. } = self.gram;
-        let shrunk = ww < SHRUNK * self.tops[0] || uu < SHRUNK * self.tops[1];
-        if shrunk || self.absorbed >= 4 * self.cells.room() as u64 {
-            self.passes.products += 1;
+        let dot = self.cells.absorb(row, change, &mut self.at.gram, self.at.x);
+        self.at.absorbed += row.stored() as u64;
+        let Gram { ww, uu, .. } = self.at.gram;
+        let shrunk = ww < SHRUNK * self.at.tops[0] || uu < SHRUNK * self.at.tops[1];
+        if shrunk || self.at.absorbed >= 4 * self.cells.room() as u64 {
+            self.at.passes.products += 1;
             self.measure_basis();
             // What is left after cancelling may be too small to be squared.
-            if self.gram.uu < REACH.powi(-2) {
+            if self.at.gram.uu < REACH.powi(-2) {
                 self.write_out(0.0);
             }
         }
-        self.tops[0] = self.tops[0].max(self.gram.ww);
-        self.tops[1] = self.tops[1].max(self.gram.uu);
+        self.at.tops[0] = self.at.tops[0].max(self.at.gram.ww);
+        self.at.tops[1] = self.at.tops[1].max(self.at.gram.uu);
         dot
     }
 
     pub fn measure_basis(&mut self) {
-        self.gram = self.cells.gram();
-        self.tops = [self.gram.ww, self.gram.uu];
-        self.absorbed = 0;
+        self.at.gram = self.cells.gram();
+        self.at.tops = [self.at.gram.ww, self.at.gram.uu];
+        self.at.absorbed = 0;
     }
 
-    /// Counts, and [`State::rest_on_point`].
+    /// Counts, and [`Span::rest_on_point`].
     pub fn write_out(&mut self, coming: f64) {
-        self.passes.written += 1;
+        self.at.passes.written += 1;
         self.rest_on_point(coming);
     }
 
     /// w = x and u = c up to scale, c's fit for a gradient of norm `coming`; O(touched).
     fn rest_on_point(&mut self, coming: f64) {
-        let p = scale_of(self.cells.top(self.x));
-        let f = scale_of(self.cells.top(self.c).max(coming));
+        let p = scale_of(self.cells.top(self.at.x));
+        let f = scale_of(self.cells.top(self.at.c).max(coming));
         self.cells
-            .rewrite([times(1.0 / p, self.x), times(1.0 / f, self.c)]);
-        self.x = [p, 0.0];
-        self.c = [0.0, f];
-        self.gradient = [self.beta * p, f];
-        self.base = p;
+            .rewrite([times(1.0 / p, self.at.x), times(1.0 / f, self.at.c)]);
+        self.at.x = [p, 0.0];
+        self.at.c = [0.0, f];
+        self.at.gradient = [self.at.beta * p, f];
+        self.at.base = p;
         self.measure_basis();
     }
 
     /// c = −βx, x₁ = x: F around the present decision; O(touched).
     pub fn start_over(&mut self, beta: f64, radius: f64) {
-        self.passes.written += 1;
+        self.at.passes.written += 1;
         let origin = self.origin.get_or_insert_default();
-        origin.set(self.cells.room(), self.cells.entries(times(radius, self.x)));
+        let entries = self.cells.entries(times(radius, self.at.x));
+        origin.set(self.cells.room(), entries.filter(|(_, v)| *v != 0.0));
         if beta == 0.0 {
-            self.cells.rewrite([self.x, [0.0, 0.0]]);
+            self.cells.rewrite([self.at.x, [0.0, 0.0]]);
         } else {
-            self.cells.rewrite([[0.0, 0.0], self.x]);
+            self.cells.rewrite([[0.0, 0.0], self.at.x]);
         }
         self.rest_on_origin(beta);
     }
 
     /// With w = 0 and u = x₁, or the other way round where β = 0: x = x₁ and c = −βx₁.
     pub fn rest_on_origin(&mut self, beta: f64) {
-        let centred = self.origin.as_ref().is_none_or(|o| o.indices.is_empty());
+        let centred = self.origin.as_ref().is_none_or(SparseVector::is_empty);
         let still = beta == 0.0 || centred;
-        (self.x, self.c) = if still {
+        (self.at.x, self.at.c) = if still {
             ([1.0, 0.0], [0.0, 1.0])
         } else {
             ([1.0, 1.0], [0.0, -beta])
         };
-        self.gradient = self.c;
-        self.beta = 0.0;
-        self.base = 1.0;
+        self.at.gradient = self.at.c;
+        self.at.beta = 0.0;
+        self.at.base = 1.0;
         self.measure_basis();
     }
 
     /// Whether ∇F, of this norm, is 0 for all that numbers can tell.
     fn is_still(&self, norm: f64, xx: f64) -> bool {
-        !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.beta * xx.sqrt()))
+        !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.at.beta * xx.sqrt()))
     }
 
     /// The lengths from the inner products; `None` if they have cancelled.
     pub fn measure(&self) -> Option<Measured> {
-        let xx = self.gram.dot_unless_cancelled(self.x, self.x, CANCELLED)?;
-        let scale = scale_of(self.gram.size(self.gradient));
-        let d = times(1.0 / scale, self.gradient);
-        let dd = self.gram.dot_unless_cancelled(d, d, CANCELLED)?;
-        let slope = scale * self.gram.dot(d, self.x);
+        let xx = self
+            .at
+            .gram
+            .dot_unless_cancelled(self.at.x, self.at.x, CANCELLED)?;
+        let scale = scale_of(self.at.gram.size(self.at.gradient));
+        let d = times(1.0 / scale, self.at.gradient);
+        let dd = self.at.gram.dot_unless_cancelled(d, d, CANCELLED)?;
+        let slope = scale * self.at.gram.dot(d, self.at.x);
         let norm = dd.sqrt();
         if self.is_still(scale * norm, xx) {
             return Some(Measured::still(slope, xx));
         }
         // v − x over (w, u): its length and the gap don't cancel where x is next to v
-        let away = plus(times(-1.0 / norm, d), -1.0, self.x);
-        let distance = match self.gram.dot_unless_cancelled(away, away, CANCELLED) {
+        let away = plus(times(-1.0 / norm, d), -1.0, self.at.x);
+        let distance = match self.at.gram.dot_unless_cancelled(away, away, CANCELLED) {
             Some(distance) => distance,
-            None if self.gram.size(away).powi(2) < NEAR * (1.0 + xx) => {
-                self.gram.dot(away, away).max(0.0)
+            None if self.at.gram.size(away).powi(2) < NEAR * (1.0 + xx) => {
+                self.at.gram.dot(away, away).max(0.0)
             }
             None => return None,
         };
@@ -285,18 +274,18 @@ impl State {
             norm: scale * norm,
             slope,
             xx,
-            gap: -scale * self.gram.dot(d, away),
+            gap: -scale * self.at.gram.dot(d, away),
             distance,
         })
     }
 
     /// The lengths from all entries, and a basis over which x and ∇F do not cancel; O(touched).
     pub fn measure_entries(&mut self) -> Measured {
-        self.passes.dense += 1;
-        let scale = scale_of(self.cells.top(self.gradient));
-        let (x, d) = (self.x, times(1.0 / scale, self.gradient));
-        let f = scale_of(self.cells.top(self.c));
-        let c = times(1.0 / f, self.c);
+        self.at.passes.dense += 1;
+        let scale = scale_of(self.cells.top(self.at.gradient));
+        let (x, d) = (self.at.x, times(1.0 / scale, self.at.gradient));
+        let f = scale_of(self.cells.top(self.at.c));
+        let c = times(1.0 / f, self.at.c);
         let at = |y: Coordinates, w: f64, u: f64| y[0] * w + y[1] * u;
         let [xx, xd, dd, cc] = self.cells.sums(|w, u| {
             let (x, d, c) = (at(x, w, u), at(d, w, u), at(c, w, u));
@@ -324,13 +313,13 @@ impl State {
                 distance,
             }
         };
-        if self.beta > 0.0 && self.beta * xx.sqrt() > 0.1 * f * cc.sqrt() {
+        if self.at.beta > 0.0 && self.at.beta * xx.sqrt() > 0.1 * f * cc.sqrt() {
             // c + βx cancels: keep ∇F itself, and x = (∇F − c)/β
             self.cells.rewrite([d, c]);
-            self.x = [scale / self.beta, -f / self.beta];
-            self.c = [0.0, f];
-            self.gradient = [scale, 0.0];
-            self.base = self.x[0];
+            self.at.x = [scale / self.at.beta, -f / self.at.beta];
+            self.at.c = [0.0, f];
+            self.at.gradient = [scale, 0.0];
+            self.at.base = self.at.x[0];
             self.measure_basis();
         } else {
             self.rest_on_point(0.0);
@@ -340,17 +329,21 @@ impl State {
 
     /// x += σ(α∇F − x).
     pub fn step(&mut self, sigma: f64, alpha: f64) {
-        let keep = 1.0 - sigma + sigma * alpha * self.beta;
+        let keep = 1.0 - sigma + sigma * alpha * self.at.beta;
         // α∇F from ∇F's own coordinates: where c + βx cancels, α(c + βx) would not be an atom.
-        self.x = plus(times(1.0 - sigma, self.x), sigma * alpha, self.gradient);
-        self.gradient = plus(times(keep, self.gradient), sigma, self.c);
+        self.at.x = plus(
+            times(1.0 - sigma, self.at.x),
+            sigma * alpha,
+            self.at.gradient,
+        );
+        self.at.gradient = plus(times(keep, self.at.gradient), sigma, self.at.c);
         // ∇F = c + βx ties the two; the smaller one of either coordinate has the better digits.
         for i in 0..2 {
-            let (c, d) = (self.c[i], self.gradient[i]);
-            if c != 0.0 && d.abs() < 0.5 * c.abs() && self.beta > 0.0 {
-                self.x[i] = (d - c) / self.beta;
+            let (c, d) = (self.at.c[i], self.at.gradient[i]);
+            if c != 0.0 && d.abs() < 0.5 * c.abs() && self.at.beta > 0.0 {
+                self.at.x[i] = (d - c) / self.at.beta;
             } else {
-                self.gradient[i] = c + self.beta * self.x[i];
+                self.at.gradient[i] = c + self.at.beta * self.at.x[i];
             }
         }
         self.tidy();
@@ -358,49 +351,26 @@ impl State {
 
     /// x = s·α∇F.
     pub fn place(&mut self, s: f64, alpha: f64) {
-        self.x = times(s * alpha, self.gradient);
-        self.gradient = plus(self.c, self.beta, self.x);
+        self.at.x = times(s * alpha, self.at.gradient);
+        self.at.gradient = plus(self.at.c, self.at.beta, self.at.x);
         self.tidy();
-    }
-
-    /// Errors unless all numbers are some, and the decision a point of the ball, for a state that
-    /// comes from outside.
-    pub(super) fn check_numbers(&self) -> Result<()> {
-        let Gram { ww, wu, uu } = self.gram;
-        let numbers = [self.x, self.c, self.gradient, self.tops, [ww, uu]];
-        let rest = [wu, self.beta, self.base];
-        let all = numbers.as_flattened().iter().chain(&rest);
-        let [norm, sizes] = self.cells.sums(|w, u| {
-            let x = self.x[0] * w + self.x[1] * u;
-            [x * x, w * w + u * u]
-        });
-        if all.chain([&sizes]).any(|v| !v.is_finite()) || self.x[0] == 0.0 || self.base == 0.0 {
-            return Err(Error::State("its numbers overflowed".into()));
-        }
-        if !(norm.sqrt() <= 1.0 + 1e-8) {
-            return Err(Error::State(format!(
-                "its decision lies outside the ball, at {} times its radius",
-                norm.sqrt()
-            )));
-        }
-        Ok(())
     }
 
     /// Keeps x's coordinate along w away from 0 and ∞.
     fn tidy(&mut self) {
-        let share = self.x[0] / self.base;
+        let share = self.at.x[0] / self.at.base;
         if share.abs() >= Cells::VANISHING && share.abs() <= 1.0 / Cells::VANISHING {
             return;
         }
-        if self.c[0] != 0.0 || share.abs() > 1.0 {
+        if self.at.c[0] != 0.0 || share.abs() > 1.0 {
             return self.write_out(0.0);
         }
         self.cells.scale_w(share);
-        self.gram.ww *= share * share;
-        self.gram.wu *= share;
-        self.tops[0] = self.gram.ww;
-        self.x[0] = self.base;
-        self.gradient[0] = self.beta * self.base;
+        self.at.gram.ww *= share * share;
+        self.at.gram.wu *= share;
+        self.at.tops[0] = self.at.gram.ww;
+        self.at.x[0] = self.at.base;
+        self.at.gradient[0] = self.at.beta * self.at.base;
     }
 }
 

@@ -8,12 +8,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::Row;
-use super::marks::Marks;
-use crate::room::room;
-use crate::{Error, Result, kernel};
+use super::touched::{BLOCK, Touched, part};
+use crate::saved::damaged;
+use crate::{Result, kernel};
 
-/// Features in a block, and lanes of sums: a fixed order, so that the same cells give the same
-/// bits.
+/// Lanes of the sums over a row: a fixed order, so that the same cells give the same bits.
 const LANES: usize = 4;
 
 /// Aligned, as a cell across two cache lines would cost two misses.
@@ -30,9 +29,7 @@ struct Cell {
 /// pending. Two epochs back the factors multiply to nothing, as each is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(super) struct Cells {
-    cells: Vec<Cell>,
-    /// The blocks with a cell that was touched.
-    touched: Marks,
+    cells: Touched<Cell>,
     /// From 1.
     epoch: u32,
     /// The factor of the present epoch's start.
@@ -43,13 +40,12 @@ pub(super) struct Cells {
     noted_epoch: u32,
 }
 
-/// What of [`Cells`] is saved: the cells that were touched.
+/// Saved [`Cells`]: those that were touched.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedCells {
-    dim: u64,
     epoch: u32,
     factor: f64,
-    /// Of each how many were skipped, its epochs of age, w and u.
+    /// Index, stamp, w and u.
     cells: Vec<(u32, u32, f64, f64)>,
 }
 
@@ -107,44 +103,41 @@ impl Cells {
     /// w = u = 0.
     pub fn new(dim: usize) -> Self {
         Self {
-            cells: vec![Cell::default(); dim],
-            touched: Marks::new(dim.div_ceil(LANES)),
+            cells: Touched::new(dim),
             epoch: 1,
             ..Self::default()
         }
     }
 
     pub fn dim(&self) -> usize {
-        self.cells.len()
+        self.cells.items.len()
     }
 
     /// More features, all 0.
     pub fn grow(&mut self, dim: usize) {
-        self.cells.resize(dim, Cell::default());
-        self.touched.grow(dim.div_ceil(LANES));
+        self.cells.grow(dim);
     }
 
     /// Memory for so many; they come with [`Cells::grow`].
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
-        room(&mut self.cells, dim, dim)?;
-        self.touched.reserve(dim.div_ceil(LANES), dim)
+        self.cells.reserve(dim)
     }
 
     /// What a pass over all features goes through: those that were touched, and their neighbours.
     pub fn room(&self) -> usize {
-        LANES * self.touched.count()
+        self.cells.size()
     }
 
     /// The factor pending at a cell, by the age of its stamp; a look-up, as a branch would be
     /// mispredicted.
-    #[inline(always)]
+    #[inline]
     fn pending(&self) -> [f64; 3] {
         [1.0, self.factor, 0.0]
     }
 
     /// ⟨a, y⟩; the row must fit.
     pub fn dot(&self, row: &Row<'_>, y: Coordinates) -> f64 {
-        let (pending, epoch, cells) = (&self.pending(), self.epoch, &self.cells[..]);
+        let (pending, epoch, cells) = (&self.pending(), self.epoch, &self.cells.items[..]);
         let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
             let Cell { w, u, stamp } = cells[i];
             let w = w * pending[(epoch - stamp).min(2) as usize];
@@ -177,13 +170,15 @@ impl Cells {
         let Change { delta, rho, size } = change;
         // where δ is too small to divide by
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
-        let (pending, epoch, cells) = (&self.pending(), self.epoch, &mut self.cells[..]);
-        let (touched, noted, notes) = (&mut self.touched, &mut self.noted, self.notes);
+        let (pending, epoch) = (&self.pending(), self.epoch);
+        let Touched { items, marks } = &mut self.cells;
+        let cells = &mut items[..];
+        if self.notes {
+            let before = row.entries().map(|(i, _)| (i as u32, cells[i]));
+            self.noted.extend(before);
+        }
         // ⟨δa, w⟩ and ⟨δa, u⟩ from before
         let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
-            if notes {
-                noted.push((i as u32, cells[i]));
-            }
             let Cell { w, u, stamp } = cells[i];
             let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
             sums[0] += b * w;
@@ -194,7 +189,7 @@ impl Cells {
                 stamp: epoch,
             };
             if stamp == 0 {
-                touched.set(i / LANES);
+                marks.set(i);
             }
         };
         let [bw, bu] = match *row {
@@ -222,15 +217,17 @@ impl Cells {
     /// Takes back all changes since [`Cells::note`], bit for bit.
     pub fn undo(&mut self) {
         for &(i, cell) in self.noted.iter().rev() {
-            self.cells[i as usize] = cell;
+            self.cells.items[i as usize] = cell;
         }
         self.epoch = self.noted_epoch;
         // a block that was untouched gives its mark back
         for (i, _) in self.noted.drain(..).filter(|(_, cell)| cell.stamp == 0) {
-            let first = i as usize / LANES * LANES;
-            let end = self.cells.len().min(first + LANES);
-            if self.cells[first..end].iter().all(|cell| cell.stamp == 0) {
-                self.touched.unset(first / LANES);
+            let first = i as usize / BLOCK * BLOCK;
+            if part(&self.cells.items, first)
+                .iter()
+                .all(|cell| cell.stamp == 0)
+            {
+                self.cells.marks.unset(first);
             }
         }
         self.notes = false;
@@ -252,32 +249,26 @@ impl Cells {
 
     /// (w, u) = matrix·(w, u); O(touched).
     pub fn rewrite(&mut self, [to_w, to_u]: [Coordinates; 2]) {
-        let (pending, epoch, end) = (self.pending(), self.epoch, self.cells.len());
-        for block in self.touched.iter() {
-            let first = LANES * block;
-            for (i, cell) in (first..).zip(&mut self.cells[first..end.min(first + LANES)]) {
-                if self.notes {
-                    self.noted.push((i as u32, *cell));
-                }
-                let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
-                let u = cell.u;
-                *cell = Cell {
-                    w: to_w[0] * w + to_w[1] * u,
-                    u: to_u[0] * w + to_u[1] * u,
-                    stamp: cell.stamp.min(1),
-                };
+        let (pending, epoch) = (self.pending(), self.epoch);
+        let (notes, noted) = (self.notes, &mut self.noted);
+        self.cells.for_each_mut(|i, cell| {
+            if notes {
+                noted.push((i as u32, *cell));
             }
-        }
+            let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+            let u = cell.u;
+            *cell = Cell {
+                w: to_w[0] * w + to_w[1] * u,
+                u: to_u[0] * w + to_u[1] * u,
+                stamp: cell.stamp.min(1),
+            };
+        });
         self.epoch = 1;
     }
 
     /// w = u = 0; O(touched).
     pub fn clear(&mut self) {
-        let end = self.cells.len();
-        for block in self.touched.iter() {
-            self.cells[LANES * block..end.min(LANES * (block + 1))].fill(Cell::default());
-        }
-        self.touched.clear();
+        self.cells.clear();
         self.epoch = 1;
     }
 
@@ -285,34 +276,27 @@ impl Cells {
     /// is after [`Cells::clear`] and [`Cells::rewrite`].
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {
-            let cell = &mut self.cells[i as usize];
+            let cell = &mut self.cells.items[i as usize];
             *cell = Cell {
                 w: cell.w + w * v,
                 u: cell.u + u * v,
                 stamp: self.epoch,
             };
-            self.touched.set(i as usize / LANES);
+            self.cells.marks.set(i as usize);
         }
     }
 
-    /// The cells of the touched blocks.
-    fn blocks(&self) -> impl Iterator<Item = (usize, &[Cell])> + '_ {
-        let end = self.cells.len();
-        self.touched.iter().map(move |block| {
-            let first = LANES * block;
-            (first, &self.cells[first..end.min(first + LANES)])
-        })
+    /// The cells that were touched, in order.
+    fn touched(&self) -> impl Iterator<Item = (usize, &Cell)> + '_ {
+        self.cells.entries().filter(|(_, cell)| cell.stamp > 0)
     }
 
     /// The entries of y that may not be 0, in order.
     pub fn entries(&self, y: Coordinates) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (pending, epoch) = (self.pending(), self.epoch);
-        self.blocks().flat_map(move |(first, cells)| {
-            let touched = (first..).zip(cells).filter(|(_, cell)| cell.stamp > 0);
-            touched.map(move |(i, cell)| {
-                let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
-                (i, y[0] * w + y[1] * cell.u)
-            })
+        self.touched().map(move |(i, cell)| {
+            let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+            (i, y[0] * w + y[1] * cell.u)
         })
     }
 
@@ -331,8 +315,8 @@ impl Cells {
     /// Sums over all features, in a fixed order; O(touched).
     pub fn sums<const N: usize>(&self, each: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
         let (pending, epoch) = (self.pending(), self.epoch);
-        let mut sums = [[0.0; N]; LANES];
-        for (_, cells) in self.blocks() {
+        let mut sums = [[0.0; N]; BLOCK];
+        for (_, cells) in self.cells.blocks() {
             for (sums, cell) in sums.iter_mut().zip(cells) {
                 let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
                 for (sum, term) in sums.iter_mut().zip(each(w, cell.u)) {
@@ -340,7 +324,9 @@ impl Cells {
                 }
             }
         }
-        tree(sums)
+        let (first, second) = sums.split_at(LANES);
+        let lane = |j: usize| std::array::from_fn(|n| first[j][n] + second[j][n]);
+        tree(std::array::from_fn(lane))
     }
 
     /// The largest absolute entry of y; O(touched).
@@ -350,59 +336,34 @@ impl Cells {
     }
 
     pub fn save(&self) -> SavedCells {
-        let mut next = 0;
-        let mut saved = Vec::with_capacity(self.room());
-        for (first, cells) in self.blocks() {
-            for (i, cell) in (first..).zip(cells).filter(|(_, cell)| cell.stamp > 0) {
-                let age = self.epoch - cell.stamp;
-                saved.push(((i - next) as u32, age, cell.w, cell.u));
-                next = i + 1;
-            }
-        }
         SavedCells {
-            dim: self.cells.len() as u64,
             epoch: self.epoch,
             factor: self.factor,
-            cells: saved,
+            cells: self
+                .touched()
+                .map(|(i, &Cell { w, u, stamp })| (i as u32, stamp, w, u))
+                .collect(),
         }
     }
 
-    /// Takes back what [`Cells::save`] gave, once [`SavedCells::check`] has found it sound.
-    pub fn load(&mut self, saved: &SavedCells) {
-        self.clear();
-        let mut next = 0;
-        for &(skipped, age, w, u) in &saved.cells {
-            let i = next + skipped as usize;
-            let stamp = saved.epoch - age;
-            self.cells[i] = Cell { w, u, stamp };
-            self.touched.set(i / LANES);
-            next = i + 1;
+    /// What was saved, in `dim` dimensions.
+    pub fn restore(saved: &SavedCells, dim: usize) -> Result<Self> {
+        let mut restored = Self::new(dim);
+        for &(i, stamp, w, u) in &saved.cells {
+            let i = i as usize;
+            if i >= dim || stamp > saved.epoch {
+                return Err(damaged("its entries do not fit"));
+            }
+            restored.cells.items[i] = Cell { w, u, stamp };
+            restored.cells.marks.set(i);
         }
-        (self.epoch, self.factor) = (saved.epoch, saved.factor);
-    }
-}
-
-impl SavedCells {
-    /// Errors unless it can be that of cells in `dim` dimensions.
-    pub fn check(&self, dim: usize) -> Result<()> {
-        if self.dim != dim as u64 {
-            let found = self.dim;
-            let why = format!("it is of dimension {found}, the set of {dim}");
-            return Err(Error::State(why));
-        }
-        let ends = self.cells.iter().map(|cell| cell.0 as usize + 1);
-        if ends.sum::<usize>() > dim {
-            return Err(Error::State("it holds more entries than there are".into()));
-        }
-        if self.epoch == 0 || self.cells.iter().any(|cell| cell.1 >= self.epoch) {
-            return Err(Error::State("it holds stamps from the past".into()));
-        }
-        Ok(())
+        (restored.epoch, restored.factor) = (saved.epoch, saved.factor);
+        Ok(restored)
     }
 }
 
 /// Sums over a sparse row, its entries dealt to the lanes in turn.
-#[inline(always)]
+#[inline]
 fn in_lanes(
     indices: &[u32],
     values: &[f64],
@@ -489,7 +450,7 @@ mod tests {
         cells.epoch = u32::MAX;
         absorb(&mut cells, &mut gram, 1.0);
         cells.scale_w(1e-70);
-        assert!(cells.save().check(3).is_ok());
+        let cells = Cells::restore(&cells.save(), 3).unwrap();
         assert_eq!(cells.dot(&row(&[1.0, 0.0]), [1.0, 0.0]), 2e-70);
     }
 }

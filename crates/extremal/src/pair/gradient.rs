@@ -64,12 +64,20 @@ impl<'a> Row<'a> {
     pub fn add_to(&self, k: f64, y: &mut [f64]) {
         match *self {
             Self::Dense(a) => kernel::axpy(k, a, y),
+            _ => self.for_each(|i, v| y[i] += k * v),
+        }
+    }
+
+    /// Calls `each` with the index and value of every entry that is stored.
+    #[inline]
+    pub(crate) fn for_each(&self, mut each: impl FnMut(usize, f64)) {
+        match *self {
+            Self::Dense(a) => a.iter().enumerate().for_each(|(i, v)| each(i, *v)),
             Self::Sparse { indices, values } => {
-                for (&i, v) in indices.iter().zip(values) {
-                    y[i as usize] += k * v;
-                }
+                let entries = indices.iter().zip(values);
+                entries.for_each(|(i, v)| each(*i as usize, *v));
             }
-            Self::Entries { .. } => self.entries().for_each(|(i, v)| y[i] += k * v),
+            Self::Entries { .. } => self.entries().for_each(|(i, v)| each(i, v)),
         }
     }
 
@@ -88,7 +96,7 @@ impl<'a> Row<'a> {
     }
 
     /// Errors unless the shape fits the dimension and the indices increase. Values are not read.
-    #[inline(always)]
+    #[inline]
     pub fn check_shape(&self, dim: usize) -> Result<()> {
         match self {
             Self::Dense(a) if a.len() == dim => Ok(()),
@@ -292,7 +300,7 @@ impl<'a> Gradient<'a> {
     }
 
     /// At least ‖g‖, given ‖a‖ and ‖x‖²: what its two parts come to.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn size(&self, row_norm: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
         if self.ridge == 0.0 {
@@ -304,7 +312,7 @@ impl<'a> Gradient<'a> {
 
     /// The numeric door ([`crate::range`]): whether the row's part counts, given ‖a‖ and ‖x‖². An
     /// error if a number is too large or not finite.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let scaled = self.scale.abs() * row_norm;
         let size = self.size(row_norm, xx);
@@ -345,7 +353,7 @@ impl<'a> Gradient<'a> {
 
     /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², for a gradient that was admitted; 0 where that
     /// counts as 0.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
         let norm = if self.ridge == 0.0 {

@@ -21,14 +21,15 @@
 //! nearly parallel, which a basis chosen before them can't tell apart for long.
 //!
 //! Nothing depends on features that no gradient has touched: not the numbers, not the time that a
-//! pass takes, not the saved state. More of them may come at any time ([`Pair::grow`]).
+//! pass takes, not the saved span. More of them may come at any time ([`Pair::grow`]).
 
-use super::basis::{Numbers, Passes, State, times};
-use super::cells::{Cells, Gram, SavedCells};
-use super::origin::Origin;
-use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
+use super::basis::{Numbers, Passes, Span, times};
+use super::cells::{Cells, SavedCells};
+use super::sparse_vector::SparseVector;
+use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
 use crate::kernel;
 use crate::range::SMALLEST_DIRECTION;
+use crate::saved::{decode, encode};
 use crate::set::{SharedSet, Structure};
 use crate::{Error, Result};
 
@@ -36,11 +37,11 @@ use crate::{Error, Result};
 pub struct LazyPair {
     set: SharedSet,
     radius: f64,
-    state: State,
+    span: Span,
     /// −1/‖∇F‖ of the last probe, unless ∇F = 0.
     alpha: Option<f64>,
     /// What a probe that is not sure changes: the numbers, and x₁ if F restarts.
-    before: Option<(Numbers, Option<Option<Origin>>)>,
+    before: Option<(Numbers, Option<Option<SparseVector>>)>,
 }
 
 impl LazyPair {
@@ -55,25 +56,13 @@ impl LazyPair {
         let mut first = vec![0.0; set.dim()];
         place_start(&set, start, &mut first)?;
         let origin = first.iter().any(|v| *v != 0.0).then(|| {
-            let mut origin = Origin::default();
-            origin.set(0, first.iter().copied().enumerate());
+            let mut origin = SparseVector::default();
+            nonzeros(&first, &mut |i, v| origin.push(i, v));
             origin
         });
         let mut pair = Self {
             radius,
-            state: State {
-                cells: Cells::new(set.dim()),
-                gram: Gram::default(),
-                x: [1.0, 0.0],
-                c: [0.0, 1.0],
-                gradient: [0.0, 1.0],
-                beta: 0.0,
-                base: 1.0,
-                tops: [0.0; 2],
-                absorbed: 0,
-                origin,
-                passes: Passes::default(),
-            },
+            span: Span::new(set.dim(), origin),
             alpha: None,
             before: None,
             set,
@@ -84,39 +73,39 @@ impl LazyPair {
 
     /// What was gone through entry by entry so far.
     pub fn passes(&self) -> Passes {
-        self.state.passes
+        self.span.at.passes
     }
 
     /// out = c; `out` must have [`Point::dim`] entries.
     pub fn write_sum(&self, out: &mut [f64]) {
-        self.state.cells.write(self.state.c, out);
+        self.span.cells.write(self.span.at.c, out);
     }
 }
 
 impl Point for LazyPair {
     fn dim(&self) -> usize {
-        self.state.cells.dim()
+        self.span.cells.dim()
     }
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.dim())?;
-        Ok(self.radius * self.state.cells.dot(row, self.state.x))
+        Ok(self.radius * self.span.cells.dot(row, self.span.at.x))
     }
 
     fn norm_squared(&self) -> f64 {
-        let State { gram, x, .. } = &self.state;
+        let Numbers { gram, x, .. } = &self.span.at;
         self.radius * self.radius * gram.dot(*x, *x).max(0.0)
     }
 
     fn write(&self, out: &mut [f64]) {
         assert_eq!(out.len(), self.dim(), "a decision is written whole");
-        self.state
+        self.span
             .cells
-            .write(times(self.radius, self.state.x), out);
+            .write(times(self.radius, self.span.at.x), out);
     }
 
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
-        let entries = self.state.cells.entries(times(self.radius, self.state.x));
+        let entries = self.span.cells.entries(times(self.radius, self.span.at.x));
         entries
             .filter(|(_, v)| *v != 0.0)
             .for_each(|(i, v)| each(i, v));
@@ -141,7 +130,7 @@ impl Pair for LazyPair {
         let gradient = &update.admit(row_norm, self.norm_squared())?;
         let Self {
             radius,
-            state,
+            span,
             before,
             ..
         } = self;
@@ -149,42 +138,44 @@ impl Pair for LazyPair {
         let (m, beta) = (r * update.m(), r * update.beta);
         let k = update.weight * gradient.scale;
         let size = k.abs() * row_norm;
-        let pull = match &state.origin {
-            Some(origin) => update.origin.abs() * origin.norm,
-            None => 0.0,
+        let pull = match &span.origin {
+            Some(origin) if update.origin != 0.0 => {
+                update.origin.abs() * kernel::norm(&origin.values)
+            }
+            _ => 0.0,
         };
 
         *before = None;
         if !sure {
-            state.cells.note(true);
-            let origin = update.fresh.then(|| state.origin.clone());
-            *before = Some((state.numbers(), origin));
+            span.cells.note(true);
+            let origin = update.fresh.then(|| span.origin.clone());
+            *before = Some((span.at, origin));
         }
         if update.fresh {
-            state.start_over(beta, r);
+            span.start_over(beta, r);
             // what is left of m once −β has become c
-            state.bend(m + beta, beta);
+            span.bend(m + beta, beta);
         } else {
-            state.bend(m, beta);
+            span.bend(m, beta);
         }
         let row_dot = r * if size >= SMALLEST_DIRECTION {
-            state.absorb(&gradient.row, k, size)
+            span.absorb(&gradient.row, k, size)
         } else {
-            state.cells.dot(&gradient.row, state.x)
+            span.cells.dot(&gradient.row, span.at.x)
         };
-        if let Some(origin) = state.origin.take_if(|_| pull >= SMALLEST_DIRECTION) {
-            state.absorb(&origin.row(), update.origin, pull);
-            state.origin = Some(origin);
+        if let Some(origin) = span.origin.take_if(|_| pull >= SMALLEST_DIRECTION) {
+            span.absorb(&origin.row(), update.origin, pull);
+            span.origin = Some(origin);
         }
-        let found = match state.measure() {
+        let found = match span.measure() {
             Some(found) => found,
-            None => state.measure_entries(),
+            None => span.measure_entries(),
         };
         self.alpha = (found.norm > 0.0).then(|| -1.0 / found.norm);
         let norm_squared = r * r * found.xx;
         let mut support = r * found.norm;
-        if let (Some(origin), true, true) = (&state.origin, update.beta == 0.0, support > 0.0) {
-            support += state.cells.dot(&origin.row(), state.c);
+        if let (Some(origin), true, true) = (&span.origin, update.beta == 0.0, support > 0.0) {
+            support += span.cells.dot(&origin.row(), span.at.c);
         }
         Ok(Probe {
             gap: r * found.gap,
@@ -203,43 +194,40 @@ impl Pair for LazyPair {
 
     fn commit(&mut self, motion: Motion) {
         if self.before.take().is_some() {
-            self.state.cells.note(false);
+            self.span.cells.note(false);
         }
-        let Self { radius, state, .. } = self;
+        let Self { radius, span, .. } = self;
         match (self.alpha.take(), motion) {
             (None, Motion::Step(_)) => {}
-            (Some(alpha), Motion::Step(sigma)) => state.step(sigma, alpha),
+            (Some(alpha), Motion::Step(sigma)) => span.step(sigma, alpha),
             (alpha, Motion::Place(s)) => {
                 let s = if alpha.is_some() { s } else { 0.0 };
-                state.place(s, alpha.unwrap_or(0.0));
-                if let Some(origin) = state.origin.take() {
+                span.place(s, alpha.unwrap_or(0.0));
+                if let Some(origin) = span.origin.take() {
                     // Three vectors are too many for the basis: x is written out.
-                    state.write_out(0.0);
-                    let k = (1.0 - s) / (*radius * state.x[0]);
-                    state.cells.add([k, 0.0], &origin.indices, &origin.values);
-                    state.origin = Some(origin);
-                    state.measure_basis();
+                    span.write_out(0.0);
+                    let k = (1.0 - s) / (*radius * span.at.x[0]);
+                    span.cells.add([k, 0.0], &origin.indices, &origin.values);
+                    span.origin = Some(origin);
+                    span.measure_basis();
                 }
             }
         }
     }
 
     fn start(&mut self, weight: f64) {
-        let (r, state) = (self.radius, &mut self.state);
+        let (r, span) = (self.radius, &mut self.span);
         self.alpha = None;
-        state.cells.clear();
-        if let Some(Origin {
-            indices, values, ..
-        }) = &state.origin
-        {
+        span.cells.clear();
+        if let Some(SparseVector { indices, values }) = &span.origin {
             let place = if weight == 0.0 {
                 [1.0 / r, 0.0]
             } else {
                 [0.0, 1.0 / r]
             };
-            state.cells.add(place, indices, values);
+            span.cells.add(place, indices, values);
         }
-        state.rest_on_origin(weight * r);
+        span.rest_on_origin(weight * r);
     }
 
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
@@ -249,28 +237,18 @@ impl Pair for LazyPair {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        let saved = (self.radius, &self.state, self.state.cells.save());
-        postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
+        let Span { cells, at, origin } = &self.span;
+        encode(&(at, origin, cells.save()))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (radius, mut state, cells): (f64, State, SavedCells) =
-            postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
-        if radius != self.radius {
-            return Err(Error::State(format!(
-                "it is of a ball of radius {radius}, not of {}",
-                self.radius
-            )));
-        }
+        let (at, origin, cells): (Numbers, Option<SparseVector>, SavedCells) = decode(saved)?;
         let dim = self.dim();
-        cells.check(dim)?;
-        if state.origin.as_ref().is_some_and(|o| !o.is_sound(dim)) {
-            return Err(Error::State("its start is no point".into()));
+        if let Some(origin) = &origin {
+            origin.check(dim)?;
         }
-        state.cells = Cells::new(dim);
-        state.cells.load(&cells);
-        state.check_numbers()?;
-        self.state = state;
+        let cells = Cells::restore(&cells, dim)?;
+        self.span = Span { cells, at, origin };
         self.alpha = None;
         Ok(())
     }
@@ -278,10 +256,10 @@ impl Pair for LazyPair {
     fn discard(&mut self) {
         self.alpha = None;
         if let Some((numbers, origin)) = self.before.take() {
-            self.state.cells.undo();
-            self.state.set_numbers(numbers);
+            self.span.cells.undo();
+            self.span.at = numbers;
             if let Some(origin) = origin {
-                self.state.origin = origin;
+                self.span.origin = origin;
             }
         }
     }
@@ -291,11 +269,11 @@ impl Pair for LazyPair {
     }
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
-        self.state.cells.reserve(set.dim())
+        self.span.cells.reserve(set.dim())
     }
 
     fn grow(&mut self, set: SharedSet) {
-        self.state.cells.grow(set.dim());
+        self.span.cells.grow(set.dim());
         self.set = set;
     }
 }

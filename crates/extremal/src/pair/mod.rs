@@ -12,20 +12,21 @@ mod cells;
 mod dense;
 mod gradient;
 mod lazy;
-mod marks;
-mod origin;
 mod residual;
 mod scaled;
 mod sparse;
+mod sparse_vector;
+mod touched;
 
 pub use basis::Passes;
 pub use dense::DensePair;
 pub(crate) use gradient::HeldRow;
 pub use gradient::{Gradient, Row};
 pub use lazy::LazyPair;
-pub(crate) use marks::Marks;
 pub(crate) use scaled::{SavedScaled, Scaled};
 pub use sparse::SparsePair;
+pub(crate) use sparse_vector::SparseVector;
+pub(crate) use touched::{Marks, Touched};
 
 use crate::range::check_step;
 use crate::set::SharedSet;
@@ -47,6 +48,11 @@ pub trait Point {
     /// # Panics
     /// If `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
+
+    /// All entries, where they are stored as a slice.
+    fn as_slice(&self) -> Option<&[f64]> {
+        None
+    }
 
     /// Calls `each` with the index and value of every entry that is not 0, in order. Lazy storage
     /// goes through the features that gradients have touched, others through all.
@@ -96,6 +102,10 @@ impl<T: AsRef<[f64]> + ?Sized> Point for T {
 
     fn write(&self, out: &mut [f64]) {
         out.copy_from_slice(self.as_ref());
+    }
+
+    fn as_slice(&self) -> Option<&[f64]> {
+        Some(self.as_ref())
     }
 
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
@@ -181,7 +191,7 @@ impl<'a> Update<'a> {
     }
 
     /// The numeric door for g and weight·g, as [`Gradient::counts`].
-    #[inline(always)]
+    #[inline]
     fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let counts = self.gradient.counts(row_norm, xx)?;
         let size = self.weight.abs() * self.gradient.size(row_norm, xx);
@@ -250,15 +260,6 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// Nothing known yet but β.
-    #[inline(always)]
-    fn new(beta: f64) -> Self {
-        Self {
-            beta,
-            ..Self::default()
-        }
-    }
-
     /// An upper bound of F(x) − min F: the gap and the slack, or what F's curvature alone leaves,
     /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
     pub fn excess(&self) -> f64 {
@@ -349,7 +350,8 @@ pub trait Pair: Point + Send + Sync {
     /// The whole state, as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Takes back what [`Pair::save`] gave. On an error nothing has changed.
+    /// Takes back what [`Pair::save`] gave. An error may leave the pair changed: the learner
+    /// restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
     /// Checks that the pair can go on in this larger set, and reserves memory for it.

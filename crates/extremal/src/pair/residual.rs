@@ -18,7 +18,7 @@ const ROUND: f64 = 0.1;
 
 /// Whether the gap or the distance has to be summed entry by entry, given |⟨∇F, x⟩| + |⟨∇F, v⟩|,
 /// ‖v‖² + ‖x‖² and whether the set is flat: a polytope.
-#[inline(always)]
+#[inline]
 pub(super) fn has_cancelled(probe: &Probe, size: f64, squares: f64, flat: bool) -> bool {
     let (gap, distance) = (probe.gap, probe.distance_squared);
     distance < CANCELLED * squares

@@ -61,7 +61,7 @@ impl CheckedOracle {
 
     /// Errors where `gap`, which is ⟨direction, x⟩ less the floor that the oracle gave for it, is
     /// below 0 by more than rounding: the decision x would be better than the minimum.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
         if gap < 0.0 {
             self.check_negative_gap(gap, direction)

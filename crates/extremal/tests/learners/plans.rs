@@ -2,10 +2,12 @@
 //! committed is the round itself. And states: those of other settings, and changed bytes, are
 //! refused.
 
-use extremal::Error;
+use std::sync::Arc;
+
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::pair::Gradient;
-use extremal::set::SetSpec;
+use extremal::set::{CustomSet, Set, SetSpec, SharedSet, l2::L2Ball};
+use extremal::{Error, kernel};
 
 use crate::common::teams;
 use crate::script;
@@ -35,6 +37,69 @@ fn a_discarded_round_leaves_no_trace_and_a_committed_one_is_the_round() {
         }
         let (a, b) = (planned.save().unwrap(), plain.save().unwrap());
         assert_eq!(a, b, "{}", team.name);
+    }
+}
+
+/// The unit ball by an oracle that comes half way from the atom handed in to the minimiser, and
+/// fails for directions whose last entry is negative after it has written to the atom.
+fn half_way() -> SharedSet {
+    let geometry = L2Ball::new(DIM, 1.0).unwrap().geometry();
+    let oracle = |direction: &[f64], v: &mut [f64]| {
+        let norm = kernel::norm(direction);
+        for (v, d) in v.iter_mut().zip(direction) {
+            *v = 0.5 * (*v - d / norm);
+        }
+        match direction[DIM - 1] < 0.0 {
+            true => Err("no answer".into()),
+            false => Ok(Some(-norm)),
+        }
+    };
+    Arc::new(CustomSet::inexact("half-way", DIM, geometry, oracle).unwrap())
+}
+
+#[test]
+fn discarded_and_failed_rounds_leave_no_trace_in_an_iterative_oracles_start() {
+    for text in [
+        "ofw-ls:horizon=60,gradient-bound=9",
+        "ofw-free",
+        "gauge-ftrl",
+    ] {
+        let spec = text.parse::<LearnerSpec>().unwrap();
+        let build = || spec.build(&half_way()).unwrap();
+        let (mut plain, mut planned) = (build(), build());
+        let (mut failed, mut discarded) = (0, 0);
+        for t in 0..60_i32 {
+            let gradient = |k: i32| -> [f64; DIM] {
+                std::array::from_fn(|i| f64::from((t * k + 3 * i as i32) % 7 - 3))
+            };
+            let mut given = gradient(5);
+            given[DIM - 1] = 4.0;
+            for k in [2, 3] {
+                let mut other = gradient(k);
+                other[DIM - 1] *= 1000.0;
+                match planned.plan(&Gradient::dense(&other)) {
+                    Ok(_) => discarded += 1,
+                    Err(Error::Oracle { .. }) => failed += 1,
+                    Err(error) => panic!("{text}: {error}"),
+                }
+                planned.discard();
+            }
+            let saved = planned.save().unwrap();
+            planned = build();
+            planned.load(&saved).unwrap();
+            let given = Gradient::dense(&given);
+            let (a, b) = (plain.observe(&given), planned.observe(&given));
+            assert_eq!(a.is_ok(), b.is_ok(), "{text}, {t}");
+            assert_eq!(
+                plain.save().unwrap(),
+                planned.save().unwrap(),
+                "{text}, {t}"
+            );
+        }
+        assert!(
+            failed > 10 && discarded > 10,
+            "{text}: {failed} {discarded}"
+        );
     }
 }
 

@@ -9,4 +9,3 @@ mod lazy_ogd;
 mod sparse;
 #[path = "../support/mod.rs"]
 mod support;
-mod untrusted;

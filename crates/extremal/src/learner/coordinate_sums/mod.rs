@@ -4,13 +4,10 @@ use std::array::from_fn;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pair::{Marks, Row};
+use crate::pair::{Marks, Row, Touched};
 use crate::range::SMALLEST_DIRECTION;
-use crate::room::room;
+use crate::saved::damaged;
 use crate::{Result, kernel};
-
-/// Cells in a block: passes go over the blocks that were touched.
-const BLOCK: usize = 8;
 
 /// Sums side by side, as one would wait for itself, and cells that change at once: roots and
 /// quotients come four at the cost of one.
@@ -39,7 +36,7 @@ struct Cell {
 
 impl Cell {
     /// The cell after a gradient's entry.
-    #[inline(always)]
+    #[inline]
     fn after(self, g: f64) -> Self {
         let size = g.abs();
         let g = if size < SMALLEST { 0.0 } else { g };
@@ -78,15 +75,13 @@ struct Lanes {
 /// y and c with their products.
 #[derive(Default)]
 pub(super) struct CoordinateSums {
-    cells: Vec<Cell>,
-    touched: Marks,
+    cells: Touched<Cell>,
     sums: Sums,
 }
 
 /// What of a [`CoordinateSums`] is saved: the cells that are not 0, in order.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedSums {
-    dim: u64,
     cells: Vec<(u32, Cell)>,
     sums: Sums,
 }
@@ -103,31 +98,19 @@ struct Sums {
 impl CoordinateSums {
     pub(super) fn new(dim: usize) -> Self {
         Self {
-            cells: vec![Cell::default(); dim],
-            touched: Marks::new(dim.div_ceil(BLOCK)),
+            cells: Touched::new(dim),
             sums: Sums::default(),
         }
     }
 
     /// More coordinates, all 0.
     pub(super) fn grow(&mut self, dim: usize) {
-        self.cells.resize(dim, Cell::default());
-        self.touched.grow(dim.div_ceil(BLOCK));
+        self.cells.grow(dim);
     }
 
     /// Memory for so many; they come with [`CoordinateSums::grow`].
     pub(super) fn reserve(&mut self, dim: usize) -> Result<()> {
-        room(&mut self.cells, dim, dim)?;
-        self.touched.reserve(dim.div_ceil(BLOCK), dim)
-    }
-
-    /// The cells that may not be 0, in order.
-    fn used(&self) -> impl Iterator<Item = (usize, &Cell)> + '_ {
-        self.touched.iter().flat_map(move |block| {
-            let start = BLOCK * block;
-            let end = self.cells.len().min(start + BLOCK);
-            (start..).zip(&self.cells[start..end])
-        })
+        self.cells.reserve(dim)
     }
 
     /// What is not 0 of along_y·y + along_c·c, in order.
@@ -137,7 +120,7 @@ impl CoordinateSums {
         along_c: f64,
         each: &mut dyn FnMut(usize, f64),
     ) {
-        for (i, cell) in self.used() {
+        for (i, cell) in self.cells.entries() {
             let v = along_y * cell.y + along_c * cell.c;
             if v != 0.0 {
                 each(i, v);
@@ -146,34 +129,32 @@ impl CoordinateSums {
     }
 
     pub(super) fn save(&self) -> SavedSums {
-        let mut cells = Vec::with_capacity(BLOCK * self.touched.count());
-        let used = self.used().filter(|(_, cell)| cell.top != 0.0);
+        let mut cells = Vec::with_capacity(self.cells.size());
+        let used = self.cells.entries().filter(|(_, cell)| cell.top != 0.0);
         cells.extend(used.map(|(i, cell)| (i as u32, *cell)));
         SavedSums {
-            dim: self.dim() as u64,
             cells,
             sums: self.sums,
         }
     }
 
-    /// What was saved, unless it is not of this dimension or can't be the sums of gradients.
-    pub(super) fn restored(saved: &SavedSums, dim: usize) -> Option<Self> {
-        let rising = saved.cells.is_sorted_by(|a, b| a.0 < b.0);
-        let last = saved.cells.last().map_or(0, |(i, _)| *i as usize);
-        if saved.dim != dim as u64 || !rising || last >= dim {
-            return None;
-        }
-        let mut scaled = Self::new(dim);
-        scaled.sums = saved.sums;
+    /// What was saved, in `dim` dimensions.
+    pub(super) fn restored(saved: &SavedSums, dim: usize) -> Result<Self> {
+        let mut restored = Self::new(dim);
+        restored.sums = saved.sums;
         for (i, cell) in &saved.cells {
-            scaled.cells[*i as usize] = *cell;
-            scaled.touched.set(*i as usize / BLOCK);
+            let i = *i as usize;
+            if i >= dim {
+                return Err(damaged("its entries do not fit"));
+            }
+            restored.cells.items[i] = *cell;
+            restored.cells.marks.set(i);
         }
-        scaled.is_sound().then_some(scaled)
+        Ok(restored)
     }
 
     pub(super) fn dim(&self) -> usize {
-        self.cells.len()
+        self.cells.items.len()
     }
 
     pub(super) fn products(&self) -> Products {
@@ -192,37 +173,34 @@ impl CoordinateSums {
 
     /// ⟨a, y⟩ and ⟨a, c⟩.
     pub(super) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
-        let cells = &self.cells[..];
+        let cells = &self.cells.items[..];
         if let Row::Sparse { indices, .. } = *row {
             kernel::fetch(cells, indices);
         }
-        kernel::widest(
-            #[inline(always)]
-            || match *row {
-                Row::Sparse { indices, values } => {
-                    let (i4, i) = indices.as_chunks::<LANES>();
-                    let (v4, v) = values.as_chunks::<LANES>();
-                    let whole = i4.iter().map(|i| i.map(|i| &cells[i as usize])).zip(v4);
-                    let rest = i.iter().map(|i| &cells[*i as usize]).zip(v);
-                    dots(whole, rest)
-                }
-                Row::Dense(values) => {
-                    let (c4, c) = cells.as_chunks::<LANES>();
-                    let (v4, v) = values.as_chunks::<LANES>();
-                    dots(c4.iter().map(|c| c.each_ref()).zip(v4), c.iter().zip(v))
-                }
-                Row::Entries { .. } => row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
-                    let cell = &cells[i];
-                    (y + v * cell.y, c + v * cell.c)
-                }),
-            },
-        )
+        kernel::vectorised!(match *row {
+            Row::Sparse { indices, values } => {
+                let (i4, i) = indices.as_chunks::<LANES>();
+                let (v4, v) = values.as_chunks::<LANES>();
+                let whole = i4.iter().map(|i| i.map(|i| &cells[i as usize])).zip(v4);
+                let rest = i.iter().map(|i| &cells[*i as usize]).zip(v);
+                dots(whole, rest)
+            }
+            Row::Dense(values) => {
+                let (c4, c) = cells.as_chunks::<LANES>();
+                let (v4, v) = values.as_chunks::<LANES>();
+                dots(c4.iter().map(|c| c.each_ref()).zip(v4), c.iter().zip(v))
+            }
+            Row::Entries { .. } => row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
+                let cell = &cells[i];
+                (y + v * cell.y, c + v * cell.c)
+            }),
+        })
     }
 
     /// along_y·y + along_c·c.
     pub(super) fn write(&self, along_y: f64, along_c: f64, out: &mut [f64]) {
         assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
-        for (out, cell) in out.iter_mut().zip(&self.cells) {
+        for (out, cell) in out.iter_mut().zip(&self.cells.items) {
             *out = along_y * cell.y + along_c * cell.c;
         }
     }
@@ -230,52 +208,48 @@ impl CoordinateSums {
     /// c += k·a, and what [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and ⟨a, c⟩. Products whose
     /// error could be seen beside cc + `floor`² are summed up anew.
     pub(super) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
-        let (cells, touched) = (&mut self.cells[..], &mut self.touched);
-        let lanes = kernel::widest(
-            #[inline(always)]
-            || {
-                let mut lanes = Lanes::default();
-                match *row {
-                    Row::Sparse { indices, values } => {
-                        let (i4, i) = indices.as_chunks::<LANES>();
-                        let (v4, v) = values.as_chunks::<LANES>();
-                        for (i, v) in i4.iter().zip(v4) {
-                            step(cells, touched, k, i.map(|i| i as usize), *v, &mut lanes, 0);
-                        }
-                        for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
-                            step(cells, touched, k, [i as usize], [v], &mut lanes, lane);
-                        }
+        let Touched { items, marks } = &mut self.cells;
+        let cells = &mut items[..];
+        let lanes = kernel::vectorised!({
+            let mut lanes = Lanes::default();
+            match *row {
+                Row::Sparse { indices, values } => {
+                    let (i4, i) = indices.as_chunks::<LANES>();
+                    let (v4, v) = values.as_chunks::<LANES>();
+                    for (i, v) in i4.iter().zip(v4) {
+                        step(cells, marks, k, i.map(|i| i as usize), *v, &mut lanes, 0);
                     }
-                    Row::Dense(values) => {
-                        let mut done = 0;
-                        for part in values.as_chunks::<PART>().0 {
-                            let next = cells[done..].first_chunk_mut();
-                            if next.is_some_and(
-                                #[inline(always)]
-                                |cells| step_together(cells, part, k, &mut lanes),
-                            ) {
-                                mark(cells, touched, done);
-                            }
-                            done += PART;
-                        }
-                        let (v4, rest) = values[done..].as_chunks::<LANES>();
-                        for v in v4 {
-                            step(cells, touched, k, from_fn(|j| done + j), *v, &mut lanes, 0);
-                            done += LANES;
-                        }
-                        for (lane, &v) in rest.iter().enumerate() {
-                            step(cells, touched, k, [done + lane], [v], &mut lanes, lane);
-                        }
-                    }
-                    Row::Entries { .. } => {
-                        for (i, v) in row.entries() {
-                            step(cells, touched, k, [i], [v], &mut lanes, 0);
-                        }
+                    for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+                        step(cells, marks, k, [i as usize], [v], &mut lanes, lane);
                     }
                 }
-                lanes
-            },
-        );
+                Row::Dense(values) => {
+                    let mut done = 0;
+                    for part in values.as_chunks::<PART>().0 {
+                        if let Some(next) = cells[done..].first_chunk_mut()
+                            && step_together(next, part, k, &mut lanes)
+                        {
+                            mark(cells, marks, done);
+                        }
+                        done += PART;
+                    }
+                    let (v4, rest) = values[done..].as_chunks::<LANES>();
+                    for v in v4 {
+                        step(cells, marks, k, from_fn(|j| done + j), *v, &mut lanes, 0);
+                        done += LANES;
+                    }
+                    for (lane, &v) in rest.iter().enumerate() {
+                        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
+                    }
+                }
+                Row::Entries { .. } => {
+                    for (i, v) in row.entries() {
+                        step(cells, marks, k, [i], [v], &mut lanes, 0);
+                    }
+                }
+            }
+            lanes
+        });
         self.tidy(floor, &lanes, row.stored());
         (sum(lanes.ay), sum(lanes.ac))
     }
@@ -291,7 +265,7 @@ impl CoordinateSums {
         sums.top = sums.top.max(cc);
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
         // by what was touched: the dimension may be yet to grow
-        let room = (BLOCK * self.touched.count()) as u64;
+        let room = self.cells.size() as u64;
         if sums.taken >= 16 * room || error > 1e-11 * (cc + floor * floor) {
             self.sum_up();
         }
@@ -310,18 +284,10 @@ impl CoordinateSums {
             yc[lane] += cell.y * cell.c;
             cc[lane] += cell.c * cell.c;
         };
-        for block in self.touched.iter() {
-            let start = BLOCK * block;
-            let end = self.cells.len().min(start + BLOCK);
-            let (whole, rest) = self.cells[start..end].as_chunks::<LANES>();
-            for four in whole {
-                four.iter()
-                    .enumerate()
-                    .for_each(|(lane, cell)| add(lane, cell));
+        for (_, block) in self.cells.blocks() {
+            for (n, cell) in block.iter().enumerate() {
+                add(n % LANES, cell);
             }
-            rest.iter()
-                .enumerate()
-                .for_each(|(lane, cell)| add(lane, cell));
         }
         Products {
             yy: sum(yy),
@@ -329,32 +295,10 @@ impl CoordinateSums {
             cc: sum(cc),
         }
     }
-
-    /// Whether what was loaded can be the sums of gradients.
-    fn is_sound(&self) -> bool {
-        let numbers = |cell: &Cell| {
-            let [square, top] = [cell.square, cell.top];
-            (cell.y + cell.c + square + top).is_finite() && square >= 0.0 && top >= 0.0
-        };
-        let Sums {
-            products: here,
-            top,
-            ..
-        } = self.sums;
-        if !self.used().all(|(_, cell)| numbers(cell)) {
-            return false;
-        }
-        let there = self.summed_up();
-        let near = |a: f64, b: f64, size: f64| (a - b).abs() <= 1e-6 * size;
-        near(here.cc, there.cc, top.max(there.cc))
-            && near(here.yy, there.yy, 1.0 + there.yy)
-            && here.yc.is_finite()
-            && top.is_finite()
-    }
 }
 
 /// Σ v·y and Σ v·c over cells in lanes, and those that are left over.
-#[inline(always)]
+#[inline]
 fn dots<'a>(
     whole: impl Iterator<Item = ([&'a Cell; LANES], &'a [f64; LANES])>,
     rest: impl Iterator<Item = (&'a Cell, &'a f64)>,
@@ -379,7 +323,7 @@ fn dots<'a>(
 #[inline(always)]
 fn step<const N: usize>(
     cells: &mut [Cell],
-    touched: &mut Marks,
+    marks: &mut Marks,
     k: f64,
     i: [usize; N],
     a: [f64; N],
@@ -387,13 +331,13 @@ fn step<const N: usize>(
     lane: usize,
 ) {
     let old = i.map(|i| cells[i]);
-    let new: [Cell; N] = from_fn(
-        #[inline(always)]
-        |j| old[j].after(k * a[j]),
-    );
+    let mut new = old;
+    for j in 0..N {
+        new[j] = old[j].after(k * a[j]);
+    }
     for j in 0..N {
         if old[j].top == 0.0 && new[j].top > 0.0 {
-            touched.set(i[j] / BLOCK);
+            marks.set(i[j]);
         }
         cells[i[j]] = new[j];
     }
@@ -433,17 +377,16 @@ fn step_together(cells: &mut [Cell; PART], a: &[f64; PART], k: f64, lanes: &mut 
 
 /// Marks what was met of a part.
 #[cold]
-#[inline(never)]
-fn mark(cells: &[Cell], touched: &mut Marks, start: usize) {
-    for (i, cell) in (start..).zip(&cells[start..start + PART]) {
-        if cell.top > 0.0 {
-            touched.set(i / BLOCK);
+fn mark(cells: &[Cell], marks: &mut Marks, start: usize) {
+    for i in start..start + PART {
+        if cells[i].top > 0.0 {
+            marks.set(i);
         }
     }
 }
 
 /// Adds terms to the lanes in turn.
-#[inline(always)]
+#[inline]
 fn deal(terms: &[f64; PART], lanes: &mut [f64; LANES]) {
     let mut sums = *lanes;
     for terms in terms.as_chunks::<LANES>().0 {

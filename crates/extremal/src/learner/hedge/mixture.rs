@@ -62,8 +62,15 @@ impl Mixture {
         self.mean.fill(0.0);
         for (base, weight) in self.bases.iter().zip(self.weights.get()) {
             if *weight > 0.0 {
-                base.decision().write(&mut self.written);
-                kernel::axpy(*weight, &self.written, &mut self.mean);
+                let x = base.decision();
+                let entries = match x.as_slice() {
+                    Some(entries) => entries,
+                    None => {
+                        x.write(&mut self.written);
+                        &self.written
+                    }
+                };
+                kernel::axpy(*weight, entries, &mut self.mean);
             }
         }
         self.norm_squared = kernel::dot(&self.mean, &self.mean);

@@ -7,21 +7,28 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Weights {
     /// By how much each has lost more than the best.
     excess: Vec<f64>,
-    /// Δ, the sum of the mixability gaps; the rate is ln(N)/Δ.
+    /// Δ, the sum of the mixability gaps; the rate is η = ln(N)/Δ.
     delta: f64,
     #[serde(skip)]
     weights: Vec<f64>,
+    /// Σ exp(−η excess).
+    #[serde(skip)]
+    sum: f64,
+    /// ln N.
+    #[serde(skip)]
+    log_count: f64,
 }
 
 impl Weights {
     pub(super) fn new(n: usize) -> Self {
-        let mut even = Self {
+        let even = Self {
             excess: vec![0.0; n],
             delta: 0.0,
             weights: Vec::new(),
+            sum: 0.0,
+            log_count: 0.0,
         };
-        even.weigh();
-        even
+        even.weighed()
     }
 
     pub(super) fn get(&self) -> &[f64] {
@@ -36,51 +43,38 @@ impl Weights {
     /// Takes the losses of a round.
     pub(super) fn step(&mut self, losses: &[f64]) {
         let low = losses.iter().copied().fold(f64::INFINITY, f64::min);
-        let over = |loss: &f64| loss - low;
-        let range = losses.iter().map(over).fold(0.0, f64::max);
-        let played: f64 = losses
-            .iter()
-            .zip(&self.weights)
-            .map(|(l, w)| w * over(l))
-            .sum();
-        let before = self.potential();
-        for (excess, loss) in self.excess.iter_mut().zip(losses) {
-            *excess += over(loss);
+        let (mut range, mut played, mut best) = (0.0, 0.0, f64::INFINITY);
+        let members = losses.iter().zip(&self.weights).zip(&mut self.excess);
+        for ((loss, weight), excess) in members {
+            let over = loss - low;
+            range = f64::max(range, over);
+            played += weight * over;
+            *excess += over;
+            best = f64::min(best, *excess);
         }
-        let best = self.excess.iter().copied().fold(f64::INFINITY, f64::min);
         self.excess.iter_mut().for_each(|e| *e -= best);
-        // what was played less the mix loss −(1/η) ln Σ w exp(−η loss)
-        let gap = played - (best + (self.potential() - before));
-        self.delta += gap.clamp(0.0, range);
+        let before = self.sum;
+        self.weigh();
+        // What was played less the mix loss, which is −(1/η) ln Σ w exp(−η loss). At η = ∞ that is
+        // the least loss of those that have not lost more than the best.
+        let mix = match self.delta {
+            0.0 => best,
+            delta => best - delta * ((self.sum / before).ln() / self.log_count),
+        };
+        self.delta += (played - mix).clamp(0.0, range);
         self.weigh();
     }
 
-    /// −(1/η) ln (1/N)Σ exp(−η excess), 0 at η = ∞.
-    fn potential(&self) -> f64 {
-        if self.delta == 0.0 {
-            return 0.0;
-        }
-        let n = self.excess.len() as f64;
-        let sum: f64 = self.excess.iter().map(|e| self.factor(*e)).sum();
-        -self.delta * ((sum / n).ln() / n.ln())
-    }
-
-    /// exp(−η excess), through the quotient: η itself may be no number.
-    fn factor(&self, excess: f64) -> f64 {
-        if excess == 0.0 {
-            1.0
-        } else {
-            (-(self.excess.len() as f64).ln() * (excess / self.delta)).exp()
-        }
-    }
-
+    /// w_i ∝ exp(−η excess_i), through the quotient: η itself may be no number.
     fn weigh(&mut self) {
-        let mut weights = std::mem::take(&mut self.weights);
-        weights.clear();
-        weights.extend(self.excess.iter().map(|e| self.factor(*e)));
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= sum);
-        self.weights = weights;
+        let (log_count, delta) = (self.log_count, self.delta);
+        self.weights.clear();
+        self.weights.extend(self.excess.iter().map(|e| match e {
+            0.0 => 1.0,
+            e => (-log_count * (e / delta)).exp(),
+        }));
+        self.sum = self.weights.iter().sum();
+        self.weights.iter_mut().for_each(|w| *w /= self.sum);
     }
 
     /// How many there are.
@@ -90,6 +84,7 @@ impl Weights {
 
     /// What was loaded, with the weights that are not saved.
     pub(super) fn weighed(mut self) -> Self {
+        self.log_count = (self.excess.len() as f64).ln();
         self.weigh();
         self
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::{Certificate, Learner, Record, Seen, Storage, at_round};
 use super::state::{self, Header};
 use crate::pair::{Gradient, Point};
-use crate::set::{Identity, SharedSet, grown};
+use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::spec::Described;
 use crate::theory::Guarantee;
 use crate::{Error, Result};
@@ -181,7 +181,8 @@ impl<B: Body> Learner for Acting<B> {
         header.check(&self.settings, self.body.set())?;
         self.discard();
         let before = self.body.save()?;
-        if let Err(error) = self.body.load(&body) {
+        let loaded = self.body.load(&body);
+        if let Err(error) = loaded.and_then(|()| self.check_decision()) {
             self.body.load(&before)?;
             return Err(error);
         }
@@ -210,6 +211,16 @@ impl<B: Body> Learner for Acting<B> {
 }
 
 impl<B: Body> Acting<B> {
+    /// Errors unless the decision of a state that was loaded is a point of the set.
+    fn check_decision(&self) -> Result<()> {
+        let Some(set) = self.body.set() else {
+            return Ok(());
+        };
+        let mut x = vec![0.0; self.dim()];
+        self.body.point().write(&mut x);
+        check_saved_point(&**set, &x)
+    }
+
     fn grown(&self, dim: usize) -> Result<SharedSet> {
         match self.body.set() {
             Some(set) => grown(set, dim),

@@ -4,7 +4,7 @@
 mod acting;
 mod state;
 
+pub(crate) use crate::saved::{damaged, decode, encode};
 pub(crate) use acting::settings;
 pub use acting::{Acting, Body};
 pub use state::STATE_VERSION;
-pub(crate) use state::{damaged, decode, encode};

@@ -1,9 +1,10 @@
 //! Saved states: a version, the settings, the set, what was seen, the body's bytes, and a checksum
 //! over all of it.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use super::super::Seen;
+use crate::saved::{damaged, decode};
 use crate::set::{Identity, SharedSet};
 use crate::{Error, Result};
 
@@ -73,25 +74,6 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.update(&bytes[..6]);
     hasher.update(&bytes[10..]);
     hasher.finalize()
-}
-
-/// A part of a state, as bytes.
-pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
-    postcard::to_stdvec(value).map_err(damaged)
-}
-
-/// What [`encode`] made bytes of.
-pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
-    match postcard::take_from_bytes(bytes) {
-        Ok((value, [])) => Ok(value),
-        Ok(_) => Err(damaged("it is too long")),
-        Err(e) => Err(damaged(e)),
-    }
-}
-
-/// A state that can't have come from a learner.
-pub(crate) fn damaged(why: impl std::fmt::Display) -> Error {
-    refused(format!("it is damaged: {why}"))
 }
 
 fn refused(why: String) -> Error {

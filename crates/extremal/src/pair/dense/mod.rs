@@ -7,7 +7,7 @@ mod state;
 
 use super::residual::{CANCELLED, has_cancelled, residual_atom};
 use super::{Gradient, Motion, Pair, Point, Probe, Row, Update, nonzeros, place_start};
-use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
+use crate::kernel::{self, Exponent, Form, Formed, Scan};
 use crate::range::{self, SMALLEST_DIRECTION};
 use crate::room::room;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
@@ -25,21 +25,17 @@ pub struct DensePair {
     set: SharedSet,
     oracle: CheckedOracle,
     way: Way,
-    x: Buffer,
-    /// c and, from a probe to its commit, c': which is which changes with every commit.
-    sums: [Buffer; 2],
-    now: bool,
+    vectors: Vectors,
     /// x₁ where it is not 0.
-    origin: Option<Box<[f64]>>,
+    origin: Option<Vec<f64>>,
     /// The power s on ℓp balls, the direction on general sets.
-    scratch: Buffer,
-    /// A sparse gradient spread out; all zeros between rounds.
-    spread: Buffer,
-    /// What stands for c in a round that starts over or adds x₁; empty until there is one.
-    base: Buffer,
+    scratch: Vec<f64>,
     /// The direction on ℓp balls with a general power; x − v on general sets, and only where
     /// sums cancel.
-    away: Buffer,
+    away: Vec<f64>,
+    /// General sets: the atom of the last round, where an iterative oracle starts, and that of the
+    /// last probe. A commit swaps them, so that a discarded probe leaves no trace.
+    guess: Atom,
     atom: Atom,
     found: Found,
     /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
@@ -76,50 +72,55 @@ enum Found {
     Atom,
 }
 
-/// c, x and g as the first pass reads them, and where it puts c'. A macro, as it borrows but a few
-/// of the pair's vectors.
-macro_rules! form {
-    ($pair:expr, $update:expr) => {{
-        let leaves_sum = $pair.leaves_sum($update);
-        let [first, second] = &mut $pair.sums;
-        let (c, next) = if $pair.now {
-            (&*second, first)
-        } else {
-            (&*first, second)
-        };
-        Form {
-            n: $pair.x.len(),
-            c: if leaves_sum { &$pair.base } else { c }.padded(),
-            x: $pair.x.padded(),
-            g: match $update.gradient.row {
-                Row::Dense(g) => g,
-                _ => $pair.spread.padded(),
-            },
-            next: next.padded_mut(),
-            k: $update.k(),
-            m: $update.m(),
-            beta: $update.beta,
-        }
-    }};
+/// What the first pass reads and writes.
+#[derive(Default)]
+struct Vectors {
+    x: Vec<f64>,
+    c: Vec<f64>,
+    /// c', from a probe to its commit.
+    next: Vec<f64>,
+    /// A sparse gradient spread out; all zeros between rounds, and empty before the first one.
+    spread: Vec<f64>,
+    /// What stands for c in a round that starts over or adds x₁; empty in all others.
+    base: Vec<f64>,
 }
 
-/// What the first pass has formed.
-macro_rules! formed {
-    ($pair:expr, $update:expr) => {
-        Formed {
-            n: $pair.x.len(),
-            c: $pair.sums[usize::from(!$pair.now)].padded(),
-            x: $pair.x.padded(),
-            beta: $update.beta,
+impl Vectors {
+    fn form<'a>(&'a mut self, update: &Update<'a>) -> Form<'a> {
+        Form {
+            c: if self.base.is_empty() {
+                &self.c
+            } else {
+                &self.base
+            },
+            x: &self.x,
+            g: match update.gradient.row {
+                Row::Dense(g) => g,
+                _ => &self.spread,
+            },
+            next: &mut self.next,
+            k: update.k(),
+            m: update.m(),
+            beta: update.beta,
         }
-    };
+    }
+
+    /// What the first pass has formed.
+    fn formed(&self, beta: f64) -> Formed<'_> {
+        Formed {
+            c: &self.next,
+            x: &self.x,
+            beta,
+        }
+    }
 }
 
 impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let mut x = Buffer::zeros(dim);
+        let zeros = |needed: bool| vec![0.0; if needed { dim } else { 0 }];
+        let mut x = zeros(true);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
             Structure::Euclidean { radius } => Way::Direction { radius },
@@ -140,20 +141,18 @@ impl DensePair {
         Ok(Self {
             oracle: CheckedOracle::of(&*set),
             way,
-            sums: [Buffer::zeros(dim), Buffer::zeros(dim)],
-            now: false,
-            origin: x.iter().any(|v| *v != 0.0).then(|| x[..].into()),
+            origin: x.iter().any(|v| *v != 0.0).then(|| x.clone()),
             norm_squared: kernel::dot(&x, &x),
             squares: [0.0; 3],
-            x,
-            scratch: Buffer::zeros(if matches!(way, Way::Direction { .. }) {
-                0
-            } else {
-                dim
-            }),
-            spread: Buffer::default(),
-            base: Buffer::default(),
-            away: Buffer::zeros(if needs_away { dim } else { 0 }),
+            vectors: Vectors {
+                x,
+                c: zeros(true),
+                next: zeros(true),
+                ..Vectors::default()
+            },
+            scratch: zeros(!matches!(way, Way::Direction { .. })),
+            away: zeros(needs_away),
+            guess: Atom::new(),
             atom: Atom::new(),
             found: Found::Nothing,
             scale: 1.0,
@@ -163,42 +162,52 @@ impl DensePair {
         })
     }
 
+    /// The vectors that are in use.
+    fn used(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
+        let Vectors {
+            x,
+            c,
+            next,
+            spread,
+            base,
+        } = &mut self.vectors;
+        let all = [x, c, next, spread, base, &mut self.scratch, &mut self.away];
+        let all = all.into_iter().chain(&mut self.origin);
+        all.filter(|vector| !vector.is_empty())
+    }
+
     /// c, to look at.
     pub fn gradient_sum(&self) -> &[f64] {
-        &self.sums[usize::from(self.now)]
+        &self.vectors.c
     }
 
     /// x, to look at.
     pub fn decision(&self) -> &[f64] {
-        &self.x
+        &self.vectors.x
     }
 
     /// Spreads a gradient with few entries over a dense vector of zeros.
-    #[inline(never)]
     fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
         let row = &update.gradient.row;
-        self.spread.fill_up(self.x.len());
-        row.add_to(1.0, &mut self.spread);
+        let Vectors { x, spread, .. } = &mut self.vectors;
+        spread.resize(x.len(), 0.0);
+        row.add_to(1.0, spread);
         let probe = self.probe_dense(update);
-        row.entries().for_each(|(i, _)| self.spread[i] = 0.0);
+        let spread = &mut self.vectors.spread;
+        row.entries().for_each(|(i, _)| spread[i] = 0.0);
         probe
     }
 
-    /// Whether the round does not simply go on from c.
-    fn leaves_sum(&self, update: &Update<'_>) -> bool {
-        update.fresh || (update.origin != 0.0 && self.origin.is_some())
-    }
-
-    /// base = 0 or c + origin·x₁: c itself must stay as it is until the commit.
-    #[inline(never)]
+    /// base = 0, or c + origin·x₁, where the round does not simply go on from c, which must stay as
+    /// it is until the commit.
     fn lay_base(&mut self, update: &Update<'_>) {
-        self.base.fill_up(self.x.len());
-        match &self.origin {
-            Some(origin) if !update.fresh => {
-                self.base.copy_from_slice(&self.sums[usize::from(self.now)]);
-                kernel::axpy(update.origin, origin, &mut self.base);
-            }
-            _ => self.base.fill(0.0),
+        let Vectors { c, base, .. } = &mut self.vectors;
+        base.clear();
+        if update.fresh {
+            base.resize(c.len(), 0.0);
+        } else if let (Some(origin), true) = (&self.origin, update.origin != 0.0) {
+            base.extend_from_slice(c);
+            kernel::axpy(update.origin, origin, base);
         }
     }
 
@@ -206,9 +215,7 @@ impl DensePair {
     /// only one that a round is made of without a call.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
-        if self.leaves_sum(update) {
-            self.lay_base(update);
-        }
+        self.lay_base(update);
         match self.way {
             Way::Direction { radius } => self.probe_direction(update, radius),
             Way::Power {
@@ -222,7 +229,7 @@ impl DensePair {
 
     /// The numeric door, once the first pass has the norms: false where the row counts as 0, and
     /// the round has to be formed without it.
-    #[inline(always)]
+    #[inline]
     fn admits(update: &Update<'_>, scan: &Scan) -> Result<bool> {
         let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
         Ok(counts || update.gradient.scale == 0.0)
@@ -242,8 +249,8 @@ impl DensePair {
 
     #[inline(always)]
     fn probe_direction(&mut self, update: &Update<'_>, radius: f64) -> Result<Probe> {
-        let mut probe = Probe::new(update.beta);
-        let scan = kernel::scan(form!(self, update));
+        let mut probe = Probe::default();
+        let scan = kernel::scan(self.vectors.form(update));
         if !Self::admits(update, &scan)? {
             return self.probe_without_row(update);
         }
@@ -262,14 +269,13 @@ impl DensePair {
             // The gap is at least ‖∇F‖·‖v − x‖²/(2r): it cancels only where the distance does.
             if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                 (probe.gap, probe.distance_squared) =
-                    kernel::residual_direction(formed!(self, update), alpha);
+                    kernel::residual_direction(self.vectors.formed(update.beta), alpha);
             }
             probe.support = radius * norm;
         }
         self.end_probe(update, probe, scan, vx, vv)
     }
 
-    #[inline(never)]
     fn probe_power(
         &mut self,
         update: &Update<'_>,
@@ -277,13 +283,13 @@ impl DensePair {
         radius: f64,
         exponent: Exponent,
     ) -> Result<Probe> {
-        let mut probe = Probe::new(update.beta);
+        let mut probe = Probe::default();
         let (mut vx, mut vv) = (0.0, 0.0);
         let mut scale = self.scale;
         macro_rules! scan_power {
             () => {{
-                let form = form!(self, update);
-                let (out, direction) = (self.scratch.padded_mut(), self.away.padded_mut());
+                let form = self.vectors.form(update);
+                let (out, direction) = (&mut self.scratch, &mut self.away);
                 kernel::scan_power(form, scale, exponent, out, direction)
             }};
         }
@@ -294,7 +300,7 @@ impl DensePair {
         // Within this range no power over- or underflowed; the scale that fits is nearly always
         // that of the round before.
         if scan.dd >= SMALLEST_SQUARE && !(1e-100..=1e100).contains(&power.st) {
-            scale = fitting_scale(formed!(self, update));
+            scale = fitting_scale(self.vectors.formed(update.beta));
             (_, power) = scan_power!();
         }
         // A direction that is all rounding may vanish on a second look.
@@ -312,29 +318,28 @@ impl DensePair {
             let size = scan.dx.abs() - support;
             if has_cancelled(&probe, size, vv + scan.xx, false) {
                 (probe.gap, probe.distance_squared) =
-                    kernel::residual_dense(formed!(self, update), kappa, self.scratch.padded());
+                    kernel::residual_dense(self.vectors.formed(update.beta), kappa, &self.scratch);
             }
             probe.support = -support;
         }
         self.end_probe(update, probe, scan, vx, vv)
     }
 
-    #[inline(never)]
     fn probe_general(&mut self, update: &Update<'_>, flat: bool) -> Result<Probe> {
-        let mut probe = Probe::new(update.beta);
+        let mut probe = Probe::default();
         let (mut vx, mut vv) = (0.0, 0.0);
-        let scan = kernel::scan_direction(form!(self, update), self.scratch.padded_mut());
+        let scan = kernel::scan_direction(self.vectors.form(update), &mut self.scratch);
         if !Self::admits(update, &scan)? {
             return self.probe_without_row(update);
         }
-        let Self {
-            x, scratch, atom, ..
-        } = self;
+        let Self { scratch, atom, .. } = self;
+        let x = &self.vectors.x;
         if range::is_zero(scratch) {
             self.found = Found::Nothing;
         } else {
             probe.steepness = scan.dd.sqrt();
             let before = self.oracle.calls();
+            atom.clone_from(&self.guess);
             let found = self.oracle.minimise(scratch, atom)?;
             probe.oracle_calls = (self.oracle.calls() - before) as u32;
             let value = found.value;
@@ -368,14 +373,14 @@ impl DensePair {
             match &self.origin {
                 _ if update.fresh => probe.support = probe.gap,
                 Some(origin) => {
-                    let next = &self.sums[usize::from(!self.now)];
-                    probe.support += kernel::dot(next, origin);
+                    probe.support += kernel::dot(&self.vectors.next, origin);
                 }
                 None => {}
             }
         }
         let Gradient { scale, ridge, .. } = *update.gradient;
         self.squares = [scan.xx, vx, vv];
+        probe.beta = update.beta;
         probe.slope = scan.dx;
         probe.norm_squared = scan.xx;
         probe.gradient_norm = update.gradient.norm_from(scan.gg.sqrt(), scan.gx, scan.xx);
@@ -394,22 +399,19 @@ impl DensePair {
 /// The power of two that brings the largest entry of ∇F next to 1.
 #[cold]
 fn fitting_scale(formed: Formed<'_>) -> f64 {
-    let sizes = (0..formed.n).map(|i| formed.direction(i).abs());
+    let sizes = (0..formed.x.len()).map(|i| formed.direction(i).abs());
     (-sizes.fold(0.0, f64::max).log2().round()).exp2()
 }
 
 impl Point for DensePair {
     fn dim(&self) -> usize {
-        self.x.len()
+        self.vectors.x.len()
     }
 
-    #[inline(always)]
+    #[inline]
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
-        row.check_shape(self.x.len())?;
-        Ok(match row {
-            Row::Dense(a) => kernel::dot_buffer(a, &self.x),
-            _ => row.dot(&self.x),
-        })
+        row.check_shape(self.vectors.x.len())?;
+        Ok(row.dot(&self.vectors.x))
     }
 
     fn norm_squared(&self) -> f64 {
@@ -417,18 +419,22 @@ impl Point for DensePair {
     }
 
     fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.x);
+        out.copy_from_slice(&self.vectors.x);
+    }
+
+    fn as_slice(&self) -> Option<&[f64]> {
+        Some(&self.vectors.x)
     }
 
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
-        nonzeros(&self.x, each);
+        nonzeros(&self.vectors.x, each);
     }
 }
 
 impl Pair for DensePair {
     #[inline(always)]
     fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
-        update.gradient.row.check_shape(self.x.len())?;
+        update.gradient.row.check_shape(self.vectors.x.len())?;
         (self.beta, self.restarts) = (update.beta, update.fresh);
         match update.gradient.row {
             Row::Dense(_) => self.probe_dense(update),
@@ -438,78 +444,60 @@ impl Pair for DensePair {
 
     #[inline(always)]
     fn commit(&mut self, motion: Motion) {
-        self.now = !self.now;
+        let Vectors { x, c, next, .. } = &mut self.vectors;
+        std::mem::swap(c, next);
         if self.restarts {
             match &mut self.origin {
-                Some(origin) => origin.copy_from_slice(&self.x),
-                None => self.origin = Some(self.x[..].into()),
+                Some(origin) => origin.copy_from_slice(x),
+                None => self.origin = Some(x.clone()),
             }
         }
-        let [xx, vx, vv] = self.squares;
-        self.norm_squared = match (self.found, motion) {
-            (Found::Nothing, Motion::Step(_)) => xx,
-            (Found::Nothing, Motion::Place(_)) => 0.0,
-            (_, Motion::Place(s)) => s * s * vv,
-            (_, Motion::Step(sigma)) => {
-                let keep = 1.0 - sigma;
-                (keep * (keep * xx + 2.0 * sigma * vx) + sigma * sigma * vv).max(0.0)
-            }
+        // x −= share·x, x += s·v, and x += (1 − s)x₁ where the motion is from there
+        let (share, s) = match (self.found, motion) {
+            (Found::Nothing, Motion::Step(_)) => (0.0, 0.0),
+            (Found::Nothing, Motion::Place(_)) => (1.0, 0.0),
+            (_, Motion::Step(sigma)) => (sigma, sigma),
+            (_, Motion::Place(s)) => (1.0, s),
         };
-        let Self { x, sums, .. } = self;
-        let (n, beta, x) = (x.len(), self.beta, x.padded_mut());
-        let (c, power) = (sums[usize::from(self.now)].padded(), self.scratch.padded());
-        match (self.found, motion) {
-            (Found::Direction { alpha }, Motion::Step(sigma)) => {
-                kernel::step_to_direction(n, c, x, sigma, alpha, beta)
+        let keep = 1.0 - share;
+        let [xx, vx, vv] = self.squares;
+        self.norm_squared = (keep * (keep * xx + 2.0 * s * vx) + s * s * vv).max(0.0);
+        match self.found {
+            Found::Direction { alpha } => {
+                kernel::move_to_direction(c, x, keep, s * alpha, self.beta);
             }
-            (Found::Direction { alpha }, Motion::Place(s)) => {
-                kernel::place_at_direction(n, c, x, s * alpha, beta)
-            }
-            (Found::Power { kappa, scale }, Motion::Step(sigma)) => {
+            Found::Power { kappa, scale } => {
                 self.scale = scale;
-                kernel::step_to_dense(n, power, x, sigma, kappa)
+                kernel::move_to_dense(&self.scratch, x, keep, s * kappa);
             }
-            (Found::Power { kappa, scale }, Motion::Place(s)) => {
-                self.scale = scale;
-                kernel::place_at_dense(n, power, x, s * kappa)
+            Found::Atom => {
+                kernel::shrink(share, x);
+                self.atom.add_to(s, x);
+                std::mem::swap(&mut self.guess, &mut self.atom);
             }
-            (Found::Atom, Motion::Step(sigma)) => {
-                kernel::shrink(n, x, sigma);
-                self.atom.add_to(sigma, &mut x[..n]);
-            }
-            (Found::Atom, Motion::Place(s)) => {
-                x.fill(0.0);
-                self.atom.add_to(s, &mut x[..n]);
-            }
-            (Found::Nothing, Motion::Step(_)) => {}
-            (Found::Nothing, Motion::Place(_)) => x.fill(0.0),
+            Found::Nothing => kernel::shrink(share, x),
         }
-        if let (Some(origin), Motion::Place(s)) = (&self.origin, motion) {
-            let s = if matches!(self.found, Found::Nothing) {
-                0.0
-            } else {
-                s
-            };
-            kernel::axpy(1.0 - s, origin, &mut x[..n]);
-            self.norm_squared = kernel::dot(&x[..n], &x[..n]);
+        if let (Some(origin), Motion::Place(_)) = (&self.origin, motion) {
+            kernel::axpy(1.0 - s, origin, x);
+            self.norm_squared = kernel::dot(x, x);
         }
     }
 
     fn start(&mut self, weight: f64) {
-        let c = &mut self.sums[usize::from(self.now)];
+        let Vectors { x, c, .. } = &mut self.vectors;
         match &self.origin {
             None => {
-                self.x.fill(0.0);
+                x.fill(0.0);
                 c.fill(0.0);
             }
             Some(origin) => {
-                self.x.copy_from_slice(origin);
+                x.copy_from_slice(origin);
                 for (c, x) in c.iter_mut().zip(origin) {
                     *c = -weight * x;
                 }
             }
         }
-        self.norm_squared = kernel::dot(&self.x, &self.x);
+        self.norm_squared = kernel::dot(x, x);
     }
 
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
@@ -517,7 +505,7 @@ impl Pair for DensePair {
         if gradient.ridge == 0.0 {
             row
         } else {
-            row + gradient.ridge.abs() * crate::set::norm_p(&self.x, q)
+            row + gradient.ridge.abs() * crate::set::norm_p(&self.vectors.x, q)
         }
     }
 
@@ -531,51 +519,12 @@ impl Pair for DensePair {
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
         let dim = set.dim();
-        let Self {
-            x,
-            sums: [first, second],
-            scratch,
-            away,
-            ..
-        } = self;
-        for buffer in [x, first, second] {
-            buffer.reserve(dim)?;
-        }
-        for buffer in [scratch, away, &mut self.spread, &mut self.base] {
-            if !buffer.is_empty() {
-                buffer.reserve(dim)?;
-            }
-        }
-        if self.origin.is_some() {
-            room(&mut Vec::<f64>::new(), dim, dim)?;
-        }
-        Ok(())
+        self.used().try_for_each(|vector| room(vector, dim, dim))
     }
 
     fn grow(&mut self, set: SharedSet) {
-        let dim = set.dim();
         self.oracle = CheckedOracle::of(&*set);
-        let Self {
-            x,
-            sums: [first, second],
-            scratch,
-            away,
-            ..
-        } = self;
-        for buffer in [x, first, second] {
-            buffer.grow(dim);
-        }
-        // the others only where they are in use
-        for buffer in [scratch, away, &mut self.spread, &mut self.base] {
-            if !buffer.is_empty() {
-                buffer.grow(dim);
-            }
-        }
-        if let Some(origin) = &mut self.origin {
-            let mut longer = std::mem::take(origin).into_vec();
-            longer.resize(dim, 0.0);
-            *origin = longer.into();
-        }
+        self.used().for_each(|vector| vector.resize(set.dim(), 0.0));
         self.set = set;
     }
 

@@ -19,9 +19,8 @@ mod ranked;
 mod state;
 mod support;
 
-use serde::{Deserialize, Serialize};
-
 use super::residual::has_cancelled;
+use super::sparse_vector::SparseVector;
 use super::{Accuracy, Gradient, Motion, Pair, Point, Probe, Row, Update, place_start};
 use crate::kernel;
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, norm_p};
@@ -36,8 +35,6 @@ const NEGLIGIBLE: f64 = 1e-30;
 /// (x, c), one by one where x is not like everywhere else.
 pub struct SparsePair {
     set: SharedSet,
-    /// The set's name; bytes of another one are not for this.
-    name: String,
     atoms: SparseAtoms,
     order: Order,
     /// c outside the support, where x is `rest`, up to `offset`; holes elsewhere.
@@ -45,28 +42,11 @@ pub struct SparsePair {
     support: Support,
     rest: f64,
     offset: f64,
-    first: First,
+    /// x₁: a number everywhere but for a few entries.
+    first_rest: f64,
+    first: SparseVector,
     last: Last,
     top: Top,
-}
-
-/// x₁: `rest` but for a few entries.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct First {
-    rest: f64,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl First {
-    fn is_zero(&self) -> bool {
-        self.rest == 0.0 && self.indices.is_empty()
-    }
-
-    fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let indices = self.indices.iter().map(|&i| i as usize);
-        indices.zip(self.values.iter().copied())
-    }
 }
 
 /// What the last probe found, and what it takes to undo it.
@@ -104,17 +84,12 @@ impl SparsePair {
             Signs::Positive | Signs::PositiveOrZero => Order::Smallest,
         };
         let alike = order == Order::Smallest && x.iter().all(|v| *v == x[0]);
-        let mut first = First {
-            rest: if alike { x[0] } else { 0.0 },
-            indices: Vec::with_capacity(LEAST_ROOM),
-            values: Vec::with_capacity(LEAST_ROOM),
-        };
-        for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != first.rest) {
-            first.indices.push(i as u32);
-            first.values.push(*v);
+        let first_rest = if alike { x[0] } else { 0.0 };
+        let mut first = SparseVector::with_capacity(LEAST_ROOM);
+        for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != first_rest) {
+            first.push(i, *v);
         }
         let mut pair = Self {
-            name: set.name().into(),
             set,
             atoms,
             order,
@@ -122,6 +97,7 @@ impl SparsePair {
             support: Support::new(dim),
             rest: 0.0,
             offset: 0.0,
+            first_rest,
             first,
             last: Last {
                 changed: Vec::with_capacity(LEAST_ROOM),
@@ -148,6 +124,11 @@ impl SparsePair {
         for (&i, c) in self.support.indices().iter().zip(self.support.c()) {
             out[i as usize] = *c;
         }
+    }
+
+    /// Whether x₁ = 0.
+    fn starts_at_zero(&self) -> bool {
+        self.first_rest == 0.0 && self.first.is_empty()
     }
 
     fn outside_count(&self) -> f64 {
@@ -209,7 +190,7 @@ impl SparsePair {
         sum
     }
 
-    #[inline(always)]
+    #[inline]
     fn change(&mut self, i: usize, from: f64, to: f64) {
         if to != from {
             self.last.changed.push((i as u32, from));
@@ -219,11 +200,11 @@ impl SparsePair {
 
     /// c' += pull·x₁ outside the support, up to the offset, which has x₁'s rest.
     fn pull_outside(&mut self, pull: f64) {
-        for n in 0..self.first.indices.len() {
-            let (i, v) = (self.first.indices[n] as usize, self.first.values[n]);
+        for n in 0..self.first.len() {
+            let (i, v) = self.first.entry(n);
             let c = self.outside.get(i);
             if !c.is_nan() {
-                self.change(i, c, c + pull * (v - self.first.rest));
+                self.change(i, c, c + pull * (v - self.first_rest));
             }
         }
     }
@@ -237,19 +218,15 @@ impl SparsePair {
         if update.fresh {
             self.set_aside();
         }
-        let is_pulled = !update.fresh && update.origin != 0.0 && !self.first.is_zero();
+        let is_pulled = !update.fresh && update.origin != 0.0 && !self.starts_at_zero();
         let pull = if is_pulled { update.origin } else { 0.0 };
         let before = if update.fresh { 0.0 } else { self.offset };
-        let offset = before + m * self.rest + pull * self.first.rest;
+        let offset = before + m * self.rest + pull * self.first_rest;
         let beyond = self.absorb(update);
         if is_pulled {
             self.pull_outside(pull);
-            let First {
-                rest,
-                indices,
-                values,
-            } = &self.first;
-            self.support.lay_base(Some((pull, *rest, indices, values)));
+            let first = (self.first_rest, &self.first);
+            self.support.lay_base(Some((pull, first)));
         } else if update.fresh {
             self.support.lay_base(None);
         }
@@ -312,14 +289,14 @@ impl SparsePair {
 
     /// ⟨c', x₁⟩.
     fn first_dot_next(&self, outside_sum: f64) -> f64 {
-        if self.first.is_zero() {
+        if self.starts_at_zero() {
             return 0.0;
         }
         let next = |i: usize| match self.support.slot(i) {
             Some(slot) => self.support.next()[slot],
             None => self.outside.get(i) + self.last.offset,
         };
-        let rest = self.first.rest;
+        let rest = self.first_rest;
         let entries = self.first.entries().map(|(i, v)| (v - rest) * next(i));
         let mut dot: f64 = entries.sum();
         if rest != 0.0 {
@@ -355,7 +332,7 @@ impl SparsePair {
 
     /// x += σ(v − x).
     fn step(&mut self, sigma: f64) {
-        self.support.shrink(sigma);
+        kernel::shrink(sigma, self.support.x_mut());
         // fused, as the others are
         self.rest = (-sigma).mul_add(self.rest, self.rest);
         self.add_atom(sigma);
@@ -365,11 +342,11 @@ impl SparsePair {
     /// x = x₁ + s(v − x₁).
     fn place(&mut self, s: f64) {
         let keep = 1.0 - s;
-        self.rest = keep * self.first.rest;
+        self.rest = keep * self.first_rest;
         let rest = self.rest;
         self.support.x_mut().fill(rest);
-        for n in 0..self.first.indices.len() {
-            let (i, v) = (self.first.indices[n] as usize, self.first.values[n]);
+        for n in 0..self.first.len() {
+            let (i, v) = self.first.entry(n);
             self.enter(i, keep * v);
         }
         self.add_atom(s);
@@ -497,11 +474,8 @@ impl Pair for SparsePair {
         self.last.changed.clear();
         self.last.is_aside = false;
         if self.last.restarts {
-            self.first.rest = self.rest;
-            self.first.indices.clear();
-            self.first.values.clear();
-            self.first.indices.extend_from_slice(self.support.indices());
-            self.first.values.extend_from_slice(self.support.x());
+            self.first_rest = self.rest;
+            self.first.set(self.support.len(), self.support.entries());
         }
         match (self.last.found, motion) {
             (true, Motion::Step(sigma)) => self.step(sigma),
@@ -517,10 +491,10 @@ impl Pair for SparsePair {
     fn start(&mut self, weight: f64) {
         self.support.clear();
         self.outside.clear();
-        self.rest = self.first.rest;
-        self.offset = -weight * self.first.rest;
-        for n in 0..self.first.indices.len() {
-            let (i, x) = (self.first.indices[n] as usize, self.first.values[n]);
+        self.rest = self.first_rest;
+        self.offset = -weight * self.first_rest;
+        for n in 0..self.first.len() {
+            let (i, x) = self.first.entry(n);
             self.outside.set(i, f64::NAN);
             self.support.push(i, x, -weight * x);
         }

@@ -6,6 +6,8 @@
 //! best of it was the entry that got worse. On 10⁶ entries that is three short levels, where a heap
 //! would move twenty entries about.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Result;
 use crate::room::room;
 
@@ -25,7 +27,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    #[inline(always)]
+    #[inline]
     pub fn key(self, v: f64) -> f64 {
         match self {
             Self::Magnitude => v.abs(),
@@ -197,7 +199,7 @@ fn part(of: &[f64], first: usize) -> &[f64] {
 }
 
 /// The largest key, whatever NaN lies between; in lanes, which vectorise.
-#[inline(always)]
+#[inline]
 fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
     const LANES: usize = 8;
     let mut lanes = [NONE; LANES];
@@ -219,7 +221,7 @@ fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
 
 /// A sum that terms come and go from: what rounding takes off it is added up beside it, so that
 /// it does not drift.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Total {
     pub sum: f64,
     pub lost: f64,

@@ -3,7 +3,8 @@
 
 use super::ranked::Order;
 use crate::Result;
-use crate::kernel::{self, Buffer, Form, Scan};
+use crate::kernel::{self, Form, Scan};
+use crate::pair::sparse_vector::SparseVector;
 use crate::room::room;
 
 /// The slot of a feature that has none.
@@ -12,37 +13,37 @@ const NOWHERE: u32 = u32::MAX;
 /// Room for this many entries is there from the start.
 pub(super) const LEAST_ROOM: usize = 16;
 
-/// Slots in the order in which they were taken; whatever lies beyond them is 0.
+/// Slots in the order in which they were taken.
 pub(super) struct Support {
     /// The slot of every feature.
     slots: Vec<u32>,
     indices: Vec<u32>,
-    x: Buffer,
-    /// c and, from a probe to its commit, c'.
-    sums: [Buffer; 2],
-    now: bool,
+    x: Vec<f64>,
+    c: Vec<f64>,
+    /// c', from a probe to its commit.
+    next: Vec<f64>,
     /// The part of a gradient's row that falls on slots; all zeros between rounds.
-    row: Buffer,
+    row: Vec<f64>,
     /// Where it does.
     touched: Vec<u32>,
-    direction: Buffer,
-    /// What stands for c in a round that starts over or adds x₁; empty until there is one.
-    base: Buffer,
+    direction: Vec<f64>,
+    /// What stands for c in a round that starts over or adds x₁.
+    base: Vec<f64>,
 }
 
 impl Support {
     pub fn new(dim: usize) -> Self {
-        let room = || Buffer::zeros(LEAST_ROOM);
+        let entries = || Vec::with_capacity(LEAST_ROOM);
         Self {
             slots: vec![NOWHERE; dim],
             indices: Vec::with_capacity(LEAST_ROOM),
-            x: room(),
-            sums: [room(), room()],
-            now: false,
-            row: room(),
+            x: entries(),
+            c: entries(),
+            next: entries(),
+            row: entries(),
             touched: Vec::with_capacity(LEAST_ROOM),
-            direction: room(),
-            base: Buffer::default(),
+            direction: entries(),
+            base: Vec::new(),
         }
     }
 
@@ -68,25 +69,30 @@ impl Support {
     }
 
     pub fn x(&self) -> &[f64] {
-        &self.x[..self.len()]
+        &self.x
     }
 
     pub fn x_mut(&mut self) -> &mut [f64] {
-        let len = self.len();
-        &mut self.x[..len]
+        &mut self.x
+    }
+
+    /// The features that have slots, and their x.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let features = self.indices.iter().map(|&i| i as usize);
+        features.zip(self.x.iter().copied())
     }
 
     pub fn c(&self) -> &[f64] {
-        &self.sums[usize::from(self.now)][..self.len()]
+        &self.c
     }
 
     /// c' of the last scan.
     pub fn next(&self) -> &[f64] {
-        &self.sums[usize::from(!self.now)][..self.len()]
+        &self.next
     }
 
     pub fn direction(&self) -> &[f64] {
-        &self.direction[..self.len()]
+        &self.direction
     }
 
     pub fn slot(&self, feature: usize) -> Option<usize> {
@@ -98,41 +104,27 @@ impl Support {
 
     /// Gives a feature a slot.
     pub fn push(&mut self, feature: usize, x: f64, c: f64) {
-        let len = self.len();
-        if len == self.x.len() {
-            let [first, second] = &mut self.sums;
-            for buffer in [&mut self.x, first, second, &mut self.row] {
-                let mut wider = Buffer::zeros(2 * len);
-                wider[..len].copy_from_slice(buffer);
-                *buffer = wider;
-            }
-            self.direction = Buffer::zeros(2 * len);
-            self.base = Buffer::default();
-        }
-        self.slots[feature] = len as u32;
+        self.slots[feature] = self.len() as u32;
         self.indices.push(feature as u32);
-        self.x[len] = x;
-        self.sums[usize::from(self.now)][len] = c;
+        self.x.push(x);
+        self.c.push(c);
+        for entries in [&mut self.next, &mut self.row, &mut self.direction] {
+            entries.push(0.0);
+        }
     }
 
     /// Takes a slot away, for the last one to move in; gives its feature and c.
     pub fn remove(&mut self, slot: usize) -> (usize, f64) {
-        let last = self.len() - 1;
         let feature = self.indices.swap_remove(slot) as usize;
         self.slots[feature] = NOWHERE;
-        if slot != last {
-            self.slots[self.indices[slot] as usize] = slot as u32;
+        if let Some(moved) = self.indices.get(slot) {
+            self.slots[*moved as usize] = slot as u32;
         }
-        let c = &mut self.sums[usize::from(self.now)];
-        let found = c[slot];
-        for buffer in [&mut self.x, c] {
-            buffer[slot] = buffer[last];
-            buffer[last] = 0.0;
+        for entries in [&mut self.x, &mut self.next, &mut self.row] {
+            entries.swap_remove(slot);
         }
-        // the passes over whole registers rely on the zeros
-        self.sums[usize::from(!self.now)][last] = 0.0;
-        self.direction[last] = 0.0;
-        (feature, found)
+        self.direction.swap_remove(slot);
+        (feature, self.c.swap_remove(slot))
     }
 
     /// No slots.
@@ -141,9 +133,16 @@ impl Support {
             self.slots[feature as usize] = NOWHERE;
         }
         self.indices.clear();
-        let [first, second] = &mut self.sums;
-        for buffer in [&mut self.x, first, second, &mut self.direction] {
-            buffer.fill(0.0);
+        let Self {
+            x,
+            c,
+            next,
+            row,
+            direction,
+            ..
+        } = self;
+        for entries in [x, c, next, row, direction] {
+            entries.clear();
         }
     }
 
@@ -161,21 +160,19 @@ impl Support {
     }
 
     /// Lets something else than c stand for it in the next scan: 0, or c + pull·x₁, where x₁ is
-    /// `rest` but for the given entries.
-    pub fn lay_base(&mut self, pull: Option<(f64, f64, &[u32], &[f64])>) {
-        self.base.fill_up(self.x.len());
-        self.base.fill(0.0);
-        let Some((pull, rest, indices, values)) = pull else {
+    /// a number everywhere but for the given entries.
+    pub fn lay_base(&mut self, pull: Option<(f64, (f64, &SparseVector))>) {
+        self.base.clear();
+        self.base.reserve(self.x.capacity());
+        let Some((pull, (rest, first))) = pull else {
+            self.base.resize(self.x.len(), 0.0);
             return;
         };
-        let (len, c) = (self.indices.len(), &self.sums[usize::from(self.now)]);
-        for (base, c) in self.base[..len].iter_mut().zip(&c[..]) {
-            *base = c + pull * rest;
-        }
-        for (&i, v) in indices.iter().zip(values) {
-            let slot = self.slots[i as usize];
+        self.base.extend(self.c.iter().map(|c| c + pull * rest));
+        for (i, v) in first.entries() {
+            let slot = self.slots[i];
             if slot != NOWHERE {
-                self.base[slot as usize] = c[slot as usize] + pull * v;
+                self.base[slot as usize] = self.c[slot as usize] + pull * v;
             }
         }
     }
@@ -183,37 +180,23 @@ impl Support {
     /// c' = c + k·row + m·x and the direction c' + βx, with their sums, from c itself or from the
     /// base that was laid. The row is absorbed.
     pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> Scan {
-        let len = self.len();
-        let [first, second] = &mut self.sums;
-        let (c, next) = if self.now {
-            (second, first)
-        } else {
-            (first, second)
-        };
-        let c = if on_base { &mut self.base } else { c };
         let form = Form {
-            n: len,
-            c: c.padded(),
-            x: self.x.padded(),
-            g: self.row.padded(),
-            next: next.padded_mut(),
+            c: if on_base { &self.base } else { &self.c },
+            x: &self.x,
+            g: &self.row,
+            next: &mut self.next,
             k,
             m,
             beta,
         };
-        let scan = kernel::scan_direction(form, self.direction.padded_mut());
+        let scan = kernel::scan_direction(form, &mut self.direction);
         self.clear_row();
         scan
     }
 
     /// c = c'.
     pub fn take_next(&mut self) {
-        self.now = !self.now;
-    }
-
-    /// x −= σx.
-    pub fn shrink(&mut self, sigma: f64) {
-        kernel::shrink(self.len(), self.x.padded_mut(), sigma);
+        std::mem::swap(&mut self.c, &mut self.next);
     }
 
     /// The best key of the direction with the smallest feature that has it.
@@ -231,7 +214,7 @@ impl Support {
     }
 
     /// The smallest feature whose entry of the direction is like this. Few are.
-    #[inline(always)]
+    #[inline]
     fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
         let direction = self.direction();
         let mut feature: Option<u32> = None;
@@ -246,7 +229,7 @@ impl Support {
     }
 
     /// Whether an entry of x is like this.
-    #[inline(always)]
+    #[inline]
     pub fn holds_any(&self, is_like: impl Fn(f64) -> bool) -> bool {
         self.x()
             .chunks(CHUNK)
@@ -255,18 +238,17 @@ impl Support {
 
     /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v with entries at a few features.
     pub fn residual(&mut self, v: impl Iterator<Item = (usize, f64)>) -> (f64, f64) {
-        let len = self.len();
         let away = &mut self.row; // free once it has been absorbed
-        away[..len].copy_from_slice(&self.x[..len]);
+        away.copy_from_slice(&self.x);
         for (feature, v) in v {
             let slot = self.slots[feature];
             if slot != NOWHERE {
                 away[slot as usize] -= v;
             }
         }
-        let gap = kernel::dot(&self.direction[..len], &away[..len]);
-        let distance = kernel::dot(&away[..len], &away[..len]);
-        away[..len].fill(0.0);
+        let gap = kernel::dot(&self.direction, away);
+        let distance = kernel::dot(away, away);
+        away.fill(0.0);
         (gap, distance)
     }
 }
@@ -275,7 +257,7 @@ impl Support {
 const CHUNK: usize = 16;
 
 /// Comparisons without an early exit, which vectorise.
-#[inline(always)]
+#[inline]
 fn holds_any(chunk: &[f64], is_like: impl Fn(f64) -> bool) -> bool {
     match <&[f64; CHUNK]>::try_from(chunk) {
         Ok(whole) => whole.iter().fold(false, |any, v| any | is_like(*v)),

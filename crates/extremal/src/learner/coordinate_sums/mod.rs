@@ -378,8 +378,8 @@ fn step_together(cells: &mut [Cell; PART], a: &[f64; PART], k: f64, lanes: &mut 
 /// Marks what was met of a part.
 #[cold]
 fn mark(cells: &[Cell], marks: &mut Marks, start: usize) {
-    for i in start..start + PART {
-        if cells[i].top > 0.0 {
+    for (i, cell) in (start..).zip(&cells[start..start + PART]) {
+        if cell.top > 0.0 {
             marks.set(i);
         }
     }

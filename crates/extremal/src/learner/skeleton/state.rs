@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// The version of all states. Raise it with every change of what any learner saves: a build then
 /// refuses the states of another one instead of reading other numbers out of them.
-pub const STATE_VERSION: u16 = 1;
+pub const STATE_VERSION: u16 = 2;
 
 const MAGIC: [u8; 4] = *b"XTRS";
 

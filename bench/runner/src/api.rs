@@ -3,11 +3,11 @@
 
 use std::time::Instant;
 
+use extremal::Row;
 use extremal::game;
 use extremal::hindsight::Meter;
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::loss::{LossSpec, Objective, Scratch};
-use extremal::pair::Row;
 use extremal::set::SetSpec;
 use extremal::stream::Round;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use extremal::Gradient;
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Gradient;
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 
 use crate::{DenseStream, Failure, answer, read_doubles, serve_with};

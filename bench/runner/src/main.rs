@@ -13,15 +13,18 @@ use std::time::Instant;
 
 use extremal::game::Game;
 use extremal::hindsight::{self, Method, Options, Sum};
-use extremal::learner::ofw_ls::OfwLs;
-use extremal::learner::sc_ofw::ScOfw;
+use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
+use extremal::learner::frank_wolfe::sc_ofw::ScOfw;
 use extremal::learner::{Acting, Known, Learner, LearnerSpec, OnPair, Rule, Storage, on_pair};
 use extremal::loss::logistic::Logistic;
 use extremal::loss::squared::Squared;
 use extremal::loss::{Loss, Objective};
-use extremal::pair::{DensePair, Pair, Point, Row};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream};
+use extremal::{
+    Point, Row,
+    surrogate::{DensePair, Pair},
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

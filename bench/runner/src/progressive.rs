@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
+use extremal::Row;
 use extremal::learner::{LearnerSpec, Storage, default_for, default_radius};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Row;
 use extremal::set::SetSpec;
 
 use crate::{Failure, USAGE};

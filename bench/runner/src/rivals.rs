@@ -7,9 +7,9 @@ use extremal::game::Game;
 use extremal::hindsight::{self, Options, Sum};
 use extremal::learner::{Learner, LearnerSpec, Storage, default_for};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Point, Row};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream, StreamSpec};
+use extremal::{Point, Row};
 
 use crate::Failure;
 
@@ -295,7 +295,7 @@ fn record(
 ) -> Result<Recorded, Failure> {
     let dim = set.dim();
     let mut stream = spec.build(dim, seed)?;
-    let start = extremal::pair::DensePair::new(set.clone(), None)?;
+    let start = extremal::surrogate::DensePair::new(set.clone(), None)?;
     let mut sum = Sum::new(dim, objective)?;
     let mut recorded = Recorded {
         rows: Vec::with_capacity(rounds * dim),

@@ -1,6 +1,6 @@
 //! A decision that stays where it is: for streams that do not look at it, and to try a loss on.
 
-use extremal::pair::{Point, Row};
+use extremal::{Point, Row};
 
 pub(crate) struct Fixed(pub Vec<f64>);
 

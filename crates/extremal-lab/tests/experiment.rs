@@ -394,9 +394,9 @@ fn a_grid_scales_the_step_size_and_nothing_else() {
 #[test]
 fn a_trace_is_what_the_rounds_add_up_to() {
     use extremal::learner::LearnerSpec;
-    use extremal::pair::{Gradient, Row};
     use extremal::set::SetSpec;
     use extremal::stream::StreamSpec;
+    use extremal::{Gradient, Row};
 
     let results = run(SMALL, &Directory::new("by-hand"), 2, u64::MAX).unwrap();
     let set = "l2:dim=4".parse::<SetSpec>().unwrap().build(None).unwrap();

@@ -1,7 +1,7 @@
 //! numpy arrays as slices. What is float64 and contiguous is borrowed; Python has made a copy of
 //! anything else before it gets here.
 
-use extremal::pair::{Gradient, Row};
+use extremal::{Gradient, Row};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use extremal::Point;
 use extremal::game::{Game, Turn};
 use extremal::learner::Record;
 use extremal::loss::{Evaluation, Objective};
-use extremal::pair::Point;
 use extremal::stream::Round;
 use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;

@@ -1,8 +1,8 @@
 //! The rows of a matrix as examples: dense or CSR, in any order, with a 1 behind each where there is
 //! an intercept.
 
+use extremal::Row;
 use extremal::loss::Objective;
-use extremal::pair::Row;
 use extremal::set::Set;
 use extremal::stream::Round;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};

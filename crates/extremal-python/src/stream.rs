@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use extremal::Point;
 use extremal::learner::LearnerSpec;
-use extremal::pair::Point;
 use extremal::set::SetSpec;
 use extremal::stream::{Round, StreamSpec};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};

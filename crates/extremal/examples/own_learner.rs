@@ -4,8 +4,9 @@
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
-use extremal::learner::{Facts, Rule, hedge, on_pair};
-use extremal::pair::{DensePair, Motion, Probe, Update};
+use extremal::learner::of_learners::hedge;
+use extremal::learner::{Facts, Rule, on_pair};
+use extremal::surrogate::{DensePair, Motion, Probe, Update};
 use extremal::{Learner, LearnerSpec, LossSpec, Objective, Result, SetSpec, SharedSet, StreamSpec};
 
 /// F_t(x) = η Σ⟨g_τ, x⟩ + ‖x − x₁‖², with σ_t ≤ 1/√t.

@@ -5,11 +5,10 @@ use std::ops::ControlFlow;
 use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective, Scratch};
-use crate::pair::Point;
 use crate::rounding::Wide;
 use crate::set::Set;
 use crate::stream::{Round, Stream};
-use crate::{Error, Result};
+use crate::{Error, Point, Result};
 
 /// A round that was played.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +28,7 @@ pub struct Turn<'a> {
 /// `scratch` is memory for gradients that have to be written out. Reuse it from round to round.
 ///
 /// ```
-/// use extremal::{game, learner::LearnerSpec, loss::{LossSpec, Objective, Scratch}, pair::Row,
+/// use extremal::{game, learner::LearnerSpec, loss::{LossSpec, Objective, Scratch}, Row,
 ///     set::SetSpec, stream::Round};
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;

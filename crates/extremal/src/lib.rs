@@ -23,11 +23,11 @@
 //!
 //! 1. [`stream`] gives the round's example: a row a, a label and a weight.
 //! 2. [`loss`] evaluates the decision x at the prediction ⟨a, x⟩ and gives the gradient.
-//! 3. [`learner`] has one file per algorithm. The paper's Algorithm 1 is [`learner::ofw_ls`]
-//!    (`learner/ofw_ls.rs`), its Algorithm 2, for strongly convex losses, [`learner::sc_ofw`]
-//!    (`learner/sc_ofw.rs`). Each is a [`learner::Rule`] of two functions: `absorb` forms the
-//!    surrogate F_t, `step` is the line search.
-//! 4. [`pair`] stores the decision and the surrogate F_t, asks the oracle at ∇F_t(x_t), and moves.
+//! 3. [`learner`] has one file per algorithm. The paper's are in [`learner::frank_wolfe`]: Algorithm 1
+//!    is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for strongly convex
+//!    losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each is a [`learner::Rule`] of two functions:
+//!    `absorb` forms the surrogate F_t, `step` is the line search.
+//! 4. [`surrogate`] stores the decision and the surrogate F_t, asks the oracle at ∇F_t(x_t), and moves.
 //! 5. [`set`] has one file per constraint set: its oracle, its constants, its projection.
 //! 6. [`Record`] is what happened in the round: step, gap, oracle calls.
 //! 7. [`hindsight`] certifies the regret of a run, and [`theory`] has every theorem's bound.
@@ -44,9 +44,10 @@ pub mod hindsight;
 pub mod kernel;
 pub mod learner;
 pub mod loss;
-pub mod pair;
 mod parameter;
+mod point;
 mod range;
+mod record;
 pub mod references;
 mod room;
 mod rounding;
@@ -55,11 +56,13 @@ pub mod set;
 pub mod solver;
 pub mod spec;
 pub mod stream;
+pub mod surrogate;
 pub mod theory;
 
 pub use error::{Error, Result};
-pub use learner::{Learner, LearnerSpec, Record};
+pub use learner::{Learner, LearnerSpec};
 pub use loss::{Loss, LossSpec, Objective};
-pub use pair::{Gradient, Point, Row};
+pub use point::{Gradient, Point, Row};
+pub use record::{Certificate, Level, Record};
 pub use set::{Set, SetSpec, SharedSet};
 pub use stream::{Stream, StreamSpec};

@@ -8,7 +8,7 @@
 //!   is refused above 1e140.
 //!
 //! Learners, the [`Meter`](crate::hindsight::Meter) and the solver check each gradient by
-//! [`Gradient::admit`](crate::pair::Gradient), before they change anything. Behind the door
+//! [`Gradient::admit`](crate::Gradient), before they change anything. Behind the door
 //! squares, and products with points of the set, are numbers.
 
 use std::ops::RangeInclusive;

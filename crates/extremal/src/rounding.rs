@@ -10,8 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel;
-use crate::pair::Row;
+use crate::{Row, kernel};
 
 /// The unit roundoff: a single operation is off by at most this, relative to its result.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;

@@ -14,9 +14,12 @@ use common::{Team, losses, rng, teams};
 use extremal::game::Game;
 use extremal::learner::Storage;
 use extremal::loss::{Loss, LossSpec, Objective};
-use extremal::pair::{Gradient, Motion, Pair, Point, Row, SparsePair, Update};
 use extremal::set::SetSpec;
 use extremal::stream::{Round, Stream};
+use extremal::{
+    Gradient, Point, Row,
+    surrogate::{Motion, Pair, SparsePair, Update},
+};
 use rand::RngExt;
 
 thread_local! {

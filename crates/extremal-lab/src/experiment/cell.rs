@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Record, Seen};
-use extremal::pair::{Gradient, Point};
 use extremal::theory::{self, Assumption, Guarantee, LossFacts};
+use extremal::{Gradient, Point};
 use serde::{Deserialize, Serialize};
 
 use super::LearnerConfig;

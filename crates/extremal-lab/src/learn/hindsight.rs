@@ -3,9 +3,9 @@
 
 use std::mem::size_of;
 
+use extremal::Row;
 use extremal::hindsight::{Best, Interval, Options, QuadraticSum, Sum, Total, solve_while};
 use extremal::loss::Objective;
-use extremal::pair::Row;
 use extremal::set::SharedSet;
 use extremal_data::{Batch, Example, Next, ReadOptions};
 use serde_json::{Value, json};

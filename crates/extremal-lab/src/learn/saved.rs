@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use extremal::hindsight::Meter;
-use extremal::pair::{Point, Row};
+use extremal::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
 use serde::{Deserialize, Serialize};
 

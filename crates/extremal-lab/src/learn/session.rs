@@ -7,10 +7,10 @@ use extremal::hindsight::{ByNorm, Meter};
 use extremal::kernel;
 use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
-use extremal::pair::{Point, Row};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
 use extremal::theory::{Watched, is_vacuous, trivial_regret};
+use extremal::{Point, Row};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 

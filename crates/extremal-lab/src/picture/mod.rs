@@ -6,9 +6,9 @@ use extremal::game::{self, Turn};
 use extremal::hindsight::{Options, Sum, solve};
 use extremal::learner::Learner;
 use extremal::loss::{Evaluation, Objective, Scratch};
-use extremal::pair::{Gradient, Point, Row};
 use extremal::set::{Atom, Oracle, SetSpec, SharedSet};
 use extremal::stream::{Round, StreamSpec};
+use extremal::{Gradient, Point, Row};
 
 use crate::error::{Context, Result};
 use crate::results::Step;

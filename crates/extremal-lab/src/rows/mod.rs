@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use extremal::pair::Row;
+use extremal::Row;
 use extremal::stream::Stream;
 use extremal_data::{Batch, Labels, ReadOptions, Reader};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! Kept examples as a stream.
 
-use extremal::pair::{Point, Row};
 use extremal::stream::{Round, Stream};
+use extremal::{Point, Row};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

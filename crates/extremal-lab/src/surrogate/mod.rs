@@ -7,10 +7,11 @@
 //! difference of two large ones, however far outside z lies.
 
 use extremal::kernel;
-use extremal::learner::{LearnerSpec, ofw::Ofw, ofw_ls::OfwLs};
-use extremal::pair::{Gradient, Point, Row};
+use extremal::learner::LearnerSpec;
+use extremal::learner::frank_wolfe::{ofw::Ofw, ofw_line_search::OfwLs};
 use extremal::set::{Projection, SharedSet};
 use extremal::theory;
+use extremal::{Gradient, Point, Row};
 
 /// Gradients that exceed G by no more than this share are within it, up to rounding.
 const SLACK: f64 = 1e-9;
@@ -18,7 +19,7 @@ const SLACK: f64 = 1e-9;
 /// Follows a learner's surrogate.
 ///
 /// ```
-/// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+/// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
 /// use extremal_lab::surrogate::Follower;
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let spec: LearnerSpec = "ofw-ls:horizon=10,gradient-bound=1".parse()?;

@@ -31,7 +31,7 @@ impl Point for At {
     fn dim(&self) -> usize {
         self.0.len()
     }
-    fn dot(&self, row: &extremal::pair::Row<'_>) -> extremal::Result<f64> {
+    fn dot(&self, row: &extremal::Row<'_>) -> extremal::Result<f64> {
         Ok(row.dot(&self.0))
     }
     fn norm_squared(&self) -> f64 {

@@ -70,16 +70,28 @@ pub fn summary(text: &str) -> String {
 const WRITTEN: &str =
     "<!-- Written by crates/extremal-lab/tests/guide from the code. Change it there. -->\n\n";
 
-/// The file that a learner is in.
+/// The file that a learner is in: the one with its entry.
 fn source(library: &Path, name: &str) -> PathBuf {
-    let stem = name.replace('-', "_");
-    let dir = library.join("learner");
-    let paths = [
-        dir.join(format!("{stem}.rs")),
-        dir.join(stem).join("mod.rs"),
+    let forms = [
+        format!("name: \"{name}\","),
+        format!("const NAME: &str = \"{name}\";"),
     ];
-    let found = paths.into_iter().find(|path| path.exists());
-    found.unwrap_or_else(|| panic!("no file is named after `{name}`"))
+    let mut folders = vec![library.join("learner")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = super::read(&path);
+            let has_entry = text.contains("impl Described for");
+            if has_entry && forms.iter().any(|form| text.contains(form)) {
+                return path;
+            }
+        }
+    }
+    panic!("no file has the entry of `{name}`")
 }
 
 fn learners() -> String {

@@ -3,17 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::sparse::Saved;
-use crate::kernel;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Evaluation, Loss, Objective};
-use crate::pair::{Accuracy, Gradient, Point, Row};
+use crate::point::Accuracy;
 use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{
     Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, Structure, grown, norm_p,
 };
 use crate::stream::Round;
-use crate::{Error, Result};
+use crate::{Error, Gradient, Point, Result, Row, kernel};
 
 /// What a round adds to a [`Meter`].
 pub(crate) struct Sight {
@@ -407,7 +406,7 @@ impl Meter {
     /// a certificate leaves no trace in them.
     ///
     /// ```
-    /// use extremal::{hindsight::Meter, learner::LearnerSpec, pair::Gradient, set::SetSpec};
+    /// use extremal::{hindsight::Meter, learner::LearnerSpec, Gradient, set::SetSpec};
     /// let set = "l2:dim=1000".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
     /// let mut meter = Meter::new(&set, 0.0, true);

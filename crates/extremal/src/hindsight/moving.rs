@@ -1,9 +1,8 @@
 //! Regret against comparators that move: dynamic regret, and the worst interval.
 
-use crate::pair::{Gradient, Point, Row};
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{Atom, Geometry, Oracle, Set, oracle_of};
-use crate::{Error, Result, kernel};
+use crate::{Error, Gradient, Point, Result, Row, kernel};
 
 /// ⟨g, x⟩ at the decision, after checking both, and a bound of what rounding made of it; g is written
 /// out. With ridge·x in it, an entry of g is off by two roundings of its terms.
@@ -68,7 +67,7 @@ fn lowest_error(direction: &[f64], geometry: &Geometry) -> f64 {
 /// by one of them only, for a sum that means something.
 ///
 /// ```
-/// use extremal::{hindsight::Dynamic, learner::LearnerSpec, pair::Gradient, set::SetSpec};
+/// use extremal::{hindsight::Dynamic, learner::LearnerSpec, Gradient, set::SetSpec};
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
 /// let mut dynamic = Dynamic::new(&*set);

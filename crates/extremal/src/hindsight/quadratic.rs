@@ -1,10 +1,9 @@
 //! The sum of squared losses, as its sufficient statistics.
 
-use crate::pair::Row;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Atom, AtomView};
 use crate::solver::{Minorant, Place, Reading, Total};
-use crate::{Error, Result, kernel};
+use crate::{Error, Result, Row, kernel};
 
 /// ½xᵀGx − ⟨b, x⟩ + ½c. Built round by round it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖² with
 /// G = Σwaaᵀ + λT·I, b = Σwya, c = Σwy²; no row is kept, memory and passes are O(d²).
@@ -16,7 +15,7 @@ use crate::{Error, Result, kernel};
 ///
 /// ```
 /// use extremal::hindsight::{Options, QuadraticSum, solve};
-/// use extremal::{pair::Row, set::SetSpec};
+/// use extremal::{Row, set::SetSpec};
 /// let mut sum = QuadraticSum::new(2, 0.0)?;
 /// sum.push(Row::Dense(&[1.0, 0.0]), 3.0, 1.0)?;
 /// sum.push(Row::Dense(&[0.0, 1.0]), 1.0, 1.0)?;

@@ -55,7 +55,7 @@ pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best
 ///
 /// ```
 /// use std::cell::Cell;
-/// use extremal::{hindsight::{Options, Sum, solve_while}, loss::Objective, pair::Row, set::SetSpec};
+/// use extremal::{hindsight::{Options, Sum, solve_while}, loss::Objective, Row, set::SetSpec};
 /// let set = "l2:radius=5,dim=2".parse::<SetSpec>()?.build(None)?;
 /// let loss = "logistic".parse::<extremal::loss::LossSpec>()?.build()?;
 /// let mut sum = Sum::new(2, &Objective::new(loss, 0.0)?)?;

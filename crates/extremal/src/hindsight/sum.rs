@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use super::smooth::{Touch, touch};
 use crate::loss::{Form, Loss, Objective};
-use crate::pair::Row;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{Atom, AtomView};
 use crate::solver::{Minorant, Place, Reading, Total};
-use crate::{Error, Result, kernel};
+use crate::{Error, Result, Row, kernel};
 
 /// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are kept: dense rows packed one
 /// after the other if the first row was dense, otherwise their non-zeros. A loss's own form
@@ -18,7 +17,7 @@ use crate::{Error, Result, kernel};
 ///
 /// ```
 /// use extremal::hindsight::{Options, Sum, solve};
-/// use extremal::{loss::{LossSpec, Objective}, pair::Row, set::SetSpec};
+/// use extremal::{loss::{LossSpec, Objective}, Row, set::SetSpec};
 /// let objective = Objective::new("logistic".parse::<LossSpec>()?.build()?, 0.0)?;
 /// let mut sum = Sum::new(2, &objective)?;
 /// sum.push(Row::Dense(&[1.0, 0.5]), 1.0, 1.0)?;

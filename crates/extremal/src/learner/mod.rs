@@ -4,82 +4,49 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::pair::{Gradient, Point};
+pub use crate::record::{Certificate, Level, Record};
 use crate::set::{SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
 pub use crate::theory::Seen;
-use crate::{Error, Result};
+use crate::{Error, Gradient, Point, Result};
 
-mod bettor;
-mod choose;
-pub mod cip;
-pub mod coin_ftrl;
-mod coordinate_sums;
-pub mod delayed;
-pub mod dual_averaging;
-pub mod dynamic_ofw;
-pub mod eg;
-pub mod fast_ogd;
-pub mod fpl;
-pub mod ftl;
-pub mod gauge_ftrl;
-pub mod gauge_wrapper;
-pub mod hedge;
-mod keys;
-pub mod lloo;
-pub mod local;
-pub mod loo_bogd;
-mod method;
-pub mod ofw;
-pub mod ofw_free;
-pub mod ofw_ls;
-pub mod ofw_weibel;
-pub mod ogd;
-pub mod ons;
-pub mod ospf;
-pub mod pairwise;
-mod perturbed;
-mod projected;
-mod rule;
-pub mod sc_ofw;
-mod schedule;
+pub mod frank_wolfe;
+pub mod of_learners;
+pub mod rivals;
 pub mod skeleton;
-pub mod so_ogd;
-mod step_size;
-mod surrogate;
+pub mod untuned;
 
-pub use choose::{default_for, default_radius};
-pub use keys::Known;
-pub use rule::{Facts, OnPair, Rule, on_pair};
-pub use skeleton::{Acting, Body};
+pub use frank_wolfe::{Facts, OnPair, Rule, on_pair};
+pub use skeleton::{Acting, Body, parameters::Known};
+pub use untuned::default::{default_for, default_radius};
 
 registry! {
     /// The learners, by name.
     "learner" LearnerSpec: MakeLearner {
-        "ofw" => Ofw(ofw::Ofw),
-        "ofw-weibel" => OfwWeibel(ofw_weibel::OfwWeibel),
-        "ofw-ls" => OfwLs(ofw_ls::OfwLs),
-        "sc-ofw" => ScOfw(sc_ofw::ScOfw),
-        "gauge-ftrl" => GaugeFtrl(gauge_ftrl::GaugeFtrl),
-        "ogd" => Ogd(ogd::Ogd),
-        "dual-averaging" => DualAveraging(dual_averaging::DualAveraging),
-        "ofw-free" => OfwFree(ofw_free::OfwFree),
-        "hedge" => Hedge(hedge::Hedge),
-        "coin-ftrl" => CoinFtrl(coin_ftrl::CoinFtrl),
-        "ftl" => Ftl(ftl::Ftl),
-        "lloo" => Lloo(lloo::Lloo),
-        "pairwise" => Pairwise(pairwise::Pairwise),
-        "fast-ogd" => FastOgd(fast_ogd::FastOgd),
-        "ospf" => Ospf(ospf::Ospf),
-        "fpl" => Fpl(fpl::Fpl),
-        "eg" => Eg(eg::Eg),
-        "ons" => Ons(ons::Ons),
-        "loo-bogd" => LooBogd(loo_bogd::LooBogd),
-        "gauge-wrapper" => GaugeWrapper(gauge_wrapper::GaugeWrapper),
-        "so-ogd" => SoOgd(so_ogd::SoOgd),
-        "delayed" => Delayed(delayed::Delayed),
-        "dynamic-ofw" => DynamicOfw(dynamic_ofw::DynamicOfw),
+        "ofw" => Ofw(frank_wolfe::ofw::Ofw),
+        "ofw-weibel" => OfwWeibel(frank_wolfe::ofw_weibel::OfwWeibel),
+        "ofw-ls" => OfwLs(frank_wolfe::ofw_line_search::OfwLs),
+        "sc-ofw" => ScOfw(frank_wolfe::sc_ofw::ScOfw),
+        "gauge-ftrl" => GaugeFtrl(frank_wolfe::gauge_ftrl::GaugeFtrl),
+        "ogd" => Ogd(rivals::projected::ogd::Ogd),
+        "dual-averaging" => DualAveraging(rivals::projected::dual_averaging::DualAveraging),
+        "ofw-free" => OfwFree(frank_wolfe::ofw_free::OfwFree),
+        "hedge" => Hedge(of_learners::hedge::Hedge),
+        "coin-ftrl" => CoinFtrl(untuned::coin_ftrl::CoinFtrl),
+        "ftl" => Ftl(rivals::projected::ftl::Ftl),
+        "lloo" => Lloo(rivals::few_calls::lloo::Lloo),
+        "pairwise" => Pairwise(rivals::few_calls::pairwise::Pairwise),
+        "fast-ogd" => FastOgd(rivals::projected::fast_ogd::FastOgd),
+        "ospf" => Ospf(rivals::perturbed::ospf::Ospf),
+        "fpl" => Fpl(rivals::perturbed::fpl::Fpl),
+        "eg" => Eg(rivals::projected::eg::Eg),
+        "ons" => Ons(rivals::projected::ons::Ons),
+        "loo-bogd" => LooBogd(rivals::few_calls::loo_bogd::LooBogd),
+        "gauge-wrapper" => GaugeWrapper(rivals::by_gauge::gauge_wrapper::GaugeWrapper),
+        "so-ogd" => SoOgd(rivals::by_gauge::so_ogd::SoOgd),
+        "delayed" => Delayed(of_learners::delayed::Delayed),
+        "dynamic-ofw" => DynamicOfw(frank_wolfe::dynamic_ofw::DynamicOfw),
     }
 }
 
@@ -153,7 +120,7 @@ pub enum Storage {
 ///
 /// ```
 /// use std::sync::RwLock;
-/// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+/// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let learner = RwLock::new("ofw-ls".parse::<LearnerSpec>()?.build(&set)?);
 /// std::thread::scope(|threads| {
@@ -178,7 +145,7 @@ pub trait Learner: Send + Sync {
     /// in the first call; the others do nothing here.
     ///
     /// ```
-    /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+    /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
     /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
     /// let before = learner.save()?;
@@ -227,7 +194,7 @@ pub trait Learner: Send + Sync {
     /// nothing either.
     ///
     /// ```
-    /// use extremal::{learner::{LearnerSpec, Storage}, pair::Gradient, set::SetSpec};
+    /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, set::SetSpec};
     /// let set = "l2:dim=1".parse::<SetSpec>()?.build(None)?;
     /// let spec: LearnerSpec = "gauge-ftrl".parse()?;
     /// let mut learner = spec.build_stored(&set, Storage::Lazy)?;
@@ -250,7 +217,7 @@ pub trait Learner: Send + Sync {
     /// move together or not at all are planned first, and then all are committed or discarded.
     ///
     /// ```
-    /// use extremal::{learner::LearnerSpec, pair::Gradient, set::SetSpec};
+    /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
     /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
     /// let before = learner.save()?;
@@ -266,90 +233,6 @@ pub trait Learner: Send + Sync {
 
     /// Takes back what was planned: all is as before, bit for bit. Without a plan it does nothing.
     fn discard(&mut self);
-}
-
-/// What happened in a round.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Record {
-    /// t, from 1.
-    pub round: u64,
-    /// The step σ_t; for a learner that does not step, what it says.
-    pub sigma: f64,
-    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN where there is no surrogate.
-    pub gap: f64,
-    /// Linear minimisations made in this round to play: oracle calls, counted at the oracle, and
-    /// those that a storage makes in closed form. 0 for learners that need none.
-    pub oracle_calls: u32,
-    /// ‖g_t‖.
-    pub gradient_norm: f64,
-    /// ⟨g_t, x_t⟩.
-    pub gradient_dot: f64,
-    /// ‖x_t‖².
-    pub norm_squared: f64,
-}
-
-impl Record {
-    /// The record of round t, played with x_t and g_t, without a step, a surrogate or oracle calls.
-    pub fn new(round: u64, gradient_norm: f64, gradient_dot: f64, norm_squared: f64) -> Self {
-        Self {
-            round,
-            sigma: 0.0,
-            gap: f64::NAN,
-            oracle_calls: 0,
-            gradient_norm,
-            gradient_dot,
-            norm_squared,
-        }
-    }
-}
-
-impl Seen {
-    fn note(&mut self, record: &Record) {
-        self.rounds = record.round;
-        self.largest_gradient = self.largest_gradient.max(record.gradient_norm);
-        self.oracle_calls += u64::from(record.oracle_calls);
-    }
-}
-
-/// An upper bound on the regret, and how it was computed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Certificate {
-    /// Which kind.
-    pub level: Level,
-    /// Regret is at most this, if the losses are convex and as strongly convex as said next.
-    pub regret: f64,
-    /// The λ that it rests on; 0 where the losses need only be convex. For losses that are less
-    /// strongly convex it proves nothing.
-    pub strong_convexity: f64,
-    /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the
-    /// regret is no less than `regret` − 2·`rounding`.
-    pub rounding: f64,
-}
-
-/// Kinds of certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Level {
-    /// Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩, for convex losses.
-    Linear,
-    /// The same with the curvature of strongly convex losses.
-    Quadratic,
-    /// From the best fixed decision, found offline up to a gap.
-    Interval,
-    /// The regret itself.
-    Exact,
-}
-
-impl std::fmt::Display for Level {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Linear => "linear",
-            Self::Quadratic => "quadratic",
-            Self::Interval => "interval",
-            Self::Exact => "exact",
-        })
-    }
 }
 
 /// The learner can't play the set in this storage. If the set allows the storage, with learners

@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::pair::{Gradient, Point, Row};
 use crate::range::check_size;
 use crate::rounding::{self, UNIT};
 use crate::spec::{Kind, registry};
 use crate::theory::LossFacts;
-use crate::{Error, Result, kernel};
+use crate::{Error, Gradient, Point, Result, Row, kernel};
 
 pub mod absolute;
 mod form;
@@ -249,7 +248,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     ///
     /// ```
     /// use extremal::loss::{LossSpec, Objective, Scratch};
-    /// use extremal::pair::{DensePair, Row};
+    /// use extremal::{Row, surrogate::DensePair};
     /// let objective = Objective::new(
     ///     "quadratic:diagonal=[1,4]".parse::<LossSpec>()?.build()?, 0.0)?;
     /// let set = "l2:dim=2".parse::<extremal::set::SetSpec>()?.build(None)?;

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use super::boxes::Bound;
 use super::identity::Fingerprint;
-use super::parts::check_size;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
     Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_len,
@@ -28,6 +27,7 @@ use super::{
 };
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
+use crate::set::composite::check_size;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::top::{Top, last};
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
     check_direction, check_point, larger, polytope::simplex_distance, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::top_k::{Top, last};
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 

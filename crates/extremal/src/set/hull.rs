@@ -15,13 +15,13 @@
 use std::sync::Arc;
 
 use super::identity::Fingerprint;
-use super::nearest::Nearest;
-use super::parts::check_size;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet,
     check_direction, check_len, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::composite::check_size;
+use crate::set::tools::hull_distance::Nearest;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 

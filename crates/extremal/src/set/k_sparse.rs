@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::capped_simplex::Level;
 use super::l1::sign;
-use super::top::Top;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_point, check_radius, larger, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::top_k::Top;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 

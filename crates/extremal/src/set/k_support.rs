@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::capped_simplex::Level;
 use super::k_sparse::check_k;
 use super::l2::L2Ball;
-use super::top::Top;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
     check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::top_k::Top;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel, range};
 

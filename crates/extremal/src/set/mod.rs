@@ -13,6 +13,7 @@ mod atom;
 pub mod boxes;
 pub mod capped_simplex;
 mod checked;
+mod composite;
 mod custom;
 pub mod elastic_net;
 pub mod ellipsoid;
@@ -26,15 +27,13 @@ pub mod k_support;
 pub mod l1;
 pub mod l2;
 pub mod lp;
-mod nearest;
-mod parts;
 pub mod permutahedron;
 mod polytope;
 pub mod product;
 pub mod simplex;
 mod smooth;
 pub mod sum;
-mod top;
+mod tools;
 
 pub use atom::{Atom, AtomView};
 pub(crate) use checked::{CheckedOracle, oracle_of};
@@ -45,7 +44,7 @@ pub use intersection::Intersection;
 pub(crate) use lp::norm_p;
 pub use polytope::Polytope;
 pub use smooth::{FastProjection, SmoothConstraint};
-pub(crate) use top::Top;
+pub(crate) use tools::top_k::Top;
 
 /// A set that several learners may share.
 pub type SharedSet = Arc<dyn Set>;

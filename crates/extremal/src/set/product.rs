@@ -12,13 +12,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::identity::Fingerprint;
-use super::parts::{check_size, largest, least};
 use super::{
     Atom, AtomView, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection,
     Set, SetSpec, SharedSet, check_direction, check_point, inspector_of, oracle_of,
     polytope::joint_distance, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::composite::{check_size, largest, least};
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 

@@ -14,12 +14,12 @@
 use std::sync::Arc;
 
 use super::identity::Fingerprint;
-use super::parts::check_size;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SetSpec,
     SharedSet, Structure, check_direction, check_len, check_point, larger, oracle_of,
 };
 use crate::parameter::fields;
+use crate::set::composite::check_size;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
 

@@ -1,9 +1,9 @@
 //! The one solver: it minimises a convex total over a set.
 //!
-//! A [`Total`] is what is minimised. [`Search`] holds the memory of a search and what it has found
+//! A [`Total`] is what is minimised. `Search` holds the memory of a search and what it has found
 //! so far; its methods are projected gradient steps (`projected`), for sets with a projection, and
 //! Frank-Wolfe steps (`frank_wolfe`), for any set. [`ActiveSet`] is a point as a mixture of atoms,
-//! and [`Distance`] the total whose minimiser is a projection.
+//! and `Distance` the total whose minimiser is a projection.
 //!
 //! [`solve`](crate::hindsight::solve) uses it for the best fixed decision, with a proof of how good
 //! that is. Learners use it for projections in a metric (`ons`), for near-projections (`loo-bogd`)

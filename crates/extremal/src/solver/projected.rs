@@ -2,8 +2,8 @@
 
 use super::search::Memory;
 use super::{Place, Search, Stop, Task};
-use crate::kernel;
-use crate::{Result, set::Projection};
+use crate::set::Projection;
+use crate::{Result, kernel};
 
 /// out = x − step·gradient, projected.
 fn forward(

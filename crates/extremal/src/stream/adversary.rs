@@ -3,10 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::{MakeStream, Round, Stream, UNIT, fill_sphere, generator, round};
-use crate::pair::Point;
 use crate::parameter::{choices, fields};
 use crate::spec::{Described, Entry};
-use crate::{Error, Result, kernel};
+use crate::{Error, Point, Result, kernel};
 
 choices! {
     /// What the adversary does.

@@ -5,9 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::pair::{Point, Row};
 use crate::spec::registry;
-use crate::{Error, Result, kernel};
+use crate::{Error, Point, Result, Row, kernel};
 
 pub mod adversary;
 pub mod duplicated;

@@ -6,10 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, Zipf as ZipfLaw};
 
 use super::{MakeStream, Round, Stream, UNIT, generator, sign_label};
-use crate::pair::{Point, Row};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
-use crate::{Error, Result};
+use crate::{Error, Point, Result, Row};
 
 fields! {
     /// Spec of `zipf`.

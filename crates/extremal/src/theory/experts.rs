@@ -11,7 +11,7 @@ use super::Guarantee;
 
 /// Regret against the best of N ≤ √((4 + ln N)Σr_t²), r_t the range of the N losses in round t:
 /// AdaHedge (de Rooij et al. 2014), with the constants proved in
-/// [`learner::hedge`](crate::learner::hedge). `ranges` is √(Σr_t²), at most GD√T where the N are
+/// [`learner::hedge`](crate::learner::of_learners::hedge). `ranges` is √(Σr_t²), at most GD√T where the N are
 /// learners on one set.
 ///
 /// ```

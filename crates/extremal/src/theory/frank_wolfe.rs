@@ -53,7 +53,7 @@ pub fn ofw_ls_lemma(diameter: f64, alpha: f64, t: f64) -> f64 {
 
 /// Regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − min F_T), as the run has them; `sum` is the sum of
 /// the three. `lambda` is the λ that the losses must have, 0 for none, and `curved` says whether
-/// the set is strongly convex. See [`learner::ofw_free`](crate::learner::ofw_free).
+/// the set is strongly convex. See [`learner::ofw_free`](crate::learner::frank_wolfe::ofw_free).
 pub fn ofw_free(sum: f64, lambda: f64, curved: bool) -> Guarantee {
     let name = "OFW without constants, (D²/2)Σμ + Σp + h";
     let exponent = if curved { 2.0 / 3.0 } else { 0.75 };

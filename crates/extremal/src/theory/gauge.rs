@@ -38,7 +38,7 @@ pub fn gauge_ftrl_online(beta: f64, exponent: f64, gradient: Option<f64>) -> Gua
 /// L√(T ln(T·L/L₁)). The ratio L/L₁ may be large: after a first loss of 1e-90 the bound is several
 /// times what it is without.
 ///
-/// Proof. It owns at least K·exp(θ²/(2S)), θ = −Σq_t (see `learner/bettor.rs`, after Orabona &
+/// Proof. It owns at least K·exp(θ²/(2S)), θ = −Σq_t (see `learner/untuned/coin_ftrl/coin_bet.rs`, after Orabona &
 /// Tommasi, NeurIPS 2017), and was given εL: its regret is at most εL + θ − K·exp(θ²/(2S)). Up to
 /// B = √(S ln(1 + S/K²)) that is at most εL + B, and beyond B it falls, as its slope there is
 /// 1 − √((1 + z) ln(1 + z)/z) ≤ 0, z = S/K². What exceeds all before is counted as large as those:

@@ -3,9 +3,10 @@
 //! gradients makes no difference.
 
 use crate::support::*;
-use extremal::learner::{Known, Learner, LearnerSpec, Storage, ofw_ls::OfwLs, on_pair};
-use extremal::pair::{Gradient, LazyPair};
+use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
+use extremal::learner::{Known, Learner, LearnerSpec, Storage, on_pair};
 use extremal::set::SharedSet;
+use extremal::{Gradient, surrogate::LazyPair};
 
 const DIM: usize = 6;
 

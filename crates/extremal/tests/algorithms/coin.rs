@@ -5,9 +5,9 @@ use crate::common::{self, normal, rng, uniform, written};
 use extremal::kernel::norm;
 use extremal::learner::{Learner, LearnerSpec, Storage, default_for, default_radius};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Gradient, Row};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::StreamSpec;
+use extremal::{Gradient, Row};
 use rand_chacha::ChaCha8Rng;
 
 fn ball(radius: f64, dim: usize) -> SharedSet {

@@ -1,8 +1,8 @@
 //! Exponentiated gradient against its definition, against a mixture of learners that sit at the
 //! corners, and against its bounds.
 
+use extremal::Gradient;
 use extremal::learner::Learner;
-use extremal::pair::Gradient;
 use extremal::theory::{self, Assumption, LossFacts};
 
 use crate::support::*;

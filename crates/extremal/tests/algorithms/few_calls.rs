@@ -4,10 +4,10 @@
 use crate::common::{
     atom, centre, distance, feasible_points, minus, normals, plus, rng, scaled, soak, unit, written,
 };
+use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::learner::cip::Cip;
-use extremal::pair::Gradient;
+use extremal::learner::rivals::few_calls::near_projection::Cip;
 use extremal::set::{Set, SetSpec, SharedSet};
 
 const SETS: [&str; 9] = [

@@ -1,7 +1,7 @@
 //! Follow the leader: what it plays, when that is good, and when it is not.
 
+use extremal::Gradient;
 use extremal::learner::Learner;
-use extremal::pair::Gradient;
 use extremal::theory;
 
 use crate::support::*;

@@ -2,8 +2,8 @@
 //! certificate ≤ 2β; and β is logarithmic where the losses drift.
 
 use crate::support::{self, *};
+use extremal::Gradient;
 use extremal::learner::{Learner, Level};
-use extremal::pair::Gradient;
 
 /// What is done to a stream's gradients.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use crate::common::{distance, normals, rng, uniform, written};
 use extremal::Error;
+use extremal::Gradient;
 use extremal::kernel::{axpy, dot, norm};
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Gradient;
 use extremal::set::{SetSpec, SharedSet};
 use extremal::theory::{Assumption, LossFacts};
 

@@ -5,9 +5,9 @@ use crate::common::{
 };
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{Gradient, Point};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::theory;
+use extremal::{Gradient, Point};
 
 const DIM: usize = 5;
 

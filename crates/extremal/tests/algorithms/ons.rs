@@ -7,8 +7,8 @@ use clarabel::solver::{
     SupportedConeT, ZeroConeT,
 };
 use extremal::Error;
+use extremal::Gradient;
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Gradient;
 use extremal::set::{Set, SetSpec, SharedSet};
 use extremal::theory::{self, Assumption, LossFacts};
 

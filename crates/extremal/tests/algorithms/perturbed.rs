@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use crate::common::{
     atom, centre, distance, minus, normals, plus, rng, scaled, soak, unit, written,
 };
+use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Gradient;
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 use extremal::theory::{self, Assumption, LossFacts};
 use rand::{RngExt, SeedableRng};

@@ -8,9 +8,9 @@ use extremal::game::Game;
 use extremal::kernel::{axpy, dot};
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Loss, LossSpec, Objective};
-use extremal::pair::{Point, Row};
 use extremal::set::{Atom, Set, SetSpec, SharedSet};
 use extremal::stream::{Round, Stream, StreamSpec};
+use extremal::{Point, Row};
 
 /// A stream's rounds, kept to be played again.
 struct Kept {

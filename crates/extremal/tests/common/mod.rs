@@ -6,9 +6,9 @@
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::loss::{Loss, LossSpec};
-use extremal::pair::{Point, Row};
 use extremal::set::{Atom, Set, SetSpec, SharedSet};
 use extremal::stream::StreamSpec;
+use extremal::{Point, Row};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

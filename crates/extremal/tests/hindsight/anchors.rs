@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use extremal::Row;
 use extremal::hindsight::{Method, Options, QuadraticSum, solve};
-use extremal::pair::Row;
 
 use crate::{mat, set};
 

@@ -1,8 +1,8 @@
 //! The optimum lies between floor and value, whoever asks.
 
+use extremal::Row;
 use extremal::hindsight::{Best, Method, Options, QuadraticSum, Sum, solve};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Row;
 
 use crate::common::{feasible_points, normals, rng, soak};
 use crate::cone::optimum;

@@ -16,9 +16,9 @@ mod zero;
 use std::sync::Arc;
 
 use extremal::Result;
+use extremal::Row;
 use extremal::hindsight::Sum;
 use extremal::loss::{Loss, LossSpec, Objective};
-use extremal::pair::Row;
 use extremal::set::{SetSpec, SharedSet};
 
 use common::{normal, normals, rng};

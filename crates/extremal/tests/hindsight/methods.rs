@@ -1,9 +1,9 @@
 //! Every method comes to the same end, each at its own pace.
 
+use extremal::Row;
 use extremal::hindsight::{Method, Options, Sum, solve};
 use extremal::learner::Level;
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Row;
 use extremal::set::{CustomSet, Geometry};
 
 use crate::common::{bits, normals, rng};

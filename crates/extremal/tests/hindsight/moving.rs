@@ -1,10 +1,10 @@
 //! Regret as an interval, against moving comparators, and on the worst interval.
 
+use extremal::Gradient;
 use extremal::game::Game;
 use extremal::hindsight::{Dynamic, Intervals, Meter, Options, QuadraticSum, Sum, solve};
 use extremal::learner::{LearnerSpec, Level};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Gradient;
 use extremal::stream::StreamSpec;
 
 use crate::common::{At, atom, distance, feasible_points, normals, rng};

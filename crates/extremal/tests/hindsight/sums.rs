@@ -1,8 +1,8 @@
 //! Totals are what they say, however they were fed.
 
+use extremal::Row;
 use extremal::hindsight::{Place, QuadraticSum, Reading, Sum, Total};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Row;
 use extremal::set::Atom;
 
 use crate::Data;

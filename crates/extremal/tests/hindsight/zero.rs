@@ -1,9 +1,9 @@
 //! Totals whose minimum is 0: no relative gap can be reached, and the search ends all the same.
 
+use extremal::Row;
 use extremal::hindsight::{Method, Options, Sum, solve};
 use extremal::kernel::norm;
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Row;
 
 use crate::common::{distance, normals, rng, scaled};
 use crate::set;

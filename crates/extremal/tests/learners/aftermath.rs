@@ -7,8 +7,8 @@ use extremal::hindsight::{Meter, QuadraticSum, Sum};
 use extremal::kernel::norm;
 use extremal::learner::Learner;
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Gradient, Row};
 use extremal::set::SetSpec;
+use extremal::{Gradient, Row};
 
 const DIM: usize = 6;
 

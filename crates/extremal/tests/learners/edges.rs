@@ -4,11 +4,11 @@ use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Gradient, Point, Row};
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::LossFacts;
 use extremal::{Error, Result};
+use extremal::{Gradient, Point, Row};
 
 fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()

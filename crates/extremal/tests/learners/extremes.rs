@@ -7,10 +7,10 @@ use crate::common::{
 };
 use extremal::learner::{Learner, Record};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Gradient, Row};
 use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
 use extremal::theory::{Assumption, Check, LossFacts};
+use extremal::{Gradient, Row};
 
 const DIM: usize = 6;
 

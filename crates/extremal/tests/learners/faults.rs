@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use extremal::Error;
 use extremal::learner::Learner;
-use extremal::pair::{Gradient, Row};
 use extremal::set::{CustomSet, Geometry, SharedSet};
+use extremal::{Gradient, Row};
 
 use crate::common::{STORAGES, Team, hard_sets, learners, teams, teams_on};
 use crate::script::{self, play};

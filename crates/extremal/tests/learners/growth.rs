@@ -3,10 +3,14 @@
 
 use crate::common::{self, bits, normal, rng, teams, uniform, written};
 use extremal::hindsight::Meter;
-use extremal::learner::{Learner, LearnerSpec, Record, Storage, ofw_ls::OfwLs, on_pair};
-use extremal::pair::{Gradient, Motion, Pair, Point, Probe, Row, Update};
+use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
+use extremal::learner::{Learner, LearnerSpec, Record, Storage, on_pair};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::{Error, Result};
+use extremal::{
+    Gradient, Point, Row,
+    surrogate::{Motion, Pair, Probe, Update},
+};
 
 fn set_of(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
@@ -274,7 +278,7 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
 }
 
 /// A pair of a user's own that knows nothing of growing.
-struct Own(extremal::pair::DensePair);
+struct Own(extremal::surrogate::DensePair);
 
 impl Point for Own {
     fn dim(&self) -> usize {
@@ -322,7 +326,7 @@ fn a_pair_that_says_nothing_of_growing_does_not() {
         .rule(&set.geometry())
         .unwrap();
     let geometry = set.geometry();
-    let pair = Own(extremal::pair::DensePair::new(set, None).unwrap());
+    let pair = Own(extremal::surrogate::DensePair::new(set, None).unwrap());
     let mut learner = on_pair("ofw-ls", rule, pair, geometry);
     assert!(matches!(learner.grow(4), Err(Error::Unsupported(_))));
     learner.grow(3).unwrap();

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
+use extremal::Gradient;
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::Gradient;
 use extremal::set::{CustomSet, Set, SetSpec, SharedSet, l2::L2Ball};
 use extremal::{Error, kernel};
 

@@ -7,10 +7,10 @@ use extremal::hindsight::Meter;
 use extremal::kernel::dot;
 use extremal::learner::{Level, Record, Seen};
 use extremal::loss::{Loss, Objective};
-use extremal::pair::{Point, Row};
 use extremal::set::Set;
 use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::{Assumption, LossFacts};
+use extremal::{Point, Row};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

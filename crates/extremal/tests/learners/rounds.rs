@@ -7,10 +7,10 @@ use extremal::game::{self, Game};
 use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Record, Seen};
 use extremal::loss::{LossSpec, Objective, Scratch};
-use extremal::pair::{Gradient, Point, Row};
 use extremal::set::SetSpec;
 use extremal::stream::{Round, Stream};
 use extremal::theory::Guarantee;
+use extremal::{Gradient, Point, Row};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 

@@ -1,8 +1,8 @@
 //! Gradients of every size, of every structure, and none at all.
 
 use extremal::learner::{LearnerSpec, Storage};
-use extremal::pair::{Gradient, Row};
 use extremal::set::SetSpec;
+use extremal::{Gradient, Row};
 use proptest::prelude::*;
 
 use crate::common::{

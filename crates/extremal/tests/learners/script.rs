@@ -1,7 +1,7 @@
 //! Gradients written down beforehand, so that the same ones can be played again.
 
 use extremal::learner::{Learner, Record};
-use extremal::pair::{Gradient, Row};
+use extremal::{Gradient, Row};
 use rand::RngExt;
 
 use crate::common::{normals, rng, uniform, written};

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use extremal::Gradient;
 use extremal::learner::skeleton::STATE_VERSION;
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Gradient;
 use extremal::set::SetSpec;
 use serde::{Deserialize, Serialize};
 

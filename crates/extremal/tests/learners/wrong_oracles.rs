@@ -10,7 +10,6 @@ use crate::common::{self, DIMS, all_sets, bits, learners, normals, rng, sets, te
 use extremal::hindsight::{Dynamic, Intervals, Meter, Method, Options, Sum, solve};
 use extremal::learner::{Learner, LearnerSpec};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{DensePair, Gradient, Motion, Pair, Row, Update};
 use extremal::set::affine::AffineSet;
 use extremal::set::product::ProductSet;
 use extremal::set::sum::SumSet;
@@ -18,6 +17,10 @@ use extremal::set::{
     Answers, Atom, CustomSet, Facts, Geometry, Minimum, Oracle, Set, SetSpec, SharedSet,
 };
 use extremal::{Error, Result};
+use extremal::{
+    Gradient, Row,
+    surrogate::{DensePair, Motion, Pair, Update},
+};
 
 const DIM: usize = 4;
 

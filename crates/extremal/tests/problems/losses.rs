@@ -2,9 +2,9 @@
 
 use crate::common::{self, At, all_losses, losses, normals, rng, scaled, spike};
 use extremal::Error;
+use extremal::Row;
 use extremal::kernel::{dot, norm};
 use extremal::loss::{Loss, LossSpec, Objective, Scratch};
-use extremal::pair::Row;
 use proptest::prelude::*;
 
 /// Labels that some loss admits, and numbers that none should.

@@ -8,10 +8,10 @@ use extremal::hindsight::Meter;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Level};
 use extremal::loss::{LossSpec, Objective, Scratch};
-use extremal::pair::{Point, Row};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream};
 use extremal::theory::LossFacts;
+use extremal::{Point, Row};
 
 const DIM: usize = 4;
 const ROUNDS: u64 = 1000;

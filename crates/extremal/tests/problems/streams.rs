@@ -1,8 +1,8 @@
 //! The battery for streams: every one that is registered, in every example.
 
 use crate::common::{self, At, DIMS, normals, rng, scaled, spike, streams, unit};
+use extremal::Point;
 use extremal::kernel::{dot, norm};
-use extremal::pair::Point;
 use extremal::stream::{Stream, StreamSpec};
 
 /// Decisions as learners make them: 0 first, then anything.

@@ -1,6 +1,6 @@
 use extremal::hindsight::Meter;
 use extremal::learner::LearnerSpec;
-use extremal::{pair::Gradient, set::SetSpec};
+use extremal::{Gradient, set::SetSpec};
 
 fn main() -> extremal::Result<()> {
     let set = "l2:radius=1,dim=2".parse::<SetSpec>()?.build(None)?;

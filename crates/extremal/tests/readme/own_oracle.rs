@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use extremal::hindsight::Meter;
 use extremal::learner::LearnerSpec;
-use extremal::pair::Gradient;
+use extremal::Gradient;
 use extremal::set::{CustomSet, Geometry, SharedSet};
 
 fn main() -> extremal::Result<()> {

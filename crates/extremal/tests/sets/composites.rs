@@ -8,9 +8,9 @@ use crate::common::{
 use extremal::Error;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{Gradient, Row};
 use extremal::set::affine::AffineSet;
 use extremal::set::{Atom, AtomView, SetSpec, SharedSet, hull::HullSet};
+use extremal::{Gradient, Row};
 
 fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()

@@ -1,7 +1,7 @@
 //! Ellipsoids, group balls and elastic nets: what holds of them and of no other set.
 
 use crate::support::{self, *};
-use extremal::pair::Gradient;
+use extremal::Gradient;
 use extremal::set::ellipsoid::EllipsoidSet;
 use extremal::set::group::GroupBall;
 use extremal::set::{Atom, AtomView, CurvatureKind, Set, SetSpec};

@@ -5,9 +5,9 @@ use crate::common::{
     soak, telling_directions, unit, written,
 };
 use extremal::Error;
+use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::pair::Gradient;
 use extremal::set::{Intersection, Set, SetSpec, SharedSet};
 
 fn set(text: &str, dim: usize) -> SharedSet {

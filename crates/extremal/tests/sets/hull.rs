@@ -188,7 +188,7 @@ fn one_point_given_once_or_often_is_a_set_with_one_decision() {
                     distance(&x, &[3.0, 4.0]) <= 1e-14,
                     "{name} on {text}: {x:?}"
                 );
-                let gradient = extremal::pair::Gradient::dense(&[1.0, -2.0]);
+                let gradient = extremal::Gradient::dense(&[1.0, -2.0]);
                 learner.observe(&gradient).unwrap();
             }
         }

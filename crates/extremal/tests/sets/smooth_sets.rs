@@ -7,9 +7,9 @@ use crate::common::{
     self, atom, centre, distance, feasible_points, minus, normals, plus, rng, scaled, soak,
     uniform, unit, written,
 };
+use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Gradient;
 use extremal::set::{CustomSet, FastProjection, Geometry, SetSpec, SharedSet};
 use extremal::theory::{self, LossFacts};
 use rand_chacha::ChaCha8Rng;

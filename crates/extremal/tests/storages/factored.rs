@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::*;
-use extremal::learner::{Known, Learner, ofw_ls::OfwLs, on_pair, sc_ofw::ScOfw};
+use extremal::learner::frank_wolfe::{ofw_line_search::OfwLs, sc_ofw::ScOfw};
+use extremal::learner::{Known, Learner, on_pair};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{Gradient, Motion, Pair, Point, Probe, Row, Update};
 use extremal::set::{CustomSet, Geometry, SharedSet};
 use extremal::{Error, Result};
+use extremal::{
+    Gradient, Point, Row,
+    surrogate::{Motion, Pair, Probe, Update},
+};
 use serde::{Deserialize, Serialize};
 
 /// u·vᵀ with its factor in x and in c.

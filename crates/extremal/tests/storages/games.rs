@@ -2,8 +2,11 @@
 
 #![allow(dead_code)] // each test file takes what it needs
 
-use extremal::pair::{Gradient, Motion, Pair, Probe, Row, Update};
 use extremal::set::{SetSpec, SharedSet};
+use extremal::{
+    Gradient, Row,
+    surrogate::{Motion, Pair, Probe, Update},
+};
 
 /// Splitmix: a generator in five lines, the same everywhere.
 pub struct Random(pub u64);

@@ -4,8 +4,11 @@
 use crate::games::{DIM, Entries, NASTY, NONZEROS, PLAYS, Play, Random, ball, soak, stream};
 use extremal::kernel;
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{DensePair, Gradient, LazyPair, Motion, Pair, Point, Probe, Row, Update};
 use extremal::set::{SetSpec, SharedSet};
+use extremal::{
+    Gradient, Point, Row,
+    surrogate::{DensePair, LazyPair, Motion, Pair, Probe, Update},
+};
 
 /// The largest difference of two decisions, in radii.
 fn apart(a: &dyn Point, b: &dyn Point, radius: f64) -> f64 {

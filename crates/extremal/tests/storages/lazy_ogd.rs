@@ -3,8 +3,8 @@
 
 use crate::games::{DIM, Entries, NASTY, NONZEROS, Random, ball, soak, stream};
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{Gradient, Point};
 use extremal::set::SharedSet;
+use extremal::{Gradient, Point};
 
 /// Every way to choose the step, with the ridge of the gradients.
 const RULES: &[(&str, f64)] = &[

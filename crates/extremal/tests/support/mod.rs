@@ -4,8 +4,8 @@
 
 mod vectors;
 
+use extremal::Point;
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Point;
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Stream, StreamSpec};
 use rand_chacha::ChaCha8Rng;

@@ -2,8 +2,11 @@
 //! larger than itself: it is that of the stored numbers, summed in twice their precision.
 
 use crate::support::{Sum, decision, generator, learner, normal, rounds, set};
-use extremal::pair::{DensePair, Gradient, LazyPair, Motion, Pair, SparsePair, Update};
 use extremal::set::{Atom, Set, SharedSet};
+use extremal::{
+    Gradient,
+    surrogate::{DensePair, LazyPair, Motion, Pair, SparsePair, Update},
+};
 
 const BETA: f64 = 2.0;
 const DIM: usize = 12;

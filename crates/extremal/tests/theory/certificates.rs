@@ -3,10 +3,11 @@
 
 use crate::support::{self, *};
 use extremal::hindsight::Meter;
-use extremal::learner::{Certificate, Learner, Level, on_pair, sc_ofw::ScOfw};
+use extremal::learner::frank_wolfe::sc_ofw::ScOfw;
+use extremal::learner::{Certificate, Learner, Level, on_pair};
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::{DensePair, Gradient, Row};
 use extremal::set::SharedSet;
+use extremal::{Gradient, Row, surrogate::DensePair};
 
 /// Σf_t over a whole run, for the squared loss with a ridge term: ½xᵀAx − ⟨b, x⟩ + ½Σy².
 struct Quadratic {

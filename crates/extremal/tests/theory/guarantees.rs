@@ -1,8 +1,8 @@
 //! What guarantees say of a run: their assumptions, and bounds that are vacuous.
 
 use crate::support::{self, *};
+use extremal::Gradient;
 use extremal::learner::LearnerSpec;
-use extremal::pair::Gradient;
 use extremal::theory::{self, Assumption, LossFacts, Seen, Watched, trivial_regret};
 
 #[test]

@@ -4,7 +4,7 @@
 //! a theorem's slack.
 
 use crate::support::{self, *};
-use extremal::pair::Gradient;
+use extremal::Gradient;
 use extremal::set::SharedSet;
 
 /// A round of a learner that minimises F(x) = ⟨c, x⟩ + (β/2)‖x‖², as the test's own sums see it.

@@ -2,8 +2,8 @@
 //! library's learners, which must say the same.
 
 use crate::support::*;
-use extremal::pair::{Gradient, Row};
 use extremal::set::{CustomSet, Geometry, SharedSet};
+use extremal::{Gradient, Row};
 
 const ROUNDS: u64 = 500;
 const DIM: usize = 7;

@@ -2,7 +2,7 @@
 //! sums of the test's own.
 
 use crate::support::*;
-use extremal::pair::Gradient;
+use extremal::Gradient;
 use extremal::set::CurvatureKind;
 use extremal::theory;
 

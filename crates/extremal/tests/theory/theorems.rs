@@ -2,9 +2,9 @@
 //! a wrong factor breaks is in `paper.rs`, `lemmas.rs`, `algorithms/hedge.rs` and `guarantees.rs`.
 
 use crate::support::{self, *};
+use extremal::Gradient;
 use extremal::learner::Learner;
 use extremal::loss::{LossSpec, Objective};
-use extremal::pair::Gradient;
 use extremal::set::SharedSet;
 use extremal::theory::{self, LossFacts};
 

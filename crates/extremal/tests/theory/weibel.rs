@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
 use crate::support::*;
-use extremal::pair::Gradient;
+use extremal::Gradient;
 use extremal::set::{CustomSet, Geometry, SharedSet};
 
 /// ½ + √3/4

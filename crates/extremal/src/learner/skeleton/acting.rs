@@ -4,11 +4,10 @@ use serde::Serialize;
 
 use super::super::{Certificate, Learner, Record, Seen, Storage, at_round};
 use super::state::{self, Header};
-use crate::pair::{Gradient, Point};
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::spec::Described;
 use crate::theory::Guarantee;
-use crate::{Error, Result};
+use crate::{Error, Gradient, Point, Result};
 
 /// What a learner stores and how it moves: a rule on a pair, a method on vectors, a mixture of
 /// learners.

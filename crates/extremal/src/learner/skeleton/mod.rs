@@ -2,6 +2,9 @@
 //! states.
 
 mod acting;
+pub(crate) mod method;
+pub mod parameters;
+pub(crate) mod schedule;
 mod state;
 
 pub(crate) use crate::saved::{damaged, decode, encode};

@@ -5,8 +5,8 @@ mod oracles;
 mod pairwise;
 
 use crate::common;
+use extremal::Gradient;
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::pair::Gradient;
 use extremal::set::{SetSpec, SharedSet};
 
 fn set(text: &str) -> SharedSet {

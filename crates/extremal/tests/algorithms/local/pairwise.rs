@@ -1,7 +1,7 @@
 //! Pairwise steps: the definition, the bounds and equations they keep, and what they converge to.
 
+use extremal::Gradient;
 use extremal::kernel::{dot, norm};
-use extremal::pair::Gradient;
 
 use super::{learner, play, project, set};
 use crate::common::{

@@ -1,8 +1,12 @@
 //! What the support and the bytes have to do with the dimension: as little as can be.
 
-use extremal::learner::{Learner, ofw_ls::OfwLs, on_pair};
-use extremal::pair::{Gradient, Motion, Pair, Point, SparsePair, Update};
+use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
+use extremal::learner::{Learner, on_pair};
 use extremal::set::grown;
+use extremal::{
+    Gradient, Point,
+    surrogate::{Motion, Pair, SparsePair, Update},
+};
 
 use super::{SETS, bits, set};
 use crate::games::{DIM, Entries, PLAYS, Random, stream};

@@ -7,8 +7,8 @@ mod pairs;
 use crate::games::{DIM, Entries, NONZEROS, Random, soak};
 use extremal::Error;
 use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::pair::{Gradient, Point};
 use extremal::set::{SetSpec, SharedSet};
+use extremal::{Gradient, Point};
 
 /// Every kind of set with few entries per atom.
 const SETS: &[&str] = &[

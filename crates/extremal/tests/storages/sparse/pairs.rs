@@ -1,7 +1,10 @@
 //! The pair itself: chosen steps, nasty streams, bytes, errors.
 
 use extremal::kernel;
-use extremal::pair::{DensePair, Gradient, Motion, Pair, Point, Probe, SparsePair, Update};
+use extremal::{
+    Gradient, Point,
+    surrogate::{DensePair, Motion, Pair, Probe, SparsePair, Update},
+};
 
 use super::{SETS, apart, bits, set, start};
 use crate::games::{DIM, Entries, NASTY, NONZEROS, PLAYS, Play, Random, soak, stream};

@@ -1,0 +1,105 @@
+//! Dynamic OFW: one Frank-Wolfe step on each smooth loss, for minimisers that move.
+//!
+//! **Problem.** β-smooth convex losses that change slowly, over any set; what counts is the
+//! dynamic regret, against every round's own minimiser. No memory of the past: on losses that are
+//! noise around one mean it is bad.
+//!
+//! **Update.** v_t ∈ argmin_{x∈K} ⟨g_t, x⟩, σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²)),
+//! x_{t+1} = x_t + σ_t(v_t − x_t).
+//!
+//! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
+//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. That is
+//! no bound of the regret against one decision, of which none is claimed.
+//!
+//! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
+//!
+//! [`theory::dynamic_ofw`]: crate::theory::dynamic_ofw
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "dynamic-ofw:smoothness=1".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[0.25, 0.0]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [-0.25, 0.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use crate::learner::frank_wolfe::{Facts, Rule, stored};
+use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::set::{Geometry, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::surrogate::{Motion, Probe, Update};
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+const NAME: &str = "dynamic-ofw";
+
+fields! {
+    /// Spec of `dynamic-ofw`.
+    pub struct DynamicOfw {
+        /// the losses' smoothness β: their gradients are β-Lipschitz
+        pub smoothness: Option<f64> = None => Kind::SIZE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for DynamicOfw {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "one Frank-Wolfe step on each smooth loss, for minimisers that move",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call and O(d) per round",
+        guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
+        reference: "Wan, Zhang & Song, COLT 2023",
+        citations: &["WanZhangSong2023"],
+        examples: &["dynamic-ofw:smoothness=1"],
+    };
+}
+
+impl MakeLearner for DynamicOfw {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let missing = Error::Missing {
+            owner: NAME,
+            name: "smoothness",
+            why: "its step depends on how smooth the losses are",
+        };
+        let smoothness = self.smoothness.ok_or(missing)?;
+        let rule = Tracker { smoothness };
+        stored(self, rule, set, self.start.as_deref(), storage)
+    }
+}
+
+struct Tracker {
+    /// β.
+    smoothness: f64,
+}
+
+impl Rule for Tracker {
+    type State = ();
+
+    fn start(&self) -> ((), f64) {
+        ((), 0.0)
+    }
+
+    /// F_t(x) = ⟨g_t, x⟩ + (β/2)‖x − x_t‖², whatever came before
+    fn absorb<'g>(&self, (): (), facts: &Facts<'_, 'g>) -> Result<((), Update<'g>)> {
+        Ok((
+            (),
+            Update::new(1.0, facts.gradient, self.smoothness).afresh(),
+        ))
+    }
+
+    /// σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²))
+    fn step(&self, (): (), _: &Facts<'_, '_>, probe: &Probe) -> ((), Motion) {
+        ((), Motion::Step(probe.line_search()))
+    }
+
+    fn guarantee(&self, (): &(), _: &Seen, _: &Geometry) -> Option<Guarantee> {
+        None
+    }
+}

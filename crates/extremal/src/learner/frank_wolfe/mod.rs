@@ -1,0 +1,265 @@
+//! Frank-Wolfe learners: two pure functions each, on any pair.
+
+pub mod dynamic_ofw;
+pub mod gauge_ftrl;
+pub mod ofw;
+pub mod ofw_free;
+pub mod ofw_line_search;
+pub mod ofw_weibel;
+pub mod sc_ofw;
+mod step_size;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::learner::skeleton::parameters::need_oracle;
+use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
+use crate::learner::{Certificate, Learner, Record, Seen, Storage, not_stored};
+use crate::point::Accuracy;
+use crate::set::{Geometry, Set, SharedSet, Structure};
+use crate::spec::Described;
+use crate::surrogate::{DensePair, LazyPair, Motion, Pair, Probe, SparsePair, Update};
+use crate::theory::Guarantee;
+use crate::{Gradient, Point, Result};
+
+/// A Frank-Wolfe learner: how a gradient enters the surrogate F, and how far to step.
+///
+/// Both functions are pure: they take the numbers that the learner remembers and return the next
+/// ones. The learner around them asks the oracle, moves, saves and loads.
+///
+/// ```
+/// use extremal::learner::{Learner, Rule, frank_wolfe::sc_ofw::ScOfw, on_pair};
+/// use extremal::{Gradient, surrogate::DensePair};
+/// use extremal::set::{Set, l2::L2Ball};
+///
+/// let set = L2Ball::new(3, 1.0)?;
+/// let spec = ScOfw { lambda: Some(0.5), ..ScOfw::default() };
+/// let rule = spec.rule()?;
+/// let geometry = set.geometry();
+/// let pair = DensePair::new(std::sync::Arc::new(set), None)?; // or your own
+/// let mut learner = on_pair("sc-ofw:lambda=0.5", rule, pair, geometry);
+/// learner.observe(&Gradient::dense(&[0.1, 0.0, 0.0]))?;
+/// assert_eq!(learner.body().pair().decision(), [-0.2, 0.0, 0.0]);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+pub trait Rule: Send + Sync {
+    /// What the learner remembers from round to round: numbers.
+    type State: Copy + Serialize + DeserializeOwned + Send + Sync;
+
+    /// The state before the first round, and the weight w of F_0(x) = (w/2)‖x − x₁‖².
+    fn start(&self) -> (Self::State, f64);
+
+    /// F_t from F_{t−1}, and what is known before the oracle has answered.
+    fn absorb<'g>(
+        &self,
+        state: Self::State,
+        facts: &Facts<'_, 'g>,
+    ) -> Result<(Self::State, Update<'g>)>;
+
+    /// Where to go, and what to remember.
+    fn step(
+        &self,
+        state: Self::State,
+        facts: &Facts<'_, '_>,
+        probe: &Probe,
+    ) -> (Self::State, Motion);
+
+    /// Whether it can go on in this larger set.
+    fn check_grown(&self, _set: &dyn Set) -> Result<()> {
+        Ok(())
+    }
+
+    /// What is proven, given what was seen; nothing by default.
+    fn guarantee(
+        &self,
+        _state: &Self::State,
+        _seen: &Seen,
+        _geometry: &Geometry,
+    ) -> Option<Guarantee> {
+        None
+    }
+
+    /// What the learner knows about its own regret, with an allowance for rounding. `dim` and
+    /// `accuracy` are the pair's.
+    fn certificate(
+        &self,
+        _state: &Self::State,
+        _geometry: &Geometry,
+        _dim: usize,
+        _accuracy: Accuracy,
+    ) -> Option<Certificate> {
+        None
+    }
+}
+
+/// What a rule may ask about the round. Each answer is computed only if it is asked for.
+pub struct Facts<'a, 'g> {
+    /// g_t.
+    pub gradient: &'g Gradient<'g>,
+    /// The set's constants.
+    pub geometry: &'a Geometry,
+    pair: &'a dyn Pair,
+}
+
+impl Facts<'_, '_> {
+    /// ‖g_t‖.
+    pub fn norm(&self) -> Result<f64> {
+        self.pair.size_of(self.gradient)
+    }
+
+    /// At least ‖g_t‖_q.
+    pub fn norm_in(&self, q: f64) -> f64 {
+        self.pair.gradient_norm(self.gradient, q)
+    }
+}
+
+/// A rule and the pair that it plays on.
+pub struct OnPair<R: Rule, P> {
+    rule: R,
+    state: R::State,
+    pair: P,
+    geometry: Geometry,
+}
+
+impl<R: Rule, P: Pair> OnPair<R, P> {
+    /// The pair, to look at.
+    pub fn pair(&self) -> &P {
+        &self.pair
+    }
+}
+
+/// A rule on a pair of your own, a factored matrix for example. `settings` names the rule and its
+/// parameters: a saved state is loaded only where they are the same.
+pub fn on_pair<R: Rule, P: Pair>(
+    settings: impl Into<String>,
+    rule: R,
+    mut pair: P,
+    geometry: Geometry,
+) -> Acting<OnPair<R, P>> {
+    let (state, weight) = rule.start();
+    pair.start(weight);
+    let body = OnPair {
+        rule,
+        state,
+        pair,
+        geometry,
+    };
+    Acting::new(settings, body)
+}
+
+/// Puts a rule on the pair that the storage asks for.
+pub(crate) fn stored<S: Described + Serialize, R: Rule + 'static>(
+    spec: &S,
+    rule: R,
+    set: &SharedSet,
+    start: Option<&[f64]>,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    need_oracle(S::ENTRY.name, &**set)?;
+    let (geometry, settings) = (set.geometry(), settings(spec, storage));
+    Ok(match (storage, set.structure()) {
+        (Storage::Dense, _) => {
+            let pair = DensePair::new(set.clone(), start)?;
+            Box::new(on_pair(settings, rule, pair, geometry))
+        }
+        (Storage::Lazy, Structure::Euclidean { .. }) => {
+            let pair = LazyPair::new(set.clone(), start)?;
+            Box::new(on_pair(settings, rule, pair, geometry))
+        }
+        (Storage::Sparse, Structure::Sparse(_)) => {
+            let pair = SparsePair::new(set.clone(), start)?;
+            Box::new(on_pair(settings, rule, pair, geometry))
+        }
+        _ => return Err(not_stored(S::ENTRY.name, set, storage)),
+    })
+}
+
+impl<R: Rule, P: Pair> Body for OnPair<R, P> {
+    type Plan = (R::State, Motion);
+
+    fn point(&self) -> &dyn Point {
+        &self.pair
+    }
+
+    #[inline(always)]
+    fn plan(
+        &mut self,
+        round: u64,
+        gradient: &Gradient<'_>,
+        sure: bool,
+    ) -> Result<(Record, Self::Plan)> {
+        let Self {
+            rule,
+            state,
+            pair,
+            geometry,
+        } = self;
+        let facts = Facts {
+            gradient,
+            geometry,
+            pair,
+        };
+        let (state, update) = rule.absorb(*state, &facts)?;
+        let probe = pair.probe(&update, sure)?;
+        let facts = Facts {
+            gradient,
+            geometry,
+            pair,
+        };
+        let (state, motion) = rule.step(state, &facts, &probe);
+        let record = Record {
+            round,
+            sigma: motion.size(),
+            gap: probe.gap,
+            oracle_calls: probe.oracle_calls,
+            gradient_norm: probe.gradient_norm,
+            gradient_dot: probe.gradient_dot,
+            norm_squared: probe.norm_squared,
+        };
+        Ok((record, (state, motion)))
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, (state, motion): Self::Plan) {
+        self.pair.commit(motion);
+        self.state = state;
+    }
+
+    fn discard(&mut self) {
+        self.pair.discard();
+    }
+
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+        self.rule.guarantee(&self.state, seen, &self.geometry)
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        let (dim, accuracy) = (self.pair.dim(), self.pair.accuracy());
+        self.rule
+            .certificate(&self.state, &self.geometry, dim, accuracy)
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        self.pair.set()
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(self.state, self.pair.save()?))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (state, pair): (R::State, Vec<u8>) = decode(saved)?;
+        self.pair.load(&pair)?;
+        self.state = state;
+        Ok(())
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        self.rule.check_grown(&**set)?;
+        self.pair.reserve(set)
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        self.geometry = set.geometry();
+        self.pair.grow(set);
+    }
+}

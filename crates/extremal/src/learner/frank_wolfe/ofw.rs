@@ -1,0 +1,105 @@
+//! OFW: online Frank-Wolfe with a decaying step, as in Hazan's book.
+//!
+//! **Problem.** Convex losses over any set.
+//!
+//! **Update.** With η = D/(2GT^(3/4)), F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖² and
+//! σ_t = min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
+//!
+//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4); without G,
+//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). Or, with `doubling`, the first F starts anew when the rounds have
+//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//!
+//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, what [`theory::restarted`] says;
+//! none is proven for a regulariser that grows.
+//!
+//! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
+//! *Introduction to Online Convex Optimization*, ch. 7.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "simplex:dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "ofw:horizon=10000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! let bound = learner.guarantee().unwrap().bound(10_000.0);
+//! assert!((bound / (8.0 * 2f64.sqrt() * 1000.0) - 1.0).abs() < 1e-12);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use crate::Result;
+use crate::learner::frank_wolfe::step_size::{Clock, Family, StepSize};
+use crate::learner::frank_wolfe::{Facts, Rule, stored};
+use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::set::{Geometry, SharedSet};
+use crate::spec::{Described, Entry};
+use crate::surrogate::{Motion, Probe, Update};
+use crate::theory::{self, Guarantee};
+
+fields! {
+    /// Spec of `ofw`.
+    pub struct Ofw(pub Known);
+}
+
+impl Described for Ofw {
+    const ENTRY: Entry = Entry {
+        name: "ofw",
+        summary: "online Frank-Wolfe with decaying steps",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
+        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
+        reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
+        citations: &["HazanKale2012", "Hazan2016"],
+        examples: &[
+            "ofw:horizon=1000,gradient-bound=1",
+            "ofw:horizon=1000,gradient-bound=1,eta-scale=10",
+            "ofw",
+            "ofw:doubling=true",
+        ],
+    };
+}
+
+impl Ofw {
+    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
+        let step_size = StepSize::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
+        Ok(OfwRule { step_size })
+    }
+}
+
+impl MakeLearner for Ofw {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let rule = self.rule(&set.geometry())?;
+        stored(self, rule, set, self.0.start.as_deref(), storage)
+    }
+}
+
+struct OfwRule {
+    step_size: StepSize,
+}
+
+impl Rule for OfwRule {
+    type State = Clock;
+
+    fn start(&self) -> (Clock, f64) {
+        self.step_size.start()
+    }
+
+    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
+    #[inline]
+    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        self.step_size.absorb(clock, facts)
+    }
+
+    /// σ_t = min(1, 2/√t)
+    #[inline]
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
+        let sigma = (2.0 / (clock.stretch as f64).sqrt()).min(1.0);
+        (clock, Motion::Step(probe.fixed(sigma)))
+    }
+
+    fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        let diameter = geometry.diameter;
+        self.step_size.guarantee(clock, move |horizon, gradient| {
+            theory::ofw(gradient, diameter, horizon)
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! OFW without constants: online Frank-Wolfe with line search that needs neither T nor G.
+//!
+//! **Problem.** Convex losses over any set; λ of strongly convex ones is made use of.
+//!
+//! **Update.** As SC-OFW, with a curvature of the round's own:
+//! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), one Frank-Wolfe step with line search on
+//! F_t from x_t, and λ_t = λ + μ_t. With p_t = F_t(x_t) − F_t(x_{t+1}), what the step gained:
+//! `own` takes μ_{t+1} = 2p_t/(sD²); `steady` takes μ_{t+1} = ‖g_t‖/(sD), as if the losses were
+//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Any
+//! μ ≥ 0 keeps the guarantee.
+//!
+//! **Guarantee.** Write m_t = min F_t. Because the round's quadratic is 0 at x_t,
+//! Σ⟨g_t, x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t), which telescopes to
+//! Σ_t p_t + (F_T(x_{T+1}) − m_T). A fixed decision u pays at most D² in each μ_t-part, so
+//! regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T): a number known in every round. With `own`
+//! the first sum is 1/s times the second but for its last term, which balances the two.
+//! In units of G and D, with B = Σλ_τ: F_t(x_t) − m_t stays below 6·max(1, B)^(1/3), and on
+//! strongly convex sets below a constant, so that regret is O(GDT^(3/4)) and O(T^(2/3)). The guide
+//! has the proof, with constants. `steady` can be held to nothing by itself: it is a
+//! base for [`hedge`](crate::learner::of_learners::hedge), and often by far the best of them.
+//!
+//! **Reference.** This project; the step is Wan & Zhang's, AAAI 2021, the balance in the manner
+//! of AdaHedge (de Rooij et al., JMLR 2014).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "ofw-free".parse::<LearnerSpec>()?.build(&set)?;
+//! for t in 0..1000 {
+//!     learner.decide()?;
+//!     learner.observe(&Gradient::dense(&[0.0, 1.0, if t % 2 == 0 { 1.0 } else { -1.0 }]))?;
+//! }
+//! assert!(learner.guarantee().unwrap().bound(1000.0) < 100.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::learner::frank_wolfe::{Facts, Rule, stored};
+use crate::learner::{Learner, MakeLearner, Seen, Storage, not_stored};
+use crate::parameter::{choices, fields};
+use crate::set::{Geometry, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::surrogate::{Motion, Probe, Update};
+use crate::theory::{self, Guarantee};
+
+const NAME: &str = "ofw-free";
+
+choices! {
+    /// Where the curvature of a round comes from.
+    pub enum Growth {
+        /// what the steps gain
+        Own = "own",
+        /// the gradients' norms; no guarantee, a base for hedge
+        Steady = "steady",
+    }
+}
+
+fields! {
+    /// Spec of `ofw-free`.
+    pub struct OfwFree {
+        /// where the surrogate's curvature comes from
+        pub growth: Growth = Growth::Own => Growth::KIND,
+        /// the losses' strong convexity λ; 0 if left out
+        pub lambda: Option<f64> = None => Kind::CURVATURE,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for OfwFree {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "online Frank-Wolfe with line search that needs neither T nor G",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call and O(d) per round; O(non-zeros + support) on l1, simplex and k-sparse in sparse storage",
+        guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
+        reference: "this project; the step: Wan & Zhang, AAAI 2021",
+        citations: &["Extremal", "WanZhang2021", "DeRooijEtAl2014"],
+        examples: &["ofw-free", "ofw-free:eta-scale=4", "ofw-free:growth=steady"],
+    };
+}
+
+impl OfwFree {
+    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    pub fn rule(&self) -> Result<impl Rule + use<>> {
+        self.check(NAME)?;
+        Ok(FreeRule {
+            growth: self.growth,
+            lambda: self.lambda.unwrap_or(0.0),
+            scale: self.eta_scale,
+        })
+    }
+}
+
+impl MakeLearner for OfwFree {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        // Its curvature is no ridge term's: lazy storage would cost O(d) every few rounds.
+        if storage == Storage::Lazy {
+            return Err(not_stored(NAME, set, storage));
+        }
+        stored(self, self.rule()?, set, self.start.as_deref(), storage)
+    }
+}
+
+struct FreeRule {
+    growth: Growth,
+    lambda: f64,
+    scale: f64,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
+    /// Σλ_τ
+    beta: f64,
+    /// μ of the round to come.
+    mu: f64,
+    /// (D²/2)Σμ_τ
+    guessed: f64,
+    /// Σp_τ
+    gained: f64,
+    /// At least F_t(x_{t+1}) − min F_t.
+    left: f64,
+}
+
+impl Rule for FreeRule {
+    type State = State;
+
+    fn start(&self) -> (State, f64) {
+        (State::default(), 0.0)
+    }
+
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²): c += g_t − λ_t x_t, curvature Σλ_τ
+    #[inline]
+    fn absorb<'g>(&self, mut state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
+        let lambda = self.lambda + state.mu;
+        state.beta += lambda;
+        let diameter = facts.geometry.diameter;
+        state.guessed += 0.5 * diameter * (diameter * state.mu);
+        let update = Update::new(1.0, facts.gradient, state.beta).with_decision(-lambda);
+        Ok((state, update))
+    }
+
+    /// x_{t+1} = x_t + σ_t(v_t − x_t), σ_t by line search; μ_{t+1} from what the step gains
+    #[inline]
+    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
+        let sigma = probe.line_search();
+        // p_t = σ·gap − (σ²β/2)‖v_t − x_t‖², and σβ‖v_t − x_t‖² is the gap where σ < 1
+        let gain = if sigma < 1.0 {
+            0.5 * sigma * probe.gap
+        } else {
+            probe.gap - 0.5 * probe.beta * probe.distance_squared
+        };
+        state.gained += gain;
+        state.left = (probe.excess() - gain).max(0.0);
+        let diameter = facts.geometry.diameter;
+        let amount = match self.growth {
+            Growth::Own => 2.0 * gain / diameter,
+            Growth::Steady => probe.gradient_norm,
+        };
+        // a set that is one point needs no curvature
+        state.mu = if diameter > 0.0 {
+            amount / diameter / self.scale
+        } else {
+            0.0
+        };
+        (state, Motion::Step(sigma))
+    }
+
+    fn guarantee(&self, state: &State, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        let sum = state.guessed + state.gained + state.left;
+        let curved = geometry.strong_convexity.is_some();
+        (self.growth == Growth::Own).then(|| theory::ofw_free(sum, self.lambda, curved))
+    }
+}

@@ -1,0 +1,108 @@
+//! OFW with line search: Algorithm 1 of Wan & Zhang.
+//!
+//! **Problem.** Convex losses over any set; the guarantee is for strongly convex sets.
+//!
+//! **Update.** With η = D/(2G(T+2)^(2/3)) and F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖²:
+//! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
+//! σ²‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t).
+//!
+//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)(t+2)^(2/3); without G,
+//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). Or, with `doubling`, the first F starts anew when the rounds have
+//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//!
+//! **Guarantee.** On α-strongly convex sets, regret ≤ (11/4)G√C(T+2)^(2/3) with
+//! C = max(4D², 4096/(3α²)), with T and G; with restarts, what [`theory::restarted`] says. The
+//! algorithm does not need α. None is proven on other sets, or for a regulariser that grows.
+//!
+//! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
+//! AAAI 2021, Algorithm 1 and Theorem 1.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "lp:p=1.5,dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "ofw-ls:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! assert_eq!(learner.guarantee().unwrap().exponent(), 2.0 / 3.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use crate::Result;
+use crate::learner::frank_wolfe::step_size::{Clock, Family, StepSize};
+use crate::learner::frank_wolfe::{Facts, Rule, stored};
+use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::set::{Geometry, SharedSet};
+use crate::spec::{Described, Entry};
+use crate::surrogate::{Motion, Probe, Update};
+use crate::theory::{self, Guarantee};
+
+fields! {
+    /// Spec of `ofw-ls`.
+    pub struct OfwLs(pub Known);
+}
+
+impl Described for OfwLs {
+    const ENTRY: Entry = Entry {
+        name: "ofw-ls",
+        summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
+        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
+        reference: "Wan & Zhang, AAAI 2021, Theorem 1",
+        citations: &["WanZhang2021"],
+        examples: &[
+            "ofw-ls:horizon=1000,gradient-bound=1",
+            "ofw-ls:horizon=1000,gradient-bound=1,eta-scale=30",
+            "ofw-ls",
+            "ofw-ls:gradient-bound=1",
+            "ofw-ls:horizon=1000,doubling=true",
+        ],
+    };
+}
+
+impl OfwLs {
+    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
+        let step_size = StepSize::new("ofw-ls", Family::OfwLs, &self.0, geometry.diameter)?;
+        Ok(OfwLineSearch { step_size })
+    }
+}
+
+impl MakeLearner for OfwLs {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let rule = self.rule(&set.geometry())?;
+        stored(self, rule, set, self.0.start.as_deref(), storage)
+    }
+}
+
+struct OfwLineSearch {
+    step_size: StepSize,
+}
+
+impl Rule for OfwLineSearch {
+    type State = Clock;
+
+    fn start(&self) -> (Clock, f64) {
+        self.step_size.start()
+    }
+
+    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
+    #[inline]
+    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        self.step_size.absorb(clock, facts)
+    }
+
+    /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²,
+    /// x_{t+1} = x_t + σ_t(v_t − x_t)
+    #[inline]
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
+        (clock, Motion::Step(probe.line_search()))
+    }
+
+    fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        let alpha = geometry.strong_convexity?;
+        let diameter = geometry.diameter;
+        self.step_size.guarantee(clock, move |horizon, gradient| {
+            theory::ofw_ls(gradient, diameter, alpha, horizon)
+        })
+    }
+}

@@ -1,0 +1,196 @@
+//! SC-OFW: online Frank-Wolfe for strongly convex losses, Algorithm 2 of Wan & Zhang.
+//!
+//! **Problem.** λ-strongly convex losses over any set; neither T nor G is needed.
+//!
+//! **Update.** With F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²):
+//! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
+//! (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t). With `warm` = T₀, F_t has
+//! T₀(λ/2)‖x − x₁‖² added (Kretzu & Garber).
+//!
+//! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with
+//! C = max(4(G+λD)²/λ, 288λ/α²); on any set ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with
+//! C = 16(G+λD)²/λ. And as it plays it knows a certificate of its own regret, often far tighter.
+//!
+//! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
+//! AAAI 2021, Algorithm 2, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021 (T₀).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "l2:dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "sc-ofw:lambda=0.1".parse::<LearnerSpec>()?.build(&set)?;
+//! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::frank_wolfe::{Facts, Rule, stored};
+use crate::learner::{Certificate, Learner, Level, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::point::Accuracy;
+use crate::rounding::{self, UNIT, Wide};
+use crate::set::{Geometry, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::surrogate::{Motion, Probe, Update};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result};
+
+fields! {
+    /// Spec of `sc-ofw`.
+    pub struct ScOfw {
+        /// the losses' strong convexity λ
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// weight T₀ of a first regulariser
+        pub warm: f64 = 0.0 => Kind::CURVATURE,
+        /// a bound G, for the theorem's curve alone; the largest gradient seen if left out
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for ScOfw {
+    const ENTRY: Entry = Entry {
+        name: "sc-ofw",
+        summary: "online Frank-Wolfe for strongly convex losses, the paper's Algorithm 2",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, λ from a ridge term, and the support more on l1, simplex and k-sparse in sparse storage",
+        guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any",
+        reference: "Wan & Zhang, AAAI 2021, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021",
+        citations: &["WanZhang2021", "KretzuGarber2021"],
+        examples: &["sc-ofw:lambda=0.1", "sc-ofw:lambda=0.1,warm=5"],
+    };
+}
+
+impl ScOfw {
+    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    pub fn rule(&self) -> Result<impl Rule + use<>> {
+        self.check("sc-ofw")?;
+        let lambda = self.lambda.ok_or(Error::Missing {
+            owner: "sc-ofw",
+            name: "lambda",
+            why: "its surrogate is built from the losses' strong convexity",
+        })?;
+        Ok(StronglyConvexOfw {
+            lambda,
+            warm: self.warm,
+            gradient: self.gradient_bound,
+        })
+    }
+}
+
+impl MakeLearner for ScOfw {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        stored(self, self.rule()?, set, self.start.as_deref(), storage)
+    }
+}
+
+struct StronglyConvexOfw {
+    lambda: f64,
+    warm: f64,
+    /// G where given.
+    gradient: Option<f64>,
+}
+
+/// The round, and what the learner's own certificate is made of.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
+    t: u64,
+    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
+    played: Wide,
+    /// The regret is at most this, but for rounding.
+    regret: f64,
+    /// Σ‖g_t‖, a bound of Σ‖∇F_t(x_t)‖, and its last term.
+    gradients: f64,
+    slopes: f64,
+    slope: f64,
+}
+
+impl Rule for StronglyConvexOfw {
+    type State = State;
+
+    fn start(&self) -> (State, f64) {
+        (State::default(), self.warm * self.lambda)
+    }
+
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt
+    #[inline]
+    fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
+        let t = state.t + 1;
+        let beta = self.lambda * (t as f64 + self.warm);
+        let update = Update::new(1.0, facts.gradient, beta).with_decision(-self.lambda);
+        Ok((State { t, ..state }, update))
+    }
+
+    /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖²,
+    /// x_{t+1} = x_t + σ_t(v_t − x_t)
+    #[inline]
+    fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
+        let motion = Motion::Step(probe.line_search());
+        (self.account(state, facts, probe), motion)
+    }
+
+    fn guarantee(&self, _: &State, seen: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+        let gradient = self.gradient.unwrap_or(seen.largest_gradient);
+        let (diameter, alpha) = (geometry.diameter, geometry.strong_convexity);
+        (self.warm == 0.0).then(|| theory::sc_ofw(gradient, self.lambda, diameter, alpha))
+    }
+
+    fn certificate(
+        &self,
+        state: &State,
+        geometry: &Geometry,
+        dim: usize,
+        accuracy: Accuracy,
+    ) -> Option<Certificate> {
+        // with T₀ the surrogate is not the sum of the losses' minorants
+        if state.t == 0 || self.warm != 0.0 {
+            return None;
+        }
+        let (t, reach) = (state.t as f64, geometry.norm_bound);
+        let beta = self.lambda * t;
+        // What rounding may have done. c is off by three roundings of ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖ in
+        // every round, with ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖, and that counts times a comparator. The inner
+        // products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
+        let sizes = state.slopes + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
+        // storages that combine c of longer parts round those
+        let sizes = accuracy.dot * sizes;
+        let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
+        let terms = state.gradients + 4.0 * beta * reach + 4.0 * state.slope;
+        // ‖∇F‖²/(2β) counts where it is below the gap, which is at most ‖∇F‖·D
+        let bent = (state.slope / beta).min(2.0 * geometry.diameter);
+        let rounding = (1.0 + 4.0 * t * UNIT)
+            * (3.0 * UNIT * sizes * reach
+                + products * (terms * reach + 4.0 * state.slope * bent)
+                + rounding::of_oracle(dim, state.slope, geometry.diameter, reach));
+        Some(Certificate {
+            level: Level::Quadratic,
+            strong_convexity: self.lambda,
+            regret: state.regret + rounding,
+            rounding,
+        })
+    }
+}
+
+impl StronglyConvexOfw {
+    /// What the round adds to the certificate.
+    #[inline]
+    fn account(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
+        let Geometry {
+            diameter,
+            norm_bound,
+            ..
+        } = *facts.geometry;
+        state.played.add(probe.gradient_dot);
+        state.played.add(-0.5 * self.lambda * probe.norm_squared);
+        // min F_t ≥ F_t(x_t) − excess
+        state.regret = (state.played.value() - probe.surrogate()) + probe.excess();
+        // the two parts of a gradient may cancel, their roundings do not
+        state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
+        // ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)), where the storage does not know its norm
+        let most = state.gradients + probe.beta * diameter;
+        state.slope = probe.steepness.min(most);
+        state.slopes += state.slope;
+        state
+    }
+}

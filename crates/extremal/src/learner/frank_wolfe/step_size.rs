@@ -1,0 +1,257 @@
+//! How an OFW learner weighs the sum of gradients against ‖x − x₁‖², for all that may be known of
+//! T and G.
+//!
+//! With both known, F_t(x) = η Σ⟨g_τ, x⟩ + (κ/2)‖x − x₁‖² with the paper's η. Without T, η would
+//! have to fall as rounds go by. F is then multiplied by ω_t = 1/η_t, so that what was absorbed
+//! stays as it is and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁, β = κω_t. Without G,
+//! √(Σ‖g‖²) takes the place of G√t in ω_t. With `doubling`, F starts anew around the present
+//! decision when the rounds have doubled (T) or a gradient has outgrown the guess of G.
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::Known;
+use crate::learner::frank_wolfe::Facts;
+use crate::surrogate::Update;
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result};
+
+/// What the three learners differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Ofw,
+    OfwWeibel,
+    OfwLs,
+}
+
+impl Family {
+    /// κ.
+    fn curvature(self) -> f64 {
+        match self {
+            Self::Ofw | Self::OfwLs => 2.0,
+            Self::OfwWeibel => 1.0,
+        }
+    }
+
+    /// The paper's η for T and G, with `reach` for D.
+    fn eta(self, reach: f64, bound: f64, horizon: f64) -> f64 {
+        match self {
+            Self::Ofw => reach / (2.0 * bound * horizon.powf(0.75)),
+            Self::OfwWeibel => reach / (2.0 * bound) * (3.0 / horizon).powf(0.75),
+            Self::OfwLs => reach / (2.0 * bound * (horizon + 2.0).powf(2.0 / 3.0)),
+        }
+    }
+
+    /// ω_t/(2G/D), with t for T.
+    fn growth(self, t: f64) -> f64 {
+        match self {
+            Self::Ofw => t.powf(0.75),
+            Self::OfwWeibel => (t / 3.0).powf(0.75),
+            Self::OfwLs => (t + 2.0).powf(2.0 / 3.0),
+        }
+    }
+
+    /// ω_t/((2/D)√(Σ‖g‖²)).
+    fn adaptive_growth(self, t: f64) -> f64 {
+        match self {
+            Self::Ofw => t.powf(0.25),
+            Self::OfwWeibel => t.powf(0.25) / 3f64.powf(0.75),
+            Self::OfwLs => t.powf(1.0 / 6.0),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    /// T and G are known, and with them η.
+    Fixed { eta: f64 },
+    /// G is known.
+    Growing { bound: f64 },
+    /// Neither is used.
+    Adaptive,
+    /// What is not known is found by restarts.
+    Doubling,
+}
+
+/// The step size: what it is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepSize {
+    family: Family,
+    mode: Mode,
+    horizon: Option<f64>,
+    bound: Option<f64>,
+    /// D.
+    diameter: f64,
+    /// The factor on η.
+    scale: f64,
+}
+
+/// What changes from round to round.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Clock {
+    /// Rounds played.
+    t: u64,
+    /// √(Σ‖g‖²).
+    root: f64,
+    omega: f64,
+    /// G, or the guess of it; 0 before the first gradient.
+    bound: f64,
+    /// η of the stretch between two restarts.
+    eta: f64,
+    /// t, counted from the last restart.
+    pub stretch: u64,
+    /// T, or the number of rounds that takes its place.
+    pub span: f64,
+}
+
+impl StepSize {
+    /// The step size for what is known.
+    pub fn new(owner: &'static str, family: Family, known: &Known, diameter: f64) -> Result<Self> {
+        known.check(owner)?;
+        let horizon = known.horizon.map(|t| t as f64);
+        let (bound, scale) = (known.gradient_bound, known.eta_scale);
+        let mode = match (known.doubling, horizon, bound) {
+            (false, Some(horizon), Some(bound)) => Mode::Fixed {
+                eta: family.eta(scale * diameter, bound, horizon),
+            },
+            (false, None, Some(bound)) => Mode::Growing { bound },
+            (false, _, None) => Mode::Adaptive,
+            (true, Some(_), Some(_)) => {
+                return Err(Error::parameter(
+                    owner,
+                    "doubling",
+                    true,
+                    "false where both horizon and gradient-bound are given",
+                ));
+            }
+            (true, ..) => Mode::Doubling,
+        };
+        Ok(Self {
+            family,
+            mode,
+            horizon,
+            bound,
+            diameter,
+            scale,
+        })
+    }
+
+    /// The clock before the first round, and the weight of F_0.
+    pub fn start(&self) -> (Clock, f64) {
+        let clock = Clock {
+            t: 0,
+            root: 0.0,
+            omega: 0.0,
+            bound: self.bound.unwrap_or(0.0),
+            eta: 0.0,
+            stretch: 0,
+            span: self.horizon.unwrap_or(1.0),
+        };
+        match self.mode {
+            Mode::Fixed { .. } => (clock, self.family.curvature()),
+            _ => (clock, 0.0),
+        }
+    }
+
+    /// How this round's gradient is weighed.
+    #[inline]
+    pub fn absorb<'g>(&self, now: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        let (gradient, kappa) = (facts.gradient, self.family.curvature());
+        let mut next = now;
+        next.t += 1;
+        next.stretch = next.t;
+        let t = next.t as f64;
+        match self.mode {
+            Mode::Fixed { eta } => return Ok((next, Update::new(eta, gradient, kappa))),
+            // Before the first gradient x₁ minimises F whatever ω is. Rounding must not move it.
+            Mode::Growing { .. } if now.omega == 0.0 && facts.norm()? == 0.0 => {}
+            Mode::Growing { bound } => {
+                next.omega = self.over_reach(2.0 * bound) * self.family.growth(t);
+            }
+            Mode::Adaptive => {
+                let norm = facts.norm()?;
+                next.root = (now.root * now.root + norm * norm).sqrt();
+                next.omega = self.over_reach(2.0 * next.root) * self.family.adaptive_growth(t);
+            }
+            Mode::Doubling => {
+                let norm = match self.bound {
+                    Some(_) => 0.0,
+                    None => facts.norm()?,
+                };
+                let restart = self.count(now, &mut next, norm);
+                let update = Update::new(next.eta, gradient, kappa);
+                return Ok((next, if restart { update.afresh() } else { update }));
+            }
+        }
+        // c += g − κΔω·x₁, β = κω
+        next.span = t;
+        let update = Update::new(1.0, gradient, kappa * next.omega);
+        Ok((next, update.with_origin(-kappa * (next.omega - now.omega))))
+    }
+
+    /// a/(D·eta-scale); 0 where the set is a point, and any weight as good.
+    fn over_reach(&self, a: f64) -> f64 {
+        if self.diameter > 0.0 {
+            a / (self.scale * self.diameter)
+        } else {
+            0.0
+        }
+    }
+
+    /// A round of a stretch, or the first of a new one: whether F restarts.
+    fn count(&self, now: Clock, next: &mut Clock, norm: f64) -> bool {
+        let mut restart = next.t == 1;
+        if self.horizon.is_none() && next.t.is_power_of_two() {
+            next.span = next.t as f64;
+            restart = true;
+        }
+        if norm > next.bound {
+            if next.bound == 0.0 {
+                next.bound = norm;
+            }
+            // norms are between 1e-100 and 1e100: at most 665 doublings
+            while next.bound < norm {
+                next.bound *= 2.0;
+            }
+            restart = true;
+        }
+        next.stretch = now.stretch + 1;
+        if restart {
+            next.stretch = 1;
+            next.eta = if next.bound > 0.0 {
+                let reach = self.scale * self.diameter;
+                self.family.eta(reach, next.bound, next.span)
+            } else {
+                0.0
+            };
+        }
+        restart
+    }
+
+    /// What is proven with this step size. `theorem` is that of one stretch, for T and G. With a
+    /// regulariser that grows, one learner has a theorem, if it knows G.
+    pub fn guarantee(
+        &self,
+        clock: &Clock,
+        theorem: impl Fn(f64, f64) -> Guarantee + Send + Sync + 'static,
+    ) -> Option<Guarantee> {
+        if self.scale != 1.0 {
+            return None;
+        }
+        match self.mode {
+            Mode::Fixed { .. } => Some(theorem(self.horizon?, clock.bound)),
+            Mode::Growing { bound } if self.family == Family::OfwWeibel => {
+                Some(theory::ofw_weibel_anytime(bound, self.diameter))
+            }
+            Mode::Growing { .. } | Mode::Adaptive => None,
+            Mode::Doubling => {
+                let guessed = self.bound.is_none();
+                Some(theory::restarted(
+                    self.horizon,
+                    clock.bound,
+                    guessed,
+                    theorem,
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! Gradients that come late, for any learner.
+//!
+//! **Problem.** Convex losses whose gradients arrive rounds after they were asked for, not all by
+//! the same delay.
+//!
+//! **Update.** The base is any learner. A gradient that arrives is one round of the base, the oldest
+//! first; the decision is the base's latest. The wrapper is given every gradient at once and
+//! holds it back: for `delay` rounds, or with `random` for 0 to `delay` of them. 0 means that it
+//! counts for the next decision. Without a delay the learner is its base.
+//!
+//! The gradient g of the loss f was taken at an old decision y, and the base stands at x when it
+//! arrives. The base is shown the gradient at x of a function m with ∇m(y) = g that f lies above,
+//! up to a constant:
+//! - without curvature m(x) = ⟨g, x⟩, and the base is shown g;
+//! - a ridge term (ρ/2)‖x‖² is known as a function: it is a part of m, and the base is shown its
+//!   gradient at x;
+//! - if the base has the key `lambda`, with λ > ρ, then m has ((λ − ρ)/2)‖x − y‖² added, and the
+//!   base is shown (λ − ρ)(x − y) more.
+//!
+//! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate, which is
+//! m but for a constant: exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as the paper has it for `sc-ofw`.
+//!
+//! Feedback that is late in truth needs no wrapper: read the decision whenever it is wanted, and
+//! call `observe` with what the base is to be shown when a gradient arrives.
+//!
+//! **Guarantee.** That of the base without a delay; otherwise none is proven here with its
+//! constants. Orders for delays of d rounds: with `ofw-ls`, whose step size falls like T^(−2/3),
+//! O(T^(2/3) + d·T^(1/3)) on strongly convex sets; with `sc-ofw`, O(T^(2/3) + d·log T). The
+//! O(T^(3/4) + d·T^(1/4)) that Wan et al. show on general sets is for a step size that falls like
+//! T^(−3/4): that of `ofw`.
+//!
+//! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let spec: LearnerSpec = "delayed:base=(ogd),delay=2".parse()?;
+//! let mut learner = spec.build(&set)?;
+//! let mut sizes = vec![];
+//! for _ in 0..4 {
+//!     sizes.push(learner.decide()?.norm_squared());
+//!     learner.observe(&Gradient::dense(&[1.0, 0.0]))?;
+//! }
+//! assert!(sizes[..3] == [0.0; 3] && sizes[3] > 0.0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::ops::RangeInclusive;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::learner::frank_wolfe::ofw_line_search::OfwLs;
+use crate::learner::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use crate::learner::{
+    Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, Seen, Storage, Uses,
+};
+use crate::parameter::fields;
+use crate::point::HeldRow;
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::Guarantee;
+use crate::{Gradient, Point, Result, kernel};
+
+const NAME: &str = "delayed";
+
+/// The longest delay: that many gradients are held.
+const LONGEST: u64 = 100_000;
+
+/// Gradients beyond this are tried on the base before they are held.
+const EXTREME: f64 = 1e20;
+
+fields! {
+    /// Spec of `delayed`.
+    pub struct Delayed {
+        /// the learner whose gradients come late; ofw-ls if left out
+        pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
+        /// by how many rounds gradients are held back, at most with random
+        pub delay: u64 = 0 => Kind::Whole { low: 0, high: LONGEST },
+        /// whether each gradient has a delay of its own, 0 to delay, all alike likely
+        pub random: bool = false => Kind::Flag,
+        /// of the random delays
+        pub seed: u64 = 0 => Kind::WHOLE,
+    }
+}
+
+impl Described for Delayed {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "any learner, for gradients that come late",
+        parameters: Self::PARAMETERS,
+        cost: "a round of the base per gradient that arrives; the non-zeros of delay gradients held, with λ of a base beyond the ridge term delay·d numbers; where several arrive at once, a copy of the base's state",
+        guarantee: "that of the base without a delay; else none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
+        reference: "Wan, Tu & Zhang, NeurIPS 2022",
+        citations: &["WanTuZhang2022"],
+        examples: &[
+            "delayed:delay=3",
+            "delayed",
+            "delayed:base=(ofw-ls:horizon=1000,gradient-bound=1),delay=10,random=true,seed=1",
+            "delayed:base=(sc-ofw:lambda=0.1),delay=5",
+        ],
+    };
+}
+
+impl Delayed {
+    fn base(&self) -> LearnerSpec {
+        match &self.base {
+            Some(base) => (**base).clone(),
+            None => LearnerSpec::OfwLs(OfwLs(Known::default())),
+        }
+    }
+}
+
+impl MakeLearner for Delayed {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let base = self.base();
+        let body = Queue {
+            base: base.build_stored(set, storage)?,
+            lambda: lambda_of(&base),
+            set: set.clone(),
+            delay: self.delay,
+            random: self.random.then(|| ChaCha8Rng::seed_from_u64(self.seed)),
+            rounds: 0,
+            slots: Vec::new(),
+        };
+        Ok(Box::new(Acting::new(settings(self, storage), body)))
+    }
+
+    fn uses(&self) -> Uses {
+        self.base().uses()
+    }
+}
+
+/// The base's key `lambda`, 0 without one.
+fn lambda_of(base: &LearnerSpec) -> f64 {
+    let lambda = base.value("lambda");
+    lambda.and_then(|text| text.parse().ok()).unwrap_or(0.0)
+}
+
+/// A gradient that is held back, as the base will be shown it.
+#[derive(Default, Serialize, Deserialize)]
+struct Held {
+    /// Its round.
+    asked: u64,
+    /// At the end of which round it arrives.
+    due: u64,
+    row: HeldRow,
+    scale: f64,
+    ridge: f64,
+}
+
+impl Held {
+    fn gradient(&self) -> Gradient<'_> {
+        Gradient {
+            row: self.row.row(),
+            scale: self.scale,
+            ridge: self.ridge,
+        }
+    }
+}
+
+struct Queue {
+    set: SharedSet,
+    base: Box<dyn Learner>,
+    /// The strong convexity that the base relies on.
+    lambda: f64,
+    delay: u64,
+    /// The generator at its start: every round reads a stream of its own.
+    random: Option<ChaCha8Rng>,
+    rounds: u64,
+    /// That of round t in place t mod (delay + 1).
+    slots: Vec<Held>,
+}
+
+impl Queue {
+    fn place(&self, round: u64) -> usize {
+        (round % (self.delay + 1)) as usize
+    }
+
+    fn slot(&mut self, place: usize) -> &mut Held {
+        if self.slots.len() <= place {
+            self.slots.resize_with(place + 1, Held::default);
+        }
+        &mut self.slots[place]
+    }
+
+    /// For how many rounds the gradient of this one is held back.
+    fn wait(&self, round: u64) -> u64 {
+        let Some(mut rng) = self.random.clone() else {
+            return self.delay;
+        };
+        rng.set_stream(round);
+        rng.random_range(0..=self.delay)
+    }
+
+    /// Holds the gradient in the round's slot, which is free: what it held has arrived.
+    fn hold(&mut self, round: u64, gradient: &Gradient<'_>) -> Result<()> {
+        let due = round + self.wait(round);
+        let place = self.place(round);
+        self.slot(place);
+        let (point, held) = (self.base.decision(), &mut self.slots[place]);
+        let curved = self.lambda - gradient.ridge;
+        (held.asked, held.due) = (round, due);
+        if self.delay > 0 && curved > 0.0 {
+            // k·a + ρx + (λ − ρ)(x − y) = (k·a − (λ − ρ)y) + λx
+            let row = held.row.dense(point.dim());
+            point.write(row);
+            row.iter_mut().for_each(|v| *v *= -curved);
+            gradient.row.add_to(gradient.scale, row);
+            (held.scale, held.ridge) = (1.0, self.lambda);
+        } else {
+            held.row.hold(&gradient.row);
+            (held.scale, held.ridge) = (gradient.scale, gradient.ridge);
+        }
+        // What the base would refuse is refused now: its door must admit the gradient wherever the
+        // base stands by then, and its step sizes must suit a gradient that is extremely large.
+        let (gradient, reach) = (held.gradient(), self.set.geometry().norm_bound);
+        let norm = kernel::norm(gradient.row.values());
+        gradient.admit(norm, reach * reach)?;
+        if self.delay > 0 && gradient.size(norm, reach * reach) > EXTREME {
+            self.base.plan(&gradient)?;
+            self.base.discard();
+        }
+        Ok(())
+    }
+
+    /// The rounds whose gradients may arrive at the end of this one.
+    fn window(&self, round: u64) -> RangeInclusive<u64> {
+        let oldest = round.saturating_sub(self.delay);
+        let newest = if self.random.is_some() { round } else { oldest };
+        oldest.max(1)..=newest
+    }
+
+    /// Where the gradient of round `asked` is held, if it arrives at the end of `round`.
+    fn arrives(&self, asked: u64, round: u64) -> Option<usize> {
+        let place = self.place(asked);
+        let held = self.slots.get(place)?;
+        (held.asked == asked && held.due == round).then_some(place)
+    }
+
+    /// Shows the base what arrives, the oldest first, a round of the base each. `record` gets their
+    /// oracle calls, and the last one's step.
+    fn deliver(&mut self, record: &mut Record, plan: bool) -> Result<()> {
+        for asked in self.window(record.round) {
+            let Some(place) = self.arrives(asked, record.round) else {
+                continue;
+            };
+            let gradient = self.slots[place].gradient();
+            let inner = if plan {
+                self.base.plan(&gradient)?
+            } else {
+                self.base.observe(&gradient)?
+            };
+            record.oracle_calls += inner.oracle_calls;
+            (record.sigma, record.gap) = (inner.sigma, inner.gap);
+        }
+        Ok(())
+    }
+
+    /// Puts the base into a state that it has been in.
+    fn put_back(&mut self, state: &[u8]) {
+        let loaded = self.base.load(state);
+        debug_assert!(loaded.is_ok(), "the base has saved it itself");
+    }
+}
+
+impl Body for Queue {
+    /// The base's state after the round, where several gradients arrive in it. A single one is
+    /// planned by the base.
+    type Plan = Option<Vec<u8>>;
+
+    fn point(&self) -> &dyn Point {
+        self.base.decision()
+    }
+
+    /// Several gradients that arrive are several rounds of the base, all of them or none: the
+    /// base's state is saved before.
+    fn plan(
+        &mut self,
+        round: u64,
+        gradient: &Gradient<'_>,
+        sure: bool,
+    ) -> Result<(Record, Self::Plan)> {
+        let point = self.base.decision();
+        let (ax, xx) = (point.dot(&gradient.row)?, point.norm_squared());
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = &gradient.admit(row_norm, xx)?;
+        let mut record = Record {
+            round,
+            sigma: 0.0,
+            gap: f64::NAN,
+            oracle_calls: 0,
+            gradient_norm: gradient.norm_from(row_norm, ax, xx),
+            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
+            norm_squared: xx,
+        };
+        self.hold(round, gradient)?;
+        let several = self
+            .window(round)
+            .filter_map(|asked| self.arrives(asked, round));
+        if several.count() <= 1 {
+            self.deliver(&mut record, !sure)?;
+            return Ok((record, None));
+        }
+        let before = self.base.save()?;
+        let delivered = self.deliver(&mut record, false);
+        if sure && delivered.is_ok() {
+            return Ok((record, None));
+        }
+        let after = self.base.save()?;
+        self.put_back(&before);
+        delivered?;
+        Ok((record, Some(after)))
+    }
+
+    fn commit(&mut self, after: Self::Plan) {
+        match after {
+            Some(after) => self.put_back(&after),
+            None => self.base.commit(),
+        }
+        self.rounds += 1;
+    }
+
+    fn discard(&mut self) {
+        self.base.discard();
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        self.base.guarantee().filter(|_| self.delay == 0)
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        self.base.certificate().filter(|_| self.delay == 0)
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let waits = |held: &&Held| held.asked <= self.rounds && held.due > self.rounds;
+        let held: Vec<&Held> = self.slots.iter().filter(waits).collect();
+        encode(&(self.base.save()?, self.rounds, held))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (base, rounds, all): (Vec<u8>, u64, Vec<Held>) = decode(saved)?;
+        self.base.load(&base)?;
+        let dim = self.base.dim();
+        if all.iter().any(|held| held.gradient().check(dim).is_err()) {
+            return Err(damaged("a gradient has the wrong length"));
+        }
+        self.rounds = rounds;
+        self.slots.clear();
+        for held in all {
+            let place = self.place(held.asked);
+            *self.slot(place) = held;
+        }
+        Ok(())
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        self.base.reserve(set.dim())
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        let grown = self.base.grow(set.dim());
+        debug_assert!(grown.is_ok(), "reserve has checked it");
+        for held in &mut self.slots {
+            held.row.grow(set.dim());
+        }
+        self.set = set;
+    }
+}

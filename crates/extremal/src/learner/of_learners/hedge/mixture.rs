@@ -1,0 +1,207 @@
+//! Any bases: each plays for itself, the decision is their weighted mean.
+
+use crate::learner::of_learners::hedge::weights::Weights;
+use crate::learner::of_learners::hedge::{guarantee, no_base};
+use crate::learner::skeleton::{Acting, Body, damaged, decode, encode};
+use crate::learner::{Learner, Record, Seen};
+use crate::room::room;
+use crate::set::SharedSet;
+use crate::theory::{Assumption, Guarantee};
+use crate::{Error, Gradient, Point, Result, kernel};
+
+/// A hedge over learners of your own, all on this set. `settings` names them: a saved state is loaded
+/// only where it is the same.
+pub fn over(
+    settings: impl Into<String>,
+    set: &SharedSet,
+    bases: Vec<Box<dyn Learner>>,
+) -> Result<Box<dyn Learner>> {
+    if bases.is_empty() {
+        return Err(no_base());
+    }
+    if let Some(base) = bases.iter().find(|base| base.dim() != set.dim()) {
+        return Err(Error::Size {
+            what: "decision of a base",
+            expected: set.dim(),
+            found: base.dim(),
+        });
+    }
+    let mut mixture = Mixture {
+        set: set.clone(),
+        weights: Weights::new(bases.len()),
+        losses: vec![0.0; bases.len()],
+        bases,
+        mean: vec![0.0; set.dim()],
+        norm_squared: 0.0,
+        written: vec![0.0; set.dim()],
+        least_ridge: f64::INFINITY,
+    };
+    mixture.mix();
+    Ok(Box::new(Acting::new(settings, mixture)))
+}
+
+struct Mixture {
+    set: SharedSet,
+    bases: Vec<Box<dyn Learner>>,
+    weights: Weights,
+    /// What each base lost in the planned round.
+    losses: Vec<f64>,
+    /// Σ w_i x_i
+    mean: Vec<f64>,
+    norm_squared: f64,
+    /// One base's decision, written out.
+    written: Vec<f64>,
+    /// The smallest ridge part of a gradient so far. A base that relies on more of it has no
+    /// theorem here: bases see any other curvature of the losses linearised.
+    least_ridge: f64,
+}
+
+impl Mixture {
+    fn mix(&mut self) {
+        self.mean.fill(0.0);
+        for (base, weight) in self.bases.iter().zip(self.weights.get()) {
+            if *weight > 0.0 {
+                let x = base.decision();
+                let entries = match x.as_slice() {
+                    Some(entries) => entries,
+                    None => {
+                        x.write(&mut self.written);
+                        &self.written
+                    }
+                };
+                kernel::axpy(*weight, entries, &mut self.mean);
+            }
+        }
+        self.norm_squared = kernel::dot(&self.mean, &self.mean);
+    }
+
+    /// Plans every base's round. `planned` counts those that have succeeded.
+    fn plan_all(
+        &mut self,
+        round: u64,
+        gradient: &Gradient<'_>,
+        planned: &mut usize,
+    ) -> Result<Record> {
+        let xx = self.norm_squared;
+        let ax = self.mean.dot(&gradient.row)?;
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = &gradient.admit(row_norm, xx)?;
+        let norm = gradient.norm_from(row_norm, ax, xx);
+        let mut calls = 0;
+        for (base, loss) in self.bases.iter_mut().zip(&mut self.losses) {
+            let record = base.plan(gradient)?;
+            *planned += 1;
+            // φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², of which the base saw the gradient
+            *loss = record.gradient_dot - 0.5 * gradient.ridge * record.norm_squared;
+            calls += record.oracle_calls;
+        }
+        Ok(Record {
+            round,
+            sigma: self.weights.get().iter().copied().fold(0.0, f64::max),
+            gap: f64::NAN,
+            oracle_calls: calls,
+            gradient_norm: norm,
+            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
+            norm_squared: xx,
+        })
+    }
+}
+
+impl Body for Mixture {
+    /// The gradient's ridge part.
+    type Plan = f64;
+
+    fn point(&self) -> &dyn Point {
+        &self.mean
+    }
+
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, _sure: bool) -> Result<(Record, f64)> {
+        let mut planned = 0;
+        match self.plan_all(round, gradient, &mut planned) {
+            Ok(record) => Ok((record, gradient.ridge)),
+            Err(error) => {
+                self.bases[..planned].iter_mut().for_each(|b| b.discard());
+                Err(error)
+            }
+        }
+    }
+
+    fn commit(&mut self, ridge: f64) {
+        self.bases.iter_mut().for_each(|base| base.commit());
+        self.least_ridge = self.least_ridge.min(ridge);
+        self.weights.step(&self.losses);
+        self.mix();
+    }
+
+    fn discard(&mut self) {
+        self.bases.iter_mut().for_each(|base| base.discard());
+    }
+
+    fn amend(&self, seen: &mut Seen) {
+        for base in &self.bases {
+            seen.largest_gradient = seen.largest_gradient.max(base.seen().largest_gradient);
+        }
+    }
+
+    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+        let regret = self.weights.regret_bound();
+        let all = self.bases.iter();
+        let all = all.filter_map(|base| guarantee(&**base, regret, self.least_ridge));
+        // what was not broken first, then what asks less of the losses, then what promises more
+        let rank = |theorem: &Guarantee| {
+            let assumptions = theorem.assumptions();
+            let broken = assumptions
+                .iter()
+                .any(|a| matches!(a, Assumption::Gradient(_)));
+            (broken, assumptions.len(), theorem.bound(0.0))
+        };
+        all.min_by(|a, b| {
+            rank(a)
+                .partial_cmp(&rank(b))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        })
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let bases: Vec<Vec<u8>> = self.bases.iter().map(|b| b.save()).collect::<Result<_>>()?;
+        encode(&(&self.weights, bases, self.least_ridge))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (weights, bases, least_ridge): (Weights, Vec<Vec<u8>>, f64) = decode(saved)?;
+        if bases.len() != self.bases.len() || weights.len() != self.bases.len() {
+            return Err(damaged("it has another number of bases"));
+        }
+        for (base, bytes) in self.bases.iter_mut().zip(&bases) {
+            base.load(bytes)?;
+        }
+        self.weights = weights.weighed();
+        self.least_ridge = least_ridge;
+        self.mix();
+        Ok(())
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        let dim = set.dim();
+        for base in &mut self.bases {
+            base.reserve(dim)?;
+        }
+        room(&mut self.mean, dim, dim)?;
+        room(&mut self.written, dim, dim)
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        let dim = set.dim();
+        for base in &mut self.bases {
+            let grown = base.grow(dim);
+            debug_assert!(grown.is_ok(), "reserve has checked it");
+        }
+        self.mean.resize(dim, 0.0);
+        self.written.resize(dim, 0.0);
+        self.set = set;
+    }
+}

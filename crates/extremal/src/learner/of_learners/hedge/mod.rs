@@ -1,0 +1,157 @@
+//! Hedge: several learners at once, mixed by how well each would have done.
+//!
+//! **Problem.** Convex losses; one does not know which learner, or which step size, to take.
+//!
+//! **Update.** Base learners play x_1, …, x_N; the decision is x = Σ w_i x_i, a point of the set
+//! because that is convex. With the gradient k·a + ρx at x (ρ that of a ridge term), each base is
+//! charged the loss φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖² and shown its own gradient of it, so that
+//! a base which makes use of the ridge term's curvature still can. The weights are AdaHedge's:
+//! w_i ∝ exp(−η Σφ_t(x_i)) with η = ln(N)/Δ, Δ = Σ δ_t, and δ_t the mixability gap
+//! Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). No horizon, no scale.
+//!
+//! **Guarantee.** Regret ≤ that of any base by its own theorem + 2Δ. Proof: f_t(x) − f_t(u) ≤
+//! φ_t(x) − φ_t(u) ≤ Σ w_i φ_t(x_i) − φ_t(u) as both are convex; the sum of the first is the mix
+//! losses, at most Σφ_t(x_i) + ln(N)/η for every i because η falls, plus Δ; and ln(N)/η ≤ Δ. Since
+//! δ_t ≤ min(r_t, ηr_t²/8) with r_t the range of the φ_t(x_i), Δ² grows by at most
+//! (ln(N)/4 + 1)r_t² per round: 2Δ ≤ √((4 + ln N)Σr_t²), and r_t ≤ GD. A base's λ must be
+//! the ridge term's, not the loss's own.
+//!
+//! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen,
+//! JMLR 2014. Over step sizes: van Erven & Koolen, NeurIPS 2016.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
+//! let spec: LearnerSpec = "hedge:base=(ofw-free),grid=[1,8,64]".parse()?;
+//! let mut learner = spec.build(&set)?;
+//! for _ in 0..100 {
+//!     learner.decide()?;
+//!     let record = learner.observe(&Gradient::dense(&[0.1, 0.0, 0.2]))?;
+//!     assert_eq!(record.oracle_calls, 3);
+//! }
+//! let mut x = [0.0; 3];
+//! learner.decision().write(&mut x);
+//! assert!(x[1] > 0.99);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+mod mixture;
+mod weights;
+
+pub use mixture::over;
+
+use crate::learner::skeleton::settings;
+use crate::learner::{Learner, LearnerSpec, MakeLearner, Storage, Uses, not_stored};
+use crate::parameter::fields;
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Assumption, Guarantee, LossFacts};
+use crate::{Error, Result};
+
+const NAME: &str = "hedge";
+
+fields! {
+    /// Spec of `hedge`.
+    pub struct Hedge {
+        /// a learner, once for each value of the grid
+        pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
+        /// which key of the base the grid is about; eta-scale if left out
+        pub key: Option<String> = None => Kind::Text,
+        /// the values of that key; the base as it is if left out
+        pub grid: Option<Vec<f64>> = None => Kind::POINT,
+        /// more learners, each as it is
+        pub bases: Option<Vec<LearnerSpec>> = None => Kind::List(&Kind::Spec("learner")),
+    }
+}
+
+impl Described for Hedge {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "several learners at once, weighted by how well each would have done",
+        parameters: Self::PARAMETERS,
+        cost: "that of the bases, N oracle calls, and O(Nd) per round",
+        guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
+        reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
+        citations: &["DeRooijEtAl2014", "FreundSchapire1997"],
+        examples: &[
+            "hedge:base=(ofw-free:growth=steady),grid=[1,8],bases=[(ofw-free)]",
+            "hedge:base=(ofw-ls:horizon=1000,gradient-bound=1),grid=[1,16]",
+        ],
+    };
+}
+
+impl Hedge {
+    /// The bases, one by one.
+    fn members(&self) -> Result<Vec<LearnerSpec>> {
+        let mut all = Vec::new();
+        match (&self.base, &self.grid) {
+            (Some(base), None) if self.key.is_none() => all.push((**base).clone()),
+            (Some(base), Some(grid)) => {
+                let key = self.key.as_deref().unwrap_or("eta-scale");
+                for value in grid {
+                    all.push(base.with(key, value)?);
+                }
+            }
+            (None, None) if self.key.is_none() => {}
+            _ => {
+                return Err(Error::Missing {
+                    owner: NAME,
+                    name: "base and grid",
+                    why: "a key or a grid is about a base, and a key needs its values",
+                });
+            }
+        }
+        all.extend(self.bases.iter().flatten().cloned());
+        if all.is_empty() {
+            return Err(no_base());
+        }
+        Ok(all)
+    }
+}
+
+impl MakeLearner for Hedge {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        if storage != Storage::Dense {
+            return Err(not_stored(NAME, set, storage));
+        }
+        let members = self.members()?;
+        let bases: Result<Vec<_>> = members.iter().map(|base| base.build(set)).collect();
+        over(settings(self, storage), set, bases?)
+    }
+
+    fn uses(&self) -> Uses {
+        let bases = self.members().unwrap_or_default();
+        bases.first().map_or(Uses::Oracle, LearnerSpec::uses)
+    }
+}
+
+fn no_base() -> Error {
+    Error::Missing {
+        owner: NAME,
+        name: "base",
+        why: "it plays what its bases play",
+    }
+}
+
+/// A base's theorem for the mixture: its bound and 2Δ, with the assumptions that the base can't
+/// check by itself. None if it relies on more of the losses than the ridge term that all had.
+fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
+    let own = learner.guarantee()?;
+    let mut kept = Vec::new();
+    for check in own.check(learner.seen(), &LossFacts::strongly_convex(f64::INFINITY)) {
+        match check.assumption {
+            // feasible as it is: the mixture is, if its bases are
+            Assumption::Feasible(_) => {}
+            Assumption::Gradient(_) | Assumption::Entries { .. } if check.holds => {}
+            Assumption::Gradient(_) | Assumption::Horizon(_) => kept.push(check.assumption),
+            Assumption::StronglyConvexLosses(l) if l <= ridge * (1.0 + 1e-12) => {
+                kept.push(check.assumption);
+            }
+            // The mixture reacts to what a base has drawn. Of the losses that bases are shown no
+            // more is known than the ridge term.
+            _ => return None,
+        }
+    }
+    let base = own.bound(learner.rounds() as f64);
+    Some(theory::hedge(base, own.exponent(), regret).assuming(kept))
+}

@@ -1,0 +1,4 @@
+//! Learners made of learners.
+
+pub mod delayed;
+pub mod hedge;

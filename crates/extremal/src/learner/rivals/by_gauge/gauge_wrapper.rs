@@ -1,0 +1,181 @@
+//! Gauge wrapper: gradient descent in a ball around the set, and the gauge in place of a projection.
+//!
+//! **Problem.** Convex losses over a set with 0 inside whose gauge γ is cheap, with a subgradient
+//! of it ([`Set::gauge_gradient`]); no oracle, no projection,
+//! neither T nor G.
+//!
+//! **Update.** w_t is in the ball of radius R = max ‖x‖ around 0, and x_t = w_t/max(1, γ(w_t)) is
+//! played. With s a subgradient of γ at w_t, g̃_t = g_t, but g_t − ⟨g_t, x_t⟩s where γ(w_t) ≥ 1 and
+//! ⟨g_t, w_t⟩ < 0. Then w_{t+1} = Π(w_t − η_t g̃_t) onto the ball, η_t = √2·R/√(Σ‖g̃‖²).
+//!
+//! **Guarantee.** Regret ≤ 2√2·R·√(Σ‖g̃‖²), as ⟨g_t, x_t − u⟩ ≤ ⟨g̃_t, w_t − u⟩ for every u in the
+//! set. With a ball of radius r inside, ‖g̃‖ ≤ (1 + R/r)‖g‖: ≤ 2√2·R(1 + R/r)G√T.
+//!
+//! **Reference.** Mhammedi, *Efficient Projection-Free Online Convex Optimization with Membership
+//! Oracle*, COLT 2022; the base learner is scale-free gradient descent (Orabona & Pál, 2018).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "l1:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "gauge-wrapper".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[-3.0, 0.0]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [1.0, 0.0]);
+//! assert_eq!(learner.seen().oracle_calls, 0);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::parameter::fields;
+use crate::set::{Set, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result, kernel};
+
+const NAME: &str = "gauge-wrapper";
+
+fields! {
+    /// Spec of `gauge-wrapper`.
+    pub struct GaugeWrapper {
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for GaugeWrapper {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "gradient descent with the set's gauge in place of a projection",
+        parameters: Self::PARAMETERS,
+        cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
+        guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
+        reference: "Mhammedi, COLT 2022",
+        citations: &["Mhammedi2022", "OrabonaPal2018"],
+        examples: &["gauge-wrapper", "gauge-wrapper:eta-scale=0.3"],
+    };
+}
+
+impl MakeLearner for GaugeWrapper {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let scale = self.eta_scale;
+        check_gauge(NAME, &**set)?;
+        let method = GaugeDescent {
+            set: set.clone(),
+            radius: set.geometry().norm_bound,
+            scale,
+            surrogate: vec![0.0; set.dim()],
+        };
+        acting(self, method, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Gauge
+    }
+}
+
+/// Errors unless the set has a gauge with a subgradient.
+pub(crate) fn check_gauge(owner: &'static str, set: &dyn Set) -> Result<()> {
+    let zero = vec![0.0; set.dim()];
+    match set.gauge_gradient(&zero, &mut zero.clone()) {
+        Some(_) => Ok(()),
+        None => Err(parameters::cannot_play(
+            owner,
+            set,
+            "0 inside the set and a subgradient of its gauge",
+        )),
+    }
+}
+
+/// x ← the nearest point of the ball around 0.
+pub(crate) fn into_ball(x: &mut [f64], radius: f64) {
+    let length = kernel::norm(x);
+    if length > radius {
+        x.iter_mut().for_each(|v| *v *= radius / length);
+    }
+}
+
+struct GaugeDescent {
+    set: SharedSet,
+    /// R.
+    radius: f64,
+    scale: f64,
+    /// s, then g̃.
+    surrogate: Vec<f64>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    w: Vec<f64>,
+    /// √(Σ‖g̃‖²).
+    root: f64,
+}
+
+/// The error for a gauge that is not a number.
+pub(crate) fn no_gauge() -> Error {
+    Error::Numerical {
+        round: 0,
+        what: "the gauge of a point is not a number".into(),
+    }
+}
+
+impl Method for GaugeDescent {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            w: x.to_vec(),
+            root: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        // g̃ = g − 1[γ ≥ 1, ⟨g, w⟩ < 0]⟨g, x⟩s
+        let gauge = self.set.gauge_gradient(&now.w, &mut self.surrogate);
+        let gauge = gauge.ok_or_else(no_gauge)?;
+        let turn = if gauge >= 1.0 && kernel::dot(revealed.g, &now.w) < 0.0 {
+            -kernel::dot(revealed.g, x)
+        } else {
+            0.0
+        };
+        for (s, g) in self.surrogate.iter_mut().zip(revealed.g) {
+            *s = g + turn * *s;
+        }
+        next.root = now.root.hypot(kernel::norm(&self.surrogate));
+        let factor = self.scale * std::f64::consts::SQRT_2 * self.radius;
+        let eta = Schedule::Gradients.eta(factor, revealed.round as f64, next.root);
+        // w ← Π(w − ηg̃), x = w/max(1, γ(w))
+        next.w.copy_from_slice(&now.w);
+        kernel::axpy(-eta, &self.surrogate, &mut next.w);
+        into_ball(&mut next.w, self.radius);
+        x_next.copy_from_slice(&next.w);
+        let gauge = self.set.gauge(x_next).ok_or_else(no_gauge)?;
+        if gauge > 1.0 {
+            x_next.iter_mut().for_each(|v| *v /= gauge);
+        }
+        Ok(Step::of(eta))
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.w.len() == dim
+    }
+
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        Some(theory::gauge_wrapper(self.scale, self.radius, state.root))
+    }
+}

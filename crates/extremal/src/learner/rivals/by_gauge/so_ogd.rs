@@ -1,0 +1,233 @@
+//! SO-OGD: gradient descent that comes back into the set by separating hyperplanes.
+//!
+//! **Problem.** Convex losses over a set between balls of the radii r and R around 0, with a
+//! separation oracle: here a subgradient of its gauge γ
+//! ([`Set::gauge_gradient`]). No linear oracle, no projection.
+//!
+//! **Update.** y = x_t − η g_t, brought into the ball of radius R; while γ(y) > 1, with s a
+//! subgradient there, y ← y − ((γ(y) − 1 + δ)/‖s‖²)s, onto the plane that (1 − δ)K lies behind.
+//! The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ = 4R/(r√T), no more than 1/2. Without
+//! one of them, η_t = √2·R/√(Σ‖g‖²) and δ_t = min(1/2, 4R/(r√t)).
+//!
+//! **Guarantee.** With T and G, on every stretch of L rounds, whatever the factor on η,
+//! regret ≤ 2R²/η + ηG²L/2 + δRGL, for the constants above ≤ G(r/4 + 8R²/r)√T once T ≥ 64R²/r²; and
+//! no more than (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T separations, about 5T/4. Otherwise what follows from the
+//! rounds played: √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
+//!
+//! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
+//! with Adaptive Regret Guarantees*, COLT 2022. Their step back is δr long; the gauge tells how
+//! far the plane is, and allows for a longer one.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "lp:p=3,dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "so-ogd:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::rivals::by_gauge::gauge_wrapper::{check_gauge, into_ball, no_gauge};
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::parameter::fields;
+use crate::set::{Set, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Result, kernel};
+
+const NAME: &str = "so-ogd";
+
+fields! {
+    /// Spec of `so-ogd`.
+    pub struct SoOgd {
+        /// the number of rounds T; left out, steps fall as gradients add up
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for SoOgd {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "gradient descent that comes back into the set by separating hyperplanes",
+        parameters: Self::PARAMETERS,
+        cost: "O(d) and about 5/4 separations per round, counted as oracle calls; no linear oracle, no projection",
+        guarantee: "sets with a cheap gauge, between balls of the radii r and R around 0, on every stretch of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without, what follows from the rounds played",
+        reference: "Garber & Kretzu, COLT 2022",
+        citations: &["GarberKretzu2022"],
+        examples: &[
+            "so-ogd",
+            "so-ogd:horizon=1000,gradient-bound=1",
+            "so-ogd:horizon=1000,gradient-bound=1,eta-scale=4",
+        ],
+    };
+}
+
+impl MakeLearner for SoOgd {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let schedule = Schedule::of(None, self.horizon, self.gradient_bound);
+        let scale = self.eta_scale;
+        check_gauge(NAME, &**set)?;
+        let inner = inner_radius(&**set)?;
+        let method = Separated {
+            set: set.clone(),
+            radius: set.geometry().norm_bound,
+            inner,
+            schedule: schedule.or_gradients(),
+            scale,
+            s: vec![0.0; set.dim()],
+            separations: 0,
+        };
+        acting(self, method, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Gauge
+    }
+}
+
+/// r: of a ball around 0, from that around the centre.
+fn inner_radius(set: &dyn Set) -> Result<f64> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    let around = set.geometry().inner_radius.unwrap_or(0.0);
+    let inner = around - kernel::norm(&centre);
+    if inner > 0.0 {
+        return Ok(inner);
+    }
+    Err(parameters::cannot_play(
+        NAME,
+        set,
+        "a ball around 0 that is known to be inside the set",
+    ))
+}
+
+struct Separated {
+    set: SharedSet,
+    /// R.
+    radius: f64,
+    /// r.
+    inner: f64,
+    /// Fixed, or from the gradients.
+    schedule: Schedule,
+    scale: f64,
+    s: Vec<f64>,
+    /// Gauges computed so far: its oracle separates.
+    separations: u64,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct State {
+    /// √(Σ‖g‖²).
+    root: f64,
+    /// δ of the last round; 0 before the first.
+    delta: f64,
+    /// Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²).
+    drift: f64,
+    /// Σδ_t‖g_t‖.
+    shrunk: f64,
+}
+
+impl Separated {
+    /// η_t and δ_t, with √(Σ‖g‖²) = `root`.
+    fn pace(&self, t: f64, root: f64) -> (f64, f64) {
+        let (factor, t) = match self.schedule {
+            Schedule::Fixed { horizon, .. } => (0.5 * self.inner, horizon),
+            _ => (std::f64::consts::SQRT_2 * self.radius, t),
+        };
+        let eta = self.schedule.eta(self.scale * factor, t, root);
+        (eta, (4.0 * self.radius / self.inner / t.sqrt()).min(0.5))
+    }
+
+    /// Brings y into the set.
+    fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
+        into_ball(y, self.radius);
+        // Each step comes δr nearer to every point of (1 − δ)K, whose nearest was no farther
+        // than this.
+        let far = (way.min(2.0 * self.radius) + delta * self.radius) / (delta * self.inner);
+        let most = (far * far).ceil() as u32;
+        let mut looks: u32 = 0;
+        loop {
+            let gauge = self.set.gauge_gradient(y, &mut self.s);
+            let gauge = gauge.filter(|gauge| gauge.is_finite());
+            let gauge = gauge.ok_or_else(no_gauge)?;
+            looks = looks.saturating_add(1);
+            self.separations += 1;
+            if gauge <= 1.0 {
+                return Ok(());
+            }
+            let norm = kernel::norm(&self.s);
+            let step = (gauge - 1.0 + delta) / norm / norm;
+            if looks > most || !step.is_finite() {
+                // rounding alone is in the way
+                let shrink = (1.0 - 1e-15) / gauge;
+                y.iter_mut().for_each(|v| *v *= shrink);
+                return Ok(());
+            }
+            kernel::axpy(-step, &self.s, y);
+        }
+    }
+}
+
+impl Method for Separated {
+    type State = State;
+
+    fn start(&self, _x: &[f64]) -> State {
+        State::default()
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        let norm = revealed.norm;
+        let root = now.root.hypot(norm);
+        let (eta, delta) = self.pace(revealed.round as f64, root);
+        let fall = (now.delta - delta).max(0.0);
+        *next = State {
+            root,
+            delta,
+            drift: now.drift + fall * now.root,
+            shrunk: now.shrunk + delta * norm,
+        };
+        kernel::axpy(-eta, revealed.g, x_next);
+        self.come_back(x_next, eta * norm, delta)?;
+        Ok(Step::of(eta))
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.separations
+    }
+
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let (scale, radius) = (self.scale, self.radius);
+        Some(match self.schedule {
+            Schedule::Fixed { bound, .. } => {
+                let (eta, delta) = self.pace(1.0, state.root);
+                theory::so_ogd(eta, delta, bound, radius)
+            }
+            _ => {
+                let State {
+                    root,
+                    drift,
+                    shrunk,
+                    ..
+                } = *state;
+                theory::so_ogd_adaptive(scale, radius, root, drift, shrunk)
+            }
+        })
+    }
+}

@@ -1,0 +1,303 @@
+//! LLOO: the regularised leader on polytopes, by a local oracle. The √T and ln T of projections
+//! with one oracle call per round, where Frank-Wolfe steps have T^(3/4).
+//!
+//! **Problem.** Convex losses, or with λ, λ-strongly convex losses, over a polytope.
+//!
+//! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖², or with λ
+//! Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) + 8ρ²λ‖x − x₁‖². p_t is the best point for ∇F_t(x_t) to be had by
+//! moving a share of r_t/δ of x_t's mass, r_t a bound of the distance from x_t to where F_t is
+//! least, by the theory or by the gap, whichever is less; x_{t+1} is best for F_t on the way from
+//! x_t to p_t. See [`crate::learner::rivals::few_calls::local_oracle`]. With T and G, w = (G/D)√((4ρ² + ¼)T); with G alone it grows;
+//! without G, w_t = √(Σ‖g‖²)/(2D), as dual averaging has it.
+//!
+//! **Guarantee.** ρ = D/δ, δ the facial distance. Regret ≤ 2GD√((4ρ² + ¼)T) with T and G,
+//! [`theory::lloo_anytime`] with G, nothing without; with λ, and nothing else known,
+//! [`theory::lloo_strongly_convex`], O(ρ²(G + λD)² ln T/λ).
+//!
+//! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016; facial distances: Peña &
+//! Rodríguez, Mathematics of Operations Research 2019. The constants are proven at
+//! [`theory::lloo`].
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "simplex:dim=8".parse::<SetSpec>()?.build(None)?;
+//! let spec: LearnerSpec = "lloo:horizon=10000,gradient-bound=1".parse()?;
+//! let mut learner = spec.build(&set)?;
+//! // ρ² = 8/2 and D² = 2
+//! let bound = learner.guarantee().unwrap().bound(1e4);
+//! assert!((bound - 2.0 * (2.0 * 16.25 * 1e4_f64).sqrt()).abs() < 1e-9);
+//! learner.decide()?;
+//! let record = learner.observe(&Gradient::sparse(&[3], &[1.0]))?;
+//! assert_eq!(record.oracle_calls, 1);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::rivals::few_calls::local_oracle::LocalOracle;
+use crate::learner::rivals::few_calls::vector_surrogate::Surrogate;
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting, first_decision};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::set::SharedSet;
+use crate::solver::ActiveSet;
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result};
+
+const NAME: &str = "lloo";
+
+fields! {
+    /// Spec of `lloo`.
+    pub struct Lloo {
+        /// the number of rounds T; left out, or without G, the regulariser grows
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, the regulariser is dual averaging's and
+        /// grows with √(Σ‖g‖²)
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// how much further than asked the local oracle may look: D over the facial distance; what
+        /// is known of the set if left out
+        pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
+        /// factor on the theoretical step size 1/w; not with λ
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for Lloo {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "local linear optimisation: the regularised leader on polytopes",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call per round; O(d log d) on simplices; elsewhere O(d) per vertex kept, of which there are 2(d + 1) at most, and O(d²) to keep it so",
+        guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 instead of 2 with G; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
+        reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
+        citations: &["GarberHazan2016", "PenaRodriguez2019"],
+        examples: &[
+            "lloo",
+            "lloo:horizon=1000,gradient-bound=1",
+            "lloo:lambda=0.1",
+            "lloo:gradient-bound=1,rho=20",
+        ],
+    };
+}
+
+impl MakeLearner for Lloo {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        parameters::need_oracle(NAME, &**set)?;
+        let (rho, proven) = self.rho(set)?;
+        if self.lambda.is_some() && self.eta_scale != 1.0 {
+            return Err(Error::Unsupported(
+                "lloo with lambda has no step size that eta-scale could be a factor of".into(),
+            ));
+        }
+        let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);
+        let start = self.start.as_deref();
+        if start.is_some() {
+            first_decision(set, start)?; // which says what is wrong with it
+        }
+        let mut active = ActiveSet::start(set, start)?;
+        let mut first = vec![0.0; set.dim()];
+        active.write(&mut first);
+        let local = LocalOracle::new(&**set);
+        local.reserve(&mut active);
+        let diameter = set.geometry().diameter;
+        let method = Locally {
+            schedule,
+            rho,
+            proven,
+            scale: self.eta_scale,
+            diameter,
+            local,
+            active,
+            surrogate: Surrogate::new(first.clone(), self.lambda.unwrap_or(0.0), diameter),
+            way: vec![0.0; set.dim()],
+        };
+        acting(self, method, set, Some(&first), storage)
+    }
+}
+
+impl Lloo {
+    /// ρ, and whether it is known to be large enough.
+    fn rho(&self, set: &SharedSet) -> Result<(f64, bool)> {
+        let Some(polytope) = set.polytope() else {
+            return Err(parameters::cannot_play(NAME, &**set, "a polytope"));
+        };
+        let diameter = set.geometry().diameter;
+        let known = polytope
+            .facial_distance
+            .map(|distance| (diameter / distance).max(1.0));
+        let Some(given) = self.rho else {
+            let missing = Error::Missing {
+                owner: NAME,
+                name: "rho",
+                why: "the facial distance of this set is not known",
+            };
+            return known.map(|rho| (rho, true)).ok_or(missing);
+        };
+        Ok((given, known.is_some_and(|known| given >= known)))
+    }
+}
+
+struct Locally {
+    schedule: Schedule,
+    rho: f64,
+    /// Whether ρ is known to be large enough.
+    proven: bool,
+    scale: f64,
+    diameter: f64,
+    local: LocalOracle,
+    /// The first decision.
+    active: ActiveSet,
+    surrogate: Surrogate,
+    way: Vec<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct State {
+    /// S_t.
+    sum: Vec<f64>,
+    /// max ‖g‖.
+    largest: f64,
+    /// √(Σ‖g‖²).
+    root: f64,
+    /// x, as a mixture of vertices.
+    active: ActiveSet,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self {
+            sum: self.sum.clone(),
+            active: self.active.clone(),
+            ..*self
+        }
+    }
+
+    /// Reuses the memory that is there.
+    fn clone_from(&mut self, other: &Self) {
+        self.sum.clone_from(&other.sum);
+        self.active.clone_from(&other.active);
+        (self.largest, self.root) = (other.largest, other.root);
+    }
+}
+
+impl Locally {
+    /// K_t, D times the second derivative of F_t, and r_t/D.
+    fn shape(&self, round: u64, state: &State) -> (f64, f64) {
+        let (t, square) = (round as f64, self.rho * self.rho);
+        match self.schedule {
+            // w = (G/D)√(κT)
+            Schedule::Fixed { bound, horizon } => {
+                let w = bound * (theory::kappa(self.rho) * horizon).sqrt() / self.scale;
+                (2.0 * w, (4.0 * square + 0.5) * (bound / w))
+            }
+            // w_t = (√2·G/D)√(κ(t + 16κ))
+            Schedule::Rounds { bound } => {
+                let kappa = theory::kappa_anytime(self.rho);
+                let a = std::f64::consts::SQRT_2 / self.scale;
+                let w = |t: f64| a * bound * (kappa * (t + theory::AHEAD * kappa)).sqrt();
+                let slope = (1.0 + 0.25 * a) * bound;
+                let r = 4.5 * square * (slope / w(t - 1.0)) + 0.5 * (slope / w(t));
+                (2.0 * w(t), r)
+            }
+            // w_t = √(Σ‖g‖²)/(2D)
+            Schedule::Gradients => (state.root / self.scale, 1.0),
+            // λ(t + 16ρ²)-strongly convex
+            Schedule::Strong { lambda } => {
+                let kappa = |t: f64| lambda * (t + 16.0 * square);
+                let slope = state.largest / self.diameter + lambda;
+                let r = 12.0 * square * (slope / kappa(t - 1.0)) + slope / kappa(t);
+                (kappa(t) * self.diameter, r)
+            }
+        }
+    }
+}
+
+impl Method for Locally {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            largest: 0.0,
+            root: 0.0,
+            active: self.active.clone(),
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        next.clone_from(now);
+        next.largest = now.largest.max(revealed.norm);
+        next.root = now.root.hypot(revealed.norm);
+        let (stiffness, reach) = self.shape(revealed.round, next);
+        let (surrogate, local, way) = (&mut self.surrogate, &mut self.local, &mut self.way);
+        let steep = surrogate.absorb(&now.sum, &mut next.sum, revealed.g, x, stiffness);
+        let mut step = Step {
+            sigma: 0.0,
+            gap: 0.0,
+        };
+        if !steep || !(self.diameter > 0.0) {
+            return Ok(step); // here F is least
+        }
+        let c = surrogate.direction();
+        let found = local.find(c)?;
+        let above = surrogate.above(x, found.value);
+        local.check_gap(above + found.slack(), c)?;
+        // r/δ
+        let share = self.rho * reach.min(surrogate.distance(above + found.slack()));
+        local.withdraw(&now.active, c, share, way);
+        step.gap = surrogate.gap(above);
+        step.sigma = surrogate.line_search(way, 1.0);
+        if step.sigma > 0.0 {
+            local.step(&mut next.active, step.sigma);
+            next.active.write(x_next);
+        }
+        Ok(step)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.local.oracle_calls()
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim && state.active.fits(dim)
+    }
+
+    fn guarantee(&self, _state: &State, seen: &Seen) -> Option<Guarantee> {
+        if !self.proven {
+            return None;
+        }
+        let Self {
+            rho,
+            scale,
+            diameter,
+            ..
+        } = *self;
+        match self.schedule {
+            Schedule::Fixed { bound, horizon } => {
+                Some(theory::lloo(bound, diameter, rho, scale, horizon))
+            }
+            Schedule::Rounds { bound } => Some(theory::lloo_anytime(bound, diameter, rho, scale)),
+            Schedule::Gradients => None,
+            Schedule::Strong { lambda } => {
+                let gradient = seen.largest_gradient;
+                Some(theory::lloo_strongly_convex(
+                    gradient, lambda, diameter, rho,
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Local oracles. Given a point x, a direction c and a share of x's mass, they find the point p
+//! that is best for c among those to be had from x by moving that share to one vertex.
+//!
+//! In a polytope with facial distance δ ([`Polytope::facial_distance`]), a share of r/δ reaches
+//! every point y at distance r or less. For write y = x − Σ Δ_i v_i + (ΣΔ_i) z with z in the set,
+//! 0 ≤ Δ_i ≤ λ_i, where x = Σ λ_i v_i, and ΣΔ_i as small as can be. No v_i with Δ_i > 0 is in the
+//! smallest face that holds z, or some of it could be taken out of z. So y − x is ΣΔ_i times the
+//! difference of a point of a face and a mixture of vertices outside it, no shorter than δ. Hence
+//! (i) ⟨c, p⟩ ≤ ⟨c, y⟩ for all such y, and (ii) ‖p − x‖ ≤ Dr/δ = ρr.
+//!
+//! [`Polytope::facial_distance`]: crate::set::Polytope::facial_distance
+
+use crate::Result;
+use crate::set::{Atom, CheckedOracle, Minimum, Oracle, Set};
+use crate::solver::{ActiveSet, Tableau};
+
+/// So many numbers are reserved for vertices; beyond, memory is taken as needed.
+const RESERVED: usize = 1 << 20;
+
+/// The local oracle of any polytope, for points that are kept as mixtures of vertices. One call to
+/// the set's oracle and O(active·d) per step; on simplices, whose vertices have one entry, O(d log d).
+///
+/// ```
+/// use extremal::{learner::rivals::few_calls::local_oracle::LocalOracle, set::SetSpec, solver::ActiveSet};
+/// let set = "hypercube:dim=3".parse::<SetSpec>()?.build(None)?;
+/// let mut active = ActiveSet::start(&set, None)?;
+/// let mut local = LocalOracle::new(&*set);
+/// let (c, mut way, mut x) = ([1.0, -1.0, 2.0], [0.0; 3], [0.0; 3]);
+/// let lowest = local.find(&c)?.value;
+/// local.withdraw(&active, &c, 0.25, &mut way);
+/// assert_eq!((lowest, way), (-1.0, [-0.25, 0.0, -0.25]));
+/// local.step(&mut active, 1.0);
+/// active.write(&mut x);
+/// assert_eq!(x, [0.25, 0.5, 0.25]);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+pub struct LocalOracle {
+    oracle: CheckedOracle,
+    diameter: f64,
+    /// The vertex that mass moves to.
+    vertex: Atom,
+    /// The mass that each vertex gives.
+    taken: Vec<f64>,
+    costs: Vec<(f64, u32)>,
+    tableau: Tableau,
+}
+
+impl LocalOracle {
+    /// That of this set.
+    pub fn new(set: &dyn Set) -> Self {
+        let (dim, most) = (set.dim(), most_vertices(set.dim()));
+        let mut tableau = Tableau::default();
+        if most * (dim + 1) <= RESERVED {
+            tableau.reserve(most, dim);
+        }
+        Self {
+            oracle: CheckedOracle::of(set),
+            diameter: set.geometry().diameter,
+            vertex: Atom::new(),
+            taken: Vec::with_capacity(most),
+            costs: Vec::with_capacity(most),
+            tableau,
+        }
+    }
+
+    /// Reserves memory for as many vertices as there can be, if that is not too much.
+    pub(crate) fn reserve(&self, active: &mut ActiveSet) {
+        let most = most_vertices(active.dim());
+        if most * (active.dim() + 1) <= RESERVED {
+            active.reserve(most);
+        }
+    }
+
+    /// The vertex that mass is to move to: the best one for c.
+    pub fn find(&mut self, c: &[f64]) -> Result<Minimum> {
+        self.oracle.minimise(c, &mut self.vertex)
+    }
+
+    /// way ← p − x, where p is x with this share of its mass moved to the vertex that was found:
+    /// that of the vertices which are worst for c. Nothing moves yet.
+    pub fn withdraw(&mut self, active: &ActiveSet, c: &[f64], share: f64, way: &mut [f64]) {
+        self.taken.clear();
+        if share < 1.0 {
+            let cost = |i: u32| (active.atom(i as usize).dot(c), i);
+            self.costs.clear();
+            self.costs.extend((0..active.len() as u32).map(cost));
+            self.costs
+                .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            self.taken.resize(active.len(), 0.0);
+            let mut left = share;
+            for &(_, i) in &self.costs {
+                let i = i as usize;
+                self.taken[i] = active.weight(i).min(left);
+                left -= self.taken[i];
+                if left <= 0.0 {
+                    break;
+                }
+            }
+        } else {
+            self.taken
+                .extend((0..active.len()).map(|i| active.weight(i)));
+        }
+        way.fill(0.0);
+        let mut moved = 0.0;
+        for (i, &taken) in self.taken.iter().enumerate() {
+            if taken > 0.0 {
+                active.atom(i).add_to(-taken, way);
+                moved += taken;
+            }
+        }
+        self.vertex.add_to(moved, way);
+    }
+
+    /// x ← x + α(p − x).
+    ///
+    /// Where there are then more than 2(d + 1) vertices, as many as depend on others are dissolved
+    /// into them.
+    pub fn step(&mut self, active: &mut ActiveSet, alpha: f64) {
+        active.transfer(&self.taken, alpha, &self.vertex);
+        if active.len() >= most_vertices(active.dim()) {
+            active.reduce(self.diameter, &mut self.tableau);
+        }
+    }
+
+    /// Errors where `gap`, which is ⟨c, x⟩ less the floor of [`LocalOracle::find`], is below 0.
+    pub(crate) fn check_gap(&self, gap: f64, c: &[f64]) -> Result<()> {
+        self.oracle.check_gap(gap, c)
+    }
+
+    pub(crate) fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+}
+
+/// Of a mixture between two steps, and one more.
+fn most_vertices(dim: usize) -> usize {
+    2 * (dim + 1) + 1
+}

@@ -1,0 +1,280 @@
+//! LOO-BOGD: blocked online gradient descent near the set, with far fewer oracle calls than
+//! rounds and a regret that is small on every stretch of rounds, not only on all of them.
+//!
+//! **Problem.** Convex losses over any set, whose oracle is what costs; or, with λ, λ-strongly
+//! convex losses.
+//!
+//! **Update.** x is played for a block of K rounds, S = Σ g of the block. Then y = ỹ − ηS, and
+//! [`Cip`] brings x ∈ K and y within √(3ε) of each other, y coming no farther from any point of
+//! the set: the next x and ỹ. With T and G, η = (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉, R the
+//! radius of a ball around the set's centre that holds it. Without one of them,
+//! η = √2·R/√(Σ‖S‖²); without T, the block that starts in round t has K = ⌈√t⌉, ε = 60R²/√t. With
+//! λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉, ε = 130(4GR²/(λt))^(2/3), G the largest gradient so
+//! far unless given.
+//!
+//! These constants are for long runs: before T ≈ 2000 any two points of the set count as near,
+//! and x takes but the one step that every block ends with here. In practice `tolerance` = 0.05
+//! (ε/R²), `block` = √T/2 and `eta-scale` = T^(1/4) have a regret several times smaller, still
+//! with a few calls in a hundred rounds.
+//!
+//! **Guarantee.** With T and G, on every stretch of L rounds, whatever the keys,
+//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, for the constants above ≤ 20GR(√T + T^(3/4)). Otherwise
+//! what follows from the rounds played: 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, and D‖S‖ for a block that
+//! has not ended; with λ, Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²) and the same.
+//!
+//! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
+//! with Adaptive Regret Guarantees*, COLT 2022. Theirs waits a block before it moves, and with λ
+//! takes gradients at ỹ; here they are those of the losses' quadratic minorants there.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "simplex:dim=10".parse::<SetSpec>()?.build(None)?;
+//! let spec = "loo-bogd:horizon=1000,gradient-bound=1,block=16,tolerance=0.05,eta-scale=5";
+//! let mut learner = spec.parse::<LearnerSpec>()?.build(&set)?;
+//! for t in 0..1000 {
+//!     let mut g = [0.1; 10];
+//!     g[t % 7] = -0.5;
+//!     learner.decide()?;
+//!     learner.observe(&Gradient::dense(&g))?;
+//! }
+//! assert!(learner.seen().oracle_calls < 100);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::rivals::few_calls::near_projection::Cip;
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Result, kernel};
+
+const NAME: &str = "loo-bogd";
+
+fields! {
+    /// Spec of `loo-bogd`.
+    pub struct LooBogd {
+        /// the number of rounds T; left out, blocks grow and ε falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; with T it fixes η, with λ it is for ε
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' strong convexity λ; left out, losses need only be convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// ε/R²: the decision and the point that descends are √(3ε) apart at most; 0.05 is a
+        /// practical value; 60/√T if left out, with λ 130(4G/(λtR))^(2/3)
+        pub tolerance: Option<f64> = None => Kind::POSITIVE,
+        /// for how many rounds K a decision is played; √T/2 is a practical value; 5√T if left out,
+        /// without T or with λ √t
+        pub block: Option<u64> = None => Kind::COUNT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for LooBogd {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "gradient descent near the set, in blocks: far fewer oracle calls than rounds",
+        parameters: Self::PARAMETERS,
+        cost: "O(d) per round; per block of K rounds 1 oracle call or a few, ⌈27R²/ε − 2⌉ at most",
+        guarantee: "any set, convex losses, on every stretch of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without, or for λ-strongly convex losses, what follows from the rounds played",
+        reference: "Garber & Kretzu, COLT 2022",
+        citations: &["GarberKretzu2022"],
+        examples: &[
+            "loo-bogd",
+            "loo-bogd:horizon=100,gradient-bound=1",
+            "loo-bogd:horizon=1000,gradient-bound=1,block=16,tolerance=0.05,eta-scale=5",
+            "loo-bogd:lambda=0.1",
+        ],
+    };
+}
+
+impl MakeLearner for LooBogd {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        parameters::need_oracle(NAME, &**set)?;
+        let cip = Cip::new(&**set);
+        let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound).or_gradients();
+        let factor = match schedule {
+            Schedule::Fixed { horizon, .. } => cip.radius() / horizon.powf(0.25),
+            Schedule::Strong { .. } => 1.0,
+            _ => std::f64::consts::SQRT_2 * cip.radius(),
+        };
+        let horizon = self.horizon.map(|t| t as f64);
+        let known = horizon.filter(|_| self.lambda.is_none());
+        let method = Descent {
+            diameter: set.geometry().diameter,
+            schedule,
+            factor: self.eta_scale * factor,
+            scale: self.eta_scale,
+            tolerance: self.tolerance.or(known.map(|t| 60.0 / t.sqrt())),
+            block: self.block.or(known.map(|t| (5.0 * t.sqrt()).ceil() as u64)),
+            gradient: self.gradient_bound,
+            step: vec![0.0; set.dim()],
+            cip,
+        };
+        acting(self, method, set, self.start.as_deref(), storage)
+    }
+}
+
+struct Descent {
+    cip: Cip,
+    schedule: Schedule,
+    diameter: f64,
+    /// η, times what the schedule divides by.
+    factor: f64,
+    /// The factor on η that was asked for.
+    scale: f64,
+    /// ε/R² where it does not change.
+    tolerance: Option<f64>,
+    /// K where it does not change.
+    block: Option<u64>,
+    /// G where it is given.
+    gradient: Option<f64>,
+    /// S, with λ the quadratic part too.
+    step: Vec<f64>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    /// ỹ.
+    y: Vec<f64>,
+    /// S so far.
+    sum: Vec<f64>,
+    played: Played,
+}
+
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Played {
+    /// Rounds of the block so far.
+    filled: u64,
+    /// Rounds of the block at its end.
+    length: u64,
+    /// √(Σ‖S‖²) over blocks.
+    root: f64,
+    /// Σ ‖S + λK(ỹ − x)‖²/(2λt).
+    descent: f64,
+    /// Σ ⟨S, x − ỹ⟩, with λ less (λK/2)‖x − ỹ‖².
+    apart: f64,
+    /// max ‖g‖.
+    largest: f64,
+}
+
+impl Descent {
+    /// ε/R² for a block that ends in round t.
+    fn tolerance(&self, t: f64, largest: f64) -> f64 {
+        self.tolerance.unwrap_or_else(|| match self.schedule {
+            Schedule::Strong { lambda } => {
+                let g = self.gradient.unwrap_or(largest);
+                130.0 * (4.0 * (g / self.cip.radius() / (lambda * t))).powf(2.0 / 3.0)
+            }
+            _ => 60.0 / t.sqrt(),
+        })
+    }
+
+    /// Ends a block in round t: the next x and ỹ. Returns η.
+    fn end_block(&mut self, t: f64, next: &mut State, x: &mut [f64]) -> Result<f64> {
+        for ((step, x), y) in self.step.iter_mut().zip(&*x).zip(&next.y) {
+            *step = x - y;
+        }
+        let apart = kernel::norm(&self.step);
+        let played = &mut next.played;
+        let weight = match self.schedule {
+            Schedule::Strong { lambda } => lambda * played.filled as f64,
+            _ => 0.0,
+        };
+        played.apart += kernel::dot(&next.sum, &self.step) - 0.5 * (weight * apart) * apart;
+        for (step, sum) in self.step.iter_mut().zip(&next.sum) {
+            *step = sum - weight * *step;
+        }
+        let length = kernel::norm(&self.step);
+        played.root = played.root.hypot(length);
+        if let Schedule::Strong { lambda } = self.schedule {
+            played.descent += 0.5 * length * (length / (lambda * t));
+        }
+        let eta = self.schedule.eta(self.factor, t, played.root);
+        let tolerance = self.tolerance(t, played.largest);
+        kernel::axpy(-eta, &self.step, &mut next.y);
+        self.cip.bring(x, &mut next.y, tolerance, true)?;
+        next.sum.fill(0.0);
+        next.played.filled = 0;
+        Ok(eta)
+    }
+}
+
+impl Method for Descent {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            y: x.to_vec(),
+            sum: vec![0.0; x.len()],
+            played: Played::default(),
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        let t = revealed.round as f64;
+        next.y.copy_from_slice(&now.y);
+        for ((next, sum), g) in next.sum.iter_mut().zip(&now.sum).zip(revealed.g) {
+            *next = sum + g;
+        }
+        next.played = now.played;
+        let played = &mut next.played;
+        if played.filled == 0 {
+            played.length = self.block.unwrap_or(t.sqrt().ceil() as u64);
+        }
+        played.filled += 1;
+        played.largest = played.largest.max(revealed.norm);
+        if played.filled < played.length {
+            return Ok(Step::of(0.0));
+        }
+        Ok(Step::of(self.end_block(t, next, x_next)?))
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.cip.oracle_calls()
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.y.len() == dim && state.sum.len() == dim
+    }
+
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let (radius, now) = (self.cip.radius(), &state.played);
+        // A block that has not ended: ⟨S, x − u⟩ ≤ D‖S‖.
+        let open = self.diameter * kernel::norm(&state.sum);
+        match self.schedule {
+            Schedule::Fixed { bound, .. } => {
+                let (tolerance, block) = (self.tolerance?, self.block? as f64);
+                let (eta, diameter) = (self.schedule.eta(self.factor, 1.0, 0.0), self.diameter);
+                Some(theory::loo_bogd(
+                    eta, bound, radius, diameter, tolerance, block,
+                ))
+            }
+            Schedule::Rounds { .. } | Schedule::Gradients => {
+                let apart = now.apart + open;
+                Some(theory::loo_bogd_adaptive(
+                    self.scale, radius, now.root, apart,
+                ))
+            }
+            Schedule::Strong { lambda } => {
+                let sum = now.descent + now.apart + open;
+                (self.scale == 1.0).then(|| theory::loo_ogd(sum, lambda))
+            }
+        }
+    }
+}

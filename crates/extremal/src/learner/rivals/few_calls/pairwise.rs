@@ -1,0 +1,260 @@
+//! Pairwise steps on the regularised leader's F_t, over polytopes {Ax = b, l ≤ x ≤ u} with
+//! vertices in {l, u}: simplices, k-subsets, cubes. Two oracle calls per step, and no vertex is
+//! kept.
+//!
+//! **Problem.** Convex losses, or with λ, λ-strongly convex losses.
+//!
+//! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with dual averaging's η_t = D/(G√T), D/(G√t) or
+//! D/√(Σ‖g‖²); with λ, Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex for ∇F_t(x), v⁻ the
+//! worst one that has l where x has and u where x has. x moves from v⁻ towards v⁺ as far as
+//! F_t falls and the bounds allow.
+//!
+//! **Guarantee.** None is known. Offline, F being fixed, the steps converge linearly.
+//!
+//! **Reference.** Garber & Meshi, NeurIPS 2016, whose step this is, with bounds above as well.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "capped-simplex:dim=4,total=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "pairwise".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! let record = learner.observe(&Gradient::dense(&[1.0, 0.0, -1.0, 0.5]))?;
+//! assert_eq!(record.oracle_calls, 2);
+//! let mut x = [0.0; 4];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, 1.0, 1.0, 0.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::rivals::few_calls::vector_surrogate::Surrogate;
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting, first_decision};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::parameter::fields;
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::Guarantee;
+use crate::{Error, Result};
+
+const NAME: &str = "pairwise";
+
+fields! {
+    /// Spec of `pairwise`.
+    pub struct Pairwise {
+        /// the number of rounds T; left out, or without G, the step size falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// how many steps to take per round
+        pub steps: u32 = 1 => Kind::Whole { low: 1, high: 1000 },
+        /// factor on dual averaging's step size; not with λ
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for Pairwise {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "pairwise steps near the regularised leader, on polytopes of corners",
+        parameters: Self::PARAMETERS,
+        cost: "2 oracle calls and O(d) per step",
+        guarantee: "none is known",
+        reference: "Garber & Meshi, NeurIPS 2016",
+        citations: &["GarberMeshi2016"],
+        examples: &["pairwise", "pairwise:lambda=0.1,steps=3"],
+    };
+}
+
+impl MakeLearner for Pairwise {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let Some((lower, upper)) = set.polytope().and_then(|p| p.corners) else {
+            return Err(parameters::cannot_play(
+                NAME,
+                &**set,
+                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere)",
+            ));
+        };
+        parameters::need_oracle(NAME, &**set)?;
+        if self.lambda.is_some() && self.eta_scale != 1.0 {
+            return Err(Error::Unsupported(
+                "pairwise with lambda has no step size that eta-scale could be a factor of".into(),
+            ));
+        }
+        let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);
+        let first = first_decision(set, self.start.as_deref())?;
+        let diameter = set.geometry().diameter;
+        let zeros = vec![0.0; set.dim()];
+        let method = Pairs {
+            schedule,
+            scale: self.eta_scale,
+            steps: self.steps,
+            lower,
+            upper,
+            diameter,
+            oracle: CheckedOracle::of(&**set),
+            to: Atom::new(),
+            from: Atom::new(),
+            away: zeros.clone(),
+            way: zeros,
+            surrogate: Surrogate::new(first.clone(), self.lambda.unwrap_or(0.0), diameter),
+        };
+        acting(self, method, set, Some(&first), storage)
+    }
+}
+
+struct Pairs {
+    schedule: Schedule,
+    scale: f64,
+    steps: u32,
+    lower: f64,
+    upper: f64,
+    diameter: f64,
+    oracle: CheckedOracle,
+    /// v⁺ and v⁻.
+    to: Atom,
+    from: Atom,
+    /// The direction whose vertex is v⁻.
+    away: Vec<f64>,
+    /// v⁺ − v⁻.
+    way: Vec<f64>,
+    surrogate: Surrogate,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    /// S_t.
+    sum: Vec<f64>,
+    /// √(Σ‖g‖²).
+    root: f64,
+}
+
+impl Pairs {
+    /// One step from x, given ∇F there; the gap before, and how far it went.
+    fn step(&mut self, x: &mut [f64]) -> Result<(f64, f64)> {
+        let Self {
+            lower,
+            upper,
+            surrogate,
+            ..
+        } = self;
+        let direction = surrogate.direction();
+        let found = self.oracle.minimise(direction, &mut self.to)?;
+        let above = surrogate.above(x, found.value);
+        self.oracle.check_gap(above + found.slack(), direction)?;
+        let gap = surrogate.gap(above);
+        // Entries at a bound stay there: no sum of other entries, each 1 at most, is worth it.
+        let never = 2.0 * x.len() as f64 + 2.0;
+        for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
+            *away = if *x <= *lower {
+                never
+            } else if *x >= *upper {
+                -never
+            } else {
+                -d
+            };
+        }
+        self.oracle.minimise(&self.away, &mut self.from)?;
+        self.to.write(&mut self.way);
+        self.from.add_to(-1.0, &mut self.way);
+        // how far the bounds allow to go
+        let mut most = 1.0_f64;
+        for (way, x) in self.way.iter().zip(&*x) {
+            if *way < 0.0 {
+                most = most.min((x - *lower) / -way);
+            } else if *way > 0.0 {
+                most = most.min((*upper - x) / way);
+            }
+        }
+        let sigma = surrogate.line_search(&self.way, most.max(0.0));
+        if sigma > 0.0 {
+            for (way, x) in self.way.iter().zip(x) {
+                if *way == 0.0 {
+                    continue;
+                }
+                // the entry that stopped the step is at its bound, not just beside it
+                let room = if *way < 0.0 { *lower - *x } else { *upper - *x };
+                let stops = sigma >= room / way;
+                let moved = (*x + sigma * way).clamp(*lower, *upper);
+                *x = match (stops, *way < 0.0) {
+                    (true, true) => *lower,
+                    (true, false) => *upper,
+                    _ => moved,
+                };
+            }
+        }
+        Ok((gap, sigma))
+    }
+}
+
+impl Method for Pairs {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            root: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        next.root = now.root.hypot(revealed.norm);
+        // D/η_t, which with λ is λtD
+        let scale = self.schedule.scale(revealed.round as f64, next.root);
+        let stiffness = match self.schedule {
+            Schedule::Strong { .. } => scale * self.diameter,
+            _ => scale / self.scale,
+        };
+        let g = revealed.g;
+        let mut steep = (self.surrogate).absorb(&now.sum, &mut next.sum, g, x, stiffness);
+        let mut played = Step {
+            sigma: 0.0,
+            gap: 0.0,
+        };
+        if !(self.diameter > 0.0) {
+            return Ok(played);
+        }
+        for step in 0..self.steps {
+            if step > 0 {
+                steep = self.surrogate.turn(&next.sum, x_next);
+            }
+            if !steep {
+                break;
+            }
+            let (gap, sigma) = self.step(x_next)?;
+            if step == 0 {
+                played.gap = gap;
+            }
+            played.sigma = played.sigma.max(sigma);
+            if sigma == 0.0 {
+                break;
+            }
+        }
+        Ok(played)
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim
+    }
+
+    fn guarantee(&self, _state: &State, _seen: &Seen) -> Option<Guarantee> {
+        None
+    }
+}

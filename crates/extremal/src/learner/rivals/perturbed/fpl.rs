@@ -1,0 +1,124 @@
+//! FPL: follow the perturbed leader, the mean of several of them in every round.
+//!
+//! **Problem.** Linear losses, or smooth ones, that do not react to decisions, over any set.
+//!
+//! **Update.** x_{t+1} is the mean of m minimisers of ⟨S_t − v/δ, x⟩, S_t the sum of gradients and
+//! v drawn evenly from the unit ball; δ = 2/(G√(dT)), or δ_t = 2/√(dΣ‖g‖²) where T or G is not
+//! given. m = 1 is enough for linear losses; for β-smooth ones m = 4βR√T/(G√d), R being the largest
+//! distance from the set's centre.
+//!
+//! **Guarantee.** In the mean over seeds, against losses that were fixed beforehand, regret ≤
+//! (3/2)RG√(dT) + GD + βR²T/m. One run proves nothing.
+//!
+//! **Reference.** Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020; the constants are proven at
+//! [`theory::perturbed`](crate::theory::perturbed).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "fpl:samples=10".parse::<LearnerSpec>()?.build(&set)?;
+//! for _ in 0..1000 {
+//!     learner.decide()?;
+//!     learner.observe(&Gradient::dense(&[0.0, 0.0, -1.0]))?;
+//! }
+//! let mut x = [0.0; 3];
+//! learner.decide()?.write(&mut x);
+//! assert!(x[2] > 0.999);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use crate::Result;
+use crate::learner::rivals::perturbed;
+use crate::learner::rivals::perturbed::Constants;
+use crate::learner::{Learner, MakeLearner, Storage};
+use crate::parameter::fields;
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Kind};
+
+fields! {
+    /// Spec of `fpl`.
+    pub struct Fpl {
+        /// the number of rounds T; left out, δ falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// the losses' smoothness β; left out, losses count as linear
+        pub smoothness: Option<f64> = None => Kind::CURVATURE,
+        /// how many perturbed leaders m are averaged; left out, 4βR√T/(G√d) where T, G and β are
+        /// given, else 1
+        pub samples: Option<u32> = None => Kind::COUNT,
+        /// factor on the theoretical δ, the inverse of the perturbation's size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the seed of the perturbations
+        pub seed: u64 = 0 => Kind::WHOLE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for Fpl {
+    const ENTRY: Entry = Entry {
+        name: "fpl",
+        summary: "follow the perturbed leader, several in every round",
+        parameters: Self::PARAMETERS,
+        cost: "m oracle calls and O(md) per round",
+        guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
+        reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",
+        citations: &["KalaiVempala2005", "HazanMinasyan2020"],
+        examples: &[
+            "fpl",
+            "fpl:horizon=1000,gradient-bound=1,samples=5",
+            "fpl:horizon=1000,gradient-bound=1,smoothness=0.1,seed=3",
+        ],
+    };
+}
+
+impl MakeLearner for Fpl {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let constants = Constants {
+            horizon: self.horizon,
+            gradient: self.gradient_bound,
+            smoothness: Some(self.smoothness.unwrap_or(0.0)),
+            scale: self.eta_scale,
+            ..Constants::of(set)
+        };
+        let (seed, start) = (self.seed, self.start.as_deref());
+        perturbed::make(
+            self,
+            EveryRound(self.samples),
+            constants,
+            seed,
+            start,
+            set,
+            storage,
+        )
+    }
+}
+
+/// How many samples, if that was said.
+struct EveryRound(Option<u32>);
+
+impl EveryRound {
+    /// 4βR√T/(G√d), where they are known.
+    fn wanted(&self, constants: &Constants) -> Option<u32> {
+        let (t, g) = (constants.horizon? as f64, constants.gradient?);
+        let ratio = constants.ratio(constants.smoothness?, g)?;
+        let most = t.clamp(1.0, f64::from(u32::MAX));
+        Some((ratio * t.sqrt()).ceil().clamp(1.0, most) as u32)
+    }
+}
+
+impl perturbed::Kind for EveryRound {
+    fn block(&self, constants: &Constants, _t: u64, _largest: f64) -> (u64, u32) {
+        (1, self.0.or_else(|| self.wanted(constants)).unwrap_or(1))
+    }
+
+    fn exponent(&self, constants: &Constants) -> f64 {
+        let enough = self.0.is_none() && self.wanted(constants).is_some();
+        if constants.smoothness == Some(0.0) || enough {
+            0.5
+        } else {
+            1.0
+        }
+    }
+}

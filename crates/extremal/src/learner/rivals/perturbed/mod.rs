@@ -1,0 +1,286 @@
+//! The perturbed leader in blocks: what `ospf` and `fpl` share.
+
+pub mod fpl;
+pub mod ospf;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, Seen, Storage};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
+use crate::spec::Described;
+use crate::theory::{self, Assumption, Guarantee};
+use crate::{Result, kernel};
+
+/// What tells `ospf` and `fpl` apart.
+pub(crate) trait Kind: Send + Sync + 'static {
+    /// How many rounds the block after round t has, and how many samples its decision.
+    fn block(&self, constants: &Constants, t: u64, largest: f64) -> (u64, u32);
+
+    /// a, where the bound grows like T^a.
+    fn exponent(&self, constants: &Constants) -> f64;
+}
+
+/// The numbers of the analysis.
+pub(crate) struct Constants {
+    /// T.
+    pub horizon: Option<u64>,
+    /// G.
+    pub gradient: Option<f64>,
+    /// β.
+    pub smoothness: Option<f64>,
+    /// Factor on δ.
+    pub scale: f64,
+    /// R, from the centre.
+    pub reach: f64,
+    pub dim: f64,
+    pub diameter: f64,
+}
+
+impl Constants {
+    /// Those of the set, with nothing else known.
+    pub(crate) fn of(set: &SharedSet) -> Self {
+        let (geometry, centre) = (set.geometry(), centre_of(set));
+        let reach = geometry.norm_bound + kernel::norm(&centre);
+        Self {
+            horizon: None,
+            gradient: None,
+            smoothness: None,
+            scale: 1.0,
+            reach: reach.min(geometry.diameter),
+            dim: set.dim() as f64,
+            diameter: geometry.diameter,
+        }
+    }
+
+    /// 4βR/(G√d), by which blocks and samples grow with the smoothness; `None` before there is a
+    /// gradient.
+    pub(crate) fn ratio(&self, beta: f64, gradient: f64) -> Option<f64> {
+        let ratio = 4.0 * (beta * self.reach) / (gradient * self.dim.sqrt());
+        (gradient > 0.0 && !ratio.is_nan()).then_some(ratio)
+    }
+
+    /// c with δ = c/√V.
+    fn c(&self) -> f64 {
+        2.0 * self.scale / self.dim.sqrt()
+    }
+}
+
+fn centre_of(set: &SharedSet) -> Vec<f64> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    centre
+}
+
+/// A learner of either kind.
+pub(crate) fn make<S: Described + Serialize, K: Kind>(
+    spec: &S,
+    kind: K,
+    constants: Constants,
+    seed: u64,
+    start: Option<&[f64]>,
+    set: &SharedSet,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    parameters::need_oracle(S::ENTRY.name, &**set)?;
+    let method = Perturbed {
+        schedule: Schedule::of(None, constants.horizon, constants.gradient).or_gradients(),
+        oracle: CheckedOracle::of(&**set),
+        atom: Atom::new(),
+        seed,
+        direction: vec![0.0; set.dim()],
+        sample: vec![0.0; set.dim()],
+        centre: centre_of(set),
+        constants,
+        kind,
+    };
+    acting(spec, method, set, start, storage)
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct State {
+    rng: ChaCha8Rng,
+    /// S.
+    sum: Vec<f64>,
+    /// The block's part of it.
+    block: Vec<f64>,
+    numbers: Numbers,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Numbers {
+    /// √(Σ‖G_b‖²) of the blocks that are over.
+    root: f64,
+    /// max ‖g‖.
+    largest: f64,
+    /// How many rounds the block has left.
+    left: u64,
+    /// How many samples its decision is the mean of; 0 before there is a gradient.
+    samples: u32,
+    /// Σ 1/m and Σ 1/√m over rounds.
+    inverse: f64,
+    root_inverse: f64,
+}
+
+struct Perturbed<K> {
+    kind: K,
+    constants: Constants,
+    oracle: CheckedOracle,
+    atom: Atom,
+    centre: Vec<f64>,
+    /// Fixed, or from the blocks' sums of gradients.
+    schedule: Schedule,
+    seed: u64,
+    direction: Vec<f64>,
+    sample: Vec<f64>,
+}
+
+/// Writes a point drawn evenly from the unit ball: a normal vector for its direction, u^(1/d) for
+/// its norm.
+pub(crate) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    let mut norm = 0.0;
+    while !(norm > 1e-100) {
+        for v in out.iter_mut() {
+            *v = StandardNormal.sample(rng);
+        }
+        norm = kernel::norm(out);
+    }
+    let radius = rng.random::<f64>().powf(1.0 / out.len() as f64);
+    out.iter_mut().for_each(|v| *v = radius * (*v / norm));
+}
+
+impl<K: Kind> Perturbed<K> {
+    /// 1/δ, with √(Σ‖G_b‖²) = `root`: G√(Tk)/c where T and G are known.
+    fn one_over_delta(&self, root: f64) -> f64 {
+        let length = match self.schedule {
+            Schedule::Fixed { .. } => self.kind.block(&self.constants, 0, 0.0).0 as f64,
+            _ => 1.0,
+        };
+        self.schedule.scale(1.0, root) * length.sqrt() / self.constants.c()
+    }
+
+    /// x ← the mean of the samples' leaders, by differences from the centre: of a small set far
+    /// from 0 a sum would keep few digits.
+    fn draw(&mut self, state: &mut State, x: &mut [f64]) -> Result<()> {
+        let one_over_delta = self.one_over_delta(state.numbers.root);
+        x.fill(0.0);
+        for _ in 0..state.numbers.samples {
+            draw_from_ball(&mut state.rng, &mut self.direction);
+            for (d, s) in self.direction.iter_mut().zip(&state.sum) {
+                *d = s - one_over_delta * *d;
+            }
+            self.oracle.minimise(&self.direction, &mut self.atom)?;
+            self.atom.write(&mut self.sample);
+            for ((x, s), c) in x.iter_mut().zip(&self.sample).zip(&self.centre) {
+                *x += s - c;
+            }
+        }
+        let samples = f64::from(state.numbers.samples);
+        for (x, c) in x.iter_mut().zip(&self.centre) {
+            *x = c + *x / samples;
+        }
+        Ok(())
+    }
+}
+
+impl<K: Kind> Method for Perturbed<K> {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            rng: ChaCha8Rng::seed_from_u64(self.seed),
+            sum: vec![0.0; x.len()],
+            block: vec![0.0; x.len()],
+            numbers: Numbers {
+                left: self.kind.block(&self.constants, 0, 0.0).0,
+                ..Numbers::default()
+            },
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        next.rng.clone_from(&now.rng);
+        next.sum.copy_from_slice(&now.sum);
+        next.block.copy_from_slice(&now.block);
+        kernel::axpy(1.0, revealed.g, &mut next.sum);
+        kernel::axpy(1.0, revealed.g, &mut next.block);
+        let mut numbers = now.numbers;
+        numbers.largest = numbers.largest.max(revealed.norm);
+        if numbers.samples > 0 {
+            numbers.inverse += 1.0 / f64::from(numbers.samples);
+            numbers.root_inverse += 1.0 / f64::from(numbers.samples).sqrt();
+        }
+        numbers.left = numbers.left.saturating_sub(1);
+        let block_ends = numbers.left == 0;
+        if block_ends {
+            numbers.root = numbers.root.hypot(kernel::norm(&next.block));
+            next.block.fill(0.0);
+            let (length, samples) =
+                self.kind
+                    .block(&self.constants, revealed.round, numbers.largest);
+            numbers.left = length;
+            // before there is a gradient every point leads
+            if numbers.root > 0.0 {
+                numbers.samples = samples;
+            }
+        }
+        next.numbers = numbers;
+        if !block_ends || numbers.root == 0.0 {
+            return Ok(Step::of(0.0));
+        }
+        self.draw(next, x_next)?;
+        Ok(Step::of(1.0))
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        self.oracle.calls()
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim && state.block.len() == dim
+    }
+
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let Constants {
+            gradient,
+            smoothness,
+            reach,
+            dim,
+            diameter,
+            ..
+        } = self.constants;
+        let exponent = self.kind.exponent(&self.constants);
+        let smooth = smoothness.map(Assumption::Smooth);
+        if let Schedule::Fixed { bound, .. } = self.schedule {
+            let (length, samples) = self.kind.block(&self.constants, 0, 0.0);
+            let (delta, block) = (1.0 / self.one_over_delta(0.0), length as f64);
+            let noise = theory::sampling_noise(smoothness, Some(bound), reach, f64::from(samples));
+            let theorem = theory::perturbed(bound, reach, diameter, dim, delta, block, noise);
+            return Some(theorem.with_exponent(exponent).assuming(smooth));
+        }
+        let by_smoothness = smoothness.map_or(f64::INFINITY, |b| {
+            (b * reach) * (reach * state.numbers.inverse)
+        });
+        let convex = gradient.map_or(f64::INFINITY, |g| g * (reach * state.numbers.root_inverse));
+        let noise = by_smoothness.min(convex);
+        let root = state.numbers.root.hypot(kernel::norm(&state.block));
+        let c = self.constants.c();
+        let theorem = theory::perturbed_adaptive(reach, diameter, dim, c, root, noise)
+            .with_exponent(exponent)
+            .assuming(gradient.map(Assumption::Gradient))
+            .assuming(smooth);
+        theorem.bound(0.0).is_finite().then_some(theorem)
+    }
+}

@@ -1,0 +1,107 @@
+//! Dual averaging: follow the regularised leader, with a Euclidean projection. A baseline that,
+//! unlike gradient descent, keeps the whole sum of gradients.
+//!
+//! **Problem.** Convex losses over a set with a projection.
+//!
+//! **Update.** x_{t+1} = Π(x₁ − η_t Σ_{τ≤t} g_τ), with η = D/(G√T) where T and G are given,
+//! η_t = D/(G√t) where only G is, and η_t = D/√(Σ‖g‖²) without G.
+//!
+//! **Guarantee.** Regret ≤ GD√T, (3/2)GD√T, (1 + √5/2)·D·√(Σ‖g‖²).
+//!
+//! **Reference.** Nesterov, Mathematical Programming 2009; Xiao, JMLR 2010; the last constant
+//! is proven at [`theory::dual_averaging_adaptive`].
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "dual-averaging".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[0.0, 1e-9]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, -1.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use crate::Result;
+use crate::learner::rivals::projected::{Descent, Steps, projected};
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::parameter::fields;
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+
+const NAME: &str = "dual-averaging";
+
+fields! {
+    /// Spec of `dual-averaging`.
+    pub struct DualAveraging {
+        /// the number of rounds T; left out, or without G, the step size falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for DualAveraging {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "the regularised leader, projected: a baseline",
+        parameters: Self::PARAMETERS,
+        cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
+        guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
+        reference: "Nesterov, 2009; Xiao, JMLR 2010",
+        citations: &["Nesterov2009", "Xiao2010"],
+        examples: &[
+            "dual-averaging",
+            "dual-averaging:horizon=1000,gradient-bound=1",
+        ],
+    };
+}
+
+impl MakeLearner for DualAveraging {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let diameter = set.geometry().diameter;
+        let averaging = Averaging {
+            steps: Steps {
+                schedule: Schedule::of(None, self.horizon, self.gradient_bound),
+                factor: diameter,
+                offset: 0.0,
+                scale: self.eta_scale,
+            },
+            diameter,
+        };
+        projected(self, averaging, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Projection
+    }
+}
+
+struct Averaging {
+    steps: Steps,
+    diameter: f64,
+}
+
+impl Descent for Averaging {
+    const FOLLOWS_SUM: bool = true;
+
+    fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
+    fn guarantee(&self, squares: f64, _: &Seen) -> Option<Guarantee> {
+        let diameter = self.diameter;
+        (self.steps.scale == 1.0).then(|| match self.steps.schedule {
+            Schedule::Fixed { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
+            Schedule::Rounds { bound } => theory::dual_averaging_anytime(bound, diameter),
+            _ => theory::dual_averaging_adaptive(diameter, squares.sqrt()),
+        })
+    }
+}

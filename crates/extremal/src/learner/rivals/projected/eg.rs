@@ -1,0 +1,298 @@
+//! Exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball, by what each has
+//! lost. Its regret grows with the logarithm of the dimension.
+//!
+//! **Problem.** Convex losses over the simplex of total τ, with `at-most` or without, or over the
+//! ℓ1 ball of radius τ.
+//!
+//! **Update.** The N corners are experts: τe_i, with `at-most` 0 as well, on the ℓ1 ball ±τe_i
+//! (EG±). x_{t+1} is their mean with weights ∝ exp(−η⟨S_t, corner⟩), S_t = Σ_{τ≤t} g_τ. With the
+//! bound G of the gradients' entries and T, η = √(2 ln(N)/T)/(τG); with G alone,
+//! η_t = √(ln(N)/t)/(τG); with neither, AdaHedge's ln(N)/Δ, Δ the sum of the mixability gaps.
+//!
+//! **Guarantee.** Regret ≤ τG√(2T ln N), 2τG√(T ln N), 2Δ ≤ √((4 + ln N)Σr_t²) with r_t the range
+//! of the corners' losses. Proven at [`theory::eg`], whatever `eta-scale`.
+//!
+//! **Reference.** Kivinen & Warmuth, Information and Computation 1997; AdaHedge: de Rooij, van
+//! Erven, Grünwald & Koolen, JMLR 2014.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "simplex:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "eg:horizon=8,entry-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[1.0, 0.0]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! let eta = (2.0 * 2f64.ln() / 8.0).sqrt();
+//! assert!((x[0] - 1.0 / (1.0 + eta.exp())).abs() < 1e-15);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::parameter::fields;
+use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Result, kernel};
+
+const NAME: &str = "eg";
+
+fields! {
+    /// Spec of `eg`.
+    pub struct Eg {
+        /// the number of rounds T; left out, or without G, the step size falls
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' entries; left out, the step size is AdaHedge's
+        pub entry_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+    }
+}
+
+impl Described for Eg {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball",
+        parameters: Self::PARAMETERS,
+        cost: "O(d) exponentials per round, no oracle call",
+        guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G, 2τ·G·√(T ln N) with G, 2Δ ≤ √((4 + ln N)Σr²) with nothing",
+        reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",
+        citations: &["KivinenWarmuth1997", "DeRooijEtAl2014"],
+        examples: &["eg", "eg:horizon=1000,entry-bound=1", "eg:entry-bound=1"],
+    };
+}
+
+impl MakeLearner for Eg {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let scale = self.eta_scale;
+        let (horizon, entry) = (self.horizon.map(|t| t as f64), self.entry_bound);
+        let corners = Corners::of(set)?;
+        let logarithm = corners.count().ln();
+        let (schedule, factor) = match (entry, horizon) {
+            (Some(bound), Some(horizon)) => (
+                Schedule::Fixed { horizon, bound },
+                scale * (2.0 * logarithm).sqrt(),
+            ),
+            (Some(bound), None) => (Schedule::Rounds { bound }, scale * logarithm.sqrt()),
+            (None, _) => (Schedule::Gradients, scale * logarithm),
+        };
+        let method = Exponentiated {
+            corners,
+            schedule,
+            factor,
+            scale,
+        };
+        let mut start = vec![0.0; set.dim()];
+        let before = method.start(&start);
+        method.weigh(&before, 1.0, &mut start);
+        acting(self, method, set, Some(&start), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Nothing
+    }
+}
+
+/// What the experts play.
+struct Corners {
+    dim: usize,
+    /// τ.
+    size: f64,
+    signs: Signs,
+}
+
+impl Corners {
+    fn of(set: &SharedSet) -> Result<Self> {
+        match set.structure() {
+            Structure::Sparse(SparseAtoms {
+                count: 1,
+                size,
+                signs,
+            }) => Ok(Self {
+                dim: set.dim(),
+                size,
+                signs,
+            }),
+            _ => Err(parameters::cannot_play(
+                NAME,
+                &**set,
+                "a simplex or an ℓ1 ball, whose corners it weighs",
+            )),
+        }
+    }
+
+    /// N.
+    fn count(&self) -> f64 {
+        let d = self.dim as f64;
+        match self.signs {
+            Signs::Positive => d,
+            Signs::PositiveOrZero => d + 1.0,
+            Signs::Any => 2.0 * d,
+        }
+    }
+
+    /// ⟨a, corner⟩/τ and ⟨b, corner⟩/τ for every corner.
+    fn each<'a>(&self, a: &'a [f64], b: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let zero = usize::from(self.signs == Signs::PositiveOrZero);
+        let mirrored = if self.signs == Signs::Any { a.len() } else { 0 };
+        let pairs = || a.iter().zip(b);
+        pairs()
+            .map(|(a, b)| (*a, *b))
+            .chain(std::iter::repeat_n((0.0, 0.0), zero))
+            .chain(pairs().map(|(a, b)| (-a, -b)).take(mirrored))
+    }
+
+    /// The smallest and the largest ⟨a, corner⟩/τ.
+    fn ends(&self, a: &[f64]) -> (f64, f64) {
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        self.each(a, a)
+            .fold(ends, |(low, high), (v, _)| (low.min(v), high.max(v)))
+    }
+}
+
+/// What changes from round to round.
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    /// S.
+    sum: Vec<f64>,
+    /// Δ/τ; stays 0 where the rate does not depend on it.
+    delta: f64,
+    /// The largest entry of a gradient.
+    largest: f64,
+}
+
+struct Exponentiated {
+    corners: Corners,
+    /// With Δ/τ in the place of √(Σ‖g‖²), as AdaHedge has it.
+    schedule: Schedule,
+    /// τη_t = factor/[`Schedule::scale`].
+    factor: f64,
+    scale: f64,
+}
+
+impl Exponentiated {
+    /// τη·`by` in the round; ∞ before the first mixability gap, where η has no bound.
+    fn pull(&self, delta: f64, round: f64, by: f64) -> f64 {
+        if by == 0.0 {
+            return 0.0;
+        }
+        self.factor * (by / self.schedule.scale(round, delta))
+    }
+
+    /// The decision of the round, when it comes with this behind it.
+    fn weigh(&self, now: &State, round: f64, x: &mut [f64]) {
+        let pull = |by: f64| self.pull(now.delta, round, by);
+        let (low, _) = self.corners.ends(&now.sum);
+        let size = self.corners.size;
+        let mut total = 0.0;
+        if self.corners.signs == Signs::Any {
+            // a corner with its mirror image: the difference of their weights keeps its digits
+            for (x, s) in x.iter_mut().zip(&now.sum) {
+                let (lead, apart) = ((-pull(-s.abs() - low)).exp(), -pull(2.0 * s.abs()));
+                total += lead * (1.0 + apart.exp());
+                *x = (lead * apart.exp_m1()).copysign(-s);
+            }
+        } else {
+            for (x, s) in x.iter_mut().zip(&now.sum) {
+                *x = (-pull(s - low)).exp();
+                total += *x;
+            }
+            if self.corners.signs == Signs::PositiveOrZero {
+                total += (-pull(-low)).exp();
+            }
+        }
+        x.iter_mut().for_each(|x| *x = size * (*x / total));
+    }
+
+    /// δ/τ: by how much what is played in the round loses more than the mix.
+    fn mixability_gap(&self, now: &State, next_sum: &[f64], round: f64, g: &[f64]) -> f64 {
+        let State { sum, delta, .. } = now;
+        let pull = |by: f64| self.pull(*delta, round, by);
+        let ((low, high), (lead, _)) = (self.corners.ends(g), self.corners.ends(sum));
+        let range = high - low;
+        if !(range > 0.0) {
+            return 0.0;
+        }
+        let (mut total, mut played, mut fallen) = (0.0, 0.0, 0.0);
+        // what the best of those in the lead loses, and all that counts while Δ = 0
+        let mut least = range;
+        for (s, l) in self.corners.each(sum, g) {
+            let weight = (-pull(s - lead)).exp();
+            total += weight;
+            played += weight * (l - low).min(range);
+            fallen += weight * (-pull(l - low)).exp_m1();
+            if s == lead {
+                least = least.min(l - low);
+            }
+        }
+        let mix = if *delta == 0.0 {
+            least
+        } else if fallen > -0.5 * total {
+            // near 0 the logarithm would drown in rounding
+            -delta * ((fallen / total).ln_1p() / self.factor)
+        } else {
+            let (after, _) = self.corners.ends(next_sum);
+            let later: f64 = self
+                .corners
+                .each(next_sum, g)
+                .map(|(s, _)| (-pull(s - after)).exp())
+                .sum();
+            (after - lead - low) + delta * ((total / later).ln() / self.factor)
+        };
+        (played / total - mix).clamp(0.0, range)
+    }
+}
+
+impl Method for Exponentiated {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            delta: 0.0,
+            largest: 0.0,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        _x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        let t = revealed.round as f64;
+        next.sum.copy_from_slice(&now.sum);
+        kernel::axpy(1.0, revealed.g, &mut next.sum);
+        next.largest = now.largest.max(kernel::max_abs(revealed.g));
+        next.delta = now.delta;
+        if self.schedule == Schedule::Gradients {
+            next.delta += self.mixability_gap(now, &next.sum, t, revealed.g);
+        }
+        self.weigh(next, t + 1.0, x_next);
+        let rate = self.schedule.eta(self.factor, t, now.delta);
+        Ok(Step::of(rate / self.corners.size))
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim
+    }
+
+    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+        let (scale, size) = (self.scale, self.corners.size);
+        let (experts, largest) = (self.corners.count(), state.largest);
+        Some(match self.schedule {
+            Schedule::Fixed { horizon, bound } => {
+                theory::eg(bound, largest, size, experts, scale, horizon)
+            }
+            Schedule::Rounds { bound } => theory::eg_anytime(bound, largest, size, experts, scale),
+            _ => theory::eg_adaptive(scale, size * state.delta),
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! Follow the leader: play what would have been best so far, without any regulariser.
+//!
+//! **Problem.** Linear losses over a strongly convex set, by one oracle call per round; or, with
+//! λ, λ-strongly convex losses over a set with a projection.
+//!
+//! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ; with λ,
+//! x_{t+1} = Π(−A_t/(λt)) with A_t = Σ_{τ≤t} (g_τ − λx_τ), the minimiser of
+//! Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖² that SC-OFW chases.
+//!
+//! **Guarantee.** With α the set's strong convexity, G the largest gradient and
+//! L = min ‖S_t‖/t > 0: regret ≤ 8G²(1 + ln T)/(αL). Nothing where the sum of gradients comes back
+//! to 0, where its regret may be linear. With λ: regret ≤ 2(G + λD)²(1 + ln T)/λ.
+//!
+//! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of
+//! Kerdreux, d'Aspremont & Pokutta, 2021. With λ: Hazan's book.
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
+//! let mut learner = "ftl".parse::<LearnerSpec>()?.build(&set)?;
+//! learner.decide()?;
+//! learner.observe(&Gradient::dense(&[0.0, 1e-9]))?;
+//! let mut x = [0.0; 2];
+//! learner.decide()?.write(&mut x);
+//! assert_eq!(x, [0.0, -1.0]);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::parameters;
+use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::parameter::fields;
+use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Result, kernel};
+
+const NAME: &str = "ftl";
+
+fields! {
+    /// Spec of `ftl`.
+    pub struct Ftl {
+        /// the losses' strong convexity λ; left out, losses count as linear
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for Ftl {
+    const ENTRY: Entry = Entry {
+        name: NAME,
+        summary: "follow the leader: what would have been best so far",
+        parameters: Self::PARAMETERS,
+        cost: "1 oracle call, or with λ 1 projection, and O(d) per round",
+        guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
+        reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
+        citations: &["HuangEtAl2017", "KerdreuxEtAl2021", "Hazan2016"],
+        examples: &["ftl", "ftl:lambda=0.1"],
+    };
+}
+
+impl MakeLearner for Ftl {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let leader = match self.lambda {
+            None => {
+                parameters::need_oracle(NAME, &**set)?;
+                Leader::Vertex(CheckedOracle::of(&**set), Atom::new())
+            }
+            Some(lambda) => {
+                let projection = set.projection().ok_or_else(|| {
+                    parameters::cannot_play(NAME, &**set, "a projection, with lambda")
+                })?;
+                Leader::Projected { lambda, projection }
+            }
+        };
+        let method = Follower {
+            leader,
+            geometry: set.geometry(),
+        };
+        acting(self, method, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        match self.lambda {
+            Some(_) => Uses::Projection,
+            None => Uses::Oracle,
+        }
+    }
+}
+
+/// How the leader is found.
+enum Leader {
+    Vertex(CheckedOracle, Atom),
+    Projected {
+        lambda: f64,
+        projection: Box<dyn Projection>,
+    },
+}
+
+struct Follower {
+    leader: Leader,
+    geometry: Geometry,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct State {
+    /// S_t, or A_t with λ.
+    sum: Vec<f64>,
+    /// min ‖S_t‖/t.
+    slowest: f64,
+}
+
+impl Method for Follower {
+    type State = State;
+
+    fn start(&self, x: &[f64]) -> State {
+        State {
+            sum: vec![0.0; x.len()],
+            slowest: f64::INFINITY,
+        }
+    }
+
+    fn round(
+        &mut self,
+        now: &State,
+        next: &mut State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step> {
+        let t = revealed.round as f64;
+        next.sum.copy_from_slice(&now.sum);
+        kernel::axpy(1.0, revealed.g, &mut next.sum);
+        match &mut self.leader {
+            Leader::Vertex(oracle, atom) => {
+                // S = 0 prefers no point, and the decision stays.
+                if next.sum.iter().any(|s| *s != 0.0) {
+                    oracle.minimise(&next.sum, atom)?;
+                    x_next.fill(0.0);
+                    atom.add_to(1.0, x_next);
+                }
+            }
+            Leader::Projected { lambda, projection } => {
+                kernel::axpy(-*lambda, x, &mut next.sum);
+                for (x_next, a) in x_next.iter_mut().zip(&next.sum) {
+                    *x_next = -a / (*lambda * t);
+                }
+                projection.project(x_next)?;
+            }
+        }
+        next.slowest = now.slowest.min(kernel::norm(&next.sum) / t);
+        Ok(Step::of(1.0))
+    }
+
+    fn oracle_calls(&self) -> u64 {
+        match &self.leader {
+            Leader::Vertex(oracle, _) => oracle.calls(),
+            Leader::Projected { .. } => 0,
+        }
+    }
+
+    fn fits(&self, state: &State, dim: usize) -> bool {
+        state.sum.len() == dim
+    }
+
+    fn guarantee(&self, state: &State, seen: &Seen) -> Option<Guarantee> {
+        let gradient = seen.largest_gradient;
+        match self.leader {
+            Leader::Vertex(..) => {
+                let alpha = self.geometry.strong_convexity?;
+                (state.slowest > 0.0 && seen.rounds > 0)
+                    .then(|| theory::ftl(gradient, alpha, state.slowest))
+            }
+            Leader::Projected { lambda, .. } => {
+                let diameter = self.geometry.diameter;
+                Some(theory::ftl_strongly_convex(gradient, lambda, diameter))
+            }
+        }
+    }
+}

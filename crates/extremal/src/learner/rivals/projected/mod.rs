@@ -1,0 +1,438 @@
+//! Learners that project: descent from the decision, or from x₁ along the sum of gradients. They
+//! keep every entry on any set that has a projection, or play lazily on ℓ2 balls, where a
+//! projection is a scale.
+
+pub mod dual_averaging;
+pub mod eg;
+pub mod fast_ogd;
+pub mod ftl;
+pub mod ogd;
+pub mod ons;
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::skeleton::method::first_decision;
+use crate::learner::skeleton::parameters::cannot_play;
+use crate::learner::skeleton::schedule::Schedule;
+use crate::learner::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use crate::learner::{Learner, Record, Seen, Storage, not_stored};
+use crate::point::{Accuracy, HeldRow, nonzeros};
+use crate::range::check_step;
+use crate::room::room;
+use crate::set::{Projection, SharedSet, Structure};
+use crate::spec::Described;
+use crate::surrogate::{SavedScaled, Scaled, SparseVector};
+use crate::theory::Guarantee;
+use crate::{Error, Gradient, Point, Result, Row, kernel};
+
+/// The step sizes of a projected learner: η_t is scale·factor over what the schedule says for
+/// round t + offset.
+pub(crate) struct Steps {
+    pub schedule: Schedule,
+    pub factor: f64,
+    pub offset: f64,
+    pub scale: f64,
+}
+
+/// What differs between projected learners.
+pub(crate) trait Descent: Send + Sync {
+    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
+    const FOLLOWS_SUM: bool;
+
+    fn steps(&self) -> &Steps;
+
+    /// What is proven, given Σ‖g‖² and what else was seen.
+    fn guarantee(&self, squares: f64, seen: &Seen) -> Option<Guarantee>;
+}
+
+struct Projected<D> {
+    descent: D,
+    /// Σ‖g‖².
+    squares: f64,
+    set: SharedSet,
+    place: Place,
+}
+
+enum Place {
+    Dense(Dense),
+    Lazy(Lazy),
+}
+
+/// Every entry.
+struct Dense {
+    x: Vec<f64>,
+    next: Vec<f64>,
+    /// Where the learner follows the sum of gradients: x₁, the sum, and the next sum.
+    sums: Option<[Vec<f64>; 3]>,
+    projection: Box<dyn Projection>,
+}
+
+/// x = factor·vector, in O(non-zeros) per round.
+struct Lazy {
+    radius: f64,
+    vector: Scaled,
+    factor: f64,
+    /// The row of a planned round.
+    held: HeldRow,
+}
+
+/// vector ← keep·vector + k·a, ‖k·a‖ = size, and then into the ball.
+#[derive(Clone, Copy)]
+pub(crate) struct LazyStep {
+    keep: f64,
+    k: f64,
+    size: f64,
+    /// ⟨a, vector⟩
+    dot: f64,
+    eta: f64,
+}
+
+/// A projected learner in the storage asked for.
+pub(crate) fn projected<S: Described + Serialize, D: Descent + 'static>(
+    spec: &S,
+    descent: D,
+    set: &SharedSet,
+    start: Option<&[f64]>,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    let name = S::ENTRY.name;
+    let place = match storage {
+        Storage::Dense => Place::Dense(Dense::new(name, set, start, D::FOLLOWS_SUM)?),
+        Storage::Lazy => Place::Lazy(Lazy::new(name, set, start, D::FOLLOWS_SUM)?),
+        Storage::Sparse => return Err(not_stored(name, set, storage)),
+    };
+    let body = Projected {
+        descent,
+        squares: 0.0,
+        set: set.clone(),
+        place,
+    };
+    Ok(Box::new(Acting::new(settings(spec, storage), body)))
+}
+
+impl Dense {
+    fn new(
+        name: &'static str,
+        set: &SharedSet,
+        start: Option<&[f64]>,
+        follows_sum: bool,
+    ) -> Result<Self> {
+        let projection = set
+            .projection()
+            .ok_or_else(|| cannot_play(name, &**set, "a projection"))?;
+        let x = first_decision(set, start)?;
+        let zeros = vec![0.0; x.len()];
+        Ok(Self {
+            next: zeros.clone(),
+            sums: follows_sum.then(|| [x.clone(), zeros.clone(), zeros]),
+            x,
+            projection,
+        })
+    }
+
+    /// next = Π(x − ηg), or Π(x₁ − η(S + g)).
+    fn plan(&mut self, gradient: &Gradient<'_>, eta: f64) -> Result<()> {
+        let Self { x, next, sums, .. } = self;
+        match sums {
+            None => {
+                let keep = 1.0 - eta * gradient.ridge;
+                for (next, x) in next.iter_mut().zip(x) {
+                    *next = keep * *x;
+                }
+                // a row that counts as 0 must not turn 0 into −0
+                if gradient.scale != 0.0 {
+                    gradient.row.add_to(-eta * gradient.scale, next);
+                }
+            }
+            Some([first, sum, next_sum]) => {
+                next_sum.copy_from_slice(sum);
+                kernel::axpy(gradient.ridge, x, next_sum);
+                gradient.row.add_to(gradient.scale, next_sum);
+                check_step(eta * kernel::norm(next_sum))?;
+                next.copy_from_slice(first);
+                kernel::axpy(-eta, next_sum, next);
+            }
+        }
+        self.projection.project(&mut self.next)
+    }
+
+    fn commit(&mut self) {
+        std::mem::swap(&mut self.x, &mut self.next);
+        if let Some([_, sum, next_sum]) = &mut self.sums {
+            std::mem::swap(sum, next_sum);
+        }
+    }
+
+    fn vectors(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
+        let sums = self.sums.iter_mut().flatten();
+        [&mut self.x, &mut self.next].into_iter().chain(sums)
+    }
+}
+
+impl Lazy {
+    fn new(
+        name: &'static str,
+        set: &SharedSet,
+        start: Option<&[f64]>,
+        follows_sum: bool,
+    ) -> Result<Self> {
+        let Structure::Euclidean { radius } = set.structure() else {
+            return Err(not_stored(name, set, Storage::Lazy));
+        };
+        let mut lazy = Self {
+            radius,
+            vector: Scaled::new(set.dim()),
+            factor: if follows_sum { 0.0 } else { 1.0 },
+            held: HeldRow::default(),
+        };
+        if start.is_some() && follows_sum {
+            return Err(Error::CannotPlay {
+                learner: name,
+                set: set.name().into(),
+                needs: "dense storage if it has a start of its own: its decisions are then no multiples of the gradients' sum",
+                instead: vec!["ogd", "ofw-ls"],
+            });
+        }
+        if let Some(start) = start {
+            let mut first = SparseVector::default();
+            nonzeros(&first_decision(set, Some(start))?, &mut |i, v| {
+                first.push(i, v);
+            });
+            lazy.vector
+                .add(1.0, &first.row(), kernel::norm(&first.values), 0.0);
+        }
+        Ok(lazy)
+    }
+
+    fn plan(
+        &self,
+        gradient: &Gradient<'_>,
+        (row_norm, ax): (f64, f64),
+        eta: f64,
+        follows_sum: bool,
+    ) -> LazyStep {
+        // S + ρx = (1 + ρ·factor)S, or x − ηg = (1 − ηρ)x − ηk·a
+        let (keep, k) = if follows_sum {
+            (1.0 + gradient.ridge * self.factor, gradient.scale)
+        } else {
+            (1.0 - eta * gradient.ridge, -eta * gradient.scale)
+        };
+        let size = k.abs() * row_norm;
+        // x = factor·vector, and the factor is 0 only before the first gradient
+        let dot = match self.factor {
+            0.0 => 0.0,
+            factor => ax / factor,
+        };
+        LazyStep {
+            keep,
+            k,
+            size,
+            dot,
+            eta,
+        }
+    }
+
+    /// Takes the step with the row given, or with the row that is held.
+    fn commit(&mut self, step: LazyStep, row: Option<&Row<'_>>, follows_sum: bool) {
+        let held = self.held.row();
+        self.vector.multiply(step.keep);
+        let row = row.unwrap_or(&held);
+        self.vector
+            .add(step.k, row, step.size, step.keep * step.dot);
+        let norm = self.vector.norm();
+        // a projection onto the ball is a scale
+        if follows_sum {
+            self.factor = if step.eta * norm <= self.radius {
+                -step.eta
+            } else {
+                -self.radius / norm
+            };
+        } else if norm > self.radius {
+            self.vector.multiply(self.radius / norm);
+        }
+    }
+}
+
+impl Point for Lazy {
+    fn dim(&self) -> usize {
+        self.vector.dim()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.dim())?;
+        Ok(self.factor * self.vector.dot(row))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        let norm = self.factor * self.vector.norm();
+        norm * norm
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dim(), "a decision is written whole");
+        out.fill(0.0);
+        let entries = self.vector.entries();
+        entries.for_each(|(i, v)| out[i] = self.factor * v);
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let entries = self.vector.entries().map(|(i, v)| (i, self.factor * v));
+        entries
+            .filter(|(_, v)| *v != 0.0)
+            .for_each(|(i, v)| each(i, v));
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        Scaled::ACCURACY
+    }
+}
+
+/// What is saved of a place.
+#[derive(Serialize, Deserialize)]
+enum Saved {
+    /// x; x₁ and the sum.
+    Dense(Vec<f64>, Option<[Vec<f64>; 2]>),
+    Lazy(SavedScaled, f64),
+}
+
+impl<D: Descent> Body for Projected<D> {
+    /// The next Σ‖g‖², and the step of lazy storage that is still to be taken.
+    type Plan = (f64, Option<LazyStep>);
+
+    fn point(&self) -> &dyn Point {
+        match &self.place {
+            Place::Dense(dense) => &dense.x,
+            Place::Lazy(lazy) => lazy,
+        }
+    }
+
+    fn plan(
+        &mut self,
+        round: u64,
+        gradient: &Gradient<'_>,
+        sure: bool,
+    ) -> Result<(Record, Self::Plan)> {
+        let x = self.point();
+        let (ax, xx) = (x.dot(&gradient.row)?, x.norm_squared());
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = &gradient.admit(row_norm, xx)?;
+        let norm = gradient.norm_from(row_norm, ax, xx);
+        let squares = self.squares + norm * norm;
+        let steps = self.descent.steps();
+        let t = round as f64 + steps.offset;
+        let eta = steps.scale * steps.schedule.eta(steps.factor, t, squares.sqrt());
+        check_step(eta * gradient.size(row_norm, xx))?;
+        let step = match &mut self.place {
+            Place::Dense(dense) => {
+                dense.plan(gradient, eta)?;
+                None
+            }
+            Place::Lazy(lazy) => {
+                let step = lazy.plan(gradient, (row_norm, ax), eta, D::FOLLOWS_SUM);
+                if sure {
+                    lazy.commit(step, Some(&gradient.row), D::FOLLOWS_SUM);
+                    None
+                } else {
+                    lazy.held.hold(&gradient.row);
+                    Some(step)
+                }
+            }
+        };
+        let record = Record {
+            round,
+            sigma: eta,
+            gap: f64::NAN,
+            oracle_calls: 0,
+            gradient_norm: norm,
+            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
+            norm_squared: xx,
+        };
+        Ok((record, (squares, step)))
+    }
+
+    fn commit(&mut self, (squares, step): Self::Plan) {
+        self.squares = squares;
+        match (&mut self.place, step) {
+            (Place::Dense(dense), _) => dense.commit(),
+            (Place::Lazy(lazy), Some(step)) => lazy.commit(step, None, D::FOLLOWS_SUM),
+            (Place::Lazy(_), None) => {}
+        }
+    }
+
+    /// Nothing that shows has changed.
+    fn discard(&mut self) {}
+
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+        self.descent.guarantee(self.squares, seen)
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        let place = match &self.place {
+            Place::Dense(Dense { x, sums, .. }) => {
+                let sums = sums.as_ref().map(|[x1, sum, _]| [x1.clone(), sum.clone()]);
+                Saved::Dense(x.clone(), sums)
+            }
+            Place::Lazy(lazy) => Saved::Lazy(lazy.vector.save(), lazy.factor),
+        };
+        encode(&(self.squares, place))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (squares, place): (f64, Saved) = decode(saved)?;
+        match (&mut self.place, place) {
+            (Place::Dense(dense), Saved::Dense(x, sums)) => {
+                dense.x = x;
+                if let (Some(here), Some([first, sum])) = (&mut dense.sums, sums) {
+                    (here[0], here[1]) = (first, sum);
+                }
+                let dim = self.set.dim();
+                if dense.vectors().any(|vector| vector.len() != dim) {
+                    return Err(damaged("its vectors have the wrong length"));
+                }
+            }
+            (Place::Lazy(lazy), Saved::Lazy(vector, factor)) => {
+                lazy.vector = Scaled::restore(&vector, self.set.dim())?;
+                lazy.factor = factor;
+            }
+            _ => return Err(damaged("it is of another storage")),
+        }
+        self.squares = squares;
+        Ok(())
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        let dim = set.dim();
+        match &mut self.place {
+            Place::Dense(dense) => {
+                if set.projection().is_none() {
+                    return Err(Error::Unsupported(format!(
+                        "set {} has no projection in the larger dimension",
+                        set.name()
+                    )));
+                }
+                dense
+                    .vectors()
+                    .try_for_each(|vector| room(vector, dim, dim))
+            }
+            Place::Lazy(lazy) => lazy.vector.reserve(dim),
+        }
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        let dim = set.dim();
+        match &mut self.place {
+            Place::Dense(dense) => {
+                dense.vectors().for_each(|vector| vector.resize(dim, 0.0));
+                if let Some(projection) = set.projection() {
+                    dense.projection = projection;
+                }
+            }
+            Place::Lazy(lazy) => lazy.vector.grow(dim),
+        }
+        self.set = set;
+    }
+}

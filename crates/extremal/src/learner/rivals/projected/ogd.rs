@@ -1,0 +1,161 @@
+//! OGD: projected online gradient descent, the baseline that projection-free learners are held
+//! against. Needs a set with a Euclidean projection.
+//!
+//! **Problem.** Convex, or λ-strongly convex losses.
+//!
+//! **Update.** x_{t+1} = Π(x_t − η_t g_t), with η_t = D/(G√t), 1/(λ(t + b)), or D/√(2Σ‖g‖²).
+//!
+//! **Guarantee.** Regret ≤ (3/2)GD√T, G²(1 + ln T)/(2λ) with b = 0, √2·D·√(Σ‖g‖²). With another b
+//! (`offset`) or a factor on the step size (`eta-scale`) none is shown.
+//!
+//! **Reference.** Zinkevich, ICML 2003; Hazan, Agarwal & Kale, Machine Learning 2007;
+//! Streeter & McMahan, 2010 (AdaGrad-norm).
+//!
+//! ```
+//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! let set = "simplex:dim=10".parse::<SetSpec>()?.build(None)?;
+//! let learner = "ogd:gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
+//! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);
+//! # Ok::<(), extremal::Error>(())
+//! ```
+
+use std::f64::consts::SQRT_2;
+
+use crate::learner::rivals::projected::{Descent, Steps, projected};
+use crate::learner::skeleton::parameters;
+use crate::learner::skeleton::schedule::Schedule as Falling;
+use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::parameter::{choices, fields};
+use crate::set::SharedSet;
+use crate::spec::{Described, Entry, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Result};
+
+const NAME: &str = "ogd";
+
+choices! {
+    /// How the step size falls.
+    pub enum Schedule {
+        /// D/(G√t); needs G
+        Convex = "convex",
+        /// 1/(λ(t + b)); needs λ
+        StronglyConvex = "strongly-convex",
+        /// D/√(2Σ‖g‖²)
+        Adagrad = "adagrad",
+    }
+}
+
+fields! {
+    /// Spec of `ogd`.
+    pub struct Ogd {
+        /// how the step size falls; what the other keys allow if left out
+        pub schedule: Option<Schedule> = None => Schedule::KIND,
+        /// the losses' strong convexity λ
+        pub lambda: Option<f64> = None => Kind::SIZE,
+        /// number b of rounds in the step 1/(λ(t+b)): a larger b makes the first steps smaller;
+        /// with schedule=strongly-convex alone
+        pub offset: f64 = 0.0 => Kind::NOT_NEGATIVE,
+        /// a bound G of the gradients' ℓ2 norm
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+impl Described for Ogd {
+    const ENTRY: Entry = Entry {
+        name: "ogd",
+        summary: "projected online gradient descent, the baseline",
+        parameters: Self::PARAMETERS,
+        cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
+        guarantee: "any set with a projection: (3/2)·G·D·√T, G²(1+ln T)/(2λ) for λ-strongly convex losses, √2·D·√(Σ‖g‖²)",
+        reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",
+        citations: &[
+            "Zinkevich2003",
+            "HazanAgarwalKale2007",
+            "StreeterMcMahan2010",
+        ],
+        examples: &[
+            "ogd",
+            "ogd:gradient-bound=1",
+            "ogd:lambda=0.1",
+            "ogd:lambda=0.1,eta-scale=2,offset=100",
+        ],
+    };
+}
+
+impl MakeLearner for Ogd {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let descent = self.descent(set.geometry().diameter)?;
+        projected(self, descent, set, self.start.as_deref(), storage)
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Projection
+    }
+}
+
+impl Ogd {
+    fn descent(&self, diameter: f64) -> Result<GradientDescent> {
+        let schedule = self
+            .schedule
+            .unwrap_or(match (self.lambda, self.gradient_bound) {
+                (Some(_), _) => Schedule::StronglyConvex,
+                (None, Some(_)) => Schedule::Convex,
+                (None, None) => Schedule::Adagrad,
+            });
+        let lambda_missing = Error::Missing {
+            owner: NAME,
+            name: "lambda",
+            why: "schedule=strongly-convex has the step 1/(λ(t+b))",
+        };
+        if self.offset != 0.0 && schedule != Schedule::StronglyConvex {
+            let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
+            return Err(Error::parameter(NAME, "offset", self.offset, allowed));
+        }
+        let (schedule, factor) = match schedule {
+            Schedule::Convex => {
+                let bound = parameters::bound(NAME, self.gradient_bound)?;
+                (Falling::Rounds { bound }, diameter)
+            }
+            Schedule::StronglyConvex => {
+                let lambda = self.lambda.ok_or(lambda_missing)?;
+                (Falling::Strong { lambda }, 1.0)
+            }
+            Schedule::Adagrad => (Falling::Gradients, diameter / SQRT_2),
+        };
+        let steps = Steps {
+            schedule,
+            factor,
+            offset: self.offset,
+            scale: self.eta_scale,
+        };
+        Ok(GradientDescent { steps, diameter })
+    }
+}
+
+struct GradientDescent {
+    steps: Steps,
+    diameter: f64,
+}
+
+impl Descent for GradientDescent {
+    const FOLLOWS_SUM: bool = false;
+
+    fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
+    fn guarantee(&self, squares: f64, seen: &Seen) -> Option<Guarantee> {
+        let Steps { scale, offset, .. } = self.steps;
+        (scale == 1.0 && offset == 0.0).then(|| match self.steps.schedule {
+            Falling::Rounds { bound } => theory::ogd_convex(bound, self.diameter),
+            Falling::Strong { lambda } => {
+                theory::ogd_strongly_convex(seen.largest_gradient, lambda)
+            }
+            _ => theory::ogd_adagrad(self.diameter, squares.sqrt()),
+        })
+    }
+}

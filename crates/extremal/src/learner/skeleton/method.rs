@@ -1,0 +1,208 @@
+//! A learner that keeps every entry of its decision. Its author writes a [`Method`]: one function
+//! from the state and the decision to the next ones. Everything else (plan, commit, discard, save
+//! and load) is here.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::learner::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use crate::learner::{Certificate, Learner, Record, Seen, Storage, not_stored};
+use crate::range::check_size;
+use crate::set::{SharedSet, check_saved_point};
+use crate::spec::Described;
+use crate::surrogate::DensePair;
+use crate::theory::Guarantee;
+use crate::{Error, Gradient, Point, Result, kernel};
+
+/// A learner's mathematics, on plain vectors.
+pub(crate) trait Method: Send + Sync {
+    /// All that changes from round to round, apart from the decision. Random generators belong
+    /// here; scratch memory and oracles belong to the method.
+    type State: Clone + Serialize + DeserializeOwned + Send + Sync;
+
+    /// The state before the first round. `x` is the first decision.
+    fn start(&self, x: &[f64]) -> Self::State;
+
+    /// Plays a round: writes the next state, and the next decision. On entry `next` holds some
+    /// earlier state, whose memory can be reused, and `x_next` holds `x`.
+    fn round(
+        &mut self,
+        now: &Self::State,
+        next: &mut Self::State,
+        revealed: &Revealed<'_>,
+        x: &[f64],
+        x_next: &mut [f64],
+    ) -> Result<Step>;
+
+    /// How often the method has called its oracle so far; 0 without one.
+    fn oracle_calls(&self) -> u64 {
+        0
+    }
+
+    /// What is proven in this state, given what was seen.
+    fn guarantee(&self, state: &Self::State, seen: &Seen) -> Option<Guarantee>;
+
+    /// What the learner knows about its own regret.
+    fn certificate(&self, _state: &Self::State) -> Option<Certificate> {
+        None
+    }
+
+    /// Whether the vectors of a loaded state have the right lengths.
+    fn fits(&self, _state: &Self::State, _dim: usize) -> bool {
+        true
+    }
+}
+
+/// What a round has revealed: a gradient in range, or 0.
+pub(crate) struct Revealed<'a> {
+    /// t, from 1.
+    pub round: u64,
+    /// The gradient, every entry written out, the ridge part included.
+    pub g: &'a [f64],
+    /// ‖g‖.
+    pub norm: f64,
+}
+
+/// How a round was played.
+pub(crate) struct Step {
+    /// The step σ_t or η_t.
+    pub sigma: f64,
+    /// ⟨∇F_t(x_t), x_t − v_t⟩; NaN where there is no surrogate.
+    pub gap: f64,
+}
+
+impl Step {
+    /// A step of a learner without a surrogate.
+    pub fn of(sigma: f64) -> Self {
+        let gap = f64::NAN;
+        Self { sigma, gap }
+    }
+}
+
+/// A method, its state and its decision. A round writes `next` and `x_next`; to commit it is to
+/// swap them with `now` and `x`.
+struct Dense<M: Method> {
+    set: SharedSet,
+    method: M,
+    now: M::State,
+    next: M::State,
+    x: Vec<f64>,
+    x_next: Vec<f64>,
+    g: Vec<f64>,
+}
+
+/// A method at `start` or the set's centre.
+pub(crate) fn acting<S: Described + Serialize, M: Method + 'static>(
+    spec: &S,
+    method: M,
+    set: &SharedSet,
+    start: Option<&[f64]>,
+    storage: Storage,
+) -> Result<Box<dyn Learner>> {
+    if storage != Storage::Dense {
+        return Err(not_stored(S::ENTRY.name, set, storage));
+    }
+    let x = first_decision(set, start)?;
+    let now = method.start(&x);
+    let body = Dense {
+        set: set.clone(),
+        method,
+        next: now.clone(),
+        now,
+        x_next: x.clone(),
+        g: vec![0.0; x.len()],
+        x,
+    };
+    Ok(Box::new(Acting::new(settings(spec, storage), body)))
+}
+
+/// x₁: checked as every learner's.
+pub(crate) fn first_decision(set: &SharedSet, start: Option<&[f64]>) -> Result<Vec<f64>> {
+    Ok(DensePair::new(set.clone(), start)?.decision().to_vec())
+}
+
+impl<M: Method> Body for Dense<M> {
+    type Plan = ();
+
+    fn point(&self) -> &dyn Point {
+        &self.x
+    }
+
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, _sure: bool) -> Result<(Record, ())> {
+        gradient.row.check_shape(self.x.len())?;
+        let xx = kernel::dot(&self.x, &self.x);
+        let row_norm = kernel::norm(gradient.row.values());
+        let gradient = gradient.admit(row_norm, xx)?;
+        for (g, x) in self.g.iter_mut().zip(&self.x) {
+            *g = gradient.ridge * x;
+        }
+        gradient.row.add_to(gradient.scale, &mut self.g);
+        let mut norm = kernel::norm(&self.g);
+        if !check_size("gradient", norm)? {
+            self.g.fill(0.0);
+            norm = 0.0;
+        }
+        let revealed = Revealed {
+            round,
+            g: &self.g,
+            norm,
+        };
+        let calls = self.method.oracle_calls();
+        let (x, x_next) = (&self.x, &mut self.x_next);
+        x_next.copy_from_slice(x);
+        let step = self
+            .method
+            .round(&self.now, &mut self.next, &revealed, x, x_next)?;
+        if kernel::find_not_finite(&self.x_next).is_some() {
+            return Err(Error::Numerical {
+                round,
+                what: "the next decision overflowed".into(),
+            });
+        }
+        let record = Record {
+            round,
+            sigma: step.sigma,
+            gap: step.gap,
+            oracle_calls: (self.method.oracle_calls() - calls) as u32,
+            gradient_norm: norm,
+            gradient_dot: kernel::dot(&self.g, &self.x),
+            norm_squared: xx,
+        };
+        Ok((record, ()))
+    }
+
+    fn commit(&mut self, (): ()) {
+        std::mem::swap(&mut self.now, &mut self.next);
+        std::mem::swap(&mut self.x, &mut self.x_next);
+    }
+
+    /// A plan has written `next` and `x_next` only.
+    fn discard(&mut self) {}
+
+    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+        self.method.guarantee(&self.now, seen)
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        self.method.certificate(&self.now)
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&(&self.x, &self.now))
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let (x, now): (Vec<f64>, M::State) = decode(saved)?;
+        check_saved_point(&*self.set, &x)?;
+        if !self.method.fits(&now, x.len()) {
+            return Err(damaged("a vector has the wrong length"));
+        }
+        (self.x, self.now) = (x, now);
+        // `next` must have memory of the same shape.
+        self.next.clone_from(&self.now);
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Keys that several learners share.
+
+use crate::parameter::fields;
+use crate::set::{Answers, Set};
+use crate::spec::Kind;
+use crate::{Error, Result};
+
+fields! {
+    /// What a learner with theoretical step sizes is told.
+    pub struct Known {
+        /// the number of rounds T; left out, the regulariser grows
+        pub horizon: Option<u64> = None => Kind::COUNT,
+        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t and T is not used
+        pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
+        /// factor on the theoretical step size
+        pub eta_scale: f64 = 1.0 => Kind::FACTOR,
+        /// find what is left out, T or G, by starting anew from the present decision; false where T
+        /// and G are given
+        pub doubling: bool = false => Kind::Flag,
+        /// the first decision x₁, a point of the set; its centre if left out
+        pub start: Option<Vec<f64>> = None => Kind::POINT,
+    }
+}
+
+/// T, which must be given.
+pub(crate) fn horizon(owner: &'static str, horizon: Option<u64>) -> Result<f64> {
+    match horizon {
+        None => Err(Error::Missing {
+            owner,
+            name: "horizon",
+            why: "its step size depends on the number of rounds",
+        }),
+        Some(t) => Ok(t as f64),
+    }
+}
+
+/// G, which must be given.
+pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
+    bound.ok_or(Error::Missing {
+        owner,
+        name: "gradient-bound",
+        why: "its step size depends on the gradients' norm",
+    })
+}
+
+/// The learner can't play the set, because it needs `needs`; with learners that can.
+pub(crate) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static str) -> Error {
+    let mut instead = Vec::new();
+    if set.facts().oracle == Answers::Missing {
+        instead.push("gauge-wrapper");
+    } else {
+        instead.extend(set.curvature().map(|_| "gauge-ftrl"));
+        let faces = set.polytope().and_then(|p| p.facial_distance);
+        instead.extend(faces.map(|_| "lloo"));
+        instead.extend(["ofw-ls", "ofw-free", "loo-bogd"]);
+    }
+    instead.extend(set.projection().map(|_| "ogd"));
+    instead.retain(|other| *other != learner);
+    Error::CannotPlay {
+        learner,
+        set: set.name().into(),
+        needs,
+        instead,
+    }
+}
+
+/// Errors unless the set has a linear oracle.
+pub(crate) fn need_oracle(learner: &'static str, set: &dyn Set) -> Result<()> {
+    match set.facts().oracle {
+        Answers::Missing => Err(cannot_play(learner, set, "a linear oracle")),
+        Answers::Checked | Answers::Trusted => Ok(()),
+    }
+}

@@ -1,0 +1,403 @@
+//! The sum of gradients c, and y = −c scaled per coordinate, at O(non-zeros) per gradient.
+
+use std::array::from_fn;
+
+use serde::{Deserialize, Serialize};
+
+use crate::range::SMALLEST_DIRECTION;
+use crate::saved::damaged;
+use crate::surrogate::{Marks, Touched};
+use crate::{Result, Row, kernel};
+
+/// Sums side by side, as one would wait for itself, and cells that change at once: roots and
+/// quotients come four at the cost of one.
+const LANES: usize = 4;
+
+/// Cells of a dense row that change at once: enough of them for a loop that the compiler turns into
+/// vectors by itself, transposing the cells on the way.
+const PART: usize = 32;
+
+/// An entry below this counts as 0: its square would be no number.
+const SMALLEST: f64 = SMALLEST_DIRECTION;
+
+/// Aligned, as a cell across two cache lines would cost two misses.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[repr(align(32))]
+struct Cell {
+    /// −c/√(Σg² + top²)
+    y: f64,
+    /// Σg
+    c: f64,
+    /// Σg²
+    square: f64,
+    /// max |g|
+    top: f64,
+}
+
+impl Cell {
+    /// The cell after a gradient's entry.
+    #[inline]
+    fn after(self, g: f64) -> Self {
+        let size = g.abs();
+        let g = if size < SMALLEST { 0.0 } else { g };
+        let top = if size > self.top && size >= SMALLEST {
+            size
+        } else {
+            self.top
+        };
+        let (c, square) = (self.c + g, self.square + g * g);
+        // 0/MIN_POSITIVE where all entries were 0
+        let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();
+        Self { y, c, square, top }
+    }
+}
+
+/// Products of y and c.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Products {
+    pub yy: f64,
+    pub yc: f64,
+    pub cc: f64,
+}
+
+/// What a pass sums up.
+#[derive(Default)]
+struct Lanes {
+    /// ⟨a, y⟩ and ⟨a, c⟩, from before.
+    ay: [f64; LANES],
+    ac: [f64; LANES],
+    /// What the products grow by.
+    yy: [f64; LANES],
+    yc: [f64; LANES],
+    cc: [f64; LANES],
+}
+
+/// y and c with their products.
+#[derive(Default)]
+pub(crate) struct CoordinateSums {
+    cells: Touched<Cell>,
+    sums: Sums,
+}
+
+/// What of a [`CoordinateSums`] is saved: the cells that are not 0, in order.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SavedSums {
+    cells: Vec<(u32, Cell)>,
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Sums {
+    products: Products,
+    /// The largest cc since the products were last summed up from the cells.
+    top: f64,
+    /// Entries taken since then.
+    taken: u64,
+}
+
+impl CoordinateSums {
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            cells: Touched::new(dim),
+            sums: Sums::default(),
+        }
+    }
+
+    /// More coordinates, all 0.
+    pub(crate) fn grow(&mut self, dim: usize) {
+        self.cells.grow(dim);
+    }
+
+    /// Memory for so many; they come with [`CoordinateSums::grow`].
+    pub(crate) fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.cells.reserve(dim)
+    }
+
+    /// What is not 0 of along_y·y + along_c·c, in order.
+    pub(crate) fn for_each_nonzero(
+        &self,
+        along_y: f64,
+        along_c: f64,
+        each: &mut dyn FnMut(usize, f64),
+    ) {
+        for (i, cell) in self.cells.entries() {
+            let v = along_y * cell.y + along_c * cell.c;
+            if v != 0.0 {
+                each(i, v);
+            }
+        }
+    }
+
+    pub(crate) fn save(&self) -> SavedSums {
+        let mut cells = Vec::with_capacity(self.cells.size());
+        let used = self.cells.entries().filter(|(_, cell)| cell.top != 0.0);
+        cells.extend(used.map(|(i, cell)| (i as u32, *cell)));
+        SavedSums {
+            cells,
+            sums: self.sums,
+        }
+    }
+
+    /// What was saved, in `dim` dimensions.
+    pub(crate) fn restored(saved: &SavedSums, dim: usize) -> Result<Self> {
+        let mut restored = Self::new(dim);
+        restored.sums = saved.sums;
+        for (i, cell) in &saved.cells {
+            let i = *i as usize;
+            if i >= dim {
+                return Err(damaged("its entries do not fit"));
+            }
+            restored.cells.items[i] = *cell;
+            restored.cells.marks.set(i);
+        }
+        Ok(restored)
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.cells.items.len()
+    }
+
+    pub(crate) fn products(&self) -> Products {
+        self.sums.products
+    }
+
+    /// ‖c‖.
+    pub(crate) fn sum_norm(&self) -> f64 {
+        self.sums.products.cc.max(0.0).sqrt()
+    }
+
+    /// The same, through all entries, and free of what rounding has done to the products.
+    pub(crate) fn sum_norm_from_entries(&self) -> f64 {
+        self.summed_up().cc.sqrt()
+    }
+
+    /// ⟨a, y⟩ and ⟨a, c⟩.
+    pub(crate) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
+        let cells = &self.cells.items[..];
+        if let Row::Sparse { indices, .. } = *row {
+            kernel::fetch(cells, indices);
+        }
+        kernel::vectorised!(match *row {
+            Row::Sparse { indices, values } => {
+                let (i4, i) = indices.as_chunks::<LANES>();
+                let (v4, v) = values.as_chunks::<LANES>();
+                let whole = i4.iter().map(|i| i.map(|i| &cells[i as usize])).zip(v4);
+                let rest = i.iter().map(|i| &cells[*i as usize]).zip(v);
+                dots(whole, rest)
+            }
+            Row::Dense(values) => {
+                let (c4, c) = cells.as_chunks::<LANES>();
+                let (v4, v) = values.as_chunks::<LANES>();
+                dots(c4.iter().map(|c| c.each_ref()).zip(v4), c.iter().zip(v))
+            }
+            Row::Entries { .. } => row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
+                let cell = &cells[i];
+                (y + v * cell.y, c + v * cell.c)
+            }),
+        })
+    }
+
+    /// along_y·y + along_c·c.
+    pub(crate) fn write(&self, along_y: f64, along_c: f64, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
+        for (out, cell) in out.iter_mut().zip(&self.cells.items) {
+            *out = along_y * cell.y + along_c * cell.c;
+        }
+    }
+
+    /// c += k·a, and what [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and ⟨a, c⟩. Products whose
+    /// error could be seen beside cc + `floor`² are summed up anew.
+    pub(crate) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
+        let Touched { items, marks } = &mut self.cells;
+        let cells = &mut items[..];
+        let lanes = kernel::vectorised!({
+            let mut lanes = Lanes::default();
+            match *row {
+                Row::Sparse { indices, values } => {
+                    let (i4, i) = indices.as_chunks::<LANES>();
+                    let (v4, v) = values.as_chunks::<LANES>();
+                    for (i, v) in i4.iter().zip(v4) {
+                        step(cells, marks, k, i.map(|i| i as usize), *v, &mut lanes, 0);
+                    }
+                    for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+                        step(cells, marks, k, [i as usize], [v], &mut lanes, lane);
+                    }
+                }
+                Row::Dense(values) => {
+                    let mut done = 0;
+                    for part in values.as_chunks::<PART>().0 {
+                        if let Some(next) = cells[done..].first_chunk_mut()
+                            && step_together(next, part, k, &mut lanes)
+                        {
+                            mark(cells, marks, done);
+                        }
+                        done += PART;
+                    }
+                    let (v4, rest) = values[done..].as_chunks::<LANES>();
+                    for v in v4 {
+                        step(cells, marks, k, from_fn(|j| done + j), *v, &mut lanes, 0);
+                        done += LANES;
+                    }
+                    for (lane, &v) in rest.iter().enumerate() {
+                        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
+                    }
+                }
+                Row::Entries { .. } => {
+                    for (i, v) in row.entries() {
+                        step(cells, marks, k, [i], [v], &mut lanes, 0);
+                    }
+                }
+            }
+            lanes
+        });
+        self.tidy(floor, &lanes, row.stored());
+        (sum(lanes.ay), sum(lanes.ac))
+    }
+
+    /// Takes what a pass over so many entries has summed up.
+    fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
+        let sums = &mut self.sums;
+        sums.taken += taken as u64;
+        sums.products.yy += sum(lanes.yy);
+        sums.products.yc += sum(lanes.yc);
+        sums.products.cc += sum(lanes.cc);
+        let cc = sums.products.cc;
+        sums.top = sums.top.max(cc);
+        let error = sums.taken as f64 * f64::EPSILON * sums.top;
+        // by what was touched: the dimension may be yet to grow
+        let room = self.cells.size() as u64;
+        if sums.taken >= 16 * room || error > 1e-11 * (cc + floor * floor) {
+            self.sum_up();
+        }
+    }
+
+    fn sum_up(&mut self) {
+        self.sums.products = self.summed_up();
+        self.sums.top = self.sums.products.cc;
+        self.sums.taken = 0;
+    }
+
+    fn summed_up(&self) -> Products {
+        let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
+        let mut add = |lane: usize, cell: &Cell| {
+            yy[lane] += cell.y * cell.y;
+            yc[lane] += cell.y * cell.c;
+            cc[lane] += cell.c * cell.c;
+        };
+        for (_, block) in self.cells.blocks() {
+            for (n, cell) in block.iter().enumerate() {
+                add(n % LANES, cell);
+            }
+        }
+        Products {
+            yy: sum(yy),
+            yc: sum(yc),
+            cc: sum(cc),
+        }
+    }
+}
+
+/// Σ v·y and Σ v·c over cells in lanes, and those that are left over.
+#[inline]
+fn dots<'a>(
+    whole: impl Iterator<Item = ([&'a Cell; LANES], &'a [f64; LANES])>,
+    rest: impl Iterator<Item = (&'a Cell, &'a f64)>,
+) -> (f64, f64) {
+    let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
+    let mut add = |lane: usize, cell: &Cell, v: f64| {
+        y[lane] += v * cell.y;
+        c[lane] += v * cell.c;
+    };
+    for (cells, v) in whole {
+        for lane in 0..LANES {
+            add(lane, cells[lane], v[lane]);
+        }
+    }
+    for (lane, (cell, v)) in rest.enumerate() {
+        add(lane, cell, *v);
+    }
+    (sum(y), sum(c))
+}
+
+/// c_i += k·a_i for N distinct i, with the sums in the lanes from `lane` on.
+#[inline(always)]
+fn step<const N: usize>(
+    cells: &mut [Cell],
+    marks: &mut Marks,
+    k: f64,
+    i: [usize; N],
+    a: [f64; N],
+    lanes: &mut Lanes,
+    lane: usize,
+) {
+    let old = i.map(|i| cells[i]);
+    let mut new = old;
+    for j in 0..N {
+        new[j] = old[j].after(k * a[j]);
+    }
+    for j in 0..N {
+        if old[j].top == 0.0 && new[j].top > 0.0 {
+            marks.set(i[j]);
+        }
+        cells[i[j]] = new[j];
+    }
+    for j in 0..N {
+        let (old, new) = (old[j], new[j]);
+        lanes.ay[lane + j] += a[j] * old.y;
+        lanes.ac[lane + j] += a[j] * old.c;
+        lanes.yy[lane + j] += (new.y - old.y) * (new.y + old.y);
+        lanes.yc[lane + j] += new.y * new.c - old.y * old.c;
+        lanes.cc[lane + j] += (new.c - old.c) * (new.c + old.c);
+    }
+}
+
+/// The same for neighbours; whether one of them is met for the first time.
+#[inline(always)]
+fn step_together(cells: &mut [Cell; PART], a: &[f64; PART], k: f64, lanes: &mut Lanes) -> bool {
+    let mut fresh = false;
+    let [mut ay, mut ac, mut yy, mut yc, mut cc] = [[0.0; PART]; 5];
+    for j in 0..PART {
+        let old = cells[j];
+        let new = old.after(k * a[j]);
+        cells[j] = new;
+        fresh |= (old.top == 0.0) & (new.top > 0.0);
+        ay[j] = a[j] * old.y;
+        ac[j] = a[j] * old.c;
+        yy[j] = (new.y - old.y) * (new.y + old.y);
+        yc[j] = new.y * new.c - old.y * old.c;
+        cc[j] = (new.c - old.c) * (new.c + old.c);
+    }
+    deal(&ay, &mut lanes.ay);
+    deal(&ac, &mut lanes.ac);
+    deal(&yy, &mut lanes.yy);
+    deal(&yc, &mut lanes.yc);
+    deal(&cc, &mut lanes.cc);
+    fresh
+}
+
+/// Marks what was met of a part.
+#[cold]
+fn mark(cells: &[Cell], marks: &mut Marks, start: usize) {
+    for (i, cell) in (start..).zip(&cells[start..start + PART]) {
+        if cell.top > 0.0 {
+            marks.set(i);
+        }
+    }
+}
+
+/// Adds terms to the lanes in turn.
+#[inline]
+fn deal(terms: &[f64; PART], lanes: &mut [f64; LANES]) {
+    let mut sums = *lanes;
+    for terms in terms.as_chunks::<LANES>().0 {
+        sums = from_fn(|lane| sums[lane] + terms[lane]);
+    }
+    *lanes = sums;
+}
+
+fn sum(a: [f64; LANES]) -> f64 {
+    (a[0] + a[2]) + (a[1] + a[3])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! Learners that need no constants, and the choice of a default.
+
+pub mod coin_ftrl;
+pub(crate) mod default;

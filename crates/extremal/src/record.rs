@@ -1,0 +1,89 @@
+//! What is known of a round, and of the regret of a run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::theory::Seen;
+
+/// What happened in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// t, from 1.
+    pub round: u64,
+    /// The step σ_t; for a learner that does not step, what it says.
+    pub sigma: f64,
+    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN where there is no surrogate.
+    pub gap: f64,
+    /// Linear minimisations made in this round to play: oracle calls, counted at the oracle, and
+    /// those that a storage makes in closed form. 0 for learners that need none.
+    pub oracle_calls: u32,
+    /// ‖g_t‖.
+    pub gradient_norm: f64,
+    /// ⟨g_t, x_t⟩.
+    pub gradient_dot: f64,
+    /// ‖x_t‖².
+    pub norm_squared: f64,
+}
+
+impl Record {
+    /// The record of round t, played with x_t and g_t, without a step, a surrogate or oracle calls.
+    pub fn new(round: u64, gradient_norm: f64, gradient_dot: f64, norm_squared: f64) -> Self {
+        Self {
+            round,
+            sigma: 0.0,
+            gap: f64::NAN,
+            oracle_calls: 0,
+            gradient_norm,
+            gradient_dot,
+            norm_squared,
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn note(&mut self, record: &Record) {
+        self.rounds = record.round;
+        self.largest_gradient = self.largest_gradient.max(record.gradient_norm);
+        self.oracle_calls += u64::from(record.oracle_calls);
+    }
+}
+
+/// An upper bound on the regret, and how it was computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certificate {
+    /// Which kind.
+    pub level: Level,
+    /// Regret is at most this, if the losses are convex and as strongly convex as said next.
+    pub regret: f64,
+    /// The λ that it rests on; 0 where the losses need only be convex. For losses that are less
+    /// strongly convex it proves nothing.
+    pub strong_convexity: f64,
+    /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the
+    /// regret is no less than `regret` − 2·`rounding`.
+    pub rounding: f64,
+}
+
+/// Kinds of certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩, for convex losses.
+    Linear,
+    /// The same with the curvature of strongly convex losses.
+    Quadratic,
+    /// From the best fixed decision, found offline up to a gap.
+    Interval,
+    /// The regret itself.
+    Exact,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Linear => "linear",
+            Self::Quadratic => "quadratic",
+            Self::Interval => "interval",
+            Self::Exact => "exact",
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! What sets made of other sets share.
+
+use crate::range::COMPOSITES;
+use crate::set::{Geometry, larger};
+use crate::{Error, Result};
+
+/// Errors unless squares of the set's sizes are numbers, with room for those of gradients.
+pub(crate) fn check_size(
+    owner: &'static str,
+    name: &'static str,
+    value: impl ToString,
+    geometry: Geometry,
+) -> Result<Geometry> {
+    let Geometry {
+        diameter,
+        norm_bound,
+        ..
+    } = geometry;
+    let fits =
+        norm_bound <= *COMPOSITES.end() && (diameter == 0.0 || diameter >= *COMPOSITES.start());
+    if fits {
+        Ok(geometry)
+    } else {
+        Err(Error::parameter(
+            owner,
+            name,
+            value,
+            "such that the set's size stays between 1e-60 and 1e60",
+        ))
+    }
+}
+
+/// The smallest of some numbers, if all of them are known.
+pub(crate) fn least(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    parts.reduce(|a, b| Some(a?.min(b?))).flatten()
+}
+
+/// The largest of some numbers ≥ 0, if all of them are known.
+pub(crate) fn largest(mut parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    parts.try_fold(0.0, |most, part| Some(larger(most, part?)))
+}

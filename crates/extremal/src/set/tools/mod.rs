@@ -1,0 +1,4 @@
+//! What several sets are made with.
+
+pub(crate) mod hull_distance;
+pub(crate) mod top_k;

@@ -1,0 +1,540 @@
+//! Dense storage, for any set: two passes over the vectors per round, no allocation.
+//!
+//! The first pass forms the direction with every inner product that the step needs; on ℓp balls
+//! it also forms the atom, so that no oracle call reads the vectors again. The second moves.
+
+mod state;
+
+use crate::kernel::{self, Exponent, Form, Formed, Scan};
+use crate::point::nonzeros;
+use crate::range::{self, SMALLEST_DIRECTION};
+use crate::room::room;
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
+use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
+use crate::surrogate::{Motion, Pair, Probe, Update, place_start};
+use crate::{Error, Gradient, Point, Result, Row};
+
+/// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
+/// one scale can serve gets too narrow to guess it.
+const LARGEST_FUSED_POWER: f64 = 32.0;
+
+/// ‖∇F‖² below this is that of a direction that counts as 0.
+const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
+
+/// (x, c), every entry of both.
+pub struct DensePair {
+    set: SharedSet,
+    oracle: CheckedOracle,
+    way: Way,
+    vectors: Vectors,
+    /// x₁ where it is not 0.
+    origin: Option<Vec<f64>>,
+    /// The power s on ℓp balls, the direction on general sets.
+    scratch: Vec<f64>,
+    /// The direction on ℓp balls with a general power; x − v on general sets, and only where
+    /// sums cancel.
+    away: Vec<f64>,
+    /// General sets: the atom of the last round, where an iterative oracle starts, and that of the
+    /// last probe. A commit swaps them, so that a discarded probe leaves no trace.
+    guess: Atom,
+    atom: Atom,
+    found: Found,
+    /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
+    scale: f64,
+    /// β of the last probe, and whether F restarts there.
+    beta: f64,
+    restarts: bool,
+    /// ‖x‖², known from the step that led to x.
+    norm_squared: f64,
+    /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
+    squares: [f64; 3],
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    /// ℓ2: v = α∇F.
+    Direction { radius: f64 },
+    /// ℓp: v = κs, s a power of ∇F.
+    Power {
+        p: f64,
+        radius: f64,
+        exponent: Exponent,
+    },
+    /// Ask the oracle. Whether the set is known to be a polytope.
+    General { flat: bool },
+}
+
+/// The last probe's atom.
+#[derive(Clone, Copy)]
+enum Found {
+    Nothing,
+    Direction { alpha: f64 },
+    Power { kappa: f64, scale: f64 },
+    Atom,
+}
+
+/// What the first pass reads and writes.
+#[derive(Default)]
+struct Vectors {
+    x: Vec<f64>,
+    c: Vec<f64>,
+    /// c', from a probe to its commit.
+    next: Vec<f64>,
+    /// A sparse gradient spread out; all zeros between rounds, and empty before the first one.
+    spread: Vec<f64>,
+    /// What stands for c in a round that starts over or adds x₁; empty in all others.
+    base: Vec<f64>,
+}
+
+impl Vectors {
+    fn form<'a>(&'a mut self, update: &Update<'a>) -> Form<'a> {
+        Form {
+            c: if self.base.is_empty() {
+                &self.c
+            } else {
+                &self.base
+            },
+            x: &self.x,
+            g: match update.gradient.row {
+                Row::Dense(g) => g,
+                _ => &self.spread,
+            },
+            next: &mut self.next,
+            k: update.k(),
+            m: update.m(),
+            beta: update.beta,
+        }
+    }
+
+    /// What the first pass has formed.
+    fn formed(&self, beta: f64) -> Formed<'_> {
+        Formed {
+            c: &self.next,
+            x: &self.x,
+            beta,
+        }
+    }
+}
+
+impl DensePair {
+    /// Starts at `start`, or the set's centre, with c = 0.
+    pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
+        let dim = set.dim();
+        let zeros = |needed: bool| vec![0.0; if needed { dim } else { 0 }];
+        let mut x = zeros(true);
+        place_start(&set, start, &mut x)?;
+        let way = match set.structure() {
+            Structure::Euclidean { radius } => Way::Direction { radius },
+            Structure::Power { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
+                p,
+                radius,
+                exponent: Exponent::from(1.0 / (p - 1.0)),
+            },
+            _ => Way::General {
+                flat: set.polytope().is_some(),
+            },
+        };
+        let needs_away = match way {
+            Way::Direction { .. } => false,
+            Way::Power { exponent, .. } => matches!(exponent, Exponent::Other(_)),
+            Way::General { .. } => true,
+        };
+        Ok(Self {
+            oracle: CheckedOracle::of(&*set),
+            way,
+            origin: x.iter().any(|v| *v != 0.0).then(|| x.clone()),
+            norm_squared: kernel::dot(&x, &x),
+            squares: [0.0; 3],
+            vectors: Vectors {
+                x,
+                c: zeros(true),
+                next: zeros(true),
+                ..Vectors::default()
+            },
+            scratch: zeros(!matches!(way, Way::Direction { .. })),
+            away: zeros(needs_away),
+            guess: Atom::new(),
+            atom: Atom::new(),
+            found: Found::Nothing,
+            scale: 1.0,
+            beta: 0.0,
+            restarts: false,
+            set,
+        })
+    }
+
+    /// The vectors that are in use.
+    fn used(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
+        let Vectors {
+            x,
+            c,
+            next,
+            spread,
+            base,
+        } = &mut self.vectors;
+        let all = [x, c, next, spread, base, &mut self.scratch, &mut self.away];
+        let all = all.into_iter().chain(&mut self.origin);
+        all.filter(|vector| !vector.is_empty())
+    }
+
+    /// c, to look at.
+    pub fn gradient_sum(&self) -> &[f64] {
+        &self.vectors.c
+    }
+
+    /// x, to look at.
+    pub fn decision(&self) -> &[f64] {
+        &self.vectors.x
+    }
+
+    /// Spreads a gradient with few entries over a dense vector of zeros.
+    fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let row = &update.gradient.row;
+        let Vectors { x, spread, .. } = &mut self.vectors;
+        spread.resize(x.len(), 0.0);
+        row.add_to(1.0, spread);
+        let probe = self.probe_dense(update);
+        let spread = &mut self.vectors.spread;
+        row.entries().for_each(|(i, _)| spread[i] = 0.0);
+        probe
+    }
+
+    /// base = 0, or c + origin·x₁, where the round does not simply go on from c, which must stay as
+    /// it is until the commit.
+    fn lay_base(&mut self, update: &Update<'_>) {
+        let Vectors { c, base, .. } = &mut self.vectors;
+        base.clear();
+        if update.fresh {
+            base.resize(c.len(), 0.0);
+        } else if let (Some(origin), true) = (&self.origin, update.origin != 0.0) {
+            base.extend_from_slice(c);
+            kernel::axpy(update.origin, origin, base);
+        }
+    }
+
+    /// Each way in a function of its own: the shortest, which is all work and no oracle, is the
+    /// only one that a round is made of without a call.
+    #[inline(always)]
+    fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
+        self.lay_base(update);
+        match self.way {
+            Way::Direction { radius } => self.probe_direction(update, radius),
+            Way::Power {
+                p,
+                radius,
+                exponent,
+            } => self.probe_power(update, p, radius, exponent),
+            Way::General { flat } => self.probe_general(update, flat),
+        }
+    }
+
+    /// The numeric door, once the first pass has the norms: false where the row counts as 0, and
+    /// the round has to be formed without it.
+    #[inline]
+    fn admits(update: &Update<'_>, scan: &Scan) -> Result<bool> {
+        let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
+        Ok(counts || update.gradient.scale == 0.0)
+    }
+
+    #[cold]
+    fn probe_without_row(&mut self, update: &Update<'_>) -> Result<Probe> {
+        let gradient = Gradient {
+            scale: 0.0,
+            ..*update.gradient
+        };
+        self.probe_dense(&Update {
+            gradient: &gradient,
+            ..*update
+        })
+    }
+
+    #[inline(always)]
+    fn probe_direction(&mut self, update: &Update<'_>, radius: f64) -> Result<Probe> {
+        let mut probe = Probe::default();
+        let scan = kernel::scan(self.vectors.form(update));
+        if !Self::admits(update, &scan)? {
+            return self.probe_without_row(update);
+        }
+        let (mut vx, mut vv) = (0.0, 0.0);
+        if scan.dd < SMALLEST_SQUARE {
+            self.found = Found::Nothing;
+        } else {
+            let norm = scan.dd.sqrt();
+            let alpha = -radius / norm;
+            self.found = Found::Direction { alpha };
+            probe.steepness = norm;
+            (vx, vv) = (alpha * scan.dx, radius * radius);
+            probe.oracle_calls = 1;
+            probe.gap = scan.dx + radius * norm;
+            probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
+            // The gap is at least ‖∇F‖·‖v − x‖²/(2r): it cancels only where the distance does.
+            if probe.distance_squared < CANCELLED * (vv + scan.xx) {
+                (probe.gap, probe.distance_squared) =
+                    kernel::residual_direction(self.vectors.formed(update.beta), alpha);
+            }
+            probe.support = radius * norm;
+        }
+        self.end_probe(update, probe, scan, vx, vv)
+    }
+
+    fn probe_power(
+        &mut self,
+        update: &Update<'_>,
+        p: f64,
+        radius: f64,
+        exponent: Exponent,
+    ) -> Result<Probe> {
+        let mut probe = Probe::default();
+        let (mut vx, mut vv) = (0.0, 0.0);
+        let mut scale = self.scale;
+        macro_rules! scan_power {
+            () => {{
+                let form = self.vectors.form(update);
+                let (out, direction) = (&mut self.scratch, &mut self.away);
+                kernel::scan_power(form, scale, exponent, out, direction)
+            }};
+        }
+        let (scan, mut power) = scan_power!();
+        if !Self::admits(update, &scan)? {
+            return self.probe_without_row(update);
+        }
+        // Within this range no power over- or underflowed; the scale that fits is nearly always
+        // that of the round before.
+        if scan.dd >= SMALLEST_SQUARE && !(1e-100..=1e100).contains(&power.st) {
+            scale = fitting_scale(self.vectors.formed(update.beta));
+            (_, power) = scan_power!();
+        }
+        // A direction that is all rounding may vanish on a second look.
+        if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
+            self.found = Found::Nothing;
+        } else {
+            probe.steepness = scan.dd.sqrt();
+            let kappa = -radius / power.st.powf(1.0 / p);
+            self.found = Found::Power { kappa, scale };
+            probe.oracle_calls = 1;
+            let support = kappa * (power.st / scale);
+            (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
+            probe.gap = scan.dx - support;
+            probe.distance_squared = vv - 2.0 * vx + scan.xx;
+            let size = scan.dx.abs() - support;
+            if has_cancelled(&probe, size, vv + scan.xx, false) {
+                (probe.gap, probe.distance_squared) =
+                    kernel::residual_dense(self.vectors.formed(update.beta), kappa, &self.scratch);
+            }
+            probe.support = -support;
+        }
+        self.end_probe(update, probe, scan, vx, vv)
+    }
+
+    fn probe_general(&mut self, update: &Update<'_>, flat: bool) -> Result<Probe> {
+        let mut probe = Probe::default();
+        let (mut vx, mut vv) = (0.0, 0.0);
+        let scan = kernel::scan_direction(self.vectors.form(update), &mut self.scratch);
+        if !Self::admits(update, &scan)? {
+            return self.probe_without_row(update);
+        }
+        let Self { scratch, atom, .. } = self;
+        let x = &self.vectors.x;
+        if range::is_zero(scratch) {
+            self.found = Found::Nothing;
+        } else {
+            probe.steepness = scan.dd.sqrt();
+            let before = self.oracle.calls();
+            atom.clone_from(&self.guess);
+            let found = self.oracle.minimise(scratch, atom)?;
+            probe.oracle_calls = (self.oracle.calls() - before) as u32;
+            let value = found.value;
+            self.found = Found::Atom;
+            (vx, vv) = (atom.dot(x), atom.norm_squared());
+            probe.gap = scan.dx - value;
+            probe.distance_squared = vv - 2.0 * vx + scan.xx;
+            let size = scan.dx.abs() + value.abs();
+            if has_cancelled(&probe, size, vv + scan.xx, flat) {
+                (probe.gap, probe.distance_squared) =
+                    residual_atom(scratch, x, atom, &mut self.away);
+            }
+            probe.slack = found.slack();
+            self.oracle.check_gap(probe.gap + probe.slack, scratch)?;
+            probe.support = -value;
+        }
+        self.end_probe(update, probe, scan, vx, vv)
+    }
+
+    /// What all ways have in common once the atom is known.
+    #[inline(always)]
+    fn end_probe(
+        &mut self,
+        update: &Update<'_>,
+        mut probe: Probe,
+        scan: Scan,
+        vx: f64,
+        vv: f64,
+    ) -> Result<Probe> {
+        if update.beta == 0.0 {
+            match &self.origin {
+                _ if update.fresh => probe.support = probe.gap,
+                Some(origin) => {
+                    probe.support += kernel::dot(&self.vectors.next, origin);
+                }
+                None => {}
+            }
+        }
+        let Gradient { scale, ridge, .. } = *update.gradient;
+        self.squares = [scan.xx, vx, vv];
+        probe.beta = update.beta;
+        probe.slope = scan.dx;
+        probe.norm_squared = scan.xx;
+        probe.gradient_norm = update.gradient.norm_from(scan.gg.sqrt(), scan.gx, scan.xx);
+        probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
+        // Only a set that lies farther from 0 than its size has digits gets here.
+        if !(probe.gap + probe.distance_squared).is_finite() {
+            return Err(Error::Numerical {
+                round: 0,
+                what: "the sum of gradients overflowed".into(),
+            });
+        }
+        Ok(probe)
+    }
+}
+
+/// The power of two that brings the largest entry of ∇F next to 1.
+#[cold]
+fn fitting_scale(formed: Formed<'_>) -> f64 {
+    let sizes = (0..formed.x.len()).map(|i| formed.direction(i).abs());
+    (-sizes.fold(0.0, f64::max).log2().round()).exp2()
+}
+
+impl Point for DensePair {
+    fn dim(&self) -> usize {
+        self.vectors.x.len()
+    }
+
+    #[inline]
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.vectors.x.len())?;
+        Ok(row.dot(&self.vectors.x))
+    }
+
+    fn norm_squared(&self) -> f64 {
+        self.norm_squared
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.vectors.x);
+    }
+
+    fn as_slice(&self) -> Option<&[f64]> {
+        Some(&self.vectors.x)
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        nonzeros(&self.vectors.x, each);
+    }
+}
+
+impl Pair for DensePair {
+    #[inline(always)]
+    fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
+        update.gradient.row.check_shape(self.vectors.x.len())?;
+        (self.beta, self.restarts) = (update.beta, update.fresh);
+        match update.gradient.row {
+            Row::Dense(_) => self.probe_dense(update),
+            _ => self.probe_sparse(update),
+        }
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, motion: Motion) {
+        let Vectors { x, c, next, .. } = &mut self.vectors;
+        std::mem::swap(c, next);
+        if self.restarts {
+            match &mut self.origin {
+                Some(origin) => origin.copy_from_slice(x),
+                None => self.origin = Some(x.clone()),
+            }
+        }
+        // x −= share·x, x += s·v, and x += (1 − s)x₁ where the motion is from there
+        let (share, s) = match (self.found, motion) {
+            (Found::Nothing, Motion::Step(_)) => (0.0, 0.0),
+            (Found::Nothing, Motion::Place(_)) => (1.0, 0.0),
+            (_, Motion::Step(sigma)) => (sigma, sigma),
+            (_, Motion::Place(s)) => (1.0, s),
+        };
+        let keep = 1.0 - share;
+        let [xx, vx, vv] = self.squares;
+        self.norm_squared = (keep * (keep * xx + 2.0 * s * vx) + s * s * vv).max(0.0);
+        match self.found {
+            Found::Direction { alpha } => {
+                kernel::move_to_direction(c, x, keep, s * alpha, self.beta);
+            }
+            Found::Power { kappa, scale } => {
+                self.scale = scale;
+                kernel::move_to_dense(&self.scratch, x, keep, s * kappa);
+            }
+            Found::Atom => {
+                kernel::shrink(share, x);
+                self.atom.add_to(s, x);
+                std::mem::swap(&mut self.guess, &mut self.atom);
+            }
+            Found::Nothing => kernel::shrink(share, x),
+        }
+        if let (Some(origin), Motion::Place(_)) = (&self.origin, motion) {
+            kernel::axpy(1.0 - s, origin, x);
+            self.norm_squared = kernel::dot(x, x);
+        }
+    }
+
+    fn start(&mut self, weight: f64) {
+        let Vectors { x, c, .. } = &mut self.vectors;
+        match &self.origin {
+            None => {
+                x.fill(0.0);
+                c.fill(0.0);
+            }
+            Some(origin) => {
+                x.copy_from_slice(origin);
+                for (c, x) in c.iter_mut().zip(origin) {
+                    *c = -weight * x;
+                }
+            }
+        }
+        self.norm_squared = kernel::dot(x, x);
+    }
+
+    fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64 {
+        let row = crate::set::norm_p(gradient.row.values(), q) * gradient.scale.abs();
+        if gradient.ridge == 0.0 {
+            row
+        } else {
+            row + gradient.ridge.abs() * crate::set::norm_p(&self.vectors.x, q)
+        }
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        self.to_bytes()
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        self.take_bytes(saved)
+    }
+
+    fn reserve(&mut self, set: &SharedSet) -> Result<()> {
+        let dim = set.dim();
+        self.used().try_for_each(|vector| room(vector, dim, dim))
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        self.oracle = CheckedOracle::of(&*set);
+        self.used().for_each(|vector| vector.resize(set.dim(), 0.0));
+        self.set = set;
+    }
+
+    fn discard(&mut self) {
+        // c' lies in the other buffer, and the next probe writes over it
+        self.found = Found::Nothing;
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+}

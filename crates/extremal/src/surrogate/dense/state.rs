@@ -1,0 +1,50 @@
+//! The bytes of a [`DensePair`]: every entry of x and c.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::saved::{damaged, decode, encode};
+use crate::set::Atom;
+use crate::surrogate::dense::{DensePair, Found};
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    x: Vec<f64>,
+    c: Vec<f64>,
+    origin: Option<Vec<f64>>,
+    scale: f64,
+    norm_squared: f64,
+    guess: Atom,
+}
+
+impl DensePair {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        encode(&Saved {
+            x: self.vectors.x.clone(),
+            c: self.vectors.c.clone(),
+            origin: self.origin.clone(),
+            scale: self.scale,
+            norm_squared: self.norm_squared,
+            guess: self.guess.clone(),
+        })
+    }
+
+    pub(crate) fn take_bytes(&mut self, saved: &[u8]) -> Result<()> {
+        let saved: Saved = decode(saved)?;
+        let vectors = [&saved.x, &saved.c].into_iter().chain(&saved.origin);
+        if vectors
+            .into_iter()
+            .any(|vector| vector.len() != self.vectors.x.len())
+        {
+            return Err(damaged("its vectors have the wrong length"));
+        }
+        self.vectors.x = saved.x;
+        self.vectors.c = saved.c;
+        self.origin = saved.origin;
+        self.scale = saved.scale;
+        self.norm_squared = saved.norm_squared;
+        self.guess = saved.guess;
+        self.found = Found::Nothing;
+        Ok(())
+    }
+}

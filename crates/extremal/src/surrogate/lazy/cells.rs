@@ -1,0 +1,455 @@
+//! Two vectors w and u over the same features, for [`LazyPair`](crate::surrogate::LazyPair): touched where a
+//! gradient is non-zero, and w scaled as a whole in O(1).
+//!
+//! What belongs to one feature lies together, so that a touched feature costs one cache miss.
+//! Whatever goes over all features goes over the blocks of them that were ever touched, in order:
+//! the numbers do not depend on how many others there are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::saved::damaged;
+use crate::surrogate::touched::{BLOCK, Touched, part};
+use crate::{Result, Row, kernel};
+
+/// Lanes of the sums over a row: a fixed order, so that the same cells give the same bits.
+const LANES: usize = 4;
+
+/// Aligned, as a cell across two cache lines would cost two misses.
+#[derive(Clone, Copy, Default)]
+#[repr(align(32))]
+struct Cell {
+    w: f64,
+    u: f64,
+    /// The epoch that `w` was last brought up to, 0 before the cell is touched.
+    stamp: u32,
+}
+
+/// w and u. Each [`Cells::scale_w`] starts an epoch; a cell of an older one has its factor
+/// pending. Two epochs back the factors multiply to nothing, as each is below [`Cells::VANISHING`].
+#[derive(Default)]
+pub(crate) struct Cells {
+    cells: Touched<Cell>,
+    /// From 1.
+    epoch: u32,
+    /// The factor of the present epoch's start.
+    factor: f64,
+    /// Cells as they were before they changed, from [`Cells::note`] on; for [`Cells::undo`].
+    noted: Vec<(u32, Cell)>,
+    notes: bool,
+    noted_epoch: u32,
+}
+
+/// Saved [`Cells`]: those that were touched.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SavedCells {
+    epoch: u32,
+    factor: f64,
+    /// Index, stamp, w and u.
+    cells: Vec<(u32, u32, f64, f64)>,
+}
+
+/// Coordinates of a vector over the basis (w, u).
+pub(crate) type Coordinates = [f64; 2];
+
+/// The inner products of w and u.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gram {
+    pub ww: f64,
+    pub wu: f64,
+    pub uu: f64,
+}
+
+impl Gram {
+    /// ⟨y, z⟩.
+    pub fn dot(&self, y: Coordinates, z: Coordinates) -> f64 {
+        let [a, b, c] = self.terms(y, z);
+        a + b + c
+    }
+
+    /// ⟨y, z⟩, unless its terms are so much larger that the sum is worth little.
+    pub fn dot_unless_cancelled(&self, y: Coordinates, z: Coordinates, least: f64) -> Option<f64> {
+        let [a, b, c] = self.terms(y, z);
+        let sum = a + b + c;
+        (sum.abs() >= least * (a.abs() + b.abs() + c.abs())).then_some(sum)
+    }
+
+    /// At least ‖y‖, and nearly that unless w and u cancel.
+    pub fn size(&self, y: Coordinates) -> f64 {
+        y[0].abs() * self.ww.sqrt() + y[1].abs() * self.uu.sqrt()
+    }
+
+    fn terms(&self, y: Coordinates, z: Coordinates) -> [f64; 3] {
+        [
+            y[0] * z[0] * self.ww,
+            (y[0] * z[1] + y[1] * z[0]) * self.wu,
+            y[1] * z[1] * self.uu,
+        ]
+    }
+}
+
+/// What [`Cells::absorb`] does: u += δa and w += ρδa, with `size` = |δ|·‖a‖.
+#[derive(Clone, Copy)]
+pub(crate) struct Change {
+    pub delta: f64,
+    pub rho: f64,
+    pub size: f64,
+}
+
+impl Cells {
+    /// A factor that may start an epoch is smaller than this.
+    pub const VANISHING: f64 = 1e-60;
+
+    /// w = u = 0.
+    pub fn new(dim: usize) -> Self {
+        Self {
+            cells: Touched::new(dim),
+            epoch: 1,
+            ..Self::default()
+        }
+    }
+
+    pub fn dim(&self) -> usize {
+        self.cells.items.len()
+    }
+
+    /// More features, all 0.
+    pub fn grow(&mut self, dim: usize) {
+        self.cells.grow(dim);
+    }
+
+    /// Memory for so many; they come with [`Cells::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        self.cells.reserve(dim)
+    }
+
+    /// What a pass over all features goes through: those that were touched, and their neighbours.
+    pub fn room(&self) -> usize {
+        self.cells.size()
+    }
+
+    /// The factor pending at a cell, by the age of its stamp; a look-up, as a branch would be
+    /// mispredicted.
+    #[inline]
+    fn pending(&self) -> [f64; 3] {
+        [1.0, self.factor, 0.0]
+    }
+
+    /// ⟨a, y⟩; the row must fit.
+    pub fn dot(&self, row: &Row<'_>, y: Coordinates) -> f64 {
+        let (pending, epoch, cells) = (&self.pending(), self.epoch, &self.cells.items[..]);
+        let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+            let Cell { w, u, stamp } = cells[i];
+            let w = w * pending[(epoch - stamp).min(2) as usize];
+            sums[0] += a * w;
+            sums[1] += a * u;
+        };
+        let [w, u] = match *row {
+            Row::Sparse { indices, values } => {
+                kernel::fetch(cells, indices);
+                in_lanes(indices, values, add)
+            }
+            _ => {
+                let mut sums = [0.0; 2];
+                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
+                sums
+            }
+        };
+        y[0] * w + y[1] * u
+    }
+
+    /// u += δa, w += ρδa, with the inner products kept; gives ⟨a, y⟩ before that. The row must
+    /// fit.
+    pub fn absorb(
+        &mut self,
+        row: &Row<'_>,
+        change: Change,
+        gram: &mut Gram,
+        y: Coordinates,
+    ) -> f64 {
+        let Change { delta, rho, size } = change;
+        // where δ is too small to divide by
+        let apart = (!delta.is_normal()).then(|| self.dot(row, y));
+        let (pending, epoch) = (&self.pending(), self.epoch);
+        let Touched { items, marks } = &mut self.cells;
+        let cells = &mut items[..];
+        if self.notes {
+            let before = row.entries().map(|(i, _)| (i as u32, cells[i]));
+            self.noted.extend(before);
+        }
+        // ⟨δa, w⟩ and ⟨δa, u⟩ from before
+        let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+            let Cell { w, u, stamp } = cells[i];
+            let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
+            sums[0] += b * w;
+            sums[1] += b * u;
+            cells[i] = Cell {
+                w: w + rho * b,
+                u: u + b,
+                stamp: epoch,
+            };
+            if stamp == 0 {
+                marks.set(i);
+            }
+        };
+        let [bw, bu] = match *row {
+            Row::Sparse { indices, values } => in_lanes(indices, values, add),
+            _ => {
+                let mut sums = [0.0; 2];
+                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
+                sums
+            }
+        };
+        let bb = size * size;
+        gram.uu += 2.0 * bu + bb;
+        gram.wu += bw + rho * (bu + bb);
+        gram.ww += rho * (2.0 * bw + rho * bb);
+        apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
+    }
+
+    /// Notes from now on what changes, so that [`Cells::undo`] can take it back, or stops noting.
+    pub fn note(&mut self, notes: bool) {
+        self.noted.clear();
+        self.notes = notes;
+        self.noted_epoch = self.epoch;
+    }
+
+    /// Takes back all changes since [`Cells::note`], bit for bit.
+    pub fn undo(&mut self) {
+        for &(i, cell) in self.noted.iter().rev() {
+            self.cells.items[i as usize] = cell;
+        }
+        self.epoch = self.noted_epoch;
+        // a block that was untouched gives its mark back
+        for (i, _) in self.noted.drain(..).filter(|(_, cell)| cell.stamp == 0) {
+            let first = i as usize / BLOCK * BLOCK;
+            if part(&self.cells.items, first)
+                .iter()
+                .all(|cell| cell.stamp == 0)
+            {
+                self.cells.marks.unset(first);
+            }
+        }
+        self.notes = false;
+    }
+
+    /// w *= factor in O(1), for |factor| < [`Cells::VANISHING`].
+    pub fn scale_w(&mut self, factor: f64) {
+        if self.epoch == u32::MAX {
+            self.settle();
+        }
+        self.epoch += 1;
+        self.factor = factor;
+    }
+
+    /// Brings everything up to date; O(touched).
+    fn settle(&mut self) {
+        self.rewrite([[1.0, 0.0], [0.0, 1.0]]);
+    }
+
+    /// (w, u) = matrix·(w, u); O(touched).
+    pub fn rewrite(&mut self, [to_w, to_u]: [Coordinates; 2]) {
+        let (pending, epoch) = (self.pending(), self.epoch);
+        let (notes, noted) = (self.notes, &mut self.noted);
+        self.cells.for_each_mut(|i, cell| {
+            if notes {
+                noted.push((i as u32, *cell));
+            }
+            let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+            let u = cell.u;
+            *cell = Cell {
+                w: to_w[0] * w + to_w[1] * u,
+                u: to_u[0] * w + to_u[1] * u,
+                stamp: cell.stamp.min(1),
+            };
+        });
+        self.epoch = 1;
+    }
+
+    /// w = u = 0; O(touched).
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.epoch = 1;
+    }
+
+    /// Adds multiples of a vector with few entries to w and u; everything must be current, as it
+    /// is after [`Cells::clear`] and [`Cells::rewrite`].
+    pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
+        for (&i, v) in indices.iter().zip(values) {
+            let cell = &mut self.cells.items[i as usize];
+            *cell = Cell {
+                w: cell.w + w * v,
+                u: cell.u + u * v,
+                stamp: self.epoch,
+            };
+            self.cells.marks.set(i as usize);
+        }
+    }
+
+    /// The cells that were touched, in order.
+    fn touched(&self) -> impl Iterator<Item = (usize, &Cell)> + '_ {
+        self.cells.entries().filter(|(_, cell)| cell.stamp > 0)
+    }
+
+    /// The entries of y that may not be 0, in order.
+    pub fn entries(&self, y: Coordinates) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let (pending, epoch) = (self.pending(), self.epoch);
+        self.touched().map(move |(i, cell)| {
+            let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+            (i, y[0] * w + y[1] * cell.u)
+        })
+    }
+
+    /// out = y.
+    pub fn write(&self, y: Coordinates, out: &mut [f64]) {
+        out.fill(0.0);
+        self.entries(y).for_each(|(i, v)| out[i] = v);
+    }
+
+    /// The inner products from the vectors themselves; O(touched).
+    pub fn gram(&self) -> Gram {
+        let [ww, wu, uu] = self.sums(|w, u| [w * w, w * u, u * u]);
+        Gram { ww, wu, uu }
+    }
+
+    /// Sums over all features, in a fixed order; O(touched).
+    pub fn sums<const N: usize>(&self, each: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
+        let (pending, epoch) = (self.pending(), self.epoch);
+        let mut sums = [[0.0; N]; BLOCK];
+        for (_, cells) in self.cells.blocks() {
+            for (sums, cell) in sums.iter_mut().zip(cells) {
+                let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
+                for (sum, term) in sums.iter_mut().zip(each(w, cell.u)) {
+                    *sum += term;
+                }
+            }
+        }
+        let (first, second) = sums.split_at(LANES);
+        let lane = |j: usize| std::array::from_fn(|n| first[j][n] + second[j][n]);
+        tree(std::array::from_fn(lane))
+    }
+
+    /// The largest absolute entry of y; O(touched).
+    pub fn top(&self, y: Coordinates) -> f64 {
+        let all = self.entries(y);
+        all.fold(0.0, |top: f64, (_, v)| top.max(v.abs()))
+    }
+
+    pub fn save(&self) -> SavedCells {
+        SavedCells {
+            epoch: self.epoch,
+            factor: self.factor,
+            cells: self
+                .touched()
+                .map(|(i, &Cell { w, u, stamp })| (i as u32, stamp, w, u))
+                .collect(),
+        }
+    }
+
+    /// What was saved, in `dim` dimensions.
+    pub fn restore(saved: &SavedCells, dim: usize) -> Result<Self> {
+        let mut restored = Self::new(dim);
+        for &(i, stamp, w, u) in &saved.cells {
+            let i = i as usize;
+            if i >= dim || stamp > saved.epoch {
+                return Err(damaged("its entries do not fit"));
+            }
+            restored.cells.items[i] = Cell { w, u, stamp };
+            restored.cells.marks.set(i);
+        }
+        (restored.epoch, restored.factor) = (saved.epoch, saved.factor);
+        Ok(restored)
+    }
+}
+
+/// Sums over a sparse row, its entries dealt to the lanes in turn.
+#[inline]
+fn in_lanes(
+    indices: &[u32],
+    values: &[f64],
+    mut add: impl FnMut(usize, f64, &mut [f64; 2]),
+) -> [f64; 2] {
+    let mut sums = [[0.0; 2]; LANES];
+    let (i4, i) = indices.as_chunks::<LANES>();
+    let (a4, a) = values.as_chunks::<LANES>();
+    for (i, a) in i4.iter().zip(a4) {
+        for j in 0..LANES {
+            add(i[j] as usize, a[j], &mut sums[j]);
+        }
+    }
+    for (j, (&i, &a)) in i.iter().zip(a).enumerate() {
+        add(i as usize, a, &mut sums[j]);
+    }
+    tree(sums)
+}
+
+fn tree<const N: usize>([a, b, c, d]: [[f64; N]; LANES]) -> [f64; N] {
+    std::array::from_fn(|n| (a[n] + c[n]) + (b[n] + d[n]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::surrogate::lazy::cells::*;
+
+    fn row(values: &[f64]) -> Row<'_> {
+        Row::Sparse {
+            indices: &[0, 2],
+            values,
+        }
+    }
+
+    fn absorb(cells: &mut Cells, gram: &mut Gram, rho: f64) {
+        let change = Change {
+            delta: 2.0,
+            rho,
+            size: 40f64.sqrt(),
+        };
+        cells.absorb(&row(&[1.0, -3.0]), change, gram, [1.0, 0.0]);
+    }
+
+    #[test]
+    fn absorbing_keeps_the_inner_products() {
+        let (mut cells, mut gram) = (Cells::new(3), Gram::default());
+        for rho in [0.5, -2.0, 3.0] {
+            absorb(&mut cells, &mut gram, rho);
+            let found = cells.gram();
+            for (kept, found) in [
+                (gram.ww, found.ww),
+                (gram.wu, found.wu),
+                (gram.uu, found.uu),
+            ] {
+                assert!(
+                    (kept - found).abs() <= 1e-12 * found.abs(),
+                    "{kept} {found}"
+                );
+            }
+        }
+        assert_eq!(cells.dot(&row(&[1.0, 0.0]), [1.0, 1.0]), 2.0 * 1.5 + 6.0);
+    }
+
+    #[test]
+    fn a_pending_factor_is_applied_once_and_two_of_them_vanish() {
+        let (mut cells, mut gram) = (Cells::new(3), Gram::default());
+        let w = |cells: &Cells| cells.dot(&row(&[1.0, 0.0]), [1.0, 0.0]);
+        absorb(&mut cells, &mut gram, 1.0);
+        cells.scale_w(1e-70);
+        assert_eq!(w(&cells), 2e-70);
+        assert_eq!(cells.top([1.0, 0.0]), 6e-70);
+        absorb(&mut cells, &mut gram, 0.0);
+        assert_eq!(w(&cells), 2e-70);
+        cells.scale_w(1e-70);
+        assert_eq!(w(&cells), 2e-70 * 1e-70);
+        cells.scale_w(1e-70);
+        assert_eq!(w(&cells), 0.0);
+        assert_eq!(cells.dot(&row(&[1.0, 0.0]), [0.0, 1.0]), 4.0);
+    }
+
+    #[test]
+    fn epochs_may_run_out() {
+        let (mut cells, mut gram) = (Cells::new(3), Gram::default());
+        cells.epoch = u32::MAX;
+        absorb(&mut cells, &mut gram, 1.0);
+        cells.scale_w(1e-70);
+        let cells = Cells::restore(&cells.save(), 3).unwrap();
+        assert_eq!(cells.dot(&row(&[1.0, 0.0]), [1.0, 0.0]), 2e-70);
+    }
+}

@@ -1,0 +1,295 @@
+//! One stored pair and one step. Every Frank-Wolfe learner here minimises an isotropic
+//! quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set, so that ∇F(x) = c + βx and the
+//! exact line search is closed-form. The pair (x, c) is stored in several ways, at several
+//! costs; a learner says how c and β change, and how far to step, and works on all of them.
+//!
+//! A round is [`Pair::probe`] (form c', ask the oracle; the decision does not change) and
+//! [`Pair::commit`] (take c' and move) or [`Pair::discard`]. A probe that fails leaves the pair as
+//! it was.
+
+mod dense;
+mod lazy;
+mod residual;
+mod scaled;
+mod sparse;
+mod sparse_vector;
+mod touched;
+
+pub use dense::DensePair;
+pub use lazy::{LazyPair, Passes};
+pub(crate) use scaled::{SavedScaled, Scaled};
+pub use sparse::SparsePair;
+pub(crate) use sparse_vector::SparseVector;
+pub(crate) use touched::{Marks, Touched};
+
+use crate::point::{Gradient, Point};
+use crate::range::check_step;
+use crate::set::SharedSet;
+use crate::{Error, Result, kernel};
+
+/// How c changes this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
+/// A pair that takes it reads [`Update::k`], [`Update::m`], `origin` and `fresh`.
+#[derive(Debug, Clone, Copy)]
+pub struct Update<'a> {
+    /// g
+    pub gradient: &'a Gradient<'a>,
+    /// The factor of g.
+    pub weight: f64,
+    /// The factor of the decision x.
+    pub decision: f64,
+    /// The factor of x₁.
+    pub origin: f64,
+    /// β, after the change.
+    pub beta: f64,
+    /// Whether F starts over before the round: c = −βx takes c's place, and x₁ = x once the
+    /// round is committed.
+    pub fresh: bool,
+}
+
+impl<'a> Update<'a> {
+    /// c' = c + weight·g, curvature β.
+    pub fn new(weight: f64, gradient: &'a Gradient<'a>, beta: f64) -> Self {
+        Self {
+            gradient,
+            weight,
+            decision: 0.0,
+            origin: 0.0,
+            beta,
+            fresh: false,
+        }
+    }
+
+    /// The same with decision·x added to c'.
+    pub fn with_decision(self, decision: f64) -> Self {
+        Self { decision, ..self }
+    }
+
+    /// The same with origin·x₁ added to c'.
+    pub fn with_origin(self, origin: f64) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// The same around the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖², whatever it was.
+    pub fn afresh(self) -> Self {
+        Self {
+            fresh: true,
+            ..self
+        }
+    }
+
+    /// The factor of the gradient's row a in c'.
+    pub fn k(&self) -> f64 {
+        self.weight * self.gradient.scale
+    }
+
+    /// The factor of x in c', the gradient's ridge part and a fresh start included.
+    pub fn m(&self) -> f64 {
+        let m = self.decision + self.weight * self.gradient.ridge;
+        if self.fresh { m - self.beta } else { m }
+    }
+
+    /// The numeric door for g and weight·g, as [`Gradient::counts`].
+    #[inline]
+    fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
+        let counts = self.gradient.counts(row_norm, xx)?;
+        let size = self.weight.abs() * self.gradient.size(row_norm, xx);
+        check_step(size)?;
+        Ok(counts)
+    }
+
+    /// The gradient as it counts, as [`Gradient::admit`].
+    fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
+        let scale = if self.counts(row_norm, xx)? {
+            self.gradient.scale
+        } else {
+            0.0
+        };
+        Ok(Gradient {
+            scale,
+            ..*self.gradient
+        })
+    }
+}
+
+/// What the oracle's answer v tells about F at x.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probe {
+    /// ⟨∇F(x), x − v⟩. With `slack` added, it is at least F(x) − min F.
+    pub gap: f64,
+    /// How far v may be from the oracle's minimum: 0 where the oracle is exact.
+    pub slack: f64,
+    /// ‖v − x‖²; 0 where ∇F(x) = 0, when any atom is as good as any other and there is nowhere
+    /// to go.
+    pub distance_squared: f64,
+    /// ⟨∇F(x), x⟩.
+    pub slope: f64,
+    /// ‖x‖².
+    pub norm_squared: f64,
+    /// β.
+    pub beta: f64,
+    /// ⟨c', x₁ − v⟩ where β = 0: the support function of the set moved to have x₁ at 0.
+    pub support: f64,
+    /// ‖g‖ of the round's gradient.
+    pub gradient_norm: f64,
+    /// ⟨g, x⟩.
+    pub gradient_dot: f64,
+    /// ‖∇F(x)‖; ∞ where the storage does not know it.
+    pub steepness: f64,
+    /// Linear minimisations that led to v, by the oracle or in closed form: 0 where ∇F(x) = 0.
+    pub oracle_calls: u32,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self {
+            gap: 0.0,
+            slack: 0.0,
+            distance_squared: 0.0,
+            slope: 0.0,
+            norm_squared: 0.0,
+            beta: 0.0,
+            support: 0.0,
+            gradient_norm: 0.0,
+            gradient_dot: 0.0,
+            steepness: f64::INFINITY,
+            oracle_calls: 0,
+        }
+    }
+}
+
+impl Probe {
+    /// An upper bound of F(x) − min F: the gap and the slack, or what F's curvature alone leaves,
+    /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
+    pub fn excess(&self) -> f64 {
+        // NaN for β = 0 = ∇F, and then it is the gap
+        (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
+    }
+
+    /// The σ in [0, 1] that minimises F(x + σ(v − x)).
+    pub fn line_search(&self) -> f64 {
+        if self.gap <= 0.0 || self.distance_squared <= 0.0 {
+            return 0.0;
+        }
+        let sigma = self.gap / (self.beta * self.distance_squared);
+        // 0 where β < 0 or NaN, in a state that was tampered with
+        if sigma > 0.0 { sigma.min(1.0) } else { 0.0 }
+    }
+
+    /// A step that does not look at F, but does not move when ∇F = 0.
+    pub fn fixed(&self, sigma: f64) -> f64 {
+        if self.distance_squared > 0.0 {
+            sigma
+        } else {
+            0.0
+        }
+    }
+
+    /// ⟨c', x⟩ + (β/2)‖x‖²: F(x) up to its constant.
+    pub fn surrogate(&self) -> f64 {
+        self.slope - 0.5 * self.beta * self.norm_squared
+    }
+}
+
+/// Where x goes at the end of a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Motion {
+    /// x += σ(v − x).
+    Step(f64),
+    /// x = x₁ + s(v − x₁).
+    Place(f64),
+}
+
+impl Motion {
+    /// σ or s.
+    pub fn size(self) -> f64 {
+        match self {
+            Self::Step(size) | Self::Place(size) => size,
+        }
+    }
+}
+
+/// (x, c) in some storage, with the oracle that can read it.
+pub trait Pair: Point + Send + Sync {
+    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Pair::commit`] or
+    /// [`Pair::discard`] must follow every probe that succeeds. Where `sure`, commit follows, and
+    /// the pair need not note how to undo the probe. An error changes nothing.
+    fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
+
+    /// c = c', and x moves.
+    fn commit(&mut self, motion: Motion);
+
+    /// Undoes the last probe, which was not `sure`.
+    fn discard(&mut self);
+
+    /// The set, where there is one.
+    fn set(&self) -> Option<&SharedSet> {
+        None
+    }
+
+    /// c = −weight·x₁ and x = x₁: where F(x) = (weight/2)‖x − x₁‖² starts.
+    fn start(&mut self, weight: f64);
+
+    /// ‖g‖ at the present decision, which some rules need before they probe; an error if the
+    /// gradient does not fit or is too large.
+    fn size_of(&self, gradient: &Gradient<'_>) -> Result<f64> {
+        gradient.row.check_shape(self.dim())?;
+        let (row, xx) = (kernel::norm(gradient.row.values()), self.norm_squared());
+        let gradient = gradient.admit(row, xx)?;
+        let row_dot = match gradient.ridge {
+            0.0 => 0.0,
+            _ => self.dot(&gradient.row)?,
+        };
+        Ok(gradient.norm_from(row, row_dot, xx))
+    }
+
+    /// An upper bound of ‖g‖_q at the present decision, exact where that costs little.
+    fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
+
+    /// The whole state, as bytes.
+    fn save(&self) -> Result<Vec<u8>>;
+
+    /// Takes back what [`Pair::save`] gave. An error may leave the pair changed: the learner
+    /// restores it.
+    fn load(&mut self, saved: &[u8]) -> Result<()>;
+
+    /// Checks that the pair can go on in this larger set, and reserves memory for it.
+    fn reserve(&mut self, _set: &SharedSet) -> Result<()> {
+        Err(Error::Unsupported("this pair can't grow".into()))
+    }
+
+    /// Takes the set that [`Pair::reserve`] was given for its own. The new entries of x and c are
+    /// 0. Only between a commit and the next probe.
+    fn grow(&mut self, _set: SharedSet) {}
+}
+
+/// x = x₁: `start` if it is a point of the set, the set's centre if there is none.
+fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
+    let mut centre = Vec::new();
+    let start = start.unwrap_or_else(|| {
+        centre.resize(x.len(), 0.0);
+        set.centre(&mut centre);
+        &centre
+    });
+    if start.len() != x.len() {
+        return Err(Error::Size {
+            what: "start",
+            expected: x.len(),
+            found: start.len(),
+        });
+    }
+    if let Some((index, value)) = kernel::find_not_finite(start) {
+        return Err(Error::NotFinite {
+            what: "start",
+            index,
+            value,
+        });
+    }
+    if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
+        return Err(Error::Unsupported(format!(
+            "the start, its centre if none was given, lies outside the set {} (violation {v:e})",
+            set.name()
+        )));
+    }
+    x.copy_from_slice(start);
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! The oracle of a [`SparsePair`]: the best entries of ∇F, from the support and from outside it.
+
+use crate::range::SMALLEST_DIRECTION;
+use crate::set::Signs;
+use crate::surrogate::sparse::SparsePair;
+use crate::surrogate::sparse::ranked::Order;
+
+/// How ∇F follows from the ranked numbers outside the support.
+#[derive(Clone, Copy)]
+pub(crate) struct Outside {
+    pub offset: f64,
+    pub rest: f64,
+    pub beta: f64,
+}
+
+impl Outside {
+    /// The entry of ∇F for a ranked number, rounded as in dense storage. The order stays.
+    pub fn direction(&self, c: f64) -> f64 {
+        self.beta.mul_add(self.rest, c + self.offset)
+    }
+}
+
+/// An entry of an atom, with that of the direction.
+#[derive(Clone, Copy)]
+pub(crate) struct Corner {
+    pub feature: usize,
+    pub value: f64,
+    pub direction: f64,
+}
+
+impl SparsePair {
+    /// The atom for the direction that was scanned, and its rest outside the support; false where
+    /// it is 0.
+    pub(crate) fn choose(&mut self, outside: Outside) -> bool {
+        self.last.atom.clear();
+        if self.atoms.count > 1 {
+            return self.choose_several();
+        }
+        let order = self.order;
+        let outside_key = |key: f64| match order {
+            Order::Magnitude => key,
+            Order::Smallest => -outside.direction(-key),
+        };
+        let inside = self.support.best(order);
+        let top = self.outside.best();
+        let best = outside_key(top);
+        let (mut key, mut feature) = inside.unwrap_or((f64::NEG_INFINITY, usize::MAX));
+        if top > f64::NEG_INFINITY && best >= key {
+            let found = self.outside.first(|key| outside_key(key) >= best);
+            let found = found.unwrap_or(usize::MAX);
+            feature = if best > key {
+                found
+            } else {
+                feature.min(found)
+            };
+            key = best;
+        }
+        let (size, direction) = (self.atoms.size, -key);
+        let value = match self.atoms.signs {
+            // a sign has no part in the key
+            Signs::Any if key >= SMALLEST_DIRECTION => {
+                let direction = match self.support.slot(feature) {
+                    Some(slot) => self.support.direction()[slot],
+                    None => self.outside.get(feature),
+                };
+                let value = if direction > 0.0 { -size } else { size };
+                self.last.atom.push(Corner {
+                    feature,
+                    value,
+                    direction,
+                });
+                return true;
+            }
+            Signs::Any => return false,
+            _ if key.abs() < SMALLEST_DIRECTION && self.is_still(outside) => return false,
+            Signs::PositiveOrZero if direction >= 0.0 => return true,
+            Signs::Positive | Signs::PositiveOrZero => size,
+        };
+        self.last.atom.push(Corner {
+            feature,
+            value,
+            direction,
+        });
+        true
+    }
+
+    /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
+    fn is_still(&self, outside: Outside) -> bool {
+        let is_zero = |d: f64| d < SMALLEST_DIRECTION;
+        self.support.direction().iter().all(|d| is_zero(*d))
+            && self.outside.is_all(|c| is_zero(outside.direction(c)))
+    }
+
+    /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by
+    /// one, as long as they stand a chance, and put back.
+    fn choose_several(&mut self) -> bool {
+        let Self {
+            top,
+            support,
+            outside,
+            last,
+            ..
+        } = self;
+        let (count, size) = (self.atoms.count, self.atoms.size);
+        top.start();
+        for (d, i) in support.direction().iter().zip(support.indices()) {
+            top.offer(d.abs(), *i, count);
+        }
+        let bar = top.bar(count);
+        for _ in 0..count {
+            let key = outside.best();
+            let Some(feature) = outside.first(|k| k >= key).filter(|_| key >= bar) else {
+                break;
+            };
+            let direction = outside.get(feature);
+            last.atom.push(Corner {
+                feature,
+                value: 0.0,
+                direction,
+            });
+            outside.set(feature, f64::NAN);
+            top.offer(key, feature as u32, count);
+        }
+        for corner in last.atom.drain(..) {
+            outside.set(corner.feature, corner.direction);
+        }
+        for &(_, i) in top.chosen(count) {
+            let feature = i as usize;
+            let direction = match support.slot(feature) {
+                Some(slot) => support.direction()[slot],
+                None => outside.get(feature),
+            };
+            last.atom.push(Corner {
+                feature,
+                value: if direction > 0.0 { -size } else { size },
+                direction,
+            });
+        }
+        let sizes = last.atom.iter().map(|corner| corner.direction.abs());
+        sizes.fold(0.0, f64::max) >= SMALLEST_DIRECTION
+    }
+}

@@ -1,0 +1,342 @@
+//! A vector of numbers with holes that knows where its best entry is, for
+//! [`SparsePair`](crate::surrogate::sparse::SparsePair): O(1) to change an entry for most, O(log d) at worst.
+//!
+//! Above the numbers lie levels: each holds the best of every [`FAN`] entries of the one below.
+//! A change goes up only as far as it changes a best, and looks through a block only where the
+//! best of it was the entry that got worse. On 10⁶ entries that is three short levels, where a heap
+//! would move twenty entries about.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+use crate::room::room;
+
+/// Entries per block.
+const FAN: usize = 64;
+
+/// The key of a block of holes.
+const NONE: f64 = f64::NEG_INFINITY;
+
+/// Which entries are best. Either is the largest key, and a hole's key is NaN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Those of the largest |v|.
+    Magnitude,
+    /// The smallest.
+    Smallest,
+}
+
+impl Order {
+    #[inline]
+    pub fn key(self, v: f64) -> f64 {
+        match self {
+            Self::Magnitude => v.abs(),
+            Self::Smallest => -v,
+        }
+    }
+}
+
+pub(crate) struct Ranked {
+    order: Order,
+    /// NaN for a hole.
+    values: Vec<f64>,
+    levels: Vec<Vec<f64>>,
+    total: Total,
+}
+
+impl Ranked {
+    /// `dim` zeros.
+    pub fn new(order: Order, dim: usize) -> Self {
+        let mut ranked = Self {
+            order,
+            values: Vec::new(),
+            levels: Vec::new(),
+            total: Total::default(),
+        };
+        ranked.grow(dim);
+        ranked
+    }
+
+    /// Has `dim` entries from now on, more than before; the new ones are 0.
+    pub fn grow(&mut self, dim: usize) {
+        let (mut from, mut len) = (self.values.len(), dim);
+        self.values.resize(dim, 0.0);
+        for level in 0.. {
+            let blocks = len.div_ceil(FAN);
+            if level == self.levels.len() {
+                self.levels.push(Vec::new());
+            }
+            if self.levels[level].is_empty() {
+                from = 0;
+            }
+            self.levels[level].resize(blocks, NONE);
+            for block in from / FAN..blocks {
+                self.levels[level][block] = self.best_of(level, block);
+            }
+            if blocks <= FAN {
+                return;
+            }
+            (from, len) = (from / FAN, blocks);
+        }
+    }
+
+    /// Memory for so many entries; they come with [`Ranked::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.values, dim, dim)?;
+        let mut len = dim;
+        for level in 0.. {
+            len = len.div_ceil(FAN);
+            if level == self.levels.len() {
+                self.levels.push(Vec::new());
+            }
+            room(&mut self.levels[level], len, dim)?;
+            if len <= FAN {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// No holes, all 0; O(d).
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
+        let key = self.order.key(0.0);
+        self.levels.iter_mut().for_each(|level| level.fill(key));
+        self.total = Total::default();
+    }
+
+    /// An entry, NaN for a hole.
+    #[inline]
+    pub fn get(&self, i: usize) -> f64 {
+        self.values[i]
+    }
+
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Whether all entries but holes are like this; O(d) unless it is soon found otherwise.
+    pub fn is_all(&self, like: impl Fn(f64) -> bool) -> bool {
+        self.values.iter().all(|v| v.is_nan() || like(*v))
+    }
+
+    /// The sum of the entries that are not holes; kept in [`Order::Smallest`] only.
+    pub fn total(&self) -> Total {
+        self.total
+    }
+
+    /// Puts back a sum of which rounding may have left a trace.
+    pub fn set_total(&mut self, total: Total) {
+        self.total = total;
+    }
+
+    /// An entry becomes `v`, a finite number, or a hole where that is NaN.
+    #[inline]
+    pub fn set(&mut self, i: usize, v: f64) {
+        let before = std::mem::replace(&mut self.values[i], v);
+        if self.order == Order::Smallest {
+            for part in [v, -before] {
+                if !part.is_nan() {
+                    self.total.add(part);
+                }
+            }
+        }
+        let (mut old, mut new) = (self.order.key(before), self.order.key(v));
+        let mut block = i;
+        for level in 0..self.levels.len() {
+            block /= FAN;
+            let best = self.levels[level][block];
+            let next = if new >= best {
+                new
+            } else if old == best {
+                self.best_of(level, block)
+            } else {
+                return;
+            };
+            if next == best {
+                return;
+            }
+            self.levels[level][block] = next;
+            (old, new) = (best, next);
+        }
+    }
+
+    fn best_of(&self, level: usize, block: usize) -> f64 {
+        let first = block * FAN;
+        match (level, self.order) {
+            (0, Order::Magnitude) => best(part(&self.values, first), f64::abs),
+            (0, Order::Smallest) => best(part(&self.values, first), |v| -v),
+            _ => best(part(&self.levels[level - 1], first), |key| key),
+        }
+    }
+
+    /// The best key; −∞ where there are only holes.
+    pub fn best(&self) -> f64 {
+        self.levels.last().map_or(NONE, |top| best(top, |key| key))
+    }
+
+    /// The first entry whose key is accepted, by a test that accepts whatever is better than what
+    /// it accepts.
+    pub fn first(&self, accepts: impl Fn(f64) -> bool) -> Option<usize> {
+        let mut place = 0;
+        for (height, level) in self.levels.iter().rev().enumerate() {
+            let keys = if height == 0 {
+                &level[..]
+            } else {
+                part(level, place)
+            };
+            let found = keys.iter().position(|key| accepts(*key))?;
+            place = (place + found) * FAN;
+        }
+        let values = part(&self.values, place).iter();
+        let found = values.map(|v| self.order.key(*v)).position(accepts)?;
+        Some(place + found)
+    }
+}
+
+fn part(of: &[f64], first: usize) -> &[f64] {
+    &of[first..(first + FAN).min(of.len())]
+}
+
+/// The largest key, whatever NaN lies between; in lanes, which vectorise.
+#[inline]
+fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
+    const LANES: usize = 8;
+    let mut lanes = [NONE; LANES];
+    let (chunks, rest) = of.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, v) in lanes.iter_mut().zip(chunk) {
+            let key = key(*v);
+            *lane = if key > *lane { key } else { *lane };
+        }
+    }
+    for (lane, v) in lanes.iter_mut().zip(rest) {
+        let key = key(*v);
+        *lane = if key > *lane { key } else { *lane };
+    }
+    lanes
+        .into_iter()
+        .fold(NONE, |a, b| if b > a { b } else { a })
+}
+
+/// A sum that terms come and go from: what rounding takes off it is added up beside it, so that
+/// it does not drift.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Total {
+    pub sum: f64,
+    pub lost: f64,
+}
+
+impl Total {
+    fn add(&mut self, v: f64) {
+        let sum = self.sum + v;
+        let part = sum - self.sum;
+        self.lost += (self.sum - (sum - part)) + (v - part);
+        self.sum = sum;
+    }
+
+    pub fn value(&self) -> f64 {
+        self.sum + self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::surrogate::sparse::ranked::*;
+
+    fn plainly(order: Order, values: &[f64]) -> Option<usize> {
+        let mut found: Option<usize> = None;
+        for (i, v) in values.iter().enumerate() {
+            let beats = |j: usize| order.key(*v) > order.key(values[j]);
+            if !v.is_nan() && found.is_none_or(beats) {
+                found = Some(i);
+            }
+        }
+        found
+    }
+
+    fn check(ranked: &Ranked) {
+        let best = ranked.best();
+        let found = ranked.first(|key| key >= best);
+        assert_eq!(found, plainly(ranked.order, &ranked.values));
+    }
+
+    /// Few different numbers, so that there are ties, and holes among them.
+    fn number(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+        match (*state >> 40) % 8 {
+            0 => f64::NAN,
+            v => v as f64 - 4.0,
+        }
+    }
+
+    #[test]
+    fn the_first_of_the_best_is_found_after_every_change() {
+        for order in [Order::Magnitude, Order::Smallest] {
+            for dim in [1, 2, 63, 64, 65, 300, 5000] {
+                let (mut ranked, mut state) = (Ranked::new(order, dim), dim as u64);
+                check(&ranked);
+                for _ in 0..500 {
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+                    let i = (state >> 33) as usize % dim;
+                    let v = number(&mut state);
+                    ranked.set(i, v);
+                    check(&ranked);
+                }
+                ranked.clear();
+                assert_eq!(
+                    (ranked.best(), plainly(order, &ranked.values)),
+                    (0.0, Some(0))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn it_may_grow_by_any_number_of_entries() {
+        for order in [Order::Magnitude, Order::Smallest] {
+            let (mut ranked, mut state) = (Ranked::new(order, 1), 7);
+            for dim in [2, 3, 64, 65, 66, 4096, 4097, 4200, 270_000] {
+                ranked.grow(dim);
+                check(&ranked);
+                for i in [0, dim / 2, dim - 1] {
+                    ranked.set(i, number(&mut state));
+                    check(&ranked);
+                }
+            }
+            let mut whole = Ranked::new(order, 270_000);
+            for (i, v) in ranked.values.iter().enumerate() {
+                whole.set(i, *v);
+            }
+            assert_eq!(whole.levels, ranked.levels);
+        }
+    }
+
+    #[test]
+    fn only_holes_have_no_best() {
+        let mut ranked = Ranked::new(Order::Magnitude, 70);
+        (0..70).for_each(|i| ranked.set(i, f64::NAN));
+        assert_eq!(ranked.best(), f64::NEG_INFINITY);
+        assert_eq!(ranked.first(|key| key >= 0.0), None);
+        ranked.set(69, 0.0);
+        assert_eq!(ranked.first(|key| key >= 0.0), Some(69));
+    }
+
+    #[test]
+    fn the_total_survives_what_comes_and_goes() {
+        let mut ranked = Ranked::new(Order::Smallest, 100);
+        for i in 0..100 {
+            ranked.set(i, 1e-3 * i as f64);
+        }
+        for k in 0..100_000 {
+            ranked.set(k % 50, 1e12 + k as f64);
+        }
+        ranked.set(60, f64::NAN);
+        (0..50).for_each(|i| ranked.set(i, 0.0));
+        let expected: f64 = (50..100)
+            .filter(|i| *i != 60)
+            .map(|i| 1e-3 * i as f64)
+            .sum();
+        assert!((ranked.total().value() - expected).abs() < 1e-12);
+    }
+}

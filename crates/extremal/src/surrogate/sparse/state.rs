@@ -1,0 +1,77 @@
+//! The bytes of a [`SparsePair`]: its non-zeros and no more.
+
+use serde::{Deserialize, Serialize};
+
+use crate::saved::{damaged, decode, encode};
+use crate::surrogate::sparse::SparsePair;
+use crate::surrogate::sparse::ranked::Total;
+use crate::surrogate::sparse_vector::SparseVector;
+use crate::{Point, Result};
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    rest: f64,
+    offset: f64,
+    total: Total,
+    /// x, in the order of the slots, which later sums depend on.
+    support: SparseVector,
+    /// c on the support.
+    sums: Vec<f64>,
+    /// The non-zeros of c elsewhere.
+    outside: SparseVector,
+    first_rest: f64,
+    first: SparseVector,
+}
+
+impl SparsePair {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut outside = SparseVector::default();
+        let entries = self.outside.values().iter().enumerate();
+        let nonzeros = entries.filter(|(_, c)| **c != 0.0 && !c.is_nan());
+        nonzeros.for_each(|(i, c)| outside.push(i, *c));
+        encode(&Saved {
+            rest: self.rest,
+            offset: self.offset,
+            total: self.outside.total(),
+            support: SparseVector {
+                indices: self.support.indices().to_vec(),
+                values: self.support.x().to_vec(),
+            },
+            sums: self.support.c().to_vec(),
+            outside,
+            first_rest: self.first_rest,
+            first: self.first.clone(),
+        })
+    }
+
+    pub(crate) fn take_bytes(&mut self, saved: &[u8]) -> Result<()> {
+        let saved: Saved = decode(saved)?;
+        for vector in [&saved.support, &saved.outside, &saved.first] {
+            vector.check(self.dim())?;
+        }
+        if saved.sums.len() != saved.support.len() {
+            return Err(damaged("its vectors have the wrong length"));
+        }
+        self.support.clear();
+        self.outside.clear();
+        for ((i, x), c) in saved.support.entries().zip(saved.sums) {
+            if self.support.slot(i).is_some() {
+                return Err(damaged("an entry occurs twice"));
+            }
+            self.outside.set(i, f64::NAN);
+            self.support.push(i, x, c);
+        }
+        for (i, c) in saved.outside.entries() {
+            self.outside.set(i, c);
+        }
+        self.outside.set_total(saved.total);
+        self.rest = saved.rest;
+        self.offset = saved.offset;
+        self.first_rest = saved.first_rest;
+        self.first = saved.first;
+        self.last.changed.clear();
+        self.last.is_aside = false;
+        self.last.found = false;
+        Ok(())
+    }
+}

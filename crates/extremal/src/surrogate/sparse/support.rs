@@ -1,0 +1,266 @@
+//! The entries of x that are stored one by one, with c beside them, for
+//! [`SparsePair`](crate::surrogate::sparse::SparsePair): a small dense problem that the dense kernels work on.
+
+use crate::Result;
+use crate::kernel::{self, Form, Scan};
+use crate::room::room;
+use crate::surrogate::sparse::ranked::Order;
+use crate::surrogate::sparse_vector::SparseVector;
+
+/// The slot of a feature that has none.
+const NOWHERE: u32 = u32::MAX;
+
+/// Room for this many entries is there from the start.
+pub(crate) const LEAST_ROOM: usize = 16;
+
+/// Slots in the order in which they were taken.
+pub(crate) struct Support {
+    /// The slot of every feature.
+    slots: Vec<u32>,
+    indices: Vec<u32>,
+    x: Vec<f64>,
+    c: Vec<f64>,
+    /// c', from a probe to its commit.
+    next: Vec<f64>,
+    /// The part of a gradient's row that falls on slots; all zeros between rounds.
+    row: Vec<f64>,
+    /// Where it does.
+    touched: Vec<u32>,
+    direction: Vec<f64>,
+    /// What stands for c in a round that starts over or adds x₁.
+    base: Vec<f64>,
+}
+
+impl Support {
+    pub fn new(dim: usize) -> Self {
+        let entries = || Vec::with_capacity(LEAST_ROOM);
+        Self {
+            slots: vec![NOWHERE; dim],
+            indices: Vec::with_capacity(LEAST_ROOM),
+            x: entries(),
+            c: entries(),
+            next: entries(),
+            row: entries(),
+            touched: Vec::with_capacity(LEAST_ROOM),
+            direction: entries(),
+            base: Vec::new(),
+        }
+    }
+
+    pub fn dim(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn grow(&mut self, dim: usize) {
+        self.slots.resize(dim, NOWHERE);
+    }
+
+    /// Memory for so many; they come with [`Support::grow`].
+    pub fn reserve(&mut self, dim: usize) -> Result<()> {
+        room(&mut self.slots, dim, dim)
+    }
+
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    pub fn x_mut(&mut self) -> &mut [f64] {
+        &mut self.x
+    }
+
+    /// The features that have slots, and their x.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let features = self.indices.iter().map(|&i| i as usize);
+        features.zip(self.x.iter().copied())
+    }
+
+    pub fn c(&self) -> &[f64] {
+        &self.c
+    }
+
+    /// c' of the last scan.
+    pub fn next(&self) -> &[f64] {
+        &self.next
+    }
+
+    pub fn direction(&self) -> &[f64] {
+        &self.direction
+    }
+
+    pub fn slot(&self, feature: usize) -> Option<usize> {
+        match self.slots[feature] {
+            NOWHERE => None,
+            slot => Some(slot as usize),
+        }
+    }
+
+    /// Gives a feature a slot.
+    pub fn push(&mut self, feature: usize, x: f64, c: f64) {
+        self.slots[feature] = self.len() as u32;
+        self.indices.push(feature as u32);
+        self.x.push(x);
+        self.c.push(c);
+        for entries in [&mut self.next, &mut self.row, &mut self.direction] {
+            entries.push(0.0);
+        }
+    }
+
+    /// Takes a slot away, for the last one to move in; gives its feature and c.
+    pub fn remove(&mut self, slot: usize) -> (usize, f64) {
+        let feature = self.indices.swap_remove(slot) as usize;
+        self.slots[feature] = NOWHERE;
+        if let Some(moved) = self.indices.get(slot) {
+            self.slots[*moved as usize] = slot as u32;
+        }
+        for entries in [&mut self.x, &mut self.next, &mut self.row] {
+            entries.swap_remove(slot);
+        }
+        self.direction.swap_remove(slot);
+        (feature, self.c.swap_remove(slot))
+    }
+
+    /// No slots.
+    pub fn clear(&mut self) {
+        for &feature in &self.indices {
+            self.slots[feature as usize] = NOWHERE;
+        }
+        self.indices.clear();
+        let Self {
+            x,
+            c,
+            next,
+            row,
+            direction,
+            ..
+        } = self;
+        for entries in [x, c, next, row, direction] {
+            entries.clear();
+        }
+    }
+
+    /// Adds to the row of the round at hand.
+    pub fn add_to_row(&mut self, slot: usize, a: f64) {
+        self.row[slot] += a;
+        self.touched.push(slot as u32);
+    }
+
+    /// The row is 0 again.
+    pub fn clear_row(&mut self) {
+        for slot in self.touched.drain(..) {
+            self.row[slot as usize] = 0.0;
+        }
+    }
+
+    /// Lets something else than c stand for it in the next scan: 0, or c + pull·x₁, where x₁ is
+    /// a number everywhere but for the given entries.
+    pub fn lay_base(&mut self, pull: Option<(f64, (f64, &SparseVector))>) {
+        self.base.clear();
+        self.base.reserve(self.x.capacity());
+        let Some((pull, (rest, first))) = pull else {
+            self.base.resize(self.x.len(), 0.0);
+            return;
+        };
+        self.base.extend(self.c.iter().map(|c| c + pull * rest));
+        for (i, v) in first.entries() {
+            let slot = self.slots[i];
+            if slot != NOWHERE {
+                self.base[slot as usize] = self.c[slot as usize] + pull * v;
+            }
+        }
+    }
+
+    /// c' = c + k·row + m·x and the direction c' + βx, with their sums, from c itself or from the
+    /// base that was laid. The row is absorbed.
+    pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> Scan {
+        let form = Form {
+            c: if on_base { &self.base } else { &self.c },
+            x: &self.x,
+            g: &self.row,
+            next: &mut self.next,
+            k,
+            m,
+            beta,
+        };
+        let scan = kernel::scan_direction(form, &mut self.direction);
+        self.clear_row();
+        scan
+    }
+
+    /// c = c'.
+    pub fn take_next(&mut self) {
+        std::mem::swap(&mut self.c, &mut self.next);
+    }
+
+    /// The best key of the direction with the smallest feature that has it.
+    pub fn best(&self, order: Order) -> Option<(f64, usize)> {
+        let direction = self.direction();
+        let top = match order {
+            Order::Magnitude => kernel::max_abs(direction),
+            Order::Smallest => -direction[kernel::argmin(direction)?],
+        };
+        let feature = match order {
+            Order::Magnitude => self.first_with(|d| d.abs() == top),
+            Order::Smallest => self.first_with(|d| -d == top),
+        };
+        Some((top, feature? as usize))
+    }
+
+    /// The smallest feature whose entry of the direction is like this. Few are.
+    #[inline]
+    fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
+        let direction = self.direction();
+        let mut feature: Option<u32> = None;
+        for (n, chunk) in direction.chunks(CHUNK).enumerate() {
+            if holds_any(chunk, &is_like) {
+                let entries = chunk.iter().zip(&self.indices[n * CHUNK..]);
+                let like = entries.filter(|(d, _)| is_like(**d));
+                feature = like.map(|(_, i)| *i).chain(feature).min();
+            }
+        }
+        feature
+    }
+
+    /// Whether an entry of x is like this.
+    #[inline]
+    pub fn holds_any(&self, is_like: impl Fn(f64) -> bool) -> bool {
+        self.x()
+            .chunks(CHUNK)
+            .any(|chunk| holds_any(chunk, &is_like))
+    }
+
+    /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v with entries at a few features.
+    pub fn residual(&mut self, v: impl Iterator<Item = (usize, f64)>) -> (f64, f64) {
+        let away = &mut self.row; // free once it has been absorbed
+        away.copy_from_slice(&self.x);
+        for (feature, v) in v {
+            let slot = self.slots[feature];
+            if slot != NOWHERE {
+                away[slot as usize] -= v;
+            }
+        }
+        let gap = kernel::dot(&self.direction, away);
+        let distance = kernel::dot(away, away);
+        away.fill(0.0);
+        (gap, distance)
+    }
+}
+
+/// Entries that are looked at together.
+const CHUNK: usize = 16;
+
+/// Comparisons without an early exit, which vectorise.
+#[inline]
+fn holds_any(chunk: &[f64], is_like: impl Fn(f64) -> bool) -> bool {
+    match <&[f64; CHUNK]>::try_from(chunk) {
+        Ok(whole) => whole.iter().fold(false, |any, v| any | is_like(*v)),
+        Err(_) => chunk.iter().any(|v| is_like(*v)),
+    }
+}

@@ -1,5 +1,5 @@
-//! Projection-free online learning: a decision is made every round inside a constraint set, a
-//! loss is revealed, and the learner updates through *one linear minimisation over the set*.
+//! Projection-free online learning. In every round the learner plays a point of a constraint set, sees
+//! a loss, and updates with *one linear minimisation over the set*.
 //!
 //! The paper's Algorithm 1, online Frank-Wolfe with line search, on an ℓ2 ball:
 //!
@@ -11,7 +11,7 @@
 //! let mut learner = "ofw-ls:horizon=100,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! let mut x = [0.0; 2];
 //! for _ in 0..100 {
-//!     learner.decide()?.write(&mut x); // play x, and see what it costs:
+//!     learner.decide()?.write(&mut x); // play x
 //!     learner.observe(&Gradient::dense(&[0.6, -0.8]))?; // the same linear loss every round
 //! }
 //! assert!(x[0] < -0.5 && x[1] > 0.7); // close to the best decision (−0.6, 0.8)
@@ -22,20 +22,21 @@
 //! # The modules, in the order of a round
 //!
 //! 1. [`stream`] gives the round's example: a row a, a label and a weight.
-//! 2. [`loss`] evaluates the decision x at the prediction ⟨a, x⟩ and gives the gradient.
+//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩, and its gradient.
 //! 3. [`learner`] has one file per algorithm. The paper's are in [`learner::frank_wolfe`]: Algorithm 1
 //!    is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for strongly convex
-//!    losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each is a [`learner::Rule`] of two functions:
-//!    `absorb` forms the surrogate F_t, `step` is the line search.
-//! 4. [`surrogate`] stores the decision and the surrogate F_t, asks the oracle at ∇F_t(x_t), and moves.
+//!    losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each implements [`learner::Rule`]: `start` sets
+//!    the surrogate F_0, `absorb` turns F_{t−1} into F_t, and `step` chooses σ_t. The loop around them is
+//!    in `learner/frank_wolfe/mod.rs`.
+//! 4. [`surrogate`] stores x_t and F_t, calls the oracle with ∇F_t(x_t), and moves to x_{t+1}. On ℓ2 and
+//!    ℓp balls it has the oracle's closed form built in. A decision with its F_t is called a pair.
 //! 5. [`set`] has one file per constraint set: its oracle, its constants, its projection.
 //! 6. [`Record`] is what happened in the round: step, gap, oracle calls.
 //! 7. [`hindsight`] certifies the regret of a run, and [`theory`] has every theorem's bound.
 //!
 //! [`game`] plays rounds in this order. [`solver`] minimises a convex total over a set. [`spec`] turns
-//! texts such as `lp:p=1.5,radius=2` into sets, losses, learners and streams. Programs to start from
-//! are in the crate's `examples/`: a sparse stream that is saved and resumed, an oracle and a loss of
-//! one's own, a learner of one's own.
+//! texts such as `lp:p=1.5,radius=2` into sets, losses, learners and streams. The crate's `examples/`
+//! show how to save and resume a sparse stream, and how to write your own oracle, loss and learner.
 
 mod error;
 pub mod game;

@@ -165,7 +165,8 @@ impl Probe {
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 
-    /// The σ in [0, 1] that minimises F(x + σ(v − x)).
+    /// The σ in [0, 1] that minimises F(x + σ(v − x)): min(1, gap/(β‖v − x‖²)), with the β of the
+    /// update.
     pub fn line_search(&self) -> f64 {
         if self.gap <= 0.0 || self.distance_squared <= 0.0 {
             return 0.0;

@@ -6,13 +6,15 @@
 //! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
 //! σ²‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
-//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)(t+2)^(2/3); without G,
-//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). Or, with `doubling`, the first F starts anew when the rounds have
-//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)(t+2)^(2/3). If G is
+//! not given, T is ignored and ω_t = (2/D)√(Σ‖g‖²)·t^(1/6). With `doubling`, the learner keeps the F_t
+//! with η, and restarts it at the current decision whenever the number of rounds reaches a power of
+//! two (T unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled until
+//! it covers the gradient.
 //!
-//! **Guarantee.** On α-strongly convex sets, regret ≤ (11/4)G√C(T+2)^(2/3) with
-//! C = max(4D², 4096/(3α²)), with T and G; with restarts, what [`theory::restarted`] says. The
-//! algorithm does not need α. None is proven on other sets, or for a regulariser that grows.
+//! **Guarantee.** With T and G given, on α-strongly convex sets: regret ≤ (11/4)G√C(T+2)^(2/3) with
+//! C = max(4D², 4096/(3α²)). With restarts, [`theory::restarted`] gives the bound. The algorithm does
+//! not use α. No bound is proven on other sets, with a growing regulariser, or with `eta-scale` ≠ 1.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 1 and Theorem 1.
@@ -81,18 +83,20 @@ struct OfwLineSearch {
 impl Rule for OfwLineSearch {
     type State = Clock;
 
+    /// F_0(x) = ‖x − x₁‖², of curvature 2
     fn start(&self) -> (Clock, f64) {
         self.step_size.start()
     }
 
-    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
+    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²: c += ηg_t, curvature β = 2. `step_size.rs` has η
+    /// (`Family::eta`), and the variants without T or G.
     #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         self.step_size.absorb(clock, facts)
     }
 
     /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²,
-    /// x_{t+1} = x_t + σ_t(v_t − x_t)
+    /// x_{t+1} = x_t + σ_t(v_t − x_t). The line search has the closed form gap/(β‖v_t − x_t‖²).
     #[inline]
     fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
         (clock, Motion::Step(probe.line_search()))

@@ -4,12 +4,13 @@
 //!
 //! **Update.** With F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²):
 //! v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, σ_t = argmin_{σ∈\[0,1\]} ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ +
-//! (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t). With `warm` = T₀, F_t has
-//! T₀(λ/2)‖x − x₁‖² added (Kretzu & Garber).
+//! (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t). With `warm` = T₀, the
+//! term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber); the bounds below are for T₀ = 0.
 //!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with
 //! C = max(4(G+λD)²/λ, 288λ/α²); on any set ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with
-//! C = 16(G+λD)²/λ. And as it plays it knows a certificate of its own regret, often far tighter.
+//! C = 16(G+λD)²/λ. While playing, the learner also keeps a certificate of its own
+//! regret, which is often far tighter.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 2, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021 (T₀).
@@ -42,7 +43,7 @@ fields! {
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// weight T₀ of a first regulariser
         pub warm: f64 = 0.0 => Kind::CURVATURE,
-        /// a bound G, for the theorem's curve alone; the largest gradient seen if left out
+        /// a bound G, used only in the theorem's bound; the largest gradient seen if left out
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the first decision x₁, a point of the set; its centre if left out
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -88,32 +89,35 @@ impl MakeLearner for ScOfw {
 struct StronglyConvexOfw {
     lambda: f64,
     warm: f64,
-    /// G where given.
+    /// G, if given.
     gradient: Option<f64>,
 }
 
-/// The round, and what the learner's own certificate is made of.
+/// The round number, and the sums behind the certificate.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct State {
     t: u64,
     /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
     played: Wide,
-    /// The regret is at most this, but for rounding.
+    /// An upper bound of the regret, up to rounding.
     regret: f64,
-    /// Σ‖g_t‖, a bound of Σ‖∇F_t(x_t)‖, and its last term.
+    /// An upper bound of Σ‖g_t‖.
     gradients: f64,
-    slopes: f64,
-    slope: f64,
+    /// An upper bound of Σ‖∇F_t(x_t)‖.
+    steepnesses: f64,
+    /// Its last term.
+    steepness: f64,
 }
 
 impl Rule for StronglyConvexOfw {
     type State = State;
 
+    /// F_0(x) = (λT₀/2)‖x − x₁‖²; 0 in the paper
     fn start(&self) -> (State, f64) {
         (State::default(), self.warm * self.lambda)
     }
 
-    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature λt
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature β = λt
     #[inline]
     fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         let t = state.t + 1;
@@ -123,7 +127,7 @@ impl Rule for StronglyConvexOfw {
     }
 
     /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖²,
-    /// x_{t+1} = x_t + σ_t(v_t − x_t)
+    /// x_{t+1} = x_t + σ_t(v_t − x_t). The line search has the closed form gap/(β‖v_t − x_t‖²).
     #[inline]
     fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let motion = Motion::Step(probe.line_search());
@@ -144,30 +148,15 @@ impl Rule for StronglyConvexOfw {
         accuracy: Accuracy,
     ) -> Option<Certificate> {
         // with T₀ the surrogate is not the sum of the losses' minorants
-        if state.t == 0 || self.warm != 0.0 {
-            return None;
-        }
-        let (t, reach) = (state.t as f64, geometry.norm_bound);
-        let beta = self.lambda * t;
-        // What rounding may have done. c is off by three roundings of ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖ in
-        // every round, with ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖, and that counts times a comparator. The inner
-        // products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
-        let sizes = state.slopes + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
-        // storages that combine c of longer parts round those
-        let sizes = accuracy.dot * sizes;
-        let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
-        let terms = state.gradients + 4.0 * beta * reach + 4.0 * state.slope;
-        // ‖∇F‖²/(2β) counts where it is below the gap, which is at most ‖∇F‖·D
-        let bent = (state.slope / beta).min(2.0 * geometry.diameter);
-        let rounding = (1.0 + 4.0 * t * UNIT)
-            * (3.0 * UNIT * sizes * reach
-                + products * (terms * reach + 4.0 * state.slope * bent)
-                + rounding::of_oracle(dim, state.slope, geometry.diameter, reach));
-        Some(Certificate {
-            level: Level::Quadratic,
-            strong_convexity: self.lambda,
-            regret: state.regret + rounding,
-            rounding,
+        let certified = state.t > 0 && self.warm == 0.0;
+        certified.then(|| {
+            let rounding = self.rounding(state, geometry, dim, accuracy);
+            Certificate {
+                level: Level::Quadratic,
+                strong_convexity: self.lambda,
+                regret: state.regret + rounding,
+                rounding,
+            }
         })
     }
 }
@@ -187,10 +176,31 @@ impl StronglyConvexOfw {
         state.regret = (state.played.value() - probe.surrogate()) + probe.excess();
         // the two parts of a gradient may cancel, their roundings do not
         state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
-        // ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)), where the storage does not know its norm
+        // where the storage does not know ‖∇F_t(x_t)‖, ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)) bounds it
         let most = state.gradients + probe.beta * diameter;
-        state.slope = probe.steepness.min(most);
-        state.slopes += state.slope;
+        state.steepness = probe.steepness.min(most);
+        state.steepnesses += state.steepness;
         state
+    }
+
+    /// What rounding errors may have taken from the certificate. In every round c is rounded three
+    /// times, at the sizes ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖; the comparator's norm
+    /// multiplies these errors. The inner products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖
+    /// and ‖∇F‖·‖x‖.
+    fn rounding(&self, state: &State, geometry: &Geometry, dim: usize, accuracy: Accuracy) -> f64 {
+        let (t, reach) = (state.t as f64, geometry.norm_bound);
+        let (beta, steepness) = (self.lambda * t, state.steepness);
+        let sizes =
+            state.steepnesses + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
+        // Some storages keep c as a sum of longer vectors, so that their roundings are larger.
+        let sizes = accuracy.dot * sizes;
+        let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
+        let terms = state.gradients + 4.0 * beta * reach + 4.0 * steepness;
+        // ‖∇F‖²/(2β) is used only where it is below the gap, which is at most ‖∇F‖·D.
+        let bent = (steepness / beta).min(2.0 * geometry.diameter);
+        (1.0 + 4.0 * t * UNIT)
+            * (3.0 * UNIT * sizes * reach
+                + products * (terms * reach + 4.0 * steepness * bent)
+                + rounding::of_oracle(dim, steepness, geometry.diameter, reach))
     }
 }

@@ -29,11 +29,6 @@ impl Factor {
         dim * (dim + 1) / 2
     }
 
-    /// Whether this is the factor of a matrix of this dimension.
-    pub fn fits(&self, dim: usize) -> bool {
-        self.dim == dim && self.rows.len() == Self::len(dim)
-    }
-
     pub fn copy_from(&mut self, other: &Self) {
         self.rows.copy_from_slice(&other.rows);
     }

@@ -37,10 +37,6 @@ impl Loss for Absolute {
         1.0
     }
 
-    fn smoothness(&self) -> f64 {
-        f64::INFINITY
-    }
-
     fn is_nonnegative(&self) -> bool {
         true
     }

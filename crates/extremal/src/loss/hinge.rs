@@ -42,10 +42,6 @@ impl Loss for Hinge {
         1.0
     }
 
-    fn smoothness(&self) -> f64 {
-        f64::INFINITY
-    }
-
     fn is_nonnegative(&self) -> bool {
         true
     }

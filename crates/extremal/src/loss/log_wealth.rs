@@ -69,19 +69,11 @@ impl Loss for LogWealth {
         Labels::None
     }
 
-    fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
-        f64::INFINITY
-    }
-
     fn slope_bound_between(&self, low: f64, _high: f64, _label: f64) -> f64 {
         if low >= SMALLEST {
             1.0 / low
         } else {
             f64::INFINITY
         }
-    }
-
-    fn smoothness(&self) -> f64 {
-        f64::INFINITY
     }
 }

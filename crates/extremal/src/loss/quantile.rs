@@ -49,10 +49,6 @@ impl Loss for Quantile {
         self.level.max(1.0 - self.level)
     }
 
-    fn smoothness(&self) -> f64 {
-        f64::INFINITY
-    }
-
     fn is_nonnegative(&self) -> bool {
         true
     }

@@ -185,12 +185,6 @@ impl ActiveSet {
         ends
     }
 
-    /// Whether a saved mixture is one of atoms in this dimension.
-    pub(crate) fn fits(&self, dim: usize) -> bool {
-        let atoms = self.vertices.iter().all(|vertex| vertex.atom.fits(dim));
-        atoms && self.dim == dim && !self.is_empty() && self.vertices.len() == self.len()
-    }
-
     /// Without atoms.
     pub(super) fn clear(&mut self) {
         self.resize(0);

@@ -7,7 +7,7 @@ use crate::common::{
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::learner::rivals::few_calls::near_projection::Cip;
+use extremal::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
 use extremal::set::{Set, SetSpec, SharedSet};
 
 const SETS: [&str; 9] = [

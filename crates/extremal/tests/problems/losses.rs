@@ -4,7 +4,7 @@ use crate::common::{self, At, all_losses, losses, normals, rng, scaled, spike};
 use extremal::Error;
 use extremal::Row;
 use extremal::kernel::{dot, norm};
-use extremal::loss::{Loss, LossSpec, Objective, Scratch};
+use extremal::loss::{Loss, LossSpec, Objective, Scratch, logistic};
 use proptest::prelude::*;
 
 /// Labels that some loss admits, and numbers that none should.
@@ -544,5 +544,44 @@ proptest! {
                 prop_assert!(g >= f + slope * (y - z) - tolerance, "{name}, {label}");
             }
         }
+    }
+}
+
+#[test]
+fn labels_of_the_logistic_loss_are_one_of_two_classes() {
+    for label in [1.0, -1.0, 0.0, -0.0] {
+        assert!(logistic::Logistic {}.check_label(label).is_ok(), "{label}");
+    }
+    let (tiny, near) = (f64::from_bits(1), 1.0 + f64::EPSILON);
+    for size in [
+        0.5,
+        2.0,
+        tiny,
+        near,
+        2.0 - near,
+        1e200,
+        f64::INFINITY,
+        f64::NAN,
+    ] {
+        for label in [size, -size] {
+            assert!(logistic::Logistic {}.check_label(label).is_err(), "{label}");
+        }
+    }
+}
+
+#[test]
+fn the_logistic_loss_keeps_its_digits_at_every_margin() {
+    for i in -800..800 {
+        let z = f64::from(i) * 0.93;
+        let exact = if z > 0.0 {
+            (-z).exp().ln_1p()
+        } else {
+            z.exp().ln_1p() - z
+        };
+        let (value, _) = logistic::Logistic {}.at(z, 1.0);
+        assert!(
+            (value - exact).abs() <= 4.0 * f64::EPSILON * exact,
+            "{z}: {value} {exact}"
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod forms;
 mod losses;
 mod objectives;
 mod specs;

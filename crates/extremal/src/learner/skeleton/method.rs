@@ -4,10 +4,10 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::learner::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
 use crate::learner::{Certificate, Learner, Record, Seen, Storage, not_stored};
 use crate::range::check_size;
-use crate::set::{SharedSet, check_saved_point};
+use crate::set::SharedSet;
 use crate::spec::Described;
 use crate::surrogate::DensePair;
 use crate::theory::Guarantee;
@@ -44,11 +44,6 @@ pub(crate) trait Method: Send + Sync {
     /// What the learner knows about its own regret.
     fn certificate(&self, _state: &Self::State) -> Option<Certificate> {
         None
-    }
-
-    /// Whether the vectors of a loaded state have the right lengths.
-    fn fits(&self, _state: &Self::State, _dim: usize) -> bool {
-        true
     }
 }
 
@@ -195,12 +190,7 @@ impl<M: Method> Body for Dense<M> {
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (x, now): (Vec<f64>, M::State) = decode(saved)?;
-        check_saved_point(&*self.set, &x)?;
-        if !self.method.fits(&now, x.len()) {
-            return Err(damaged("a vector has the wrong length"));
-        }
-        (self.x, self.now) = (x, now);
+        (self.x, self.now) = decode(saved)?;
         // `next` must have memory of the same shape.
         self.next.clone_from(&self.now);
         Ok(())

@@ -5,9 +5,7 @@ mod acting;
 pub(crate) mod method;
 pub mod parameters;
 pub(crate) mod schedule;
-mod state;
 
 pub(crate) use crate::saved::{damaged, decode, encode};
 pub(crate) use acting::settings;
-pub use acting::{Acting, Body};
-pub use state::STATE_VERSION;
+pub use acting::{Acting, Body, STATE_VERSION};

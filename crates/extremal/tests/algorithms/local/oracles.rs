@@ -1,7 +1,7 @@
 //! The two properties of a local oracle, and the facial distances they rest on.
 
 use extremal::kernel::{dot, norm};
-use extremal::learner::rivals::few_calls::local_oracle::LocalOracle;
+use extremal::learner::rivals::few_calls::lloo::local_oracle::LocalOracle;
 use extremal::set::{Set, SharedSet, hull::HullSet};
 use extremal::solver::ActiveSet;
 use rand_chacha::ChaCha8Rng;

@@ -171,10 +171,6 @@ impl Method for GaugeDescent {
         Ok(Step::of(eta))
     }
 
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.w.len() == dim
-    }
-
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         Some(theory::gauge_wrapper(self.scale, self.radius, state.root))
     }

@@ -250,10 +250,6 @@ impl Method for Pairs {
         self.oracle.calls()
     }
 
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.sum.len() == dim
-    }
-
     fn guarantee(&self, _state: &State, _seen: &Seen) -> Option<Guarantee> {
         None
     }

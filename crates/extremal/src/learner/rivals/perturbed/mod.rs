@@ -248,10 +248,6 @@ impl<K: Kind> Method for Perturbed<K> {
         self.oracle.calls()
     }
 
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.sum.len() == dim && state.block.len() == dim
-    }
-
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let Constants {
             gradient,

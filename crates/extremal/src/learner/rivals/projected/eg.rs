@@ -280,10 +280,6 @@ impl Method for Exponentiated {
         Ok(Step::of(rate / self.corners.size))
     }
 
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.sum.len() == dim
-    }
-
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let (scale, size) = (self.scale, self.corners.size);
         let (experts, largest) = (self.corners.count(), state.largest);

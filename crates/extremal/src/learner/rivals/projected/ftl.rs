@@ -162,10 +162,6 @@ impl Method for Follower {
         }
     }
 
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.sum.len() == dim
-    }
-
     fn guarantee(&self, state: &State, seen: &Seen) -> Option<Guarantee> {
         let gradient = seen.largest_gradient;
         match self.leader {

@@ -9,12 +9,12 @@ pub mod ftl;
 pub mod ogd;
 pub mod ons;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::learner::skeleton::method::first_decision;
 use crate::learner::skeleton::parameters::cannot_play;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::skeleton::{Acting, Body, damaged, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
 use crate::learner::{Learner, Record, Seen, Storage, not_stored};
 use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
@@ -287,14 +287,6 @@ impl Point for Lazy {
     }
 }
 
-/// What is saved of a place.
-#[derive(Serialize, Deserialize)]
-enum Saved {
-    /// x; x₁ and the sum.
-    Dense(Vec<f64>, Option<[Vec<f64>; 2]>),
-    Lazy(SavedScaled, f64),
-}
-
 impl<D: Descent> Body for Projected<D> {
     /// The next Σ‖g‖², and the step of lazy storage that is still to be taken.
     type Plan = (f64, Option<LazyStep>);
@@ -371,36 +363,30 @@ impl<D: Descent> Body for Projected<D> {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        let place = match &self.place {
+        match &self.place {
             Place::Dense(Dense { x, sums, .. }) => {
-                let sums = sums.as_ref().map(|[x1, sum, _]| [x1.clone(), sum.clone()]);
-                Saved::Dense(x.clone(), sums)
+                let sums = sums.as_ref().map(|[first, sum, _]| (first, sum));
+                encode(&(self.squares, x, sums))
             }
-            Place::Lazy(lazy) => Saved::Lazy(lazy.vector.save(), lazy.factor),
-        };
-        encode(&(self.squares, place))
+            Place::Lazy(lazy) => encode(&(self.squares, lazy.vector.save(), lazy.factor)),
+        }
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (squares, place): (f64, Saved) = decode(saved)?;
-        match (&mut self.place, place) {
-            (Place::Dense(dense), Saved::Dense(x, sums)) => {
-                dense.x = x;
-                if let (Some(here), Some([first, sum])) = (&mut dense.sums, sums) {
+        match &mut self.place {
+            Place::Dense(dense) => {
+                let sums: Option<(Vec<f64>, Vec<f64>)>;
+                (self.squares, dense.x, sums) = decode(saved)?;
+                if let (Some(here), Some((first, sum))) = (&mut dense.sums, sums) {
                     (here[0], here[1]) = (first, sum);
                 }
-                let dim = self.set.dim();
-                if dense.vectors().any(|vector| vector.len() != dim) {
-                    return Err(damaged("its vectors have the wrong length"));
-                }
             }
-            (Place::Lazy(lazy), Saved::Lazy(vector, factor)) => {
+            Place::Lazy(lazy) => {
+                let vector: SavedScaled;
+                (self.squares, vector, lazy.factor) = decode(saved)?;
                 lazy.vector = Scaled::restore(&vector, self.set.dim())?;
-                lazy.factor = factor;
             }
-            _ => return Err(damaged("it is of another storage")),
         }
-        self.squares = squares;
         Ok(())
     }
 

@@ -233,10 +233,6 @@ impl Method for Newton {
         self.search.oracle_calls()
     }
 
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.metric.fits(dim)
-    }
-
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
         let Self {
             alpha,

@@ -492,7 +492,7 @@ impl Body for Coin {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (mut state, sums): (State, SavedSums) = decode(saved)?;
-        state.sums = CoordinateSums::restored(&sums, self.set.dim())?;
+        state.sums = CoordinateSums::restored(&sums, self.set.dim());
         self.mix = state.mix(self.radius);
         self.state = state;
         Ok(())

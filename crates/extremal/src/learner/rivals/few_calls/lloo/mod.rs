@@ -7,8 +7,8 @@
 //! Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) + 8ρ²λ‖x − x₁‖². p_t is the best point for ∇F_t(x_t) to be had by
 //! moving a share of r_t/δ of x_t's mass, r_t a bound of the distance from x_t to where F_t is
 //! least, by the theory or by the gap, whichever is less; x_{t+1} is best for F_t on the way from
-//! x_t to p_t. See [`crate::learner::rivals::few_calls::local_oracle`]. With T and G, w = (G/D)√((4ρ² + ¼)T); with G alone it grows;
-//! without G, w_t = √(Σ‖g‖²)/(2D), as dual averaging has it.
+//! x_t to p_t. With T and G, w = (G/D)√((4ρ² + ¼)T); with G alone it grows; without G,
+//! w_t = √(Σ‖g‖²)/(2D), as dual averaging has it.
 //!
 //! **Guarantee.** ρ = D/δ, δ the facial distance. Regret ≤ 2GD√((4ρ² + ¼)T) with T and G,
 //! [`theory::lloo_anytime`] with G, nothing without; with λ, and nothing else known,
@@ -32,9 +32,12 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
+#[doc(hidden)]
+pub mod local_oracle;
+
 use serde::{Deserialize, Serialize};
 
-use crate::learner::rivals::few_calls::local_oracle::LocalOracle;
+use crate::learner::rivals::few_calls::lloo::local_oracle::LocalOracle;
 use crate::learner::rivals::few_calls::vector_surrogate::Surrogate;
 use crate::learner::skeleton::method::{Method, Revealed, Step, acting, first_decision};
 use crate::learner::skeleton::parameters;
@@ -270,10 +273,6 @@ impl Method for Locally {
 
     fn oracle_calls(&self) -> u64 {
         self.local.oracle_calls()
-    }
-
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.sum.len() == dim && state.active.fits(dim)
     }
 
     fn guarantee(&self, _state: &State, seen: &Seen) -> Option<Guarantee> {

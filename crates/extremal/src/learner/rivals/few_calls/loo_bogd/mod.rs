@@ -41,9 +41,12 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
+#[doc(hidden)]
+pub mod near_projection;
+
 use serde::{Deserialize, Serialize};
 
-use crate::learner::rivals::few_calls::near_projection::Cip;
+use crate::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
 use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
@@ -247,10 +250,6 @@ impl Method for Descent {
 
     fn oracle_calls(&self) -> u64 {
         self.cip.oracle_calls()
-    }
-
-    fn fits(&self, state: &State, dim: usize) -> bool {
-        state.y.len() == dim && state.sum.len() == dim
     }
 
     fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {

@@ -21,7 +21,7 @@ const RESERVED: usize = 1 << 20;
 /// the set's oracle and O(active·d) per step; on simplices, whose vertices have one entry, O(d log d).
 ///
 /// ```
-/// use extremal::{learner::rivals::few_calls::local_oracle::LocalOracle, set::SetSpec, solver::ActiveSet};
+/// use extremal::{learner::rivals::few_calls::lloo::local_oracle::LocalOracle, set::SetSpec, solver::ActiveSet};
 /// let set = "hypercube:dim=3".parse::<SetSpec>()?.build(None)?;
 /// let mut active = ActiveSet::start(&set, None)?;
 /// let mut local = LocalOracle::new(&*set);

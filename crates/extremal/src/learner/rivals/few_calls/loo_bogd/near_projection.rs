@@ -133,7 +133,7 @@ impl Cip {
 }
 
 /// The set's centre, and the radius of a ball around it that the set lies in.
-pub(crate) fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
+fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
     let geometry = set.geometry();
     let mut centre = vec![0.0; set.dim()];
     set.centre(&mut centre);

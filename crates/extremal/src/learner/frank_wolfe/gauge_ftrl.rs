@@ -104,35 +104,35 @@ impl MakeLearner for GaugeFtrl {
         let curvature = set.curvature();
         let curvature = curvature.ok_or_else(|| parameters::cannot_play(NAME, &**set, needs))?;
         // For p > 2 gradients are measured in a norm larger than ℓ2.
-        let q = curvature.gradient_norm;
-        let stretch = (set.dim() as f64).powf((1.0 / q - 0.5).max(0.0));
+        let norm = curvature.gradient_norm;
+        let stretch = (set.dim() as f64).powf((1.0 / norm - 0.5).max(0.0));
+        let (q, radius) = match curvature.kind {
+            CurvatureKind::Smooth { l } => (2.0, l.sqrt()),
+            CurvatureKind::Uniform { q, radius } => (q, radius),
+        };
+        let share = (2.0 - q).exp2() / q;
         let (beta, bound) = match self.balance {
             Balance::Own => (0.0, 0.0),
             Balance::Fixed => {
                 let horizon = parameters::horizon(NAME, self.horizon)?;
                 let bound = parameters::bound(NAME, self.gradient_bound)?;
-                let beta = match curvature.kind {
-                    CurvatureKind::Smooth { l } => bound * (0.5 * l * horizon).sqrt(),
-                    CurvatureKind::Uniform { q, radius } => {
-                        let p = q / (q - 1.0);
-                        radius * stretch * bound * ((2.0 - q).exp2() * horizon / p).powf(1.0 / q)
-                    }
-                };
-                (beta, bound)
+                let rounds = ((q - 1.0) * share * horizon).powf(1.0 / q);
+                (radius * stretch * bound * rounds, bound)
+            }
+            Balance::Adagrad if q == 2.0 => {
+                let bound = parameters::bound(NAME, self.gradient_bound)?;
+                (radius * bound, bound)
             }
             Balance::Adagrad => {
-                let bound = parameters::bound(NAME, self.gradient_bound)?;
-                match curvature.kind {
-                    CurvatureKind::Smooth { l } => (l.sqrt() * bound, bound),
-                    CurvatureKind::Uniform { .. } => {
-                        let needs = "p ≤ 2 for balance=adagrad; balance=own plays any p";
-                        return Err(parameters::cannot_play(NAME, &**set, needs));
-                    }
-                }
+                let needs = "p ≤ 2 for balance=adagrad; balance=own plays any p";
+                return Err(parameters::cannot_play(NAME, &**set, needs));
             }
         };
         let rule = GaugeRule {
             curvature,
+            q,
+            radius,
+            share,
             balance: self.balance,
             bound,
             stretch,
@@ -144,6 +144,12 @@ impl MakeLearner for GaugeFtrl {
 
 struct GaugeRule {
     curvature: Curvature,
+    /// h^q is smooth; 2 on curved sets.
+    q: f64,
+    /// √L on curved sets, and what stands for it where q < 2.
+    radius: f64,
+    /// 2^(2−q)/q: ½ on curved sets.
+    share: f64,
     balance: Balance,
     /// G.
     bound: f64,
@@ -174,16 +180,22 @@ struct State {
 impl GaugeRule {
     /// Ψ = (h^q + β^q)^(1/q), q = 2 on curved sets.
     fn potential(&self, h: f64, beta: f64) -> f64 {
-        match self.curvature.kind {
-            CurvatureKind::Smooth { .. } => h.hypot(beta),
-            CurvatureKind::Uniform { q, .. } => {
-                let top = h.max(beta);
-                if top == 0.0 {
-                    0.0
-                } else {
-                    top * ((h / top).powf(q) + (beta / top).powf(q)).powf(1.0 / q)
-                }
-            }
+        let (q, top) = (self.q, h.max(beta));
+        if q == 2.0 {
+            h.hypot(beta)
+        } else if top == 0.0 {
+            0.0
+        } else {
+            top * ((h / top).powf(q) + (beta / top).powf(q)).powf(1.0 / q)
+        }
+    }
+
+    /// a^(q−1): a itself on curved sets.
+    fn power(&self, a: f64) -> f64 {
+        if self.q == 2.0 {
+            a
+        } else {
+            a.powf(self.q - 1.0)
         }
     }
 
@@ -192,12 +204,8 @@ impl GaugeRule {
         if n == 0.0 {
             return 0.0;
         }
-        let unbalanced = match self.curvature.kind {
-            CurvatureKind::Smooth { l } => 0.5 * l * n * (n / potential),
-            CurvatureKind::Uniform { q, radius } => {
-                (2.0 - q).exp2() / q * radius * n * (radius * n / potential).powf(q - 1.0)
-            }
-        };
+        let pull = self.radius * n;
+        let unbalanced = self.share * pull * self.power(pull / potential);
         // ∞ where the potential is 0: the width it is then
         f64::min(unbalanced, self.curvature.width * n)
     }
@@ -221,30 +229,26 @@ impl Rule for GaugeRule {
         Ok((state, Update::new(1.0, facts.gradient, 0.0)))
     }
 
-    /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)·v
+    /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)^(q−1)·v
     #[inline]
     fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let n = match self.curvature.gradient_norm {
             2.0 => probe.gradient_norm,
             q => facts.norm_in(q),
         };
-        match (self.balance, self.curvature.kind) {
-            (Balance::Own, _) => {
-                state.beta += self.growth(n, self.potential(state.h, state.beta));
-            }
-            (Balance::Adagrad, CurvatureKind::Smooth { l }) => {
+        match self.balance {
+            Balance::Own => state.beta += self.growth(n, self.potential(state.h, state.beta)),
+            Balance::Adagrad => {
                 state.root = state.root.hypot(n);
-                state.beta = l.sqrt() * state.root;
+                state.beta = self.radius * state.root;
             }
-            _ => {}
+            Balance::Fixed => {}
         }
         state.h = probe.support.max(0.0);
-        let s = match (self.curvature.kind, state.h > 0.0) {
-            (_, false) => 0.0,
-            (CurvatureKind::Smooth { .. }, _) => state.h / self.potential(state.h, state.beta),
-            (CurvatureKind::Uniform { q, .. }, _) => {
-                (state.h / self.potential(state.h, state.beta)).powf(q - 1.0)
-            }
+        let s = if state.h > 0.0 {
+            self.power(state.h / self.potential(state.h, state.beta))
+        } else {
+            0.0
         };
         (account(state, facts, probe), Motion::Place(s))
     }
@@ -260,10 +264,6 @@ impl Rule for GaugeRule {
     }
 
     fn guarantee(&self, state: &State, _: &Seen, _: &Geometry) -> Option<Guarantee> {
-        let exponent = match self.curvature.kind {
-            CurvatureKind::Smooth { .. } => 0.5,
-            CurvatureKind::Uniform { q, .. } => 1.0 / q,
-        };
         Some(match (self.balance, self.curvature.kind) {
             (Balance::Fixed, CurvatureKind::Smooth { l }) => {
                 theory::gauge_ftrl(self.bound, l, state.beta)
@@ -274,7 +274,7 @@ impl Rule for GaugeRule {
             (balance, _) => {
                 // the proof for `adagrad` has G ahead of the gradients seen
                 let gradient = (balance == Balance::Adagrad).then_some(self.bound);
-                theory::gauge_ftrl_online(state.beta, exponent, gradient)
+                theory::gauge_ftrl_online(state.beta, 1.0 / self.q, gradient)
             }
         })
     }

@@ -32,16 +32,12 @@ impl Family {
         }
     }
 
-    /// The paper's η for T and G, with `reach` for D.
+    /// The paper's η for T and G, with `reach` for D: 1/ω_T.
     fn eta(self, reach: f64, bound: f64, horizon: f64) -> f64 {
-        match self {
-            Self::Ofw => reach / (2.0 * bound * horizon.powf(0.75)),
-            Self::OfwWeibel => reach / (2.0 * bound) * (3.0 / horizon).powf(0.75),
-            Self::OfwLs => reach / (2.0 * bound * (horizon + 2.0).powf(2.0 / 3.0)),
-        }
+        reach / (2.0 * bound * self.growth(horizon))
     }
 
-    /// ω_t/(2G/D), with t for T.
+    /// ω_t/(2G/D).
     fn growth(self, t: f64) -> f64 {
         match self {
             Self::Ofw => t.powf(0.75),

@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::skeleton::{Acting, Body, decode, encode, parameters, settings};
 use crate::learner::untuned::coin_ftrl::coin_bet::Bettor;
-use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, Products, SavedSums};
+use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, SavedSums};
 use crate::learner::{
     Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, Uses, not_stored,
 };
@@ -274,21 +274,7 @@ struct Weighed {
     share: Bettor,
 }
 
-/// What a gradient meets, before the sums change.
-struct Before {
-    /// ‖x‖²
-    xx: f64,
-    products: Products,
-}
-
 impl Coin {
-    fn before(&self) -> Before {
-        Before {
-            xx: self.norm_squared(),
-            products: self.state.sums.products(),
-        }
-    }
-
     /// β after a gradient of this norm.
     fn beta(&self, norm: f64) -> f64 {
         if norm == 0.0 {
@@ -299,21 +285,22 @@ impl Coin {
         self.state.beta + f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull)
     }
 
-    /// The record and both bets, from ⟨a, y⟩ and ⟨a, c⟩.
+    /// The record and both bets, from ⟨a, y⟩, ⟨a, c⟩ and ‖x‖² before the round. With a ridge part the
+    /// gradient is not yet in the sums.
     fn weigh(
         &self,
         gradient: &Gradient<'_>,
         (ay, ac): (f64, f64),
         (norm, beta): (f64, f64),
-        before: &Before,
+        xx: f64,
     ) -> Weighed {
         let Self { state, mix, .. } = self;
-        let Before { xx, products } = *before;
         let Gradient { scale, ridge, .. } = *gradient;
         // ⟨g, y⟩ and ⟨g, c⟩
         let mut gy = scale * ay;
         let mut gc = scale * ac;
         if ridge != 0.0 {
+            let products = state.sums.products();
             gy += ridge * (mix.along_y * products.yy + mix.along_c * products.yc);
             gc += ridge * (mix.along_y * products.yc + mix.along_c * products.cc);
         }
@@ -357,9 +344,7 @@ impl Coin {
         gradient.row.add_to(gradient.scale, &mut self.written);
         sums.absorb(floor, 1.0, &Row::Dense(&self.written))
     }
-}
 
-impl Coin {
     /// What the round leaves, once the gradient is in the sums.
     fn settle(&mut self, weighed: &Weighed, ridge: f64) {
         let (state, record) = (&mut self.state, &weighed.record);
@@ -395,8 +380,8 @@ impl Body for Coin {
     ) -> Result<(Record, Self::Plan)> {
         gradient.row.check_shape(self.state.sums.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        let before = self.before();
-        let gradient = &gradient.admit(row_norm, before.xx)?;
+        let xx = self.norm_squared();
+        let gradient = &gradient.admit(row_norm, xx)?;
         if sure && gradient.ridge == 0.0 {
             let norm = gradient.norm_from(row_norm, 0.0, 0.0);
             let beta = self.beta(norm);
@@ -405,7 +390,7 @@ impl Body for Coin {
                 0.0 => (0.0, 0.0),
                 _ => self.absorb(gradient, beta),
             };
-            let weighed = self.weigh(gradient, dots, (norm, beta), &before);
+            let weighed = self.weigh(gradient, dots, (norm, beta), xx);
             self.settle(&weighed, 0.0);
             return Ok((weighed.record, None));
         }
@@ -414,9 +399,9 @@ impl Body for Coin {
             _ => self.state.sums.dot(&gradient.row),
         };
         let row_dot = self.mix.along_y * dots.0 + self.mix.along_c * dots.1;
-        let norm = gradient.norm_from(row_norm, row_dot, before.xx);
+        let norm = gradient.norm_from(row_norm, row_dot, xx);
         let beta = self.beta(norm);
-        let weighed = self.weigh(gradient, dots, (norm, beta), &before);
+        let weighed = self.weigh(gradient, dots, (norm, beta), xx);
         self.held.hold(&gradient.row);
         let pending = Pending {
             scale: gradient.scale,

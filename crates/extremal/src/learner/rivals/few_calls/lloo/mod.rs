@@ -161,7 +161,7 @@ struct Locally {
     way: Vec<f64>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct State {
     /// S_t.
     sum: Vec<f64>,
@@ -171,23 +171,6 @@ struct State {
     root: f64,
     /// x, as a mixture of vertices.
     active: ActiveSet,
-}
-
-impl Clone for State {
-    fn clone(&self) -> Self {
-        Self {
-            sum: self.sum.clone(),
-            active: self.active.clone(),
-            ..*self
-        }
-    }
-
-    /// Reuses the memory that is there.
-    fn clone_from(&mut self, other: &Self) {
-        self.sum.clone_from(&other.sum);
-        self.active.clone_from(&other.active);
-        (self.largest, self.root) = (other.largest, other.root);
-    }
 }
 
 impl Locally {
@@ -242,7 +225,7 @@ impl Method for Locally {
         x: &[f64],
         x_next: &mut [f64],
     ) -> Result<Step> {
-        next.clone_from(now);
+        next.active.clone_from(&now.active);
         next.largest = now.largest.max(revealed.norm);
         next.root = now.root.hypot(revealed.norm);
         let (stiffness, reach) = self.shape(revealed.round, next);

@@ -12,10 +12,6 @@ use crate::{Result, Row, kernel};
 /// quotients come four at the cost of one.
 const LANES: usize = 4;
 
-/// Cells of a dense row that change at once: enough of them for a loop that the compiler turns into
-/// vectors by itself, transposing the cells on the way.
-const PART: usize = 32;
-
 /// An entry below this counts as 0: its square would be no number.
 const SMALLEST: f64 = SMALLEST_DIRECTION;
 
@@ -219,22 +215,14 @@ impl CoordinateSums {
                     }
                 }
                 Row::Dense(values) => {
-                    let mut done = 0;
-                    for part in values.as_chunks::<PART>().0 {
-                        if let Some(next) = cells[done..].first_chunk_mut()
-                            && step_together(next, part, k, &mut lanes)
-                        {
-                            mark(cells, marks, done);
-                        }
-                        done += PART;
-                    }
-                    let (v4, rest) = values[done..].as_chunks::<LANES>();
-                    for v in v4 {
-                        step(cells, marks, k, from_fn(|j| done + j), *v, &mut lanes, 0);
-                        done += LANES;
+                    let (v4, rest) = values.as_chunks::<LANES>();
+                    for (n, v) in v4.iter().enumerate() {
+                        let i = from_fn(|j| LANES * n + j);
+                        step(cells, marks, k, i, *v, &mut lanes, 0);
                     }
                     for (lane, &v) in rest.iter().enumerate() {
-                        step(cells, marks, k, [done + lane], [v], &mut lanes, lane);
+                        let i = LANES * v4.len() + lane;
+                        step(cells, marks, k, [i], [v], &mut lanes, lane);
                     }
                 }
                 Row::Entries { .. } => {
@@ -344,50 +332,6 @@ fn step<const N: usize>(
         lanes.yc[lane + j] += new.y * new.c - old.y * old.c;
         lanes.cc[lane + j] += (new.c - old.c) * (new.c + old.c);
     }
-}
-
-/// The same for neighbours; whether one of them is met for the first time.
-#[inline(always)]
-fn step_together(cells: &mut [Cell; PART], a: &[f64; PART], k: f64, lanes: &mut Lanes) -> bool {
-    let mut fresh = false;
-    let [mut ay, mut ac, mut yy, mut yc, mut cc] = [[0.0; PART]; 5];
-    for j in 0..PART {
-        let old = cells[j];
-        let new = old.after(k * a[j]);
-        cells[j] = new;
-        fresh |= (old.top == 0.0) & (new.top > 0.0);
-        ay[j] = a[j] * old.y;
-        ac[j] = a[j] * old.c;
-        yy[j] = (new.y - old.y) * (new.y + old.y);
-        yc[j] = new.y * new.c - old.y * old.c;
-        cc[j] = (new.c - old.c) * (new.c + old.c);
-    }
-    deal(&ay, &mut lanes.ay);
-    deal(&ac, &mut lanes.ac);
-    deal(&yy, &mut lanes.yy);
-    deal(&yc, &mut lanes.yc);
-    deal(&cc, &mut lanes.cc);
-    fresh
-}
-
-/// Marks what was met of a part.
-#[cold]
-fn mark(cells: &[Cell], marks: &mut Marks, start: usize) {
-    for (i, cell) in (start..).zip(&cells[start..start + PART]) {
-        if cell.top > 0.0 {
-            marks.set(i);
-        }
-    }
-}
-
-/// Adds terms to the lanes in turn.
-#[inline]
-fn deal(terms: &[f64; PART], lanes: &mut [f64; LANES]) {
-    let mut sums = *lanes;
-    for terms in terms.as_chunks::<LANES>().0 {
-        sums = from_fn(|lane| sums[lane] + terms[lane]);
-    }
-    *lanes = sums;
 }
 
 fn sum(a: [f64; LANES]) -> f64 {

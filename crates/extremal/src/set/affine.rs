@@ -415,10 +415,6 @@ impl Set for AffineSet {
         self.map.apply(&own, out);
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.inspector()?(x)
-    }
-
     fn inspector(&self) -> Option<Inspector> {
         let mut inspect = inspector_of(&self.inner);
         let (map, mut own) = (self.map.clone(), vec![0.0; self.dim()]);

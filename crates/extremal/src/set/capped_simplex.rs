@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet,
-    check_direction, check_point, larger, polytope::simplex_distance, settle_dim,
+    check_direction, larger, polytope::simplex_distance, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::level::LevelProjection;
 use crate::set::tools::top_k::{Top, last};
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
@@ -164,10 +165,7 @@ impl Set for CappedSimplexSet {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        Some(Box::new(CappedSimplexProjection {
-            set: *self,
-            order: Vec::with_capacity(self.dim),
-        }))
+        Some(Box::new(LevelProjection::new(self.dim, 1.0, self.total)))
     }
 }
 
@@ -194,124 +192,5 @@ impl Oracle for CappedSimplexOracle {
             values[last(chosen)] = rest;
         }
         Ok(Minimum::exact(atom.dot(direction)))
-    }
-}
-
-struct CappedSimplexProjection {
-    set: CappedSimplexSet,
-    order: Vec<f64>,
-}
-
-impl Projection for CappedSimplexProjection {
-    fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        check_point(self.set.dim, x)?;
-        let level = Level::of(x.iter().copied(), 1.0, self.set.total, &mut self.order);
-        for x in x.iter_mut() {
-            *x = level.share(*x);
-        }
-        Ok(())
-    }
-}
-
-/// A water level: entries turn into shares between 0 and 1 that add up to a given total.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Level {
-    /// The entry that the level is measured from: differences of far-away numbers keep digits
-    /// that their sums lose.
-    pub base: f64,
-    /// How far below it the level lies, in units of the cap: from 0 to 1.
-    pub depth: f64,
-    /// An entry this far above the level has a share of 1.
-    pub cap: f64,
-}
-
-impl Level {
-    /// The level for entries in any order, which `order` is used to sort.
-    pub fn of(
-        entries: impl Iterator<Item = f64>,
-        cap: f64,
-        total: f64,
-        order: &mut Vec<f64>,
-    ) -> Self {
-        order.clear();
-        order.extend(entries);
-        order.sort_unstable_by(|a, b| b.total_cmp(a));
-        Self::find(order, cap, total)
-    }
-
-    /// The level for entries in falling order, 0 < total ≤ their number. Linear in the number of
-    /// entries within a cap of the level, and logarithmic in all.
-    pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
-        // At this entry itself the shares above add up to less than the total, a cap below it to
-        // as much or more.
-        let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
-        let height = |y: f64| (y - base) / cap;
-        let full = order.partition_point(|&y| height(y) >= 1.0);
-        let wet = order.partition_point(|&y| height(y) > -1.0);
-        let above = full + order[full..wet].partition_point(|&y| y > base);
-        // Going down from the base, entries above it become full and those below begin to count.
-        // order[filled..counted] are between.
-        let (mut filled, mut counted) = (full, above);
-        let heights = |part: &[f64]| part.iter().map(|&y| height(y)).sum::<f64>();
-        let missing = |filled: usize, sum: f64| total - filled as f64 - sum;
-        let mut sum = heights(&order[full..above]);
-        let mut depth = 0.0;
-        loop {
-            let to_fill = order[filled..above].first().map(|&y| 1.0 - height(y));
-            let to_count = order[counted..wet].first().map(|&y| -height(y));
-            let next = to_fill.unwrap_or(1.0).min(to_count.unwrap_or(1.0));
-            let growing = (counted - filled) as f64;
-            let is_last = next >= 1.0 || missing(filled, sum) <= growing * next;
-            if is_last && counted > filled {
-                // added up anew: what was taken away again has left its rounding
-                let sum = heights(&order[filled..counted]);
-                depth = (missing(filled, sum) / growing).clamp(depth, next);
-                return Self { base, depth, cap };
-            }
-            depth = next;
-            if to_count == Some(next) {
-                sum += height(order[counted]);
-                counted += 1;
-            } else {
-                sum -= height(order[filled]);
-                filled += 1;
-            }
-        }
-    }
-
-    /// The share of an entry.
-    pub fn share(&self, y: f64) -> f64 {
-        ((y - self.base) / self.cap + self.depth).clamp(0.0, 1.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Level;
-
-    #[test]
-    fn shares_add_up_to_the_total_wherever_the_entries_lie() {
-        for far in [0.0, 1.0, -3.0, 1e9, -1e15] {
-            for n in 1..40_usize {
-                let mut order: Vec<f64> = (0..n)
-                    .map(|i| far + 0.25 * ((i * 37 % 23) as f64) - ((i % 5) as f64))
-                    .collect();
-                order.sort_by(|a, b| b.total_cmp(a));
-                for cap in [1e-3, 0.3, 1.0, 10.0] {
-                    for total in [1e-5, 0.5, 1.0, 0.4 * n as f64, n as f64 - 0.5, n as f64] {
-                        if total > n as f64 {
-                            continue;
-                        }
-                        let level = Level::find(&order, cap, total);
-                        let sum: f64 = order.iter().map(|&y| level.share(y)).sum();
-                        assert!(
-                            (sum - total).abs() <= 1e-12 * total,
-                            "{order:?}, cap {cap}: {sum}, not {total}"
-                        );
-                        assert!((0.0..=1.0).contains(&level.depth));
-                    }
-                }
-            }
-        }
     }
 }

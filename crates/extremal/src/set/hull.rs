@@ -165,10 +165,6 @@ impl Set for HullSet {
         }
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.inspector()?(x)
-    }
-
     fn inspector(&self) -> Option<Inspector> {
         let Geometry {
             diameter,

@@ -100,10 +100,6 @@ impl Set for Intersection {
         Box::new(NoOracle)
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.inspector()?(x)
-    }
-
     fn inspector(&self) -> Option<Inspector> {
         let mut parts: Vec<_> = self.parts.iter().map(inspector_of).collect();
         Some(Box::new(move |x| {

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::capped_simplex::Level;
 use super::l1::sign;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_point, check_radius, larger, settle_dim,
+    SparseAtoms, Structure, check_direction, check_radius, larger, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::level::LevelProjection;
 use crate::set::tools::top_k::Top;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
@@ -162,10 +162,8 @@ impl Set for KSparsePolytope {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        Some(Box::new(KSparseProjection {
-            set: *self,
-            order: Vec::with_capacity(self.dim),
-        }))
+        let projection = LevelProjection::new(self.dim, self.radius, self.k as f64);
+        Some(Box::new(projection.signed()))
     }
 }
 
@@ -194,34 +192,5 @@ impl Oracle for KSparseOracle {
             }
         }
         Ok(Minimum::exact(atom.dot(direction)))
-    }
-}
-
-struct KSparseProjection {
-    set: KSparsePolytope,
-    order: Vec<f64>,
-}
-
-impl Projection for KSparseProjection {
-    fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        let KSparsePolytope { dim, k, radius } = self.set;
-        check_point(dim, x)?;
-        // Clipping alone is the answer if the sum then fits. Otherwise the sum is tight, and what
-        // its multiplier takes off every entry before the clipping is a water level.
-        let clipped: f64 = x.iter().map(|v| (v.abs() / radius).min(1.0)).sum();
-        if clipped <= k as f64 {
-            for x in x.iter_mut() {
-                *x = x.clamp(-radius, radius);
-            }
-            return Ok(());
-        }
-        let sizes = x.iter().map(|v| v.abs());
-        let level = Level::of(sizes, radius, k as f64, &mut self.order);
-        for x in x.iter_mut() {
-            // the level may round below 0, and no entry moves away from 0
-            let size = radius * level.share(x.abs());
-            *x = size.min(x.abs()).copysign(*x);
-        }
-        Ok(())
     }
 }

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use super::capped_simplex::Level;
 use super::k_sparse::check_k;
 use super::l2::L2Ball;
 use super::{
@@ -12,6 +11,7 @@ use super::{
     check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::level::Level;
 use crate::set::tools::top_k::Top;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel, range};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::k_sparse::KSparsePolytope;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
     SparseAtoms, Structure, check_direction, check_radius, settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::level::LevelProjection;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
@@ -124,8 +124,8 @@ impl Set for L1Ball {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        let same = KSparsePolytope::new(self.dim, 1, self.radius).ok()?;
-        same.projection()
+        let projection = LevelProjection::new(self.dim, self.radius, 1.0);
+        Some(Box::new(projection.signed()))
     }
 }
 

@@ -124,9 +124,13 @@ pub trait Set: Send + Sync {
 
     /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
     /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed. By default
-    /// it is the part of the gauge above 1.
+    /// the [inspector](Set::inspector) measures it, and where there is none it is the part of the
+    /// gauge above 1.
     fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.gauge(x).map(excess)
+        match self.inspector() {
+            Some(mut inspect) => inspect(x),
+            None => self.gauge(x).map(excess),
+        }
     }
 
     /// [`Set::violation`] with memory that is reused from call to call, where `violation` would

@@ -149,10 +149,6 @@ impl Set for PermutahedronSet {
             .value()
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.inspector()?(x)
-    }
-
     /// No k entries may add up to more than the k largest weights, and all must add up to the
     /// same. Each is taken per entry of the smaller side.
     fn inspector(&self) -> Option<Inspector> {

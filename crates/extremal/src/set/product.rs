@@ -184,10 +184,6 @@ impl Set for ProductSet {
         }
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.inspector()?(x)
-    }
-
     fn inspector(&self) -> Option<Inspector> {
         let of = |block: &Block| (block.range.clone(), inspector_of(&block.set));
         let mut parts: Vec<_> = self.blocks.iter().map(of).collect();

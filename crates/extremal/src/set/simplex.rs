@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::capped_simplex::Level;
 use super::{
     Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_point, check_radius, larger,
-    polytope::simplex_distance, settle_dim,
+    SparseAtoms, Structure, check_direction, check_radius, larger, polytope::simplex_distance,
+    settle_dim,
 };
 use crate::parameter::fields;
+use crate::set::tools::level::LevelProjection;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
@@ -156,9 +156,12 @@ impl Set for SimplexSet {
     }
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
-        Some(Box::new(SimplexProjection {
-            set: *self,
-            order: Vec::with_capacity(self.dim),
+        // with no more than the total in any entry, the capped simplex in these units
+        let projection = LevelProjection::new(self.dim, self.total, 1.0);
+        Some(Box::new(if self.at_most {
+            projection.at_most()
+        } else {
+            projection
         }))
     }
 }
@@ -173,29 +176,5 @@ impl Oracle for SimplexSet {
         }
         atom.set_coordinate(i, self.total);
         Ok(Minimum::exact(self.total * direction[i]))
-    }
-}
-
-struct SimplexProjection {
-    set: SimplexSet,
-    order: Vec<f64>,
-}
-
-impl Projection for SimplexProjection {
-    fn project(&mut self, x: &mut [f64]) -> Result<()> {
-        let SimplexSet {
-            dim,
-            total,
-            at_most,
-        } = self.set;
-        check_point(dim, x)?;
-        if at_most && x.iter().map(|v| v.max(0.0)).sum::<f64>() <= total {
-            x.iter_mut().for_each(|x| *x = x.max(0.0));
-            return Ok(());
-        }
-        // with no more than the total in any entry, the capped simplex in these units
-        let level = Level::of(x.iter().copied(), total, 1.0, &mut self.order);
-        x.iter_mut().for_each(|x| *x = total * level.share(*x));
-        Ok(())
     }
 }

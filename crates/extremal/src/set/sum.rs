@@ -144,10 +144,6 @@ impl Set for SumSet {
         }
     }
 
-    fn violation(&self, x: &[f64]) -> Option<f64> {
-        self.inspector()?(x)
-    }
-
     fn inspector(&self) -> Option<Inspector> {
         let (mut surroundings, mut away) = (self.surroundings()?, vec![0.0; self.dim()]);
         let scale = larger(self.geometry.norm_bound, self.geometry.diameter);

@@ -1,0 +1,173 @@
+//! Water levels: entries become shares between 0 and 1 that add up to a total. Projections onto
+//! simplices and the k-sparse polytope are such shares.
+
+use crate::Result;
+use crate::set::{Projection, check_point};
+
+/// A water level: entries turn into shares between 0 and 1 that add up to a given total.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Level {
+    /// The entry that the level is measured from: differences of far-away numbers keep digits
+    /// that their sums lose.
+    pub base: f64,
+    /// How far below it the level lies, in units of the cap: from 0 to 1.
+    pub depth: f64,
+    /// An entry this far above the level has a share of 1.
+    pub cap: f64,
+}
+
+impl Level {
+    /// The level for entries in any order, which `order` is used to sort.
+    fn of(entries: impl Iterator<Item = f64>, cap: f64, total: f64, order: &mut Vec<f64>) -> Self {
+        order.clear();
+        order.extend(entries);
+        order.sort_unstable_by(|a, b| b.total_cmp(a));
+        Self::find(order, cap, total)
+    }
+
+    /// The level for entries in falling order, 0 < total ≤ their number. Linear in the number of
+    /// entries within a cap of the level, and logarithmic in all.
+    pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
+        // At this entry itself the shares above add up to less than the total, a cap below it to
+        // as much or more.
+        let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
+        let height = |y: f64| (y - base) / cap;
+        let full = order.partition_point(|&y| height(y) >= 1.0);
+        let wet = order.partition_point(|&y| height(y) > -1.0);
+        let above = full + order[full..wet].partition_point(|&y| y > base);
+        // Going down from the base, entries above it become full and those below begin to count.
+        // order[filled..counted] are between.
+        let (mut filled, mut counted) = (full, above);
+        let heights = |part: &[f64]| part.iter().map(|&y| height(y)).sum::<f64>();
+        let missing = |filled: usize, sum: f64| total - filled as f64 - sum;
+        let mut sum = heights(&order[full..above]);
+        let mut depth = 0.0;
+        loop {
+            let to_fill = order[filled..above].first().map(|&y| 1.0 - height(y));
+            let to_count = order[counted..wet].first().map(|&y| -height(y));
+            let next = to_fill.unwrap_or(1.0).min(to_count.unwrap_or(1.0));
+            let growing = (counted - filled) as f64;
+            let is_last = next >= 1.0 || missing(filled, sum) <= growing * next;
+            if is_last && counted > filled {
+                // added up anew: what was taken away again has left its rounding
+                let sum = heights(&order[filled..counted]);
+                depth = (missing(filled, sum) / growing).clamp(depth, next);
+                return Self { base, depth, cap };
+            }
+            depth = next;
+            if to_count == Some(next) {
+                sum += height(order[counted]);
+                counted += 1;
+            } else {
+                sum -= height(order[filled]);
+                filled += 1;
+            }
+        }
+    }
+
+    /// The share of an entry.
+    pub fn share(&self, y: f64) -> f64 {
+        ((y - self.base) / self.cap + self.depth).clamp(0.0, 1.0)
+    }
+}
+
+/// The projection onto {0 ≤ x ≤ cap, Σx = total·cap}, or one of its variants.
+pub(crate) struct LevelProjection {
+    dim: usize,
+    cap: f64,
+    total: f64,
+    /// Whether the sum may also be less.
+    at_most: bool,
+    /// Whether the constraints are on |x|.
+    signed: bool,
+    order: Vec<f64>,
+}
+
+impl LevelProjection {
+    pub fn new(dim: usize, cap: f64, total: f64) -> Self {
+        Self {
+            dim,
+            cap,
+            total,
+            at_most: false,
+            signed: false,
+            order: Vec::with_capacity(dim),
+        }
+    }
+
+    /// Onto {0 ≤ x ≤ cap, Σx ≤ total·cap}.
+    pub fn at_most(self) -> Self {
+        Self {
+            at_most: true,
+            ..self
+        }
+    }
+
+    /// Onto {|x| ≤ cap, Σ|x| ≤ total·cap}.
+    pub fn signed(self) -> Self {
+        Self {
+            signed: true,
+            ..self.at_most()
+        }
+    }
+}
+
+impl Projection for LevelProjection {
+    fn project(&mut self, x: &mut [f64]) -> Result<()> {
+        let Self {
+            dim, cap, total, ..
+        } = *self;
+        check_point(dim, x)?;
+        let low = if self.signed { -cap } else { 0.0 };
+        // Clipping alone is the answer if the sum then fits. Otherwise the sum is tight, and what
+        // its multiplier takes off every entry before the clipping is a water level.
+        let clipped = x.iter().map(|v| v.clamp(low, cap).abs() / cap);
+        if self.at_most && clipped.sum::<f64>() <= total {
+            x.iter_mut().for_each(|x| *x = x.clamp(low, cap));
+            return Ok(());
+        }
+        let height = |x: f64| if self.signed { x.abs() } else { x };
+        let level = Level::of(x.iter().map(|x| height(*x)), cap, total, &mut self.order);
+        for x in x.iter_mut() {
+            let size = cap * level.share(height(*x));
+            *x = if self.signed {
+                // the level may round below 0, and no entry moves away from 0
+                size.min(x.abs()).copysign(*x)
+            } else {
+                size
+            };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::set::tools::level::Level;
+
+    #[test]
+    fn shares_add_up_to_the_total_wherever_the_entries_lie() {
+        for far in [0.0, 1.0, -3.0, 1e9, -1e15] {
+            for n in 1..40_usize {
+                let mut order: Vec<f64> = (0..n)
+                    .map(|i| far + 0.25 * ((i * 37 % 23) as f64) - ((i % 5) as f64))
+                    .collect();
+                order.sort_by(|a, b| b.total_cmp(a));
+                for cap in [1e-3, 0.3, 1.0, 10.0] {
+                    for total in [1e-5, 0.5, 1.0, 0.4 * n as f64, n as f64 - 0.5, n as f64] {
+                        if total > n as f64 {
+                            continue;
+                        }
+                        let level = Level::find(&order, cap, total);
+                        let sum: f64 = order.iter().map(|&y| level.share(y)).sum();
+                        assert!(
+                            (sum - total).abs() <= 1e-12 * total,
+                            "{order:?}, cap {cap}: {sum}, not {total}"
+                        );
+                        assert!((0.0..=1.0).contains(&level.depth));
+                    }
+                }
+            }
+        }
+    }
+}

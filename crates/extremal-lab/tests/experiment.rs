@@ -110,7 +110,11 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             "expected one of `data`, `file`",
         ),
         (with("{ name = \"drift\" }", "7"), 9, "a table"),
-        (with("\"squared\"", "\"sqared\""), 13, "expected one of"),
+        (
+            with("\"squared\"", "\"sqared\""),
+            13,
+            "did you mean `squared`",
+        ),
         (with("l2 = 0.1", "l2 = -0.1"), 14, "≥ 0"),
         (
             with("\"book\", \"ogd\"]", "\"bok\"]"),

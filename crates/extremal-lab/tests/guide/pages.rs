@@ -257,7 +257,8 @@ fn relink(text: &str) -> String {
         match target {
             Some((target, after)) if target.contains("::") => {
                 let page = target
-                    .strip_prefix("super::")
+                    .rsplit("::")
+                    .next()
                     .map(|name| name.replace('_', "-"));
                 let page = page.filter(|page| LearnerSpec::ENTRIES.iter().any(|e| e.name == page));
                 match page {

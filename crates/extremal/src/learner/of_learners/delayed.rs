@@ -97,7 +97,7 @@ impl Described for Delayed {
         examples: &[
             "delayed:delay=3",
             "delayed",
-            "delayed:base=(ofw-ls:horizon=1000,gradient-bound=1),delay=10,random=true,seed=1",
+            "delayed:base=(ofw-ls:horizon=1000),delay=10,random=true,seed=1",
             "delayed:base=(sc-ofw:lambda=0.1),delay=5",
         ],
     };

@@ -90,7 +90,7 @@ impl Set {
                     fill(&point, v)?;
                     Ok(floor)
                 };
-                call().map_err(|e| slot.keep(e))
+                call().map_err(|e| slot.keep(e).into())
             })
         };
         let mut set = CustomSet::inexact(name, dim, geometry, minimise).map_err(|e| raise(&e))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use extremal::hindsight::{Meter, Options, Sum, solve};
 use extremal::set::{CustomSet, Geometry};
-use extremal::{LearnerSpec, Loss, Objective, Result, Row, SharedSet};
+use extremal::{Cause, LearnerSpec, Loss, Objective, Result, Row, SharedSet};
 
 const LAYERS: usize = 6;
 const WIDTH: usize = 3;
@@ -27,7 +27,7 @@ impl Loss for Lateness {
 
 /// Writes the path of least cost: 1 for its streets, 0 for the others. Street (l·3 + i)·3 + j leads
 /// from place i of layer l to place j of the next.
-fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), String> {
+fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), Cause> {
     let street = |layer: usize, i: usize, j: usize| (layer * WIDTH + i) * WIDTH + j;
     let (mut rest, mut next) = ([0.0; WIDTH], [[0; WIDTH]; LAYERS]);
     for layer in (0..LAYERS).rev() {

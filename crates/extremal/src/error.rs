@@ -1,5 +1,9 @@
 //! The library's one error type.
 
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
 /// What went wrong, in words for the person who called.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -101,13 +105,16 @@ pub enum Error {
     #[error("saved state: {0}")]
     State(String),
     /// An oracle failed.
-    #[error("oracle of {set}: {why}")]
+    #[error("oracle of {set}: {source}")]
     Oracle {
         /// The set's name.
         set: String,
-        /// Its own words.
-        why: String,
+        /// The error that the oracle returned, or what is wrong with its answer.
+        source: Cause,
     },
+    /// An error of the user's own code, a stream or a learner for example ([`Error::other`]).
+    #[error("{0}")]
+    Other(#[source] Cause),
     /// A label that the loss does not admit.
     #[error("label {label} is not allowed for {loss} loss; it must be {allowed}")]
     Label {
@@ -152,7 +159,50 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
+/// An error of another type. [`Error::source`](std::error::Error::source) returns it, so it can be
+/// downcast to its own type. Two causes are equal if their messages are.
+#[derive(Debug, Clone)]
+pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
+
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Cause {
+    fn from(error: E) -> Self {
+        Self(Arc::from(error.into()))
+    }
+}
+
+impl Deref for Cause {
+    type Target = dyn std::error::Error + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
 impl Error {
+    /// Wraps an error of the user's own code, or a text.
+    ///
+    /// ```
+    /// use std::{error::Error as _, num::ParseIntError};
+    /// use extremal::Error;
+    /// let error = "x".parse::<u32>().map_err(Error::other).unwrap_err();
+    /// assert!(error.source().unwrap().is::<ParseIntError>());
+    /// ```
+    pub fn other(error: impl Into<Cause>) -> Self {
+        Self::Other(error.into())
+    }
+
     /// Whether numbers are too large or broke down, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
         matches!(self, Self::Numerical { .. } | Self::Range { .. })

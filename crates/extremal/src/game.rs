@@ -12,6 +12,7 @@ use crate::{Error, Point, Result};
 
 /// A round that was played.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Turn<'a> {
     /// The learner's record.
     pub record: Record,
@@ -28,8 +29,8 @@ pub struct Turn<'a> {
 /// `scratch` is memory for gradients that have to be written out. Reuse it from round to round.
 ///
 /// ```
-/// use extremal::{game, learner::LearnerSpec, loss::{LossSpec, Objective, Scratch}, Row,
-///     set::SetSpec, stream::Round};
+/// use extremal::{game, LearnerSpec, loss::{LossSpec, Objective, Scratch}, Row,
+///     SetSpec, stream::Round};
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
 /// let objective = Objective::new("squared".parse::<LossSpec>()?.build()?, 0.0)?;
@@ -94,6 +95,7 @@ where
 
 /// The sums of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Summary {
     /// Rounds played.
     pub rounds: u64,
@@ -110,8 +112,8 @@ pub struct Summary {
 /// A learner against a stream, and what is computed beside the rounds.
 ///
 /// ```
-/// use extremal::{game::Game, hindsight::Meter, learner::LearnerSpec, loss::{LossSpec, Objective},
-///     set::SetSpec, stream::StreamSpec};
+/// use extremal::{game::Game, hindsight::Meter, LearnerSpec, LossSpec, Objective,
+///     SetSpec, StreamSpec};
 /// let set = "l2:dim=5".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "ofw-ls:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 /// let mut stream = "drift".parse::<StreamSpec>()?.build(5, 0)?;
@@ -124,7 +126,7 @@ pub struct Summary {
 /// assert!(meter.certificate(1)?.regret <= learner.guarantee().unwrap().bound(1000.0));
 /// # Ok::<(), extremal::Error>(())
 /// ```
-#[derive(Default)]
+#[derive(Debug, Default)]
 #[must_use = "a game is played by `play`"]
 pub struct Game<'a> {
     meter: Option<&'a mut Meter>,
@@ -166,8 +168,8 @@ impl<'a> Game<'a> {
     ///
     /// ```
     /// use std::ops::ControlFlow;
-    /// use extremal::{game::Game, learner::LearnerSpec, loss::{LossSpec, Objective}, set::SetSpec,
-    ///     stream::StreamSpec};
+    /// use extremal::{game::Game, LearnerSpec, LossSpec, Objective, SetSpec,
+    ///     StreamSpec};
     /// let set = "l2:dim=5".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
     /// let mut stream = "drift".parse::<StreamSpec>()?.build(5, 0)?;

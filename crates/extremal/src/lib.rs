@@ -60,7 +60,7 @@ pub mod stream;
 pub mod surrogate;
 pub mod theory;
 
-pub use error::{Error, Result};
+pub use error::{Cause, Error, Result};
 pub use learner::{Learner, LearnerSpec};
 pub use loss::{Loss, LossSpec, Objective};
 pub use point::{Gradient, Point, Row};

@@ -33,7 +33,7 @@ impl Parameter {
     /// The value when it is left out, as specs write it.
     ///
     /// ```
-    /// use extremal::set::SetSpec;
+    /// use extremal::SetSpec;
     /// let radius = SetSpec::ENTRIES[0].parameters[0];
     /// assert_eq!((radius.name, radius.default().as_deref()), ("radius", Some("1")));
     /// assert_eq!(radius.kind.to_string(), "a number from 1e-50 to 1e50");

@@ -31,7 +31,7 @@ pub trait Point {
     /// goes through the features that gradients have touched, others through all.
     ///
     /// ```
-    /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, set::SetSpec};
+    /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
     /// let set = "l2:dim=1000000".parse::<SetSpec>()?.build(None)?;
     /// let spec: LearnerSpec = "gauge-ftrl".parse()?;
     /// let mut learner = spec.build_stored(&set, Storage::Lazy)?;

@@ -48,7 +48,7 @@ pub trait Described {
 /// `scale:by=2,set=(lp:p=1.5)`, are recognised, all else is text.
 ///
 /// ```
-/// use extremal::set::SetSpec;
+/// use extremal::SetSpec;
 /// let set: SetSpec = extremal::spec::parse("set", "lp:p=1.5,radius=3,dim=10").unwrap();
 /// assert_eq!(set.to_string(), "lp:p=1.5,radius=3.0,dim=10");
 /// let error = extremal::spec::parse::<SetSpec>("set", "lp:q=2").unwrap_err();

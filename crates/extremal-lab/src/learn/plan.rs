@@ -364,6 +364,18 @@ impl Plan {
         objective(&self.loss, self.ridge)
     }
 
+    /// A note if rounds cost more than lazy storage promises, for want of a ridge term.
+    pub fn cost_note(&self) -> Option<String> {
+        let lambda = self.learner.needs_ridge()?;
+        let curved = self.objective().ok()?.strong_convexity();
+        (self.storage == Storage::Lazy && lambda != curved).then(|| {
+            format!(
+                "{} is slow on losses without the ridge term λ = {lambda}: every few rounds go through all features seen so far. Use --l2 {lambda}",
+                self.learner
+            )
+        })
+    }
+
     /// What the data call feature `i`; the intercept comes before all of them.
     pub fn feature(&self, i: usize) -> String {
         match (self.intercept, i) {

@@ -147,6 +147,9 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     };
     let mut run = Run::new(options, session, host)?;
     run.introduce();
+    if let Some(note) = run.session.plan().cost_note() {
+        run.note(note);
+    }
     let played = match run.passes(source, &read) {
         Err(error) if error.is_closed_pipe() => return Err(error),
         played => run.close(played),

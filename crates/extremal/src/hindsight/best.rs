@@ -6,6 +6,7 @@ use crate::learner::{Certificate, Level};
 /// The best fixed decision that was found, with the proof of how good it is: the smallest total
 /// lies between `floor` and `value`, rounding included.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Best {
     /// The decision.
     pub x: Vec<f64>,

@@ -1,5 +1,7 @@
 //! Watches a run and certifies its regret, from gradients alone.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::sparse::Saved;
@@ -61,6 +63,14 @@ pub struct Meter {
     atom: Atom,
     /// Whether the atom is a certificate's, in the present dimension.
     answered: bool,
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = out.debug_struct("Meter");
+        shown.field("set", &self.set).field("lambda", &self.lambda);
+        shown.field("rounds", &self.rounds).finish_non_exhaustive()
+    }
 }
 
 /// Everything that later certificates depend on.
@@ -406,7 +416,7 @@ impl Meter {
     /// a certificate leaves no trace in them.
     ///
     /// ```
-    /// use extremal::{hindsight::Meter, learner::LearnerSpec, Gradient, set::SetSpec};
+    /// use extremal::{hindsight::Meter, Gradient, LearnerSpec, SetSpec};
     /// let set = "l2:dim=1000".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
     /// let mut meter = Meter::new(&set, 0.0, true);

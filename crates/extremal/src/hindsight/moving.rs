@@ -67,7 +67,7 @@ fn lowest_error(direction: &[f64], geometry: &Geometry) -> f64 {
 /// by one of them only, for a sum that means something.
 ///
 /// ```
-/// use extremal::{hindsight::Dynamic, learner::LearnerSpec, Gradient, set::SetSpec};
+/// use extremal::{hindsight::Dynamic, Gradient, LearnerSpec, SetSpec};
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
 /// let mut dynamic = Dynamic::new(&*set);
@@ -197,6 +197,7 @@ pub struct Intervals {
 
 /// An interval of rounds with the regret on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Worst {
     /// Its first round, from 1.
     pub first: u64,

@@ -15,7 +15,7 @@ use crate::{Error, Result, Row, kernel};
 ///
 /// ```
 /// use extremal::hindsight::{Options, QuadraticSum, solve};
-/// use extremal::{Row, set::SetSpec};
+/// use extremal::{Row, SetSpec};
 /// let mut sum = QuadraticSum::new(2, 0.0)?;
 /// sum.push(Row::Dense(&[1.0, 0.0]), 3.0, 1.0)?;
 /// sum.push(Row::Dense(&[0.0, 1.0]), 1.0, 1.0)?;

@@ -13,7 +13,7 @@ use crate::set::{Signs, SparseAtoms, Structure};
 /// r = min(ρ, ‖c‖/β), which no ρ makes larger than ‖c‖²/(2β).
 ///
 /// ```
-/// use extremal::{hindsight::Meter, learner::LearnerSpec, Gradient, set::SetSpec};
+/// use extremal::{hindsight::Meter, Gradient, LearnerSpec, SetSpec};
 /// let set = "l2:radius=1000,dim=2".parse::<SetSpec>()?.build(None)?;
 /// let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
 /// let mut meter = Meter::new(&set, 0.0, true);

@@ -55,9 +55,9 @@ pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best
 ///
 /// ```
 /// use std::cell::Cell;
-/// use extremal::{hindsight::{Options, Sum, solve_while}, loss::Objective, Row, set::SetSpec};
+/// use extremal::{hindsight::{Options, Sum, solve_while}, Objective, Row, SetSpec};
 /// let set = "l2:radius=5,dim=2".parse::<SetSpec>()?.build(None)?;
-/// let loss = "logistic".parse::<extremal::loss::LossSpec>()?.build()?;
+/// let loss = "logistic".parse::<extremal::LossSpec>()?.build()?;
 /// let mut sum = Sum::new(2, &Objective::new(loss, 0.0)?)?;
 /// sum.push(Row::Dense(&[1.0, 2.0]), 1.0, 1.0)?;
 /// sum.push(Row::Dense(&[1.0, 1.5]), -1.0, 1.0)?;

@@ -17,7 +17,7 @@ use crate::{Error, Result, Row, kernel};
 ///
 /// ```
 /// use extremal::hindsight::{Options, Sum, solve};
-/// use extremal::{loss::{LossSpec, Objective}, Row, set::SetSpec};
+/// use extremal::{LossSpec, Objective, Row, SetSpec};
 /// let objective = Objective::new("logistic".parse::<LossSpec>()?.build()?, 0.0)?;
 /// let mut sum = Sum::new(2, &objective)?;
 /// sum.push(Row::Dense(&[1.0, 0.5]), 1.0, 1.0)?;

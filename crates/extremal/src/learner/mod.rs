@@ -2,6 +2,8 @@
 //! [`Learner::observe`] takes the gradient at it and ends the round. A Frank-Wolfe learner's file
 //! holds a [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 pub use crate::record::{Certificate, Level, Record};
@@ -57,6 +59,19 @@ pub(crate) trait MakeLearner {
     fn uses(&self) -> Uses {
         Uses::Oracle
     }
+
+    fn needs_ridge(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl fmt::Debug for dyn Learner + '_ {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = out.debug_struct("Learner");
+        shown.field("dim", &self.dim());
+        shown.field("rounds", &self.rounds());
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// What a learner asks of its set in its rounds.
@@ -86,6 +101,12 @@ impl LearnerSpec {
     /// ```
     pub fn uses(&self) -> Uses {
         self.inner().uses()
+    }
+
+    /// λ where rounds in lazy storage cost O(non-zeros) only if the losses have the ridge term
+    /// (λ/2)‖x‖². With any other, every few rounds go through all features touched so far.
+    pub fn needs_ridge(&self) -> Option<f64> {
+        self.inner().needs_ridge()
     }
 
     /// The learner on a set, stored densely.
@@ -120,7 +141,7 @@ pub enum Storage {
 ///
 /// ```
 /// use std::sync::RwLock;
-/// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+/// use extremal::{Gradient, LearnerSpec, SetSpec};
 /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 /// let learner = RwLock::new("ofw-ls".parse::<LearnerSpec>()?.build(&set)?);
 /// std::thread::scope(|threads| {
@@ -145,7 +166,7 @@ pub trait Learner: Send + Sync {
     /// in the first call; the others do nothing here.
     ///
     /// ```
-    /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+    /// use extremal::{Gradient, LearnerSpec, SetSpec};
     /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
     /// let before = learner.save()?;
@@ -194,7 +215,7 @@ pub trait Learner: Send + Sync {
     /// nothing either.
     ///
     /// ```
-    /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, set::SetSpec};
+    /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
     /// let set = "l2:dim=1".parse::<SetSpec>()?.build(None)?;
     /// let spec: LearnerSpec = "gauge-ftrl".parse()?;
     /// let mut learner = spec.build_stored(&set, Storage::Lazy)?;
@@ -217,7 +238,7 @@ pub trait Learner: Send + Sync {
     /// move together or not at all are planned first, and then all are committed or discarded.
     ///
     /// ```
-    /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+    /// use extremal::{Gradient, LearnerSpec, SetSpec};
     /// let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
     /// let mut learner = "ofw-ls".parse::<LearnerSpec>()?.build(&set)?;
     /// let before = learner.save()?;

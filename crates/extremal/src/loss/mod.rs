@@ -1,6 +1,7 @@
 //! Losses over the prediction ⟨a, x⟩, with an optional ridge term (λ/2)‖x‖² on any of them, and
 //! with a quadratic form of their own where they have one.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::range::check_size;
@@ -141,6 +142,12 @@ pub trait Loss: Send + Sync {
     }
 }
 
+impl fmt::Debug for dyn Loss + '_ {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Loss({})", self.name())
+    }
+}
+
 /// Which labels a loss takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
@@ -159,6 +166,7 @@ fn sign(label: f64) -> f64 {
 
 /// A loss with its ridge term: what a round costs. Where the loss is known when the program is
 /// compiled, `Objective<Logistic>` for example saves a call per round.
+#[derive(Debug)]
 pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     /// The loss of the prediction.
     loss: Arc<L>,
@@ -183,6 +191,7 @@ impl<L: Loss + ?Sized> Clone for Objective<L> {
 
 /// One round's loss at the decision played.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Evaluation<'a> {
     /// The whole loss, ridge term included.
     pub value: f64,
@@ -251,7 +260,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     /// use extremal::{Row, surrogate::DensePair};
     /// let objective = Objective::new(
     ///     "quadratic:diagonal=[1,4]".parse::<LossSpec>()?.build()?, 0.0)?;
-    /// let set = "l2:dim=2".parse::<extremal::set::SetSpec>()?.build(None)?;
+    /// let set = "l2:dim=2".parse::<extremal::SetSpec>()?.build(None)?;
     /// let x = DensePair::new(set, Some(&[0.5, 0.5]))?;
     /// let mut scratch = Scratch::default();
     /// let row = Row::Sparse { indices: &[0], values: &[3.0] };

@@ -2,7 +2,7 @@
 //! multiplies b; A counts once per round, as a ridge term does. The label is ignored.
 //!
 //! ```
-//! use extremal::loss::{LossSpec, Objective};
+//! use extremal::{LossSpec, Objective};
 //! let loss = "quadratic:matrix=[[2,1],[1,2]]".parse::<LossSpec>()?.build()?;
 //! let objective = Objective::new(loss, 0.5)?;
 //! assert!((objective.strong_convexity() - 1.5).abs() < 1e-12); // eigenvalues 1 and 3

@@ -3,7 +3,7 @@
 //! ball is a ball, and keeps the fast ways that balls have.
 //!
 //! ```
-//! use extremal::set::SetSpec;
+//! use extremal::SetSpec;
 //! let set = "scale:by=2,set=(lp:p=1.5,dim=3)".parse::<SetSpec>()?.build(None)?;
 //! assert_eq!(set.geometry().diameter, 4.0);
 //! let set = "translate:by=[1,-1],set=(l2:radius=0.5)".parse::<SetSpec>()?.build(None)?;

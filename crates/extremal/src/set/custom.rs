@@ -6,9 +6,9 @@ use super::{
     Atom, CheckedOracle, Facts, Geometry, Minimum, Oracle, Set, SmoothConstraint, settle_dim,
 };
 use crate::spec::Kind;
-use crate::{Error, Result, kernel};
+use crate::{Cause, Error, Result, kernel};
 
-type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, String> + Send + Sync;
+type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, Cause> + Send + Sync;
 type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
 type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
@@ -16,7 +16,8 @@ type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 ///
 /// Every answer of the function is checked. A point with NaN, one longer than the set's
 /// `norm_bound`, and one that is worse than the centre or a learner's decision, as of a function
-/// that maximises, is an [`Error::Oracle`] with the set's name.
+/// that maximises, is an [`Error::Oracle`] with the set's name. The function may fail with any
+/// error, by `?` or with a text by `Err("…".into())`: it is the source of that error.
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
@@ -30,6 +31,7 @@ type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 /// # Ok::<(), extremal::Error>(())
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct CustomSet {
     name: Arc<str>,
     geometry: Geometry,
@@ -54,7 +56,7 @@ impl CustomSet {
         name: &str,
         dim: usize,
         geometry: Geometry,
-        oracle: impl Fn(&[f64], &mut [f64]) -> Result<(), String> + Send + Sync + 'static,
+        oracle: impl Fn(&[f64], &mut [f64]) -> Result<(), Cause> + Send + Sync + 'static,
     ) -> Result<Self> {
         Self::inexact(name, dim, geometry, move |direction, v| {
             oracle(direction, v).map(|()| None)
@@ -68,7 +70,7 @@ impl CustomSet {
         name: &str,
         dim: usize,
         geometry: Geometry,
-        oracle: impl Fn(&[f64], &mut [f64]) -> Result<Option<f64>, String> + Send + Sync + 'static,
+        oracle: impl Fn(&[f64], &mut [f64]) -> Result<Option<f64>, Cause> + Send + Sync + 'static,
     ) -> Result<Self> {
         let dim = settle_dim("custom set", Some(dim), None)?;
         let Geometry {
@@ -196,9 +198,9 @@ impl SmoothConstraint for Constraint {
 impl Oracle for CustomSet {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let v = atom.dense_mut(direction.len());
-        let floor = (self.oracle)(direction, v).map_err(|why| Error::Oracle {
+        let floor = (self.oracle)(direction, v).map_err(|source| Error::Oracle {
             set: self.name.to_string(),
-            why,
+            source,
         })?;
         let value = kernel::dot(direction, v);
         Ok(Minimum {

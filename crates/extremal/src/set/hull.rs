@@ -5,7 +5,7 @@
 //! weights of the nearest mixture, exact but for rounding after finitely many steps.
 //!
 //! ```
-//! use extremal::set::SetSpec;
+//! use extremal::SetSpec;
 //! let set = "hull:points=[[0,0],[2,0],[0,1]]".parse::<SetSpec>()?.build(None)?;
 //! assert_eq!(set.violation(&[1.0, 0.5]), Some(0.0));
 //! assert!(set.violation(&[1.0, 1.0]).unwrap() > 0.1);

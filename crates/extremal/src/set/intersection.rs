@@ -17,7 +17,7 @@ use crate::{Error, Result, kernel};
 /// The points that lie in all of several sets, each with 0 inside and a gauge.
 ///
 /// ```
-/// use extremal::{learner::LearnerSpec, Gradient, set::{Intersection, Set, SetSpec}};
+/// use extremal::{LearnerSpec, Gradient, set::{Intersection, Set, SetSpec}};
 /// let parts = ["l2:radius=2,dim=3", "box:lower=-1,upper=0.5,dim=3"];
 /// let parts = parts.map(|text| text.parse::<SetSpec>().unwrap().build(None).unwrap());
 /// let set = Intersection::new(parts.to_vec())?.shared();

@@ -1,6 +1,7 @@
 //! Constraint sets. A set is reached through its oracle: minimise ⟨direction, v⟩ over v in the
 //! set. Everything else ([`Geometry`], projection, gauge) is a number or a capability.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,12 @@ pub(crate) use tools::top_k::Top;
 
 /// A set that several learners may share.
 pub type SharedSet = Arc<dyn Set>;
+
+impl fmt::Debug for dyn Set + '_ {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Set({}, dim {})", self.name(), self.dim())
+    }
+}
 
 registry! {
     /// The sets, by name.

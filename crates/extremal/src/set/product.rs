@@ -1,7 +1,7 @@
 //! The product K₁ × … × K_m: a decision in blocks, each in a set of its own.
 //!
 //! ```
-//! use extremal::set::SetSpec;
+//! use extremal::SetSpec;
 //! // weights on a simplex next to a correction in a ball
 //! let set = "product:sets=[(simplex:dim=4),(l2:dim=3)]".parse::<SetSpec>()?.build(None)?;
 //! assert_eq!(set.dim(), 7);

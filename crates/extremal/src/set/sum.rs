@@ -3,7 +3,7 @@
 //! follow from the other's projection.
 //!
 //! ```
-//! use extremal::set::SetSpec;
+//! use extremal::SetSpec;
 //! // a box with rounded corners
 //! let set = "sum:sets=[(box),(l2:radius=0.5)]".parse::<SetSpec>()?.build(Some(2))?;
 //! assert_eq!(set.violation(&[1.5, 0.7]), Some(0.0));

@@ -11,7 +11,7 @@ const NO_WEIGHT: f64 = 1e-15;
 /// x = Σ λ_i v_i with atoms v_i, each of them once, and weights λ_i ≥ 0 that sum up to 1.
 ///
 /// ```
-/// use extremal::{set::SetSpec, solver::ActiveSet};
+/// use extremal::{solver::ActiveSet, SetSpec};
 /// let set = "hypercube:dim=3".parse::<SetSpec>()?.build(None)?;
 /// let active = ActiveSet::start(&set, None)?;
 /// let mut x = [0.0; 3];

@@ -1,9 +1,11 @@
 //! Where one piece meets another: states of other sets, turns left open, assumptions, far points.
 
+use std::sync::Arc;
+
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::loss::{LossSpec, Objective};
+use extremal::loss::{LossSpec, Objective, linear::Linear};
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::LossFacts;
@@ -176,4 +178,66 @@ fn a_set_of_ones_own_must_hold_its_centre_and_have_sensible_constants() {
         };
         assert!(CustomSet::new("mine", 2, bent, oracle).is_err(), "{alpha}");
     }
+}
+
+#[test]
+fn the_error_of_an_own_oracle_is_kept_as_the_source() {
+    use std::error::Error as _;
+    let geometry = Geometry {
+        diameter: 2.0,
+        norm_bound: 1.0,
+        ..Geometry::default()
+    };
+    let oracle = |_: &[f64], _: &mut [f64]| {
+        "no number".parse::<f64>()?;
+        Ok(())
+    };
+    let set: SharedSet = Arc::new(CustomSet::new("mine", 2, geometry, oracle).unwrap());
+    let mut learner = "ofw-free"
+        .parse::<LearnerSpec>()
+        .unwrap()
+        .build(&set)
+        .unwrap();
+    learner.decide().unwrap();
+    let error = learner.observe(&Gradient::dense(&[1.0, 0.0])).unwrap_err();
+    assert!(matches!(&error, Error::Oracle { set, .. } if set == "mine"));
+    let source = error.source().unwrap();
+    assert!(source.is::<std::num::ParseFloatError>(), "{source}");
+    assert!(error.to_string().ends_with(&source.to_string()), "{error}");
+    assert_eq!(error, error.clone());
+}
+
+#[test]
+fn plain_vectors_are_points() {
+    fn check(x: &dyn Point) {
+        assert_eq!((x.dim(), x.norm_squared()), (2, 25.0));
+        assert_eq!(x.dot(&Row::sparse(&[1], &[2.0])).unwrap(), 8.0);
+        assert_eq!(x.as_slice(), Some(&[3.0, 4.0][..]));
+        assert!(x.dot(&Row::Dense(&[1.0])).is_err());
+    }
+    let array = [3.0, 4.0];
+    check(&array);
+    check(&array.to_vec());
+    check(&&array[..]);
+    let objective = Objective::new(Arc::new(Linear {}), 0.0).unwrap();
+    let row = Row::Dense(&[1.0, 1.0]);
+    let of_slice = objective.evaluate(row, 0.0, 1.0, &array[..]).unwrap();
+    let of_array = objective.evaluate(row, 0.0, 1.0, &array).unwrap();
+    assert_eq!((of_slice.value, of_array.value), (7.0, 7.0));
+}
+
+#[test]
+fn a_meter_refuses_rows_out_of_order_and_goes_on() {
+    let set = "l2:dim=3".parse::<SetSpec>().unwrap().build(None).unwrap();
+    let mut meter = Meter::new(&set, 0.0, true);
+    let x = [0.5, 0.0, 0.0];
+    meter
+        .see(&x, &Gradient::sparse(&[0, 2], &[1.0, 1.0]))
+        .unwrap();
+    let before = meter.save().unwrap();
+    for indices in [[1, 1], [2, 0]] {
+        let error = meter.see(&x, &Gradient::sparse(&indices, &[1.0, 1.0]));
+        assert!(matches!(error, Err(Error::Order { .. })), "{error:?}");
+    }
+    assert_eq!(meter.save().unwrap(), before);
 }

@@ -1,6 +1,5 @@
 use extremal::hindsight::Meter;
-use extremal::learner::LearnerSpec;
-use extremal::{Gradient, set::SetSpec};
+use extremal::{Gradient, LearnerSpec, SetSpec};
 
 fn main() -> extremal::Result<()> {
     let set = "l2:radius=1,dim=2".parse::<SetSpec>()?.build(None)?;

@@ -1,9 +1,8 @@
 use std::sync::Arc;
 
 use extremal::hindsight::Meter;
-use extremal::learner::LearnerSpec;
-use extremal::Gradient;
-use extremal::set::{CustomSet, Geometry, SharedSet};
+use extremal::set::{CustomSet, Geometry};
+use extremal::{Gradient, LearnerSpec, SharedSet};
 
 fn main() -> extremal::Result<()> {
     // Choose 2 of 5 items every round. Mixtures of choices: 0 ≤ x ≤ 1 with total 2.

@@ -378,7 +378,7 @@ fn what_has_no_gauge_is_refused_in_words() {
         let set = set(text, 4);
         for spec in ["gauge-wrapper", "so-ogd"] {
             let built = spec.parse::<LearnerSpec>().unwrap().build(&set);
-            let error = built.err().expect(text).to_string();
+            let error = built.expect_err(text).to_string();
             assert!(
                 error.contains("gauge") && error.contains("loo-bogd"),
                 "{error}"

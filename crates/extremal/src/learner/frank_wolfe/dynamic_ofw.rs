@@ -16,7 +16,7 @@
 //! [`theory::dynamic_ofw`]: crate::theory::dynamic_ofw
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "dynamic-ofw:smoothness=1".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;

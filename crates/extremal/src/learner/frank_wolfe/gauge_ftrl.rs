@@ -22,7 +22,7 @@
 //! follow-the-regularised-leader with −β√(1 − γ(x)²), γ the set's gauge.
 //!
 //! ```
-//! use extremal::{learner::{Learner, LearnerSpec}, Gradient, set::SetSpec};
+//! use extremal::{Gradient, Learner, LearnerSpec, SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "gauge-ftrl".parse::<LearnerSpec>()?.build(&set)?;
 //! for t in 0..100 {

@@ -16,7 +16,7 @@
 //! *Introduction to Online Convex Optimization*, ch. 7.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! use extremal::{LearnerSpec, SetSpec};
 //! let set = "simplex:dim=10".parse::<SetSpec>()?.build(None)?;
 //! let learner = "ofw:horizon=10000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! let bound = learner.guarantee().unwrap().bound(10_000.0);

@@ -23,7 +23,7 @@
 //! of AdaHedge (de Rooij et al., JMLR 2014).
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "ofw-free".parse::<LearnerSpec>()?.build(&set)?;
 //! for t in 0..1000 {

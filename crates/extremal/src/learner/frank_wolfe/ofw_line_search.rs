@@ -20,7 +20,7 @@
 //! AAAI 2021, Algorithm 1 and Theorem 1.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! use extremal::{LearnerSpec, SetSpec};
 //! let set = "lp:p=1.5,dim=10".parse::<SetSpec>()?.build(None)?;
 //! let learner = "ofw-ls:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! assert_eq!(learner.guarantee().unwrap().exponent(), 2.0 / 3.0);

@@ -19,7 +19,7 @@
 //! online learning: construction and worst-case analysis*, AISTATS 2026.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! use extremal::{LearnerSpec, SetSpec};
 //! let set = "l1:dim=10".parse::<SetSpec>()?.build(None)?;
 //! let learner = "ofw-weibel:horizon=10000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! assert!(learner.guarantee().unwrap().bound(10_000.0) < 1.76 * 2.0 * 1000.0);

@@ -7,6 +7,10 @@
 //! (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t). With `warm` = T₀, the
 //! term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber); the bounds below are for T₀ = 0.
 //!
+//! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term: then
+//! c += g_t − λx_t is as sparse as the data. Otherwise every few rounds go through all features
+//! touched so far.
+//!
 //! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with
 //! C = max(4(G+λD)²/λ, 288λ/α²); on any set ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with
 //! C = 16(G+λD)²/λ. While playing, the learner also keeps a certificate of its own
@@ -16,7 +20,7 @@
 //! AAAI 2021, Algorithm 2, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021 (T₀).
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! use extremal::{LearnerSpec, SetSpec};
 //! let set = "l2:dim=10".parse::<SetSpec>()?.build(None)?;
 //! let learner = "sc-ofw:lambda=0.1".parse::<LearnerSpec>()?.build(&set)?;
 //! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);
@@ -83,6 +87,10 @@ impl ScOfw {
 impl MakeLearner for ScOfw {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         stored(self, self.rule()?, set, self.start.as_deref(), storage)
+    }
+
+    fn needs_ridge(&self) -> Option<f64> {
+        self.lambda
     }
 }
 

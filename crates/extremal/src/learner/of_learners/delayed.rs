@@ -32,7 +32,7 @@
 //! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let spec: LearnerSpec = "delayed:base=(ogd),delay=2".parse()?;
 //! let mut learner = spec.build(&set)?;
@@ -129,6 +129,10 @@ impl MakeLearner for Delayed {
 
     fn uses(&self) -> Uses {
         self.base().uses()
+    }
+
+    fn needs_ridge(&self) -> Option<f64> {
+        self.base().needs_ridge()
     }
 }
 

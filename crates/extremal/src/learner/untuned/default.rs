@@ -31,8 +31,8 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 ///
 /// ```
 /// use extremal::learner::{Storage, default_for};
-/// use extremal::loss::{LossSpec, Objective};
-/// use extremal::set::SetSpec;
+/// use extremal::{LossSpec, Objective};
+/// use extremal::SetSpec;
 ///
 /// let set = "lp:p=1.5,dim=10".parse::<SetSpec>()?.build(None)?;
 /// let objective = Objective::new("linear".parse::<LossSpec>()?.build()?, 0.0)?;

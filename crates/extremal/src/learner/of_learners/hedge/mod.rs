@@ -20,7 +20,7 @@
 //! JMLR 2014. Over step sizes: van Erven & Koolen, NeurIPS 2016.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
 //! let spec: LearnerSpec = "hedge:base=(ofw-free),grid=[1,8,64]".parse()?;
 //! let mut learner = spec.build(&set)?;

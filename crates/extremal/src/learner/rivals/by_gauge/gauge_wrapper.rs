@@ -15,7 +15,7 @@
 //! Oracle*, COLT 2022; the base learner is scale-free gradient descent (Orabona & Pál, 2018).
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "l1:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "gauge-wrapper".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;

@@ -19,7 +19,7 @@
 //! far the plane is, and allows for a longer one.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! use extremal::{LearnerSpec, SetSpec};
 //! let set = "lp:p=3,dim=10".parse::<SetSpec>()?.build(None)?;
 //! let learner = "so-ogd:horizon=1000,gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);

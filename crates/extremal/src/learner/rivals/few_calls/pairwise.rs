@@ -14,7 +14,7 @@
 //! **Reference.** Garber & Meshi, NeurIPS 2016, whose step this is, with bounds above as well.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "capped-simplex:dim=4,total=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "pairwise".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;

@@ -14,7 +14,7 @@
 //! [`theory::perturbed`](crate::theory::perturbed).
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "fpl:samples=10".parse::<LearnerSpec>()?.build(&set)?;
 //! for _ in 0..1000 {

@@ -16,7 +16,7 @@
 //! [`theory::perturbed`](crate::theory::perturbed).
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
 //! let spec: LearnerSpec = "ospf:horizon=1000,gradient-bound=1,smoothness=1,seed=7".parse()?;
 //! let mut learner = spec.build(&set)?;

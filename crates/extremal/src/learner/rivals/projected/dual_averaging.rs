@@ -12,7 +12,7 @@
 //! is proven at [`theory::dual_averaging_adaptive`].
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "dual-averaging".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;

@@ -16,7 +16,7 @@
 //! Erven, Grünwald & Koolen, JMLR 2014.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "eg:horizon=8,entry-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;

@@ -15,7 +15,7 @@
 //! at [`theory::fast_ogd`].
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "lp:p=4,dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "fast-ogd".parse::<LearnerSpec>()?.build(&set)?;
 //! for _ in 0..1000 {

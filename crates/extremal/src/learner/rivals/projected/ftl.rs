@@ -15,7 +15,7 @@
 //! Kerdreux, d'Aspremont & Pokutta, 2021. With λ: Hazan's book.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "l2:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "ftl".parse::<LearnerSpec>()?.build(&set)?;
 //! learner.decide()?;

@@ -12,7 +12,7 @@
 //! Streeter & McMahan, 2010 (AdaGrad-norm).
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, set::SetSpec};
+//! use extremal::{LearnerSpec, SetSpec};
 //! let set = "simplex:dim=10".parse::<SetSpec>()?.build(None)?;
 //! let learner = "ogd:gradient-bound=1".parse::<LearnerSpec>()?.build(&set)?;
 //! assert_eq!(learner.guarantee().unwrap().exponent(), 0.5);

@@ -19,7 +19,7 @@
 //! **Reference.** Hazan, Agarwal & Kale, Machine Learning 2007.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=2".parse::<SetSpec>()?.build(None)?;
 //! let spec: LearnerSpec = "ons:exp-concavity=1,gradient-bound=3".parse()?;
 //! let mut learner = spec.build(&set)?;

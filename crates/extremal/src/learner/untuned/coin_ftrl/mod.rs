@@ -29,7 +29,7 @@
 //!
 //! ```
 //! use extremal::learner::{LearnerSpec, Storage};
-//! use extremal::{Gradient, set::SetSpec};
+//! use extremal::{Gradient, SetSpec};
 //! let set = "l2:radius=1000,dim=50000".parse::<SetSpec>()?.build(None)?;
 //! let mut learner = "coin-ftrl".parse::<LearnerSpec>()?.build_stored(&set, Storage::Lazy)?;
 //! for t in 0..200 {

@@ -19,7 +19,7 @@
 //! [`theory::lloo`].
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=8".parse::<SetSpec>()?.build(None)?;
 //! let spec: LearnerSpec = "lloo:horizon=10000,gradient-bound=1".parse()?;
 //! let mut learner = spec.build(&set)?;

@@ -27,7 +27,7 @@
 //! takes gradients at ỹ; here they are those of the losses' quadratic minorants there.
 //!
 //! ```
-//! use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
 //! let set = "simplex:dim=10".parse::<SetSpec>()?.build(None)?;
 //! let spec = "loo-bogd:horizon=1000,gradient-bound=1,block=16,tolerance=0.05,eta-scale=5";
 //! let mut learner = spec.parse::<LearnerSpec>()?.build(&set)?;

@@ -213,6 +213,8 @@ impl Search {
         if let Some(projection) = &mut self.memory.projection {
             let far = 2.0 * self.geometry.norm_bound;
             let _ = projection.project(&mut vec![far; dim]);
+            // the end of a step is mapped as an atom with every entry
+            self.atom.dense_mut(dim);
         } else {
             // an answer of the oracle, and a point with every entry
             let active = &mut self.memory.active;

@@ -119,6 +119,7 @@ impl MakeLearner for Delayed {
             base: base.build_stored(set, storage)?,
             lambda: lambda_of(&base),
             set: set.clone(),
+            reach: set.geometry().norm_bound,
             delay: self.delay,
             random: self.random.then(|| ChaCha8Rng::seed_from_u64(self.seed)),
             rounds: 0,
@@ -166,6 +167,8 @@ impl Held {
 
 struct Queue {
     set: SharedSet,
+    /// The set's norm bound.
+    reach: f64,
     base: Box<dyn Learner>,
     /// The strong convexity that the base relies on.
     lambda: f64,
@@ -219,7 +222,7 @@ impl Queue {
         }
         // What the base would refuse is refused now: its door must admit the gradient wherever the
         // base stands by then, and its step sizes must suit a gradient that is extremely large.
-        let (gradient, reach) = (held.gradient(), self.set.geometry().norm_bound);
+        let (gradient, reach) = (held.gradient(), self.reach);
         let norm = kernel::norm(gradient.row.values());
         gradient.admit(norm, reach * reach)?;
         if self.delay > 0 && gradient.size(norm, reach * reach) > EXTREME {
@@ -370,6 +373,7 @@ impl Body for Queue {
         for held in &mut self.slots {
             held.row.grow(set.dim());
         }
+        self.reach = set.geometry().norm_bound;
         self.set = set;
     }
 }

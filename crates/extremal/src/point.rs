@@ -149,6 +149,7 @@ impl<'a> Row<'a> {
     }
 
     /// ⟨a, x⟩ for a dense x.
+    #[inline]
     pub fn dot(&self, x: &[f64]) -> f64 {
         match *self {
             Self::Dense(a) => kernel::dot(a, x),

@@ -156,113 +156,82 @@ pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
     }
 }
 
-/// Entries that lie together: their high parts in one cache line, their low parts in the next.
+/// Sums side by side, as one would wait for itself.
 const LANES: usize = 8;
 
-type Block = [[f64; LANES]; 2];
-
-/// A vector of [`Wide`] entries.
+/// A vector of [`Wide`] entries, both parts of one in the same cache line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WideVector {
-    dim: usize,
-    blocks: Vec<Block>,
+    entries: Vec<Wide>,
 }
 
 impl WideVector {
     pub fn zeros(dim: usize) -> Self {
-        Self {
-            dim,
-            blocks: vec![Block::default(); dim.div_ceil(LANES)],
-        }
+        let entries = vec![Wide::default(); dim];
+        Self { entries }
     }
 
     pub fn len(&self) -> usize {
-        self.dim
+        self.entries.len()
     }
 
     /// More entries, all 0.
     pub fn grow(&mut self, dim: usize) {
-        self.dim = dim;
-        self.blocks.resize(dim.div_ceil(LANES), Block::default());
+        self.entries.resize(dim, Wide::default());
     }
 
     /// Memory for so many entries.
     pub fn reserve(&mut self, dim: usize) -> crate::Result<()> {
-        crate::room::room(&mut self.blocks, dim.div_ceil(LANES), dim)
+        crate::room::room(&mut self.entries, dim, dim)
     }
 
-    #[inline]
-    fn add_at(&mut self, i: usize, k: f64, v: f64) {
-        let [high, low] = &mut self.blocks[i / LANES];
-        let (product, lost) = two_product(k, v);
-        let (sum, error) = two_sum(high[i % LANES], product);
-        high[i % LANES] = sum;
-        low[i % LANES] += error + lost;
+    /// Asks for the entries that [`WideVector::add_row`] will change.
+    pub fn fetch(&self, row: &Row<'_>) {
+        if let Row::Sparse { indices, .. } = *row {
+            kernel::fetch(&self.entries, indices);
+        }
     }
 
     /// Adds k·row. After T rows the vector is off by at most
     /// [`of_wide_dot`](of_wide_dot)(T)·Σ‖k·row‖ in norm.
     pub fn add_row(&mut self, k: f64, row: &Row<'_>) {
+        let entries = &mut self.entries[..];
         kernel::vectorised!(match *row {
             Row::Dense(a) => {
-                let (whole, rest) = a.as_chunks::<LANES>();
-                for ([high, low], a) in self.blocks.iter_mut().zip(whole) {
-                    for j in 0..LANES {
-                        let (product, lost) = two_product(k, a[j]);
-                        let (sum, error) = two_sum(high[j], product);
-                        high[j] = sum;
-                        low[j] += error + lost;
-                    }
-                }
-                let done = LANES * whole.len();
-                for (j, v) in rest.iter().enumerate() {
-                    self.add_at(done + j, k, *v);
+                for (entry, v) in entries.iter_mut().zip(a) {
+                    entry.add_product(k, *v);
                 }
             }
             Row::Sparse { indices, values } => {
                 for (&i, &v) in indices.iter().zip(values) {
-                    self.add_at(i as usize, k, v);
+                    entries[i as usize].add_product(k, v);
                 }
             }
             Row::Entries { .. } => {
                 for (i, v) in row.entries() {
-                    self.add_at(i, k, v);
+                    entries[i].add_product(k, v);
                 }
             }
         });
     }
 
-    /// Entry i.
-    pub fn get(&self, i: usize) -> Wide {
-        let [high, low] = &self.blocks[i / LANES];
-        Wide {
-            high: high[i % LANES],
-            low: low[i % LANES],
-        }
-    }
-
     /// All entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = Wide> + '_ {
-        (0..self.dim).map(|i| self.get(i))
+        self.entries.iter().copied()
     }
 
     /// The high parts and the low parts, as they are saved.
     pub fn split(&self) -> [Vec<f64>; 2] {
-        let part = |k: usize| {
-            let all = self.blocks.iter().flat_map(|block| block[k]);
-            all.take(self.dim).collect()
-        };
-        [part(0), part(1)]
+        let high = self.iter().map(|entry| entry.high).collect();
+        let low = self.iter().map(|entry| entry.low).collect();
+        [high, low]
     }
 
     /// From what [`WideVector::split`] gave; both have the same length.
     pub fn join([high, low]: [Vec<f64>; 2]) -> Self {
-        let mut vector = Self::zeros(high.len());
-        for (i, (high, low)) in high.iter().zip(&low).enumerate() {
-            let block = &mut vector.blocks[i / LANES];
-            (block[0][i % LANES], block[1][i % LANES]) = (*high, *low);
-        }
-        vector
+        let both = high.into_iter().zip(low);
+        let entries = both.map(|(high, low)| Wide { high, low }).collect();
+        Self { entries }
     }
 }
 
@@ -320,7 +289,7 @@ mod tests {
         assert_eq!(bits(&one), bits(&other));
         assert_eq!(bits(&WideVector::join(one.split())), bits(&one));
         one.grow(40);
-        assert_eq!((one.len(), one.get(39).value()), (40, 0.0));
+        assert_eq!((one.len(), one.entries[39].value()), (40, 0.0));
     }
 
     #[test]

@@ -158,6 +158,8 @@ impl Meter {
                 found: x.dim(),
             });
         }
+        // for `note`, by when they will have come
+        self.sum.fetch(&gradient.row);
         let row = kernel::norm(gradient.row.values());
         let square = x.norm_squared();
         let left_out = gradient.scale;

@@ -269,7 +269,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     /// assert_eq!(evaluation.gradient.row, Row::Dense(&[3.5, 2.0]));
     /// # Ok::<(), extremal::Error>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn evaluate_in<'a>(
         &self,
         row: Row<'a>,
@@ -362,12 +362,16 @@ impl<L: Loss + ?Sized> Objective<L> {
         let ((row, label, weight), accuracy) = (example, x.accuracy());
         let off = rounding::of_row(row) * accuracy.dot * kernel::norm(row.values()) * length;
         let (z, bend) = (evaluation.prediction, self.loss.smoothness());
+        let slope_at = |z: f64| weight * self.loss.at(z, label).1.abs();
         let data = if bend.is_finite() {
-            let slope = self.loss.at(z, label).1.abs();
-            weight * (slope + 0.5 * bend * off) * off
+            // The gradient's factor is weight·slope, unless the gradient was written out.
+            let slope = match self.written_form() {
+                None => evaluation.gradient.scale.abs(),
+                Some(_) => slope_at(z),
+            };
+            (slope + 0.5 * weight * bend * off) * off
         } else {
-            let slope_at = |z: f64| self.loss.at(z, label).1.abs();
-            weight * slope_at(z - off).max(slope_at(z + off)) * off
+            slope_at(z - off).max(slope_at(z + off)) * off
         };
         let squares = self.ridge + self.form.as_ref().map_or(0.0, |form| form.largest());
         // the terms of ⟨x, Ax⟩ are at most √d·‖A‖·‖x‖² together

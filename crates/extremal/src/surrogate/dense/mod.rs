@@ -201,6 +201,7 @@ impl DensePair {
 
     /// base = 0, or c + origin·x₁, where the round does not simply go on from c, which must stay as
     /// it is until the commit.
+    #[inline]
     fn lay_base(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
         base.clear();

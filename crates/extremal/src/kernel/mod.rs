@@ -6,6 +6,7 @@
 //! Each is compiled for AVX-512, AVX2 and the baseline, and the best one that the processor has
 //! is chosen at run time.
 
+mod buffer;
 mod dot;
 mod factor;
 mod fetch;
@@ -15,6 +16,7 @@ mod round;
 mod select;
 mod sweep;
 
+pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
 pub(crate) use fetch::{fetch, increases};
 pub(crate) use linalg::{

@@ -5,7 +5,7 @@
 
 mod state;
 
-use crate::kernel::{self, Exponent, Form, Formed, Scan};
+use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
 use crate::point::nonzeros;
 use crate::range::{self, SMALLEST_DIRECTION};
 use crate::room::room;
@@ -30,10 +30,10 @@ pub struct DensePair {
     /// x₁ where it is not 0.
     origin: Option<Vec<f64>>,
     /// The power s on ℓp balls, the direction on general sets.
-    scratch: Vec<f64>,
+    scratch: Buffer,
     /// The direction on ℓp balls with a general power; x − v on general sets, and only where
     /// sums cancel.
-    away: Vec<f64>,
+    away: Buffer,
     /// General sets: the atom of the last round, where an iterative oracle starts, and that of the
     /// last probe. A commit swaps them, so that a discarded probe leaves no trace.
     guess: Atom,
@@ -76,12 +76,12 @@ enum Found {
 /// What the first pass reads and writes.
 #[derive(Default)]
 struct Vectors {
-    x: Vec<f64>,
-    c: Vec<f64>,
+    x: Buffer,
+    c: Buffer,
     /// c', from a probe to its commit.
-    next: Vec<f64>,
+    next: Buffer,
     /// A sparse gradient spread out; all zeros between rounds, and empty before the first one.
-    spread: Vec<f64>,
+    spread: Buffer,
     /// What stands for c in a round that starts over or adds x₁; empty in all others.
     base: Vec<f64>,
 }
@@ -120,7 +120,7 @@ impl DensePair {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
-        let zeros = |needed: bool| vec![0.0; if needed { dim } else { 0 }];
+        let zeros = |needed: bool| Buffer::zeros(if needed { dim } else { 0 });
         let mut x = zeros(true);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
@@ -142,7 +142,7 @@ impl DensePair {
         Ok(Self {
             oracle: CheckedOracle::of(&*set),
             way,
-            origin: x.iter().any(|v| *v != 0.0).then(|| x.clone()),
+            origin: x.iter().any(|v| *v != 0.0).then(|| x.to_vec()),
             norm_squared: kernel::dot(&x, &x),
             squares: [0.0; 3],
             vectors: Vectors {
@@ -163,18 +163,13 @@ impl DensePair {
         })
     }
 
-    /// The vectors that are in use.
-    fn used(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
+    /// The buffers that are in use.
+    fn used(&mut self) -> impl Iterator<Item = &mut Buffer> {
         let Vectors {
-            x,
-            c,
-            next,
-            spread,
-            base,
+            x, c, next, spread, ..
         } = &mut self.vectors;
-        let all = [x, c, next, spread, base, &mut self.scratch, &mut self.away];
-        let all = all.into_iter().chain(&mut self.origin);
-        all.filter(|vector| !vector.is_empty())
+        let all = [x, c, next, spread, &mut self.scratch, &mut self.away];
+        all.into_iter().filter(|buffer| !buffer.is_empty())
     }
 
     /// c, to look at.
@@ -191,7 +186,7 @@ impl DensePair {
     fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
         let row = &update.gradient.row;
         let Vectors { x, spread, .. } = &mut self.vectors;
-        spread.resize(x.len(), 0.0);
+        spread.grow(x.len());
         row.add_to(1.0, spread);
         let probe = self.probe_dense(update);
         let spread = &mut self.vectors.spread;
@@ -451,7 +446,7 @@ impl Pair for DensePair {
         if self.restarts {
             match &mut self.origin {
                 Some(origin) => origin.copy_from_slice(x),
-                None => self.origin = Some(x.clone()),
+                None => self.origin = Some(x.to_vec()),
             }
         }
         // x −= share·x, x += s·v, and x += (1 − s)x₁ where the motion is from there
@@ -521,12 +516,20 @@ impl Pair for DensePair {
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
         let dim = set.dim();
-        self.used().try_for_each(|vector| room(vector, dim, dim))
+        room(&mut self.vectors.base, dim, dim)?;
+        if let Some(origin) = &mut self.origin {
+            room(origin, dim, dim)?;
+        }
+        self.used().try_for_each(|buffer| buffer.reserve(dim))
     }
 
     fn grow(&mut self, set: SharedSet) {
         self.oracle = CheckedOracle::of(&*set);
-        self.used().for_each(|vector| vector.resize(set.dim(), 0.0));
+        let dim = set.dim();
+        if let Some(origin) = &mut self.origin {
+            origin.resize(dim, 0.0);
+        }
+        self.used().for_each(|buffer| buffer.grow(dim));
         self.set = set;
     }
 

@@ -20,8 +20,8 @@ struct Saved {
 impl DensePair {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         encode(&Saved {
-            x: self.vectors.x.clone(),
-            c: self.vectors.c.clone(),
+            x: self.vectors.x.to_vec(),
+            c: self.vectors.c.to_vec(),
             origin: self.origin.clone(),
             scale: self.scale,
             norm_squared: self.norm_squared,
@@ -38,8 +38,8 @@ impl DensePair {
         {
             return Err(damaged("its vectors have the wrong length"));
         }
-        self.vectors.x = saved.x;
-        self.vectors.c = saved.c;
+        self.vectors.x.copy_from_slice(&saved.x);
+        self.vectors.c.copy_from_slice(&saved.c);
         self.origin = saved.origin;
         self.scale = saved.scale;
         self.norm_squared = saved.norm_squared;

@@ -1,5 +1,6 @@
 //! Any bases: each plays for itself, the decision is their weighted mean.
 
+use crate::kernel::{self, Buffer};
 use crate::learner::of_learners::hedge::weights::Weights;
 use crate::learner::of_learners::hedge::{guarantee, no_base};
 use crate::learner::skeleton::{Acting, Body, damaged, decode, encode};
@@ -7,7 +8,7 @@ use crate::learner::{Learner, Record, Seen};
 use crate::room::room;
 use crate::set::SharedSet;
 use crate::theory::{Assumption, Guarantee};
-use crate::{Error, Gradient, Point, Result, kernel};
+use crate::{Error, Gradient, Point, Result};
 
 /// A hedge over learners of your own, all on this set. `settings` names them: a saved state is loaded
 /// only where it is the same.
@@ -31,7 +32,7 @@ pub fn over(
         weights: Weights::new(bases.len()),
         losses: vec![0.0; bases.len()],
         bases,
-        mean: vec![0.0; set.dim()],
+        mean: Buffer::zeros(set.dim()),
         norm_squared: 0.0,
         written: vec![0.0; set.dim()],
         least_ridge: f64::INFINITY,
@@ -47,7 +48,7 @@ struct Mixture {
     /// What each base lost in the planned round.
     losses: Vec<f64>,
     /// Σ w_i x_i
-    mean: Vec<f64>,
+    mean: Buffer,
     norm_squared: f64,
     /// One base's decision, written out.
     written: Vec<f64>,
@@ -190,7 +191,7 @@ impl Body for Mixture {
         for base in &mut self.bases {
             base.reserve(dim)?;
         }
-        room(&mut self.mean, dim, dim)?;
+        self.mean.reserve(dim)?;
         room(&mut self.written, dim, dim)
     }
 
@@ -200,7 +201,7 @@ impl Body for Mixture {
             let grown = base.grow(dim);
             debug_assert!(grown.is_ok(), "reserve has checked it");
         }
-        self.mean.resize(dim, 0.0);
+        self.mean.grow(dim);
         self.written.resize(dim, 0.0);
         self.set = set;
     }

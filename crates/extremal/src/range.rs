@@ -33,6 +33,12 @@ const LARGEST_DIRECTION: f64 = 1e140;
 /// In radii of the set: a point farther away is projected as if it lay here.
 pub(crate) const FAR: f64 = 1e100;
 
+/// A common factor of a vector's entries stays in this range.
+pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
+
+/// Squares inside this range lose nothing to underflow or overflow.
+pub(crate) const SQUARES: RangeInclusive<f64> = 1e-280..=1e280;
+
 /// Whether a direction counts as 0.
 pub(crate) fn is_zero(direction: &[f64]) -> bool {
     direction.iter().all(|d| d.abs() < SMALLEST_DIRECTION)

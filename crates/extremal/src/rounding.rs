@@ -102,6 +102,11 @@ impl Wide {
         self.low += k * v.low;
     }
 
+    /// Whether all its bits are 0.
+    fn is_zero(self) -> bool {
+        self.high.to_bits() | self.low.to_bits() == 0
+    }
+
     /// The nearest number.
     pub fn value(self) -> f64 {
         self.high + self.low
@@ -159,10 +164,40 @@ pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
 /// Sums side by side, as one would wait for itself.
 const LANES: usize = 8;
 
-/// A vector of [`Wide`] entries, both parts of one in the same cache line.
-#[derive(Debug, Clone, Default)]
+/// A vector of [`Wide`] entries, both parts of one in the same cache line. Saved, it takes the room
+/// of what is not 0.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "NonZeros", into = "NonZeros")]
 pub(crate) struct WideVector {
     entries: Vec<Wide>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct NonZeros {
+    dim: usize,
+    entries: Vec<(u32, Wide)>,
+}
+
+impl From<WideVector> for NonZeros {
+    fn from(vector: WideVector) -> Self {
+        let entries = (0..).zip(vector.iter());
+        Self {
+            dim: vector.len(),
+            entries: entries.filter(|(_, v)| !v.is_zero()).collect(),
+        }
+    }
+}
+
+impl From<NonZeros> for WideVector {
+    fn from(saved: NonZeros) -> Self {
+        let mut vector = Self::zeros(saved.dim);
+        for (i, wide) in saved.entries {
+            if let Some(entry) = vector.entries.get_mut(i as usize) {
+                *entry = wide;
+            }
+        }
+        vector
+    }
 }
 
 impl WideVector {
@@ -219,20 +254,6 @@ impl WideVector {
     pub fn iter(&self) -> impl Iterator<Item = Wide> + '_ {
         self.entries.iter().copied()
     }
-
-    /// The high parts and the low parts, as they are saved.
-    pub fn split(&self) -> [Vec<f64>; 2] {
-        let high = self.iter().map(|entry| entry.high).collect();
-        let low = self.iter().map(|entry| entry.low).collect();
-        [high, low]
-    }
-
-    /// From what [`WideVector::split`] gave; both have the same length.
-    pub fn join([high, low]: [Vec<f64>; 2]) -> Self {
-        let both = high.into_iter().zip(low);
-        let entries = both.map(|(high, low)| Wide { high, low }).collect();
-        Self { entries }
-    }
 }
 
 #[cfg(test)]
@@ -282,14 +303,22 @@ mod tests {
             };
             other.add_row(k, &sparse);
         }
-        let bits = |v: &WideVector| {
-            v.split()
-                .map(|part| part.iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+        let bits = |v: &WideVector| -> Vec<[u64; 2]> {
+            let bits = |v: Wide| [v.high.to_bits(), v.low.to_bits()];
+            v.iter().map(bits).collect()
         };
         assert_eq!(bits(&one), bits(&other));
-        assert_eq!(bits(&WideVector::join(one.split())), bits(&one));
-        one.grow(40);
-        assert_eq!((one.len(), one.entries[39].value()), (40, 0.0));
+        one.grow(100_000);
+        one.add_row(
+            -0.0,
+            &Row::Sparse {
+                indices: &[40],
+                values: &[1.0],
+            },
+        );
+        let saved = crate::saved::encode(&one).unwrap();
+        assert!(saved.len() < 500);
+        assert_eq!(bits(&crate::saved::decode(&saved).unwrap()), bits(&one));
     }
 
     #[test]

@@ -1,8 +1,14 @@
-//! Parts of saved states as bytes, and the error for bytes that can't be read.
+//! Saved states as bytes, and the errors for bytes that can't be loaded.
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, Result};
+
+/// The version of all states. Raise it with every change of what a learner or a meter saves: a
+/// build then refuses the states of another one instead of reading other numbers out of them.
+pub const STATE_VERSION: u16 = 2;
+
+const MAGIC: [u8; 4] = *b"XTRS";
 
 /// A part of a state, as bytes.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
@@ -18,7 +24,65 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     }
 }
 
-/// The error for a state that no learner can have saved.
+/// A whole state, with magic, version and checksum.
+pub(crate) fn seal<T: Serialize>(value: &T) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(256);
+    bytes.extend(MAGIC);
+    bytes.extend(STATE_VERSION.to_le_bytes());
+    bytes.extend([0; 4]);
+    let mut bytes = postcard::to_extend(value, bytes).map_err(damaged)?;
+    let checksum = checksum(&bytes);
+    bytes[6..10].copy_from_slice(&checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Reads the bytes that [`seal`] wrote, if nothing has changed since.
+pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let Some((start, rest)) = bytes.split_at_checked(10).filter(|(s, _)| s[..4] == MAGIC) else {
+        return Err(mismatch("these are not the bytes of a saved state".into()));
+    };
+    let version = u16::from_le_bytes([start[4], start[5]]);
+    if version != STATE_VERSION {
+        return Err(mismatch(format!(
+            "it has version {version}; this build reads version {STATE_VERSION}"
+        )));
+    }
+    if start[6..] != checksum(bytes).to_le_bytes() {
+        return Err(damaged("its checksum does not match"));
+    }
+    decode(rest)
+}
+
+/// Of everything but itself.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..6]);
+    hasher.update(&bytes[10..]);
+    hasher.finalize()
+}
+
+/// Errors unless a state is of something with the same settings.
+pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
+    if saved == here {
+        return Ok(());
+    }
+    Err(mismatch(format!("it is of {saved}, not of {here}")))
+}
+
+/// Errors unless the parts of a state have the lengths, and the indices, that they should have.
+pub(crate) fn check_shape(fits: bool) -> Result<()> {
+    if fits {
+        return Ok(());
+    }
+    Err(damaged("its parts do not fit together"))
+}
+
+/// The error for a state that nothing can have saved.
 pub(crate) fn damaged(why: impl std::fmt::Display) -> Error {
     Error::State(format!("it is damaged: {why}"))
+}
+
+/// The error for a state of something else.
+pub(crate) fn mismatch(why: String) -> Error {
+    Error::State(why)
 }

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::sparse::Saved;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Evaluation, Loss, Objective};
 use crate::point::Accuracy;
 use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
+use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
     Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, Structure, grown, norm_p,
 };
@@ -76,19 +76,15 @@ impl fmt::Debug for Meter {
 /// Everything that later certificates depend on.
 #[derive(Serialize, Deserialize)]
 struct SavedMeter {
-    name: String,
+    settings: String,
     set: Identity,
-    lambda: f64,
-    linear: bool,
-    sum: [Saved; 2],
+    sum: WideVector,
     size: f64,
     played: Wide,
     error: f64,
     allowed: f64,
     rounds: u64,
 }
-
-const NAME: &str = "meter";
 
 impl Meter {
     /// For losses that are λ-strongly convex, 0 for convex ones; `linear` if they are linear. The
@@ -408,9 +404,7 @@ impl Meter {
 
     /// The dimension that [`Meter::save`] was called in, by the bytes it gave.
     pub fn saved_dim(saved: &[u8]) -> Result<usize> {
-        let saved: SavedMeter =
-            postcard::from_bytes(saved).map_err(|e| Error::State(e.to_string()))?;
-        Ok(saved.set.dim())
+        Ok(unseal::<SavedMeter>(saved)?.set.dim())
     }
 
     /// What the rounds have added up to, as bytes that take the room of what is not 0;
@@ -433,45 +427,30 @@ impl Meter {
     /// # Ok::<(), extremal::Error>(())
     /// ```
     pub fn save(&self) -> Result<Vec<u8>> {
-        let saved = SavedMeter {
-            name: NAME.into(),
+        seal(&SavedMeter {
+            settings: self.settings(),
             set: Identity::of(&*self.set),
-            lambda: self.lambda,
-            linear: self.linear,
-            sum: self.sum.split().map(|part| Saved::of(&part)),
+            sum: self.sum.clone(),
             size: self.size,
             played: self.played,
             error: self.error,
             allowed: self.allowed,
             rounds: self.rounds,
-        };
-        postcard::to_stdvec(&saved).map_err(|e| Error::State(e.to_string()))
+        })
+    }
+
+    fn settings(&self) -> String {
+        let kind = if self.linear { "linear " } else { "" };
+        format!("a meter of {kind}losses with λ = {}", self.lambda)
     }
 
     /// Takes back what [`Meter::save`] gave. On an error nothing has changed.
     pub fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let trouble = |e: postcard::Error| Error::State(e.to_string());
-        let (saved, rest): (SavedMeter, _) = postcard::take_from_bytes(saved).map_err(trouble)?;
-        if saved.name != NAME || !rest.is_empty() {
-            return Err(Error::State("it is not of a meter".into()));
-        }
+        let saved: SavedMeter = unseal(saved)?;
+        check_settings(&saved.settings, &self.settings())?;
         saved.set.check(&*self.set)?;
-        if (saved.lambda, saved.linear) != (self.lambda, self.linear) {
-            return Err(Error::State(format!(
-                "it is for losses with λ = {}, linear: {}, not λ = {}, linear: {}",
-                saved.lambda, saved.linear, self.lambda, self.linear
-            )));
-        }
-        let dim = self.sum.len();
-        let [high, low] = &saved.sum;
-        let sum = WideVector::join([high.restore(dim)?, low.restore(dim)?]);
-        let positive = saved.size >= 0.0 && saved.error >= 0.0 && saved.allowed >= 0.0;
-        if !(positive && (saved.played.value() + saved.size + saved.error).is_finite()) {
-            return Err(Error::State(
-                "the meter's sums are damaged: one is negative or not a number".into(),
-            ));
-        }
-        self.sum = sum;
+        check_shape(saved.sum.len() == self.sum.len())?;
+        self.sum = saved.sum;
         (self.played, self.size, self.error) = (saved.played, saved.size, saved.error);
         self.allowed = saved.allowed;
         (self.rounds, self.calls) = (saved.rounds, 0);

@@ -23,7 +23,6 @@ mod quadratic;
 mod radius;
 mod smooth;
 mod solve;
-mod sparse;
 mod sum;
 
 pub use crate::solver::{Method, Minorant, Place, Reading, Total};

@@ -57,9 +57,6 @@ pub fn dot_sparse(indices: &[u32], values: &[f64], x: &[f64]) -> f64 {
     (acc[0] + acc[2]) + (acc[1] + acc[3])
 }
 
-/// Squares inside this range lose nothing to underflow or overflow.
-const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
-
 /// ‖a‖₂, without underflow or overflow: entries of 1e±300 are fine.
 ///
 /// ```
@@ -68,7 +65,7 @@ const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
 /// ```
 pub fn norm(a: &[f64]) -> f64 {
     let square = dot(a, a);
-    if SAFE.contains(&square) {
+    if crate::range::SQUARES.contains(&square) {
         return square.sqrt();
     }
     let scale = max_abs(a);

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Geometry, Set, SharedSet};
-use crate::{Error, Result, kernel};
+use crate::saved::{check_shape, damaged, mismatch};
+use crate::{Result, kernel};
 
 /// What a saved state says of the set it belongs to. A user's own set is known by its name,
 /// dimension, constants and fingerprint, and must be supplied again.
@@ -35,32 +36,24 @@ impl Identity {
         if *self == here {
             return Ok(());
         }
-        let (name, dim, geometry) = (&self.name, self.dim, &self.geometry);
-        if (name, dim, geometry) == (&here.name, here.dim, &here.geometry) {
-            return Err(Error::State(format!(
-                "it is of another set {name} in dimension {dim} with the same diameter {}",
-                geometry.diameter
-            )));
-        }
-        Err(Error::State(format!(
-            "it is of the set {} in dimension {} with diameter {}, not of {} in dimension {} with diameter {}",
-            self.name,
-            self.dim,
-            self.geometry.diameter,
-            here.name,
-            here.dim,
-            here.geometry.diameter
-        )))
+        let describe = |of: &Self| {
+            let (name, dim, diameter) = (&of.name, of.dim, of.geometry.diameter);
+            format!("{name} in dimension {dim} with diameter {diameter}")
+        };
+        let (there, here) = (describe(self), describe(&here));
+        Err(mismatch(if there == here {
+            format!("it is of another set {there}")
+        } else {
+            format!("it is of the set {there}, not of {here}")
+        }))
     }
 }
 
 /// Errors unless `x` is a point of the set, as far as that can be told.
 pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
-    if x.len() != set.dim() || kernel::find_not_finite(x).is_some() {
-        return Err(Error::State("its decision is no point".into()));
-    }
+    check_shape(x.len() == set.dim() && kernel::find_not_finite(x).is_none())?;
     match set.violation(x) {
-        Some(v) if !(v <= 1e-8) => Err(Error::State(format!(
+        Some(v) if !(v <= 1e-8) => Err(damaged(format!(
             "its decision lies outside the set (violation {v:e})"
         ))),
         _ => Ok(()),

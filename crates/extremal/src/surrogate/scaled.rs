@@ -5,17 +5,13 @@
 //! by each row. It is computed anew when it has cancelled, or when as many non-zeros were added as
 //! w has: O(non-zeros) per row on average.
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 
 use crate::point::Accuracy;
+use crate::range::SCALES;
 use crate::surrogate::sparse_vector::SparseVector;
 use crate::surrogate::touched::{BLOCK, Touched};
 use crate::{Result, Row, kernel};
-
-/// s stays in this range.
-const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// ‖w‖² below this share of its largest value has lost digits.
 const SHRUNK: f64 = 0.1;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::saved::damaged;
+use crate::saved::check_shape;
 use crate::{Result, Row};
 
 /// The entries of a vector that are not 0 (or not what the others are), and where they are.
@@ -61,10 +61,6 @@ impl SparseVector {
     /// Errors unless all entries fit into `dim` dimensions.
     pub fn check(&self, dim: usize) -> Result<()> {
         let fits = self.indices.iter().all(|i| (*i as usize) < dim);
-        if fits && self.indices.len() == self.values.len() {
-            Ok(())
-        } else {
-            Err(damaged("its entries do not fit"))
-        }
+        check_shape(fits && self.indices.len() == self.values.len())
     }
 }

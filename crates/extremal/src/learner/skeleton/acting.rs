@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{Certificate, Learner, Record, Seen, Storage, at_round};
-use crate::saved::{damaged, decode};
+use crate::saved::{check_settings, mismatch, seal, unseal};
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::spec::Described;
 use crate::theory::Guarantee;
@@ -175,11 +175,11 @@ impl<B: Body> Learner for Acting<B> {
 
     fn save(&self) -> Result<Vec<u8>> {
         self.check_not_planned()?;
-        pack(&self.header(), &self.body.save()?)
+        seal(&(self.header(), self.body.save()?))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (header, body) = unpack(saved)?;
+        let (header, body): (Header, Vec<u8>) = unseal(saved)?;
         header.check(&self.settings, self.body.set())?;
         self.discard();
         let before = self.body.save()?;
@@ -241,12 +241,6 @@ pub(crate) fn settings<S: Described + Serialize>(spec: &S, storage: Storage) -> 
     format!("{} {table} in {storage:?} storage", S::ENTRY.name)
 }
 
-/// The version of all states. Raise it with every change of what any learner saves: a build then
-/// refuses the states of another one instead of reading other numbers out of them.
-pub const STATE_VERSION: u16 = 2;
-
-const MAGIC: [u8; 4] = *b"XTRS";
-
 /// What every state says about itself.
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -258,57 +252,11 @@ struct Header {
 impl Header {
     /// Errors unless the state is that of a learner with these settings on this set.
     fn check(&self, settings: &str, set: Option<&SharedSet>) -> Result<()> {
-        if self.settings != settings {
-            return Err(refused(format!(
-                "it is of {}, not of {settings}",
-                self.settings
-            )));
-        }
+        check_settings(&self.settings, settings)?;
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(refused("it is of another kind of set".into())),
+            _ => Err(mismatch("it is of another kind of set".into())),
         }
     }
-}
-
-/// Bytes with magic, version and checksum.
-fn pack(header: &Header, body: &[u8]) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(256 + body.len());
-    bytes.extend(MAGIC);
-    bytes.extend(STATE_VERSION.to_le_bytes());
-    bytes.extend([0; 4]);
-    let mut bytes = postcard::to_extend(&(header, body), bytes).map_err(damaged)?;
-    let checksum = checksum(&bytes);
-    bytes[6..10].copy_from_slice(&checksum.to_le_bytes());
-    Ok(bytes)
-}
-
-/// The header and the body's bytes, if nothing has changed since [`pack`].
-fn unpack(bytes: &[u8]) -> Result<(Header, Vec<u8>)> {
-    let Some((start, rest)) = bytes.split_at_checked(10).filter(|(s, _)| s[..4] == MAGIC) else {
-        return Err(refused("these are not the bytes of a learner".into()));
-    };
-    let version = u16::from_le_bytes([start[4], start[5]]);
-    if version != STATE_VERSION {
-        return Err(refused(format!(
-            "it has version {version}; this build reads version {STATE_VERSION}"
-        )));
-    }
-    if start[6..] != checksum(bytes).to_le_bytes() {
-        return Err(damaged("its checksum does not match"));
-    }
-    decode(rest)
-}
-
-/// Of everything but itself.
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&bytes[..6]);
-    hasher.update(&bytes[10..]);
-    hasher.finalize()
-}
-
-fn refused(why: String) -> Error {
-    Error::State(why)
 }

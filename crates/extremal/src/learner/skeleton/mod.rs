@@ -6,6 +6,7 @@ pub(crate) mod method;
 pub mod parameters;
 pub(crate) mod schedule;
 
-pub(crate) use crate::saved::{damaged, decode, encode};
+pub use crate::saved::STATE_VERSION;
+pub(crate) use crate::saved::{check_shape, decode, encode};
 pub(crate) use acting::settings;
-pub use acting::{Acting, Body, STATE_VERSION};
+pub use acting::{Acting, Body};

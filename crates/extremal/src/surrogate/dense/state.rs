@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::saved::{damaged, decode, encode};
+use crate::saved::{check_shape, decode, encode};
 use crate::set::Atom;
 use crate::surrogate::dense::{DensePair, Found};
 
@@ -31,12 +31,8 @@ impl DensePair {
 
     pub(crate) fn take_bytes(&mut self, saved: &[u8]) -> Result<()> {
         let saved: Saved = decode(saved)?;
-        let vectors = [&saved.x, &saved.c].into_iter().chain(&saved.origin);
-        if vectors
-            .into_iter()
-            .any(|vector| vector.len() != self.vectors.x.len())
-        {
-            return Err(damaged("its vectors have the wrong length"));
+        for vector in [&saved.x, &saved.c].into_iter().chain(&saved.origin) {
+            check_shape(vector.len() == self.vectors.x.len())?;
         }
         self.vectors.x.copy_from_slice(&saved.x);
         self.vectors.c.copy_from_slice(&saved.c);

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::saved::damaged;
+use crate::saved::check_shape;
 use crate::surrogate::touched::{BLOCK, Touched, part};
 use crate::{Result, Row, kernel};
 
@@ -350,9 +350,7 @@ impl Cells {
         let mut restored = Self::new(dim);
         for &(i, stamp, w, u) in &saved.cells {
             let i = i as usize;
-            if i >= dim || stamp > saved.epoch {
-                return Err(damaged("its entries do not fit"));
-            }
+            check_shape(i < dim && stamp <= saved.epoch)?;
             restored.cells.items[i] = Cell { w, u, stamp };
             restored.cells.marks.set(i);
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::saved::{damaged, decode, encode};
+use crate::saved::{check_shape, decode, encode};
 use crate::surrogate::sparse::SparsePair;
 use crate::surrogate::sparse::ranked::Total;
 use crate::surrogate::sparse_vector::SparseVector;
@@ -49,15 +49,11 @@ impl SparsePair {
         for vector in [&saved.support, &saved.outside, &saved.first] {
             vector.check(self.dim())?;
         }
-        if saved.sums.len() != saved.support.len() {
-            return Err(damaged("its vectors have the wrong length"));
-        }
+        check_shape(saved.sums.len() == saved.support.len())?;
         self.support.clear();
         self.outside.clear();
         for ((i, x), c) in saved.support.entries().zip(saved.sums) {
-            if self.support.slot(i).is_some() {
-                return Err(damaged("an entry occurs twice"));
-            }
+            check_shape(self.support.slot(i).is_none())?;
             self.outside.set(i, f64::NAN);
             self.support.push(i, x, c);
         }

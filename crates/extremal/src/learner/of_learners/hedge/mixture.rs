@@ -3,7 +3,7 @@
 use crate::kernel::{self, Buffer};
 use crate::learner::of_learners::hedge::weights::Weights;
 use crate::learner::of_learners::hedge::{guarantee, no_base};
-use crate::learner::skeleton::{Acting, Body, damaged, decode, encode};
+use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode};
 use crate::learner::{Learner, Record, Seen};
 use crate::room::room;
 use crate::set::SharedSet;
@@ -174,9 +174,8 @@ impl Body for Mixture {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (weights, bases, least_ridge): (Weights, Vec<Vec<u8>>, f64) = decode(saved)?;
-        if bases.len() != self.bases.len() || weights.len() != self.bases.len() {
-            return Err(damaged("it has another number of bases"));
-        }
+        let count = self.bases.len();
+        check_shape(bases.len() == count && weights.len() == count)?;
         for (base, bytes) in self.bases.iter_mut().zip(&bases) {
             base.load(bytes)?;
         }

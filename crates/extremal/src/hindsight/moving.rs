@@ -19,35 +19,16 @@ fn linearise(
             found: x.dim(),
         });
     }
-    gradient.check(out.len())?;
-    out.fill(0.0);
-    if gradient.ridge != 0.0 {
-        x.write(out);
-        out.iter_mut().for_each(|v| *v *= gradient.ridge);
-    }
+    gradient.row.check_shape(out.len())?;
+    let (row, square) = (kernel::norm(gradient.row.values()), x.norm_squared());
+    gradient.counts(row, square)?;
+    x.write(out);
+    out.iter_mut().for_each(|v| *v *= gradient.ridge);
     gradient.row.add_to(gradient.scale, out);
-    let mut dot = gradient.scale * x.dot(&gradient.row)?;
-    if gradient.ridge != 0.0 {
-        dot += gradient.ridge * x.norm_squared();
-    }
-    if let Some((index, value)) = kernel::find_not_finite(out) {
-        return Err(Error::NotFinite {
-            what: "gradient",
-            index,
-            value,
-        });
-    }
-    if !dot.is_finite() {
-        return Err(Error::NotFinite {
-            what: "⟨gradient, decision⟩",
-            index: 0,
-            value: dot,
-        });
-    }
+    let dot = gradient.scale * x.dot(&gradient.row)? + gradient.ridge * square;
     let accuracy = x.accuracy();
     let products = (rounding::of_dot(out.len()) + rounding::of_row(&gradient.row))
         * accuracy.dot.max(accuracy.norm);
-    let row = kernel::norm(gradient.row.values());
     let size = gradient.scale.abs() * row + gradient.ridge.abs() * reach;
     Ok((dot, (2.0 * products + 4.0 * UNIT) * size * reach))
 }

@@ -41,12 +41,6 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     trace: f64,
 }
 
-/// So many dense rows go into the gradient at once, which is then read and written less often …
-const BLOCK: usize = 4;
-
-/// … as long as that many rows of at most this length stay in the cache meanwhile.
-const BLOCKED: usize = 16_384;
-
 #[derive(Clone)]
 enum Rows {
     Dense(Vec<f64>),
@@ -236,30 +230,16 @@ impl<L: Loss + ?Sized> Sum<L> {
         gradient.copy_from_slice(x);
         let sigma = self.pull();
         gradient.iter_mut().for_each(|g| *g *= sigma);
-        let mut slopes = [0.0; BLOCK];
-        let block = if self.dim <= BLOCKED { BLOCK } else { 1 };
-        for first in (0..self.rounds()).step_by(block) {
-            let last = (first + block).min(self.rounds());
-            for i in first..last {
-                let here = self.touch(mu, i, image_of(i, &self.rows.get(i, self.dim)));
-                let weight = self.weights[i];
-                reading.value += weight * here.value;
-                reading.truth += weight * here.truth;
-                reading.lift += weight * here.lift;
-                size += (weight * here.value).abs();
-                slopes[i - first] = weight * here.slope;
-            }
-            if let (Rows::Dense(all), BLOCK) = (&self.rows, last - first) {
-                let row = |j: usize| &all[(first + j) * self.dim..][..self.dim];
-                kernel::axpy4(slopes, [row(0), row(1), row(2), row(3)], gradient);
-                continue;
-            }
-            for i in first..last {
-                if slopes[i - first] != 0.0 {
-                    self.rows
-                        .get(i, self.dim)
-                        .add_to(slopes[i - first], gradient);
-                }
+        for i in 0..self.rounds() {
+            let row = self.rows.get(i, self.dim);
+            let here = self.touch(mu, i, image_of(i, &row));
+            let weight = self.weights[i];
+            reading.value += weight * here.value;
+            reading.truth += weight * here.truth;
+            reading.lift += weight * here.lift;
+            size += (weight * here.value).abs();
+            if here.slope != 0.0 {
+                row.add_to(weight * here.slope, gradient);
             }
         }
         reading.rounding = 4.0 * f64::EPSILON * (self.rounds() as f64).sqrt() * size;

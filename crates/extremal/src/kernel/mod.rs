@@ -109,35 +109,9 @@ pub(crate) fn shrink(k: f64, x: &mut [f64]) {
     );
 }
 
-/// y += k₀·x₀ + … + k₃·x₃, with the bits of four [`axpy`] but one pass over y.
-pub(crate) fn axpy4(k: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
-    let [a, b, c, d] = x;
-    widest(
-        #[inline(always)]
-        || {
-            for ((((y, a), b), c), d) in y.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                *y = (((*y + k[0] * a) + k[1] * b) + k[2] * c) + k[3] * d;
-            }
-        },
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn four_at_once_have_the_bits_of_one_after_the_other() {
-        let x: Vec<f64> = (0..148).map(|i| (i as f64 * 0.37).sin()).collect();
-        let k = [0.3, -1.7, 0.0, 2.9];
-        let rows: [&[f64]; 4] = std::array::from_fn(|j| &x[37 * j..37 * (j + 1)]);
-        let (mut at_once, mut one_by_one) = (vec![0.1; 37], vec![0.1; 37]);
-        axpy4(k, rows, &mut at_once);
-        for (k, row) in k.into_iter().zip(rows) {
-            axpy(k, row, &mut one_by_one);
-        }
-        assert_eq!(at_once, one_by_one);
-    }
 
     #[test]
     fn norm_survives_every_scale() {

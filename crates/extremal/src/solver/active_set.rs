@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
-use crate::set::{Atom, AtomView, Signs, SparseAtoms, Structure};
+use crate::set::{Atom, Signs, SparseAtoms, Structure};
 
 /// A weight this small is none.
 const NO_WEIGHT: f64 = 1e-15;
@@ -22,20 +22,14 @@ const NO_WEIGHT: f64 = 1e-15;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct ActiveSet {
     dim: usize,
-    vertices: Vec<Vertex>,
+    atoms: Vec<Atom>,
     /// λ.
     weights: Vec<f64>,
-    /// Vertices that were dropped: memory to use again.
+    /// Atoms that were dropped: memory to use again.
     #[serde(skip)]
-    spare: Vec<Vertex>,
+    spare: Vec<Atom>,
     #[serde(skip)]
     entries: [Vec<f64>; 2],
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Vertex {
-    atom: Atom,
-    hash: u64,
 }
 
 impl Clone for ActiveSet {
@@ -43,7 +37,7 @@ impl Clone for ActiveSet {
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.dim);
         copy.clone_from(self);
-        copy.reserve(self.vertices.len() + self.spare.len());
+        copy.reserve(self.atoms.len() + self.spare.len());
         copy
     }
 
@@ -51,9 +45,8 @@ impl Clone for ActiveSet {
     fn clone_from(&mut self, other: &Self) {
         self.dim = other.dim;
         self.resize(other.len());
-        for (own, vertex) in self.vertices.iter_mut().zip(&other.vertices) {
-            own.atom.clone_from(&vertex.atom);
-            own.hash = vertex.hash;
+        for (own, atom) in self.atoms.iter_mut().zip(&other.atoms) {
+            own.clone_from(atom);
         }
         self.weights.clone_from(&other.weights);
     }
@@ -69,32 +62,32 @@ impl ActiveSet {
     }
 
     /// Reserves memory for so many atoms like those that are there.
-    pub(crate) fn reserve(&mut self, atoms: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         let (mut values, mut indices) = (0, 0);
-        for vertex in self.vertices.iter().chain(&self.spare) {
-            let (v, i) = vertex.atom.capacity();
+        for atom in self.atoms.iter().chain(&self.spare) {
+            let (v, i) = atom.capacity();
             (values, indices) = (values.max(v), indices.max(i));
         }
-        for _ in self.vertices.len() + self.spare.len()..atoms {
-            self.spare.push(Vertex::default());
+        for _ in self.atoms.len() + self.spare.len()..count {
+            self.spare.push(Atom::new());
         }
-        for vertex in self.vertices.iter_mut().chain(&mut self.spare) {
-            vertex.atom.reserve(values, indices);
+        for atom in self.atoms.iter_mut().chain(&mut self.spare) {
+            atom.reserve(values, indices);
         }
-        self.vertices.reserve(atoms);
-        self.weights.reserve(atoms);
-        self.spare.reserve(atoms);
+        self.atoms.reserve(count);
+        self.weights.reserve(count);
+        self.spare.reserve(count);
         self.entries
             .iter_mut()
             .for_each(|e| e.resize(self.dim, 0.0));
     }
 
-    /// Keeps the first so many vertices, or adds vertices yet to be written.
+    /// Keeps the first so many atoms, or adds atoms yet to be written.
     fn resize(&mut self, len: usize) {
-        self.spare
-            .extend(self.vertices.drain(len.min(self.vertices.len())..));
-        while self.vertices.len() < len {
-            self.vertices.push(self.spare.pop().unwrap_or_default());
+        let kept = len.min(self.atoms.len());
+        self.spare.extend(self.atoms.drain(kept..));
+        while self.atoms.len() < len {
+            self.atoms.push(self.spare.pop().unwrap_or_default());
         }
     }
 
@@ -113,7 +106,7 @@ impl ActiveSet {
         for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
             let weight = v.abs() / size;
             atom.set_coordinate(i, size.copysign(*v));
-            active.push(&atom, hash(&atom), weight);
+            active.push(&atom, weight);
             rest -= weight;
         }
         let mut pad = |value: f64, share: f64| {
@@ -150,7 +143,7 @@ impl ActiveSet {
 
     /// Atom i.
     pub fn atom(&self, i: usize) -> &Atom {
-        &self.vertices[i].atom
+        &self.atoms[i]
     }
 
     /// λ_i.
@@ -165,16 +158,16 @@ impl ActiveSet {
     /// Writes x.
     pub fn write(&self, x: &mut [f64]) {
         x.fill(0.0);
-        for (vertex, weight) in self.vertices.iter().zip(&self.weights) {
-            vertex.atom.add_to(*weight, x);
+        for (atom, weight) in self.atoms.iter().zip(&self.weights) {
+            atom.add_to(*weight, x);
         }
     }
 
     /// The atoms with the smallest and the largest ⟨gradient, atom⟩, and these numbers.
     pub(super) fn extremes(&self, gradient: &[f64]) -> [(usize, f64); 2] {
         let mut ends = [(0, f64::INFINITY), (0, f64::NEG_INFINITY)];
-        for (i, vertex) in self.vertices.iter().enumerate() {
-            let dot = vertex.atom.dot(gradient);
+        for (i, atom) in self.atoms.iter().enumerate() {
+            let dot = atom.dot(gradient);
             if dot < ends[0].1 {
                 ends[0] = (i, dot);
             }
@@ -193,31 +186,32 @@ impl ActiveSet {
 
     /// Adds weight to an atom.
     pub(crate) fn add(&mut self, atom: &Atom, weight: f64) {
-        let hash = hash(atom);
-        match self.position(atom, hash) {
+        match self.position(atom) {
             Some(i) => self.weights[i] += weight,
-            None => self.push(atom, hash, weight),
+            None => self.push(atom, weight),
         }
     }
 
     /// Adds an atom that is not there yet.
-    fn push(&mut self, atom: &Atom, hash: u64, weight: f64) {
-        let mut vertex = self.spare.pop().unwrap_or_default();
-        vertex.atom.clone_from(atom);
-        vertex.hash = hash;
-        self.vertices.push(vertex);
+    fn push(&mut self, atom: &Atom, weight: f64) {
+        let mut own = self.spare.pop().unwrap_or_default();
+        own.clone_from(atom);
+        self.atoms.push(own);
         self.weights.push(weight);
     }
 
     /// Where an atom with the same entries is, in whatever form.
-    fn position(&mut self, atom: &Atom, hash: u64) -> Option<usize> {
+    fn position(&mut self, atom: &Atom) -> Option<usize> {
         let [one, other] = &mut self.entries;
         one.resize(self.dim, 0.0);
         other.resize(self.dim, 0.0);
-        self.vertices.iter().position(|vertex| {
-            vertex.hash == hash && {
-                atom.write(one);
-                vertex.atom.write(other);
+        atom.write(one);
+        // an atom's product with itself is its square, but for rounding; most others' is not
+        let square = atom.norm_squared();
+        let near = |product: f64| (product - square).abs() <= 1e-9 * square;
+        self.atoms.iter().position(|own| {
+            near(own.dot(one)) && {
+                own.write(other);
                 one == other
             }
         })
@@ -251,8 +245,7 @@ impl ActiveSet {
 
     /// Dissolves atoms that are mixtures of others into these. `size` is the set's diameter.
     pub(crate) fn reduce(&mut self, size: f64, tableau: &mut Tableau) {
-        let points = self.vertices.iter().map(|v| &v.atom);
-        tableau.reduce(self.dim, size, points, &mut self.weights);
+        tableau.reduce(self.dim, size, self.atoms.iter(), &mut self.weights);
         self.prune();
     }
 
@@ -265,7 +258,7 @@ impl ActiveSet {
                 continue;
             }
             self.weights.swap_remove(i);
-            self.spare.push(self.vertices.swap_remove(i));
+            self.spare.push(self.atoms.swap_remove(i));
         }
         self.normalise();
     }
@@ -278,40 +271,6 @@ impl ActiveSet {
     }
 }
 
-/// The same for the same entries, in whatever form and order they come.
-fn hash(atom: &Atom) -> u64 {
-    let mut all = 0u64;
-    let mut take = |i: usize, v: f64| {
-        if v != 0.0 {
-            let mut h = v.to_bits() ^ (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            h = (h ^ (h >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-            all = all.wrapping_add(h ^ (h >> 29));
-        }
-    };
-    match atom.view() {
-        AtomView::Zero => {}
-        AtomView::Coordinate { index, value } => take(index, value),
-        AtomView::Sparse { indices, values } => {
-            for (&i, &v) in indices.iter().zip(values) {
-                take(i as usize, v);
-            }
-        }
-        AtomView::Dense(values) => {
-            for (i, &v) in values.iter().enumerate() {
-                take(i, v);
-            }
-        }
-        AtomView::RankOne { scale, left, right } => {
-            for (i, l) in left.iter().enumerate() {
-                for (j, r) in right.iter().enumerate() {
-                    take(i * right.len() + j, scale * l * r);
-                }
-            }
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,7 +279,6 @@ mod tests {
     fn atoms_are_told_apart_however_they_are_written() {
         let mut coordinate = Atom::new();
         coordinate.set_coordinate(1, 0.5);
-        // the first entry has the bits of the index 1
         let mut dense = Atom::new();
         dense
             .dense_mut(2)

@@ -18,7 +18,7 @@ const BEFORE: u32 = 12;
 const AFTER: u32 = 8;
 
 const HELP: &str = "If what a learner saves has changed on purpose, raise STATE_VERSION in \
-    src/learner/skeleton/acting.rs. Then run \
+    src/saved.rs. Then run \
     `STATES=overwrite cargo test -p extremal --test learners states` and add the new file";
 
 /// A state after [`BEFORE`] rounds, and the decision [`AFTER`] more rounds later.

@@ -1,9 +1,11 @@
-//! The batteries for losses and streams, whole games with both, and specs that are out of range.
+//! The batteries for losses and streams, whole games with both, specs, and the papers they cite.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod forms;
 mod losses;
 mod objectives;
+mod references;
 mod specs;
 mod streams;
+mod text;

@@ -153,8 +153,15 @@ impl<'a> Row<'a> {
     pub fn dot(&self, x: &[f64]) -> f64 {
         match *self {
             Self::Dense(a) => kernel::dot(a, x),
+            _ => self.dot_entries(x),
+        }
+    }
+
+    // A function of its own, so that the other case is short enough to be inlined.
+    fn dot_entries(&self, x: &[f64]) -> f64 {
+        match *self {
             Self::Sparse { indices, values } => kernel::dot_sparse(indices, values, x),
-            Self::Entries { .. } => self.entries().map(|(i, v)| v * x[i]).sum(),
+            _ => self.entries().map(|(i, v)| v * x[i]).sum(),
         }
     }
 
@@ -348,12 +355,16 @@ impl HeldRow {
 
 /// A gradient g = scale·a + ridge·x_t at the decision x_t. The second part is what a ridge term
 /// (ridge/2)‖x‖² adds; kept apart, it need not be written out.
+///
+/// The two factors lie apart. Side by side they would be read as one register, and that read waits
+/// until both have left the store buffer, which costs a short round a fifth of its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct Gradient<'a> {
-    /// a
-    pub row: Row<'a>,
     /// The factor of a.
     pub scale: f64,
+    /// a
+    pub row: Row<'a>,
     /// The factor of x_t.
     pub ridge: f64,
 }

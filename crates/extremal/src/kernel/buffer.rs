@@ -34,6 +34,20 @@ impl Buffer {
         self.len = len;
     }
 
+    /// All entries and the rest of their last cache line, which is 0: loops over it have no
+    /// remainder.
+    pub fn padded(&self) -> &[f64] {
+        // SAFETY: as below.
+        unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), LINE * self.blocks.len()) }
+    }
+
+    /// The same, to be written. The rest must stay 0.
+    pub fn padded_mut(&mut self) -> &mut [f64] {
+        let len = LINE * self.blocks.len();
+        // SAFETY: as below.
+        unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), len) }
+    }
+
     /// Memory for so many entries; they come with [`Buffer::grow`].
     pub fn reserve(&mut self, len: usize) -> Result<()> {
         room(&mut self.blocks, len.div_ceil(LINE), len)

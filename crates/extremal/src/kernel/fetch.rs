@@ -19,17 +19,21 @@ pub(crate) fn fetch<T>(table: &[T], indices: &[u32]) {
 #[inline(never)]
 fn ask<T>(table: &[T], indices: &[u32]) {
     for &i in indices {
-        // Any address may be asked for: it is not read.
-        let item = table.as_ptr().wrapping_add(i as usize);
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: every x86-64 processor has the instruction, and it reads nothing.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(item.cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = item;
+        prefetch(table.as_ptr().wrapping_add(i as usize));
     }
+}
+
+/// Prefetches a cache line. The address may lie outside any object: it is not read.
+#[inline(always)]
+pub(super) fn prefetch<T>(item: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction, and it reads nothing.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(item.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
 }
 
 /// Whether each index is larger than the one before it.

@@ -25,11 +25,11 @@ pub(crate) use linalg::{
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use round::{
     Form, Formed, Scan, move_to_dense, move_to_direction, residual_dense, residual_direction, scan,
-    scan_direction, scan_power,
+    scan_direction, scan_power, step_to_direction,
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::{vectorised, widest};
+pub(crate) use sweep::{Apart, vectorised, widest};
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///

@@ -4,21 +4,22 @@
 
 use pulp::Simd;
 
+use super::buffer::Buffer;
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
-use super::sweep::{Body, sweep};
+use super::sweep::{Body, Own, sweep};
 
 /// What the first pass reads, and where it puts c'. All vectors have one length.
-pub(crate) struct Form<'a> {
+pub(crate) struct Form<'a, O: ?Sized = Buffer> {
     pub c: &'a [f64],
     pub x: &'a [f64],
     pub g: &'a [f64],
-    pub next: &'a mut [f64],
+    pub next: &'a mut O,
     pub k: f64,
     pub m: f64,
     pub beta: f64,
 }
 
-impl<'a> Form<'a> {
+impl<'a, O: ?Sized> Form<'a, O> {
     #[inline(always)]
     fn numbers(&self) -> [f64; 3] {
         [self.k, self.m, self.beta]
@@ -94,6 +95,8 @@ impl<const M: bool> ScanAll<M> {
 }
 
 impl<const M: bool> Body<3, 3, 1, 5> for ScanAll<M> {
+    const PREFETCHES_NEXT_ROW: bool = true;
+
     #[inline(always)]
     fn lane<S: Simd>(
         self,
@@ -110,6 +113,8 @@ impl<const M: bool> Body<3, 3, 1, 5> for ScanAll<M> {
 }
 
 impl<const M: bool> Body<3, 3, 2, 5> for ScanAll<M> {
+    const PREFETCHES_NEXT_ROW: bool = true;
+
     #[inline(always)]
     fn lane<S: Simd>(
         self,
@@ -129,6 +134,8 @@ impl<const M: bool> Body<3, 3, 2, 5> for ScanAll<M> {
 struct ScanPower<P, const M: bool>(P);
 
 impl<P: Power, const M: bool> Body<4, 3, 2, 8> for ScanPower<P, M> {
+    const PREFETCHES_NEXT_ROW: bool = true;
+
     #[inline(always)]
     fn lane<S: Simd>(
         self,
@@ -183,7 +190,7 @@ pub(crate) fn scan(form: Form<'_>) -> Scan {
 
 /// The first pass, with the direction written out for an oracle that reads it.
 #[inline(always)]
-pub(crate) fn scan_direction(form: Form<'_>, direction: &mut [f64]) -> Scan {
+pub(crate) fn scan_direction<O: Own + ?Sized>(form: Form<'_, O>, direction: &mut O) -> Scan {
     let (numbers, read) = (form.numbers(), form.read());
     let own = [form.next, direction];
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
@@ -201,8 +208,8 @@ pub(crate) fn scan_power(
     form: Form<'_>,
     scale: f64,
     a: Exponent,
-    out: &mut [f64],
-    direction: &mut [f64],
+    out: &mut Buffer,
+    direction: &mut Buffer,
 ) -> (Scan, PowerScan) {
     macro_rules! fused {
         ($power:expr) => {{
@@ -224,8 +231,8 @@ pub(crate) fn scan_power(
         Exponent::Other(a) => {
             let x = form.x;
             let scan = scan_direction(form, direction);
-            signed_powers(direction, scale, a, out);
-            let [sd, sx, ss] = sweep([], [out, direction, x], [], ScanPowers);
+            signed_powers(direction.padded(), scale, a, out.padded_mut());
+            let [sd, sx, ss] = sweep::<[f64], _, _, _, _>([], [out, direction, x], [], ScanPowers);
             let st = scale * sd;
             (scan, PowerScan { st, sx, ss })
         }
@@ -256,7 +263,7 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
 pub(crate) fn residual_direction(formed: Formed<'_>, alpha: f64) -> (f64, f64) {
     let Formed { c, x, beta } = formed;
-    let [gap, square] = sweep([beta, alpha], [c, x], [], ResidualDirection);
+    let [gap, square] = sweep::<[f64], _, _, _, _>([beta, alpha], [c, x], [], ResidualDirection);
     (gap, square)
 }
 
@@ -284,7 +291,7 @@ impl Body<2, 3, 0, 2> for ResidualDense {
 /// (⟨∇F, x−κv⟩, ‖κv−x‖²) entry by entry.
 pub(crate) fn residual_dense(formed: Formed<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
     let Formed { c, x, beta } = formed;
-    let [gap, square] = sweep([beta, kappa], [c, x, v], [], ResidualDense);
+    let [gap, square] = sweep::<[f64], _, _, _, _>([beta, kappa], [c, x, v], [], ResidualDense);
     (gap, square)
 }
 
@@ -310,12 +317,19 @@ macro_rules! motion {
 
         $(#[$doc])*
         #[inline(always)]
-        pub(crate) fn $name(v: &[f64], x: &mut [f64], $($number: f64),*) {
+        pub(crate) fn $name(v: &[f64], x: &mut Buffer, $($number: f64),*) {
             let [] = sweep([$($number),*], [v], [x], $body);
         }
     };
 }
 
+motion!(
+    /// x += σ(α(c' + βx) − x). One product waits for σ, which is known last.
+    step_to_direction, StepToDirection, [sigma, alpha, beta]: (s, c, x) => {
+        let d = s.mul_add_e_f64s(beta, x, c);
+        s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)
+    }
+);
 motion!(
     /// x = keep·x + k(c' + βx).
     move_to_direction, MoveToDirection, [keep, k, beta]: (s, c, x) => {

@@ -6,7 +6,12 @@
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop)] // iterators would not be inlined for certain, see below
 
+use std::marker::PhantomData;
+
 use pulp::{Arch, MemMask, Simd, WithSimd};
+
+use super::buffer::Buffer;
+use super::fetch::prefetch;
 
 /// Lanes of a sum.
 pub(crate) const LANES: usize = 8;
@@ -15,6 +20,10 @@ pub(crate) const LANES: usize = 8;
 pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: usize>:
     Copy
 {
+    /// Whether the last vector read is a row of a matrix whose next row is likely to be read next.
+    /// The pass then prefetches that row.
+    const PREFETCHES_NEXT_ROW: bool = false;
+
     /// From N numbers, R vectors that are read and W that are written, the new values of the
     /// latter; adds to K sums.
     fn lane<S: Simd>(
@@ -27,43 +36,87 @@ pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: u
     ) -> [S::f64s; W];
 }
 
+/// A vector that a pass writes.
+pub(crate) trait Own {
+    /// Whether memory goes on to a multiple of [`LANES`] entries. The last register is then stored
+    /// whole: a part of one could not be forwarded to the pass that reads it next.
+    const PADDED: bool;
+
+    fn entries(&mut self) -> &mut [f64];
+}
+
+impl Own for [f64] {
+    const PADDED: bool = false;
+
+    #[inline(always)]
+    fn entries(&mut self) -> &mut [f64] {
+        self
+    }
+}
+
+impl Own for Buffer {
+    const PADDED: bool = true;
+
+    #[inline(always)]
+    fn entries(&mut self) -> &mut [f64] {
+        self
+    }
+}
+
 /// Runs `body` over all entries of the vectors, which have one length, and returns the K sums.
 ///
 /// Inlined, and so are the passes made of it: copying the arguments from frame to frame costs a
 /// short round more than its sums do.
 #[inline(always)]
-pub(crate) fn sweep<const N: usize, const R: usize, const W: usize, const K: usize>(
+pub(crate) fn sweep<
+    O: Own + ?Sized,
+    const N: usize,
+    const R: usize,
+    const W: usize,
+    const K: usize,
+>(
     numbers: [f64; N],
     read: [&[f64]; R],
-    own: [&mut [f64]; W],
+    own: [&mut O; W],
     body: impl Body<N, R, W, K>,
 ) -> [f64; K] {
-    let mut sums = [0.0; K];
+    let mut sums = [Apart(0.0); K];
     dispatch(Sweep::new(&numbers, &mut sums, read, own, body));
-    sums
+    sums.map(|Apart(sum)| sum)
 }
 
+/// A sum in a place of its own. Two sums side by side would be read as one register, which has to
+/// wait until both have left the store buffer: that takes longer than the sums of a short pass.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+pub(crate) struct Apart(pub f64);
+
 /// Addresses instead of slices: half as many words to hand over. `new` checks the lengths.
-struct Sweep<'a, B, const N: usize, const R: usize, const W: usize, const K: usize> {
+struct Sweep<'a, O: ?Sized, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],
-    sums: &'a mut [f64; K],
+    sums: &'a mut [Apart; K],
     read: [*const f64; R],
     own: [*mut f64; W],
     body: B,
+    written: PhantomData<O>,
 }
 
-impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize>
-    Sweep<'a, B, N, R, W, K>
+impl<'a, O, B, const N: usize, const R: usize, const W: usize, const K: usize>
+    Sweep<'a, O, B, N, R, W, K>
+where
+    O: Own + ?Sized,
+    B: Body<N, R, W, K>,
 {
     #[inline(always)]
     fn new(
         numbers: &'a [f64; N],
-        sums: &'a mut [f64; K],
+        sums: &'a mut [Apart; K],
         read: [&'a [f64]; R],
-        own: [&'a mut [f64]; W],
+        own: [&'a mut O; W],
         body: B,
     ) -> Self {
+        let own = own.map(O::entries);
         let n = match (read.first(), own.first()) {
             (Some(first), _) => first.len(),
             (None, Some(first)) => first.len(),
@@ -86,6 +139,7 @@ impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, co
             read: from,
             own: to,
             body,
+            written: PhantomData,
         }
     }
 
@@ -110,7 +164,8 @@ impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, co
         // Macros and plain loops, not closures and iterators: only what is inlined for certain is
         // compiled for the instruction set chosen.
         //
-        // SAFETY, here and below: `new` saw that every vector has n entries. A register of f64 is
+        // SAFETY, here and below: `new` saw that every vector has n entries, and padded ones have
+        // memory for the whole last register. A register of f64 is
         // no more than its lanes in a row, whatever its alignment.
         macro_rules! one {
             ($at:expr, $sums:expr, $from:ident => $load:expr, $to:ident, $v:ident => $store:expr) => {{
@@ -132,8 +187,16 @@ impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, co
                 }
             }};
         }
+        // The hardware prefetches short rows by itself, and long ones would evict the vectors.
+        let next_row = match read.last() {
+            Some(row) if B::PREFETCHES_NEXT_ROW && (256..=4096).contains(&n) => row.wrapping_add(n),
+            _ => std::ptr::null(),
+        };
         let mut i = 0;
         while i + LANES <= n {
+            if !next_row.is_null() {
+                prefetch(next_row.wrapping_add(i));
+            }
             let mut r = 0;
             while r < REGISTERS {
                 let at = i + r * S::F64_LANES;
@@ -156,8 +219,11 @@ impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, co
                 } else if at < n {
                     let part = first_lanes(s, n - at);
                     one!(at, &mut sums[r],
-                        from => s.mask_load_ptr_f64s(part, from),
-                        to, v => s.mask_store_ptr_f64s(part, to, v));
+                    from => s.mask_load_ptr_f64s(part, from),
+                    to, v => match O::PADDED {
+                        true => to.cast::<S::f64s>().write_unaligned(v),
+                        false => s.mask_store_ptr_f64s(part, to, v),
+                    });
                 }
                 r += 1;
             }
@@ -167,13 +233,16 @@ impl<'a, B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, co
             for r in 0..REGISTERS {
                 registers[r] = sums[r][k];
             }
-            out[k] = total(s, registers);
+            out[k] = Apart(total(s, registers));
         }
     }
 }
 
-impl<B: Body<N, R, W, K>, const N: usize, const R: usize, const W: usize, const K: usize> WithSimd
-    for Sweep<'_, B, N, R, W, K>
+impl<O, B, const N: usize, const R: usize, const W: usize, const K: usize> WithSimd
+    for Sweep<'_, O, B, N, R, W, K>
+where
+    O: Own + ?Sized,
+    B: Body<N, R, W, K>,
 {
     type Output = ();
 
@@ -292,13 +361,27 @@ mod tests {
             let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
             let mut first: Vec<f64> = (0..n).map(|i| (i as f64 * 1.13).cos()).collect();
             let mut second = first.clone();
-            let here = sweep([0.3], [&a], [&mut first], Add);
-            let mut there = [0.0; 2];
+            let here = sweep([0.3], [&a], [&mut first[..]], Add);
+            let mut there = [Apart(0.0); 2];
             Simd::vectorize(
                 avx2,
-                Sweep::new(&[0.3], &mut there, [&a], [&mut second], Add),
+                Sweep::new(&[0.3], &mut there, [&a], [&mut second[..]], Add),
             );
-            assert_eq!((here, first), (there, second), "n = {n}");
+            assert_eq!((here, first), (there.map(|sum| sum.0), second), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn a_padded_vector_gets_the_same_entries_and_keeps_zeros_behind_them() {
+        for n in 1..40 {
+            let a: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+            let mut plain = vec![1.5; n];
+            let mut padded = Buffer::zeros(n);
+            padded.fill(1.5);
+            let sums = sweep([0.3], [&a], [&mut plain[..]], Add);
+            assert_eq!(sweep([0.3], [&a], [&mut padded], Add), sums, "n = {n}");
+            assert_eq!(padded[..], plain[..]);
+            assert!(padded.padded()[n..].iter().all(|v| *v == 0.0), "n = {n}");
         }
     }
 }

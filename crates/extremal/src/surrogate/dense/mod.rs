@@ -5,7 +5,7 @@
 
 mod state;
 
-use crate::kernel::{self, Buffer, Exponent, Form, Formed, Scan};
+use crate::kernel::{self, Apart, Buffer, Exponent, Form, Formed, Scan};
 use crate::point::nonzeros;
 use crate::range::{self, SMALLEST_DIRECTION};
 use crate::room::room;
@@ -47,7 +47,7 @@ pub struct DensePair {
     /// ‖x‖², known from the step that led to x.
     norm_squared: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
-    squares: [f64; 3],
+    squares: [Apart; 3],
 }
 
 #[derive(Clone, Copy)]
@@ -144,7 +144,7 @@ impl DensePair {
             way,
             origin: x.iter().any(|v| *v != 0.0).then(|| x.to_vec()),
             norm_squared: kernel::dot(&x, &x),
-            squares: [0.0; 3],
+            squares: [Apart(0.0); 3],
             vectors: Vectors {
                 x,
                 c: zeros(true),
@@ -209,19 +209,21 @@ impl DensePair {
     }
 
     /// Each way in a function of its own: the shortest, which is all work and no oracle, is the
-    /// only one that a round is made of without a call.
+    /// only one that a round is made of without a call. The results are taken out of their `Ok` here,
+    /// so that its numbers stay in registers and need not lie where the calls write theirs.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
         self.lay_base(update);
-        match self.way {
-            Way::Direction { radius } => self.probe_direction(update, radius),
+        let probe = match self.way {
+            Way::Direction { radius } => self.probe_direction(update, radius)?,
             Way::Power {
                 p,
                 radius,
                 exponent,
-            } => self.probe_power(update, p, radius, exponent),
-            Way::General { flat } => self.probe_general(update, flat),
-        }
+            } => self.probe_power(update, p, radius, exponent)?,
+            Way::General { flat } => self.probe_general(update, flat)?,
+        };
+        Ok(probe)
     }
 
     /// The numeric door, once the first pass has the norms: false where the row counts as 0, and
@@ -255,11 +257,13 @@ impl DensePair {
         if scan.dd < SMALLEST_SQUARE {
             self.found = Found::Nothing;
         } else {
-            let norm = scan.dd.sqrt();
-            let alpha = -radius / norm;
+            // v = α∇F with α = −r/‖∇F‖. A short round waits for the root; 1/‖∇F‖² is computed
+            // meanwhile, so that only products follow.
+            let (norm, inverse) = (scan.dd.sqrt(), 1.0 / scan.dd);
+            let alpha = -radius * (norm * inverse);
             self.found = Found::Direction { alpha };
             probe.steepness = norm;
-            (vx, vv) = (alpha * scan.dx, radius * radius);
+            (vx, vv) = (norm * (-radius * (inverse * scan.dx)), radius * radius);
             probe.oracle_calls = 1;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
@@ -376,7 +380,7 @@ impl DensePair {
             }
         }
         let Gradient { scale, ridge, .. } = *update.gradient;
-        self.squares = [scan.xx, vx, vv];
+        self.squares = [scan.xx, vx, vv].map(Apart);
         probe.beta = update.beta;
         probe.slope = scan.dx;
         probe.norm_squared = scan.xx;
@@ -433,10 +437,10 @@ impl Pair for DensePair {
     fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
         update.gradient.row.check_shape(self.vectors.x.len())?;
         (self.beta, self.restarts) = (update.beta, update.fresh);
-        match update.gradient.row {
-            Row::Dense(_) => self.probe_dense(update),
-            _ => self.probe_sparse(update),
-        }
+        Ok(match update.gradient.row {
+            Row::Dense(_) => self.probe_dense(update)?,
+            _ => self.probe_sparse(update)?,
+        })
     }
 
     #[inline(always)]
@@ -457,22 +461,25 @@ impl Pair for DensePair {
             (_, Motion::Place(s)) => (1.0, s),
         };
         let keep = 1.0 - share;
-        let [xx, vx, vv] = self.squares;
+        let [xx, vx, vv] = self.squares.map(|square| square.0);
         self.norm_squared = (keep * (keep * xx + 2.0 * s * vx) + s * s * vv).max(0.0);
-        match self.found {
-            Found::Direction { alpha } => {
-                kernel::move_to_direction(c, x, keep, s * alpha, self.beta);
+        match (self.found, motion) {
+            (Found::Direction { alpha }, Motion::Step(sigma)) => {
+                kernel::step_to_direction(c, x, sigma, alpha, self.beta);
             }
-            Found::Power { kappa, scale } => {
+            (Found::Direction { alpha }, Motion::Place(s)) => {
+                kernel::move_to_direction(c, x, 0.0, s * alpha, self.beta);
+            }
+            (Found::Power { kappa, scale }, _) => {
                 self.scale = scale;
                 kernel::move_to_dense(&self.scratch, x, keep, s * kappa);
             }
-            Found::Atom => {
+            (Found::Atom, _) => {
                 kernel::shrink(share, x);
                 self.atom.add_to(s, x);
                 std::mem::swap(&mut self.guess, &mut self.atom);
             }
-            Found::Nothing => kernel::shrink(share, x),
+            (Found::Nothing, _) => kernel::shrink(share, x),
         }
         if let (Some(origin), Motion::Place(_)) = (&self.origin, motion) {
             kernel::axpy(1.0 - s, origin, x);

@@ -131,7 +131,10 @@ impl Pair for LazyPair {
         gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
         // before anything changes
-        let gradient = &update.admit(row_norm, self.norm_squared())?;
+        let scale = match update.counts(row_norm, self.norm_squared())? {
+            true => gradient.scale,
+            false => 0.0,
+        };
         let Self {
             radius,
             span,
@@ -140,7 +143,7 @@ impl Pair for LazyPair {
         } = self;
         let r = *radius;
         let (m, beta) = (r * update.m(), r * update.beta);
-        let k = update.weight * gradient.scale;
+        let k = update.weight * scale;
         let size = k.abs() * row_norm;
         let pull = match &span.origin {
             Some(origin) if update.origin != 0.0 => {
@@ -149,7 +152,6 @@ impl Pair for LazyPair {
             _ => 0.0,
         };
 
-        *before = None;
         if !sure {
             span.cells.note(true);
             let origin = update.fresh.then(|| span.origin.clone());
@@ -197,7 +199,8 @@ impl Pair for LazyPair {
     }
 
     fn commit(&mut self, motion: Motion) {
-        if self.before.take().is_some() {
+        if self.before.is_some() {
+            self.before = None;
             self.span.cells.note(false);
         }
         let Self { radius, span, .. } = self;

@@ -184,12 +184,12 @@ impl Support {
             c: if on_base { &self.base } else { &self.c },
             x: &self.x,
             g: &self.row,
-            next: &mut self.next,
+            next: &mut self.next[..],
             k,
             m,
             beta,
         };
-        let scan = kernel::scan_direction(form, &mut self.direction);
+        let scan = kernel::scan_direction(form, &mut self.direction[..]);
         self.clear_row();
         scan
     }

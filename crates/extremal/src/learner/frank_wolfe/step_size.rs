@@ -149,7 +149,7 @@ impl StepSize {
     }
 
     /// How this round's gradient is weighed.
-    #[inline(always)]
+    #[inline]
     pub fn absorb<'g>(&self, now: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         let (gradient, kappa) = (facts.gradient, self.family.curvature());
         let mut next = now;

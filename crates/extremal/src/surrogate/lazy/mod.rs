@@ -126,6 +126,7 @@ impl Point for LazyPair {
 }
 
 impl Pair for LazyPair {
+    #[inline(always)]
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe> {
         let gradient = update.gradient;
         gradient.row.check_shape(self.dim())?;

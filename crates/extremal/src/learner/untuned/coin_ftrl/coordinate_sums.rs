@@ -337,6 +337,3 @@ fn step<const N: usize>(
 fn sum(a: [f64; LANES]) -> f64 {
     (a[0] + a[2]) + (a[1] + a[3])
 }
-
-#[cfg(test)]
-mod tests;

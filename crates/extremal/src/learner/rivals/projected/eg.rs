@@ -30,7 +30,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
@@ -259,21 +259,19 @@ impl Method for Exponentiated {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let t = revealed.round as f64;
+    fn fits(state: &State, x: &[f64]) -> bool {
+        state.sum.len() == x.len()
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g) = (round.t, round.g);
         next.sum.copy_from_slice(&now.sum);
-        kernel::axpy(1.0, revealed.g, &mut next.sum);
-        next.largest = now.largest.max(kernel::max_abs(revealed.g));
+        kernel::axpy(1.0, g, &mut next.sum);
+        next.largest = now.largest.max(kernel::max_abs(g));
         next.delta = now.delta;
         if self.schedule == Schedule::Gradients {
-            next.delta += self.mixability_gap(now, &next.sum, t, revealed.g);
+            next.delta += self.mixability_gap(now, &next.sum, t, g);
         }
         self.weigh(next, t + 1.0, x_next);
         let rate = self.schedule.eta(self.factor, t, now.delta);

@@ -47,7 +47,7 @@ pub mod near_projection;
 use serde::{Deserialize, Serialize};
 
 use crate::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage};
@@ -222,17 +222,15 @@ impl Method for Descent {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let t = revealed.round as f64;
+    fn fits(state: &State, x: &[f64]) -> bool {
+        [&state.y, &state.sum].iter().all(|v| v.len() == x.len())
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         next.y.copy_from_slice(&now.y);
-        for ((next, sum), g) in next.sum.iter_mut().zip(&now.sum).zip(revealed.g) {
+        for ((next, sum), g) in next.sum.iter_mut().zip(&now.sum).zip(g) {
             *next = sum + g;
         }
         next.played = now.played;
@@ -241,7 +239,7 @@ impl Method for Descent {
             played.length = self.block.unwrap_or(t.sqrt().ceil() as u64);
         }
         played.filled += 1;
-        played.largest = played.largest.max(revealed.norm);
+        played.largest = played.largest.max(norm);
         if played.filled < played.length {
             return Ok(Step::of(0.0));
         }

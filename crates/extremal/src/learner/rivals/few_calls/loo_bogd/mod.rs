@@ -5,7 +5,7 @@
 //! convex losses.
 //!
 //! **Update.** x is played for a block of K rounds, S = Σ g of the block. Then y = ỹ − ηS, and
-//! [`Cip`] brings x ∈ K and y within √(3ε) of each other, y coming no farther from any point of
+//! a search brings x ∈ K and y within √(3ε) of each other, y coming no farther from any point of
 //! the set: the next x and ỹ. With T and G, η = (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉, R the
 //! radius of a ball around the set's centre that holds it. Without one of them,
 //! η = √2·R/√(Σ‖S‖²); without T, the block that starts in round t has K = ⌈√t⌉, ε = 60R²/√t. With
@@ -41,8 +41,7 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-#[doc(hidden)]
-pub mod near_projection;
+mod near_projection;
 
 use serde::{Deserialize, Serialize};
 
@@ -204,7 +203,7 @@ impl Descent {
         let eta = self.schedule.eta(self.factor, t, played.root);
         let tolerance = self.tolerance(t, played.largest);
         kernel::axpy(-eta, &self.step, &mut next.y);
-        self.cip.bring(x, &mut next.y, tolerance, true)?;
+        self.cip.bring(x, &mut next.y, tolerance)?;
         next.sum.fill(0.0);
         next.played.filled = 0;
         Ok(eta)

@@ -70,21 +70,18 @@ impl Described for Eg {
 impl MakeLearner for Eg {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let scale = self.eta_scale;
-        let (horizon, entry) = (self.horizon.map(|t| t as f64), self.entry_bound);
         let corners = Corners::of(set)?;
         let logarithm = corners.count().ln();
-        let (schedule, factor) = match (entry, horizon) {
-            (Some(bound), Some(horizon)) => (
-                Schedule::Fixed { horizon, bound },
-                scale * (2.0 * logarithm).sqrt(),
-            ),
-            (Some(bound), None) => (Schedule::Rounds { bound }, scale * logarithm.sqrt()),
-            (None, _) => (Schedule::Gradients, scale * logarithm),
+        let schedule = Schedule::of(None, self.horizon, self.entry_bound);
+        let factor = match schedule {
+            Schedule::Fixed { .. } => (2.0 * logarithm).sqrt(),
+            Schedule::Rounds { .. } => logarithm.sqrt(),
+            _ => logarithm,
         };
         let method = Exponentiated {
             corners,
             schedule,
-            factor,
+            factor: scale * factor,
             scale,
         };
         let mut start = vec![0.0; set.dim()];

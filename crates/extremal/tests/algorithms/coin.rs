@@ -7,7 +7,7 @@ use extremal::learner::{Learner, LearnerSpec, Storage, default_for, default_radi
 use extremal::loss::{LossSpec, Objective};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::StreamSpec;
-use extremal::{Gradient, Row};
+use extremal::{Gradient, Row, theory};
 use rand_chacha::ChaCha8Rng;
 
 fn ball(radius: f64, dim: usize) -> SharedSet {
@@ -34,6 +34,7 @@ fn sparse(r: &mut ChaCha8Rng, dim: usize, k: usize) -> (Vec<u32>, Vec<f64>) {
 /// The bets of the module's text.
 #[derive(Default)]
 struct Bet {
+    first: f64,
     largest: f64,
     theta: f64,
     total: f64,
@@ -56,6 +57,9 @@ impl Bet {
         } else {
             self.largest
         };
+        if self.first == 0.0 {
+            self.first = q.abs();
+        }
         self.largest = self.largest.max(q.abs());
         let outwards = (bet < 0.0 && q > 0.0) || (bet > high && q < 0.0);
         if !outwards {
@@ -65,6 +69,86 @@ impl Bet {
             self.won -= q * bet;
         }
     }
+
+    /// Numbers in [0, 1] that were bet lose at most this more than 1.
+    fn bound(&self, stake: f64) -> f64 {
+        theory::coin_betting(stake, self.first, self.largest, self.total)
+    }
+}
+
+/// ln(1 + c·tanh x) and the growth of θ²/(2(A + 1)) − ½ ln(A + 1), at L = 1: the proof of the bets.
+fn growths(theta: f64, total: f64, c: f64) -> (f64, f64) {
+    let won = (c * (theta / (total + 2.0)).tanh()).ln_1p();
+    let phi =
+        |theta: f64, total: f64| theta * theta / (2.0 * (total + 1.0)) - 0.5 * (total + 1.0).ln();
+    (won, phi(theta + c, total + c.abs()) - phi(theta, total))
+}
+
+#[test]
+fn what_a_bet_owns_grows_as_fast_as_the_potential() {
+    let mut closest = f64::INFINITY;
+    for exponent in -8..=12 {
+        let total = 2f64.powi(exponent);
+        for part in -20..=20 {
+            for c in -20..=20 {
+                let theta = total * f64::from(part) / 20.0;
+                let (won, needed) = growths(theta, total, f64::from(c) / 20.0);
+                assert!(won >= needed - 1e-9, "θ {theta} A {total} c {c}");
+                if c != 0 {
+                    closest = closest.min((won - needed) * (total + 1.0));
+                }
+            }
+        }
+    }
+    // it is no bound with room to spare
+    assert!(closest < 1e-2, "{closest}");
+}
+
+/// Regret of a bet kept between 0 and 1 against 0 and against 1.
+fn bet_against(stake: f64, losses: impl Fn(usize, f64) -> f64) -> ([f64; 2], Bet) {
+    let mut bet = Bet::default();
+    let (mut lost, mut sum) = (0.0, 0.0);
+    for t in 0..3000 {
+        let m = bet.bet(stake).clamp(0.0, 1.0);
+        let q = losses(t, m);
+        lost += q * m;
+        sum += q;
+        bet.settle(q, 1.0, stake);
+    }
+    ([lost, lost - sum], bet)
+}
+
+#[test]
+fn the_losses_of_a_bet_are_near_those_of_both_ends_whatever_comes() {
+    let noise = |t: usize| ((t * 7919 % 1000) as f64 / 500.0 - 1.0) * 0.999;
+    type Losses = Box<dyn Fn(usize, f64) -> f64>;
+    for size in [1e-100, 1.0, 1e100] {
+        let streams: [Losses; 6] = [
+            Box::new(move |t, _| size * noise(t)),
+            Box::new(move |t, _| size * (noise(t) - 0.1)),
+            Box::new(move |t, _| size * (noise(t) + 0.1)),
+            Box::new(move |_, m| if m > 0.5 { size } else { -size }),
+            Box::new(move |t, _| if t % 2 == 0 { size } else { -size }),
+            Box::new(move |t, _| size * noise(t) * (t as f64 + 1.0).powi(2) / 9e6),
+        ];
+        for (k, losses) in streams.iter().enumerate() {
+            for stake in [1.0 / 1024.0, 0.5] {
+                let ([idle, full], bet) = bet_against(stake, losses);
+                let scale = bet.largest;
+                assert!(idle <= (1.0 + stake) * scale, "{k} {size:e}: {idle:e}");
+                let bound = bet.bound(stake);
+                assert!(full <= bound, "{k} {size:e}: {full:e}, bound {bound:e}");
+                assert!(bound < 300.0 * 3000f64.sqrt() * scale, "{k}: {bound:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bet_follows_who_is_right() {
+    let ([idle, _], bet) = bet_against(1.0 / 1024.0, |_, _| -1.0);
+    assert!(bet.bet(1.0 / 1024.0) >= 1.0);
+    assert!(idle < -2900.0, "{idle}");
 }
 
 /// The pseudocode over whole vectors.
@@ -189,6 +273,9 @@ fn it_plays_its_pseudocode() {
                 };
                 learner.observe(&gradient).unwrap();
                 naive.observe(&g);
+                let bound = 2.0 * naive.beta + naive.share.bound(Naive::STAKE);
+                let ours = learner.guarantee().unwrap().bound(t as f64);
+                assert!((ours / bound - 1.0).abs() <= 1e-8, "{ours}, {bound}");
             }
             assert!(drift == 0.0 || farthest > 1e-3 * radius, "{farthest}");
         }
@@ -215,6 +302,76 @@ fn gradients_in_other_units_change_no_bit_of_the_decisions() {
     let plain = decisions(1.0);
     for exponent in [-300, -40, 40, 300] {
         assert!(decisions(2f64.powi(exponent)) == plain, "2^{exponent}");
+    }
+}
+
+/// Rows of up to 12 entries at rising indices.
+fn rows(dim: usize) -> impl Iterator<Item = (Vec<u32>, Vec<f64>)> {
+    (0..400_usize).map(move |t| {
+        let indices: Vec<u32> = (0..t % 13).map(|j| (j * 3 + t % 4) as u32).collect();
+        assert!(indices.iter().all(|i| (*i as usize) < dim));
+        let value = |i: &u32| (f64::from(*i) + t as f64 * 0.7).sin();
+        let values = indices.iter().map(value);
+        let values = values.map(|v| if v.abs() < 0.1 { 0.0 } else { v });
+        let values = values.collect();
+        (indices, values)
+    })
+}
+
+#[test]
+fn a_row_of_any_shape_and_size_is_met_as_it_is_and_taken_alike() {
+    const DIM: usize = 40;
+    let set = ball(5.0, DIM);
+    for sizes in [[1.0, -0.3], [1e-98, 1e-90], [1e95, 1e98], [0.0, 1e-98]] {
+        let mut all = [0, 1, 2].map(|_| lazy("coin-ftrl", &set));
+        for (t, (indices, values)) in rows(DIM).enumerate() {
+            let scale = sizes[t % 2];
+            let mut dense = [0.0; DIM];
+            for (i, v) in indices.iter().zip(&values) {
+                dense[*i as usize] = *v;
+            }
+            let shapes = [
+                Row::Sparse {
+                    indices: &indices,
+                    values: &values,
+                },
+                Row::Dense(&dense),
+                Row::Entries {
+                    width: DIM,
+                    rows: &vec![0; indices.len()],
+                    columns: &indices,
+                    values: &values,
+                },
+            ];
+            let before = all.each_ref().map(|learner| written(learner.decision()));
+            for ((learner, row), x) in all.iter_mut().zip(shapes).zip(&before) {
+                let gradient = Gradient {
+                    row,
+                    scale,
+                    ridge: 0.0,
+                };
+                let record = learner.observe(&gradient).unwrap();
+                let size = 5.0 * scale.abs() * norm(&values);
+                let off = (record.gradient_dot - scale * row.dot(x)).abs();
+                assert!(off <= 1e-12 * size, "{sizes:?}, {t}: {off:e}");
+                let off = (record.norm_squared - norm(x).powi(2)).abs();
+                assert!(off <= 1e-9, "{sizes:?}, {t}: {off:e}");
+                let apart = common::distance(x, &before[0]);
+                assert!(apart <= 1e-9, "{sizes:?}, {t}: {apart:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn entries_too_small_to_square_count_as_nothing() {
+    let set = ball(5.0, 3);
+    let [mut with, mut without] = [0, 1].map(|_| lazy("coin-ftrl", &set));
+    for (a, b) in [(1.0, 0.0), (-0.5, 0.0), (1.0, 1.0)] {
+        with.observe(&Gradient::dense(&[a, b, 1e-200])).unwrap();
+        without.observe(&Gradient::dense(&[a, b, 0.0])).unwrap();
+        let [x, y] = [&with, &without].map(|l| common::bits(&written(l.decision())));
+        assert_eq!(x, y);
     }
 }
 

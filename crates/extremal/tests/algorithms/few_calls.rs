@@ -2,12 +2,12 @@
 //! outside of the set, and the descent that rests on it.
 
 use crate::common::{
-    atom, centre, distance, feasible_points, minus, normals, plus, rng, scaled, soak, unit, written,
+    atom, centre, distance, feasible_points, minus, normals, plus, rng, scaled, soak, uniform,
+    unit, written,
 };
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
 use extremal::set::{Set, SetSpec, SharedSet};
 
 const SETS: [&str; 9] = [
@@ -37,6 +37,59 @@ fn radius(set: &dyn Set) -> f64 {
     }
 }
 
+/// The search line by line, with nothing left out and nothing shared: how many calls it took, and
+/// whether y went back.
+fn naive_bring(set: &dyn Set, x: &mut Vec<f64>, y: &mut Vec<f64>, epsilon: f64) -> (u32, bool) {
+    let (c, reach) = (centre(set), radius(set));
+    let off = minus(y, &c);
+    if norm(&off) > reach {
+        *y = plus(&c, reach / norm(&off), &off);
+    }
+    let mut calls = 0;
+    loop {
+        let way = minus(x, y);
+        let square = dot(&way, &way);
+        if square == 0.0 || (square <= 3.0 * epsilon && calls > 0) {
+            return (calls, false);
+        }
+        let back = minus(x, &atom(set, &way));
+        calls += 1;
+        let gap = dot(&way, &back);
+        if square > 3.0 * epsilon && gap <= epsilon {
+            *y = plus(x, epsilon / square, &minus(y, x));
+            return (calls, true);
+        }
+        if gap <= 0.0 {
+            return (calls, false);
+        }
+        *x = plus(x, -(gap / dot(&back, &back)).min(1.0), &back);
+    }
+}
+
+/// A round of `loo-bogd` from x towards y = x − ηg, and perhaps a second one without a gradient.
+/// They play what the search finds, with as many calls.
+fn check_learner(set: &SharedSet, tolerance: f64, start: &[f64], goal: &[f64], rounds: usize) {
+    let (reach, entries) = (radius(&**set), start.iter().map(f64::to_string));
+    let spec = format!(
+        "loo-bogd:horizon=1,gradient-bound=1,block=1,tolerance={tolerance},start=[{}]",
+        entries.collect::<Vec<_>>().join(",")
+    );
+    let mut learner = spec.parse::<LearnerSpec>().unwrap().build(set).unwrap();
+    // η = R
+    let g = scaled(&minus(start, goal), 1.0 / reach);
+    let (mut x, mut y) = (start.to_vec(), plus(start, -reach, &g));
+    for g in [g, vec![0.0; start.len()]].iter().take(rounds) {
+        let record = learner.observe(&Gradient::dense(g)).unwrap();
+        // points that only rounding tells apart take a call or none
+        let same = distance(&x, &y) <= 1e-12 * reach;
+        let (calls, _) = naive_bring(&**set, &mut x, &mut y, tolerance * reach * reach);
+        let apart = distance(&written(learner.decision()), &x);
+        assert!(apart <= 1e-9 * reach, "{}: {apart:e}", set.name());
+        let asked = record.oracle_calls;
+        assert!(same || asked == calls, "{}: {asked}, {calls}", set.name());
+    }
+}
+
 #[test]
 fn points_are_brought_near_and_no_farther_from_any_point_of_the_set() {
     let mut r = rng(1);
@@ -44,36 +97,33 @@ fn points_are_brought_near_and_no_farther_from_any_point_of_the_set() {
     for text in SETS {
         for dim in [2, 7, 30] {
             let set = set(text, dim);
-            let mut cip = Cip::new(&*set);
-            let reach = cip.radius();
-            assert_eq!(reach, radius(&*set), "{text}");
+            let reach = radius(&*set);
             let points = feasible_points(&mut r, &*set, 20);
             for tolerance in [1.0, 0.1, 0.01, 0.001] {
                 for size in [0.1, 0.5, 1.0, 3.0, 100.0] {
                     let start = &points[runs % points.len()];
                     let before = plus(&centre(&*set), size * reach, &unit(&mut r, dim));
+                    check_learner(&set, tolerance, start, &before, 2);
                     let (mut x, mut y) = (start.clone(), before.clone());
-                    let brought = cip.bring(&mut x, &mut y, tolerance, false).unwrap();
+                    let epsilon = tolerance * reach * reach;
+                    let (calls, pulled) = naive_bring(&*set, &mut x, &mut y, epsilon);
                     let name = format!("{text} in dimension {dim}, {tolerance}, {size}");
                     let apart = distance(&x, &y);
-                    assert!((brought.distance - apart).abs() <= 1e-12 * reach, "{name}");
-                    assert!(
-                        apart * apart <= 3.0 * tolerance * reach * reach * (1.0 + 1e-12),
-                        "{name}: {apart}"
-                    );
+                    let square = apart * apart;
+                    assert!(square <= 3.0 * epsilon * (1.0 + 1e-12), "{name}: {apart}");
                     assert!(set.violation(&x).unwrap() <= 1e-9, "{name}");
                     for z in &points {
                         let (was, is) = (distance(&before, z), distance(&y, z));
                         assert!(is <= was + 1e-12 * reach, "{name}: {is} from {was}");
                     }
                     let cap = (27.0 / tolerance - 2.0).ceil();
-                    assert!(f64::from(brought.oracle_calls) <= cap, "{name}");
-                    most = most.max(f64::from(brought.oracle_calls) / cap);
-                    if brought.pulled {
+                    assert!(f64::from(calls) <= cap, "{name}");
+                    most = most.max(f64::from(calls) / cap);
+                    if pulled {
                         pulls += 1;
                         // one pull leaves a third of ε at most
-                        let third = tolerance / 3.0 * reach * reach;
-                        assert!(apart * apart <= third * (1.0 + 1e-9), "{name}: {apart}");
+                        let third = epsilon / 3.0;
+                        assert!(square <= third * (1.0 + 1e-9), "{name}: {apart}");
                     }
                     runs += 1;
                 }
@@ -89,54 +139,33 @@ fn a_point_of_the_set_stays_where_it_is_and_one_step_is_one_step() {
     let mut r = rng(2);
     for text in SETS {
         let set = set(text, 6);
-        let mut cip = Cip::new(&*set);
+        let reach = radius(&*set);
         let points = feasible_points(&mut r, &*set, 12);
         for (start, goal) in points.iter().zip(points.iter().rev()) {
+            // a point inside without ties, which rounding would break
+            let weights: Vec<f64> = points.iter().map(|_| uniform(&mut r)).collect();
+            let total: f64 = weights.iter().sum();
+            let parts = points.iter().zip(&weights);
+            let inside = parts.fold(vec![0.0; 6], |sum, (p, w)| plus(&sum, w / total, p));
+            check_learner(&set, 1e3, start, &inside, 1);
             let (mut x, mut y) = (start.clone(), goal.clone());
-            let brought = cip.bring(&mut x, &mut y, 0.01, false).unwrap();
-            assert!(!brought.pulled, "{text}");
-            assert!(distance(&y, goal) <= 1e-14 * cip.radius(), "{text}");
-            // near enough from the start, and a step is asked for: exact line search
+            let epsilon = 0.01 * reach * reach;
+            let (_, pulled) = naive_bring(&*set, &mut x, &mut y, epsilon);
+            assert!(!pulled, "{text}");
+            assert!(distance(&y, goal) <= 1e-14 * reach, "{text}");
+            // near enough from the start: one step with exact line search
             let (mut x, mut y) = (start.clone(), goal.clone());
-            let brought = cip.bring(&mut x, &mut y, 1e3, true).unwrap();
+            let (calls, _) = naive_bring(&*set, &mut x, &mut y, 1e3 * reach * reach);
             let way = minus(start, goal);
             if norm(&way) == 0.0 {
                 continue;
             }
-            assert_eq!(brought.oracle_calls, 1, "{text}");
+            assert_eq!(calls, 1, "{text}");
             let back = minus(start, &atom(&*set, &way));
             let sigma = (dot(&way, &back) / dot(&back, &back)).clamp(0.0, 1.0);
             let expected = plus(start, -sigma, &back);
-            assert!(distance(&x, &expected) <= 1e-13 * cip.radius(), "{text}");
+            assert!(distance(&x, &expected) <= 1e-13 * reach, "{text}");
         }
-    }
-}
-
-/// The search line by line, with nothing left out and nothing shared.
-fn naive_bring(set: &dyn Set, x: &mut Vec<f64>, y: &mut Vec<f64>, epsilon: f64) -> u32 {
-    let (c, reach) = (centre(set), radius(set));
-    let off = minus(y, &c);
-    if norm(&off) > reach {
-        *y = plus(&c, reach / norm(&off), &off);
-    }
-    let mut calls = 0;
-    loop {
-        let way = minus(x, y);
-        let square = dot(&way, &way);
-        if square == 0.0 || (square <= 3.0 * epsilon && calls > 0) {
-            return calls;
-        }
-        let back = minus(x, &atom(set, &way));
-        calls += 1;
-        let gap = dot(&way, &back);
-        if square > 3.0 * epsilon && gap <= epsilon {
-            *y = plus(x, epsilon / square, &minus(y, x));
-            return calls;
-        }
-        if gap <= 0.0 {
-            return calls;
-        }
-        *x = plus(x, -(gap / dot(&back, &back)).min(1.0), &back);
     }
 }
 
@@ -229,7 +258,7 @@ fn a_transcription_line_by_line_plays_the_same() {
                     let unit = if lambda > 0.0 { 1.0 } else { reach };
                     y = plus(&y, -unit * eta(t, f64::sqrt(squares)), &step);
                     let e = epsilon(t, largest, reach) * reach * reach;
-                    calls += naive_bring(&*set, &mut x, &mut y, e);
+                    calls += naive_bring(&*set, &mut x, &mut y, e).0;
                     sum = vec![0.0; 5];
                 }
             }

@@ -1,12 +1,12 @@
 //! `hedge` and `ofw-free` against transcriptions of their formulas, and what they refuse.
 
-use crate::common::{distance, normals, rng, uniform, written};
-use extremal::Error;
-use extremal::Gradient;
+use crate::common::{distance, normals, rng, spike, uniform, written};
 use extremal::kernel::{axpy, dot, norm};
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::of_learners::hedge::over;
+use extremal::learner::{Acting, Body, Learner, LearnerSpec, Record};
 use extremal::set::{SetSpec, SharedSet};
-use extremal::theory::{Assumption, LossFacts};
+use extremal::theory::{self, Assumption, Guarantee, LossFacts, Seen};
+use extremal::{Error, Gradient, Point, Result};
 
 fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
@@ -81,6 +81,110 @@ impl PlainHedge {
         self.delta += (played - mix).max(0.0);
         self.lost.iter_mut().zip(losses).for_each(|(a, b)| *a += b);
     }
+}
+
+/// A base that plays the same point in every round, and whose own bound is 0.
+struct Still(SharedSet, Vec<f64>);
+
+impl Body for Still {
+    type Plan = ();
+
+    fn point(&self) -> &dyn Point {
+        &self.1
+    }
+
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, _: bool) -> Result<(Record, ())> {
+        let squares: f64 = gradient.row.entries().map(|(_, v)| v * v).sum();
+        let (ax, xx) = (self.1.dot(&gradient.row)?, dot(&self.1, &self.1));
+        Ok((Record::new(round, squares.sqrt(), ax, xx), ()))
+    }
+
+    fn commit(&mut self, (): ()) {}
+
+    fn discard(&mut self) {}
+
+    fn guarantee(&self, _: &Seen) -> Option<Guarantee> {
+        Some(Guarantee::of_run("none is needed", 0.5, 0.0))
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.0)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn load(&mut self, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A hedge over the corners of the simplex: its decision is its weights, its bound 2Δ.
+fn over_corners(n: usize) -> Box<dyn Learner> {
+    let set = set("simplex", n);
+    let corner = |i: usize| -> Box<dyn Learner> {
+        let still = Still(set.clone(), spike(n, i, 1.0));
+        Box::new(Acting::new("still", still))
+    };
+    over("corners", &set, (0..n).map(corner).collect()).unwrap()
+}
+
+/// What the mixture lost more than the best corner, 2Δ and √((4 + ln N)Σ range²).
+fn lose(hedge: &mut dyn Learner, rounds: usize, scale: impl Fn(usize) -> f64) -> [f64; 3] {
+    let n = hedge.dim();
+    let mut r = rng(7);
+    let (mut lost, mut each, mut ranges) = (0.0, vec![0.0; n], 0.0_f64);
+    for t in 0..rounds {
+        let loss = |i: usize| scale(t) * (uniform(&mut r) - 0.5 + 0.02 * i as f64);
+        let losses: Vec<f64> = (0..n).map(loss).collect();
+        let weights = written(hedge.decide().unwrap());
+        let sum: f64 = weights.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-12 && weights.iter().all(|w| *w >= 0.0));
+        lost += dot(&losses, &weights);
+        axpy(1.0, &losses, &mut each);
+        let ends = (f64::MAX, f64::MIN);
+        let (low, high) = (losses.iter()).fold(ends, |(a, b), l| (a.min(*l), b.max(*l)));
+        ranges = ranges.hypot(high - low);
+        hedge.observe(&Gradient::dense(&losses)).unwrap();
+    }
+    let best = each.into_iter().fold(f64::INFINITY, f64::min);
+    let bound = hedge.guarantee().unwrap().bound(rounds as f64);
+    [lost - best, bound, theory::adahedge(n as f64, ranges)]
+}
+
+#[test]
+fn the_mixture_loses_little_more_than_the_best_at_every_scale() {
+    for n in [1, 2, 5, 40] {
+        for size in [1e-98, 1e-60, 1e-8, 1.0, 1e8, 1e60, 1e98] {
+            let [regret, bound, theory] = lose(&mut *over_corners(n), 2000, |_| size);
+            let rounding = 1e-12 * 2000.0 * size;
+            let name = format!("{n} at {size:e}: {regret:e} {bound:e} {theory:e}");
+            assert!(regret <= bound + rounding, "{name}");
+            assert!(bound <= theory * (1.0 + 1e-9) + rounding, "{name}");
+            assert!(n == 1 || regret > 0.02 * bound, "{name}");
+        }
+    }
+}
+
+#[test]
+fn scales_that_jump_leave_numbers_numbers() {
+    let scale = |t: usize| [1e-98, 1.0, 1e98][t % 3];
+    let [regret, bound, _] = lose(&mut *over_corners(3), 300, scale);
+    assert!(regret <= bound * (1.0 + 1e-9), "{regret:e}");
+}
+
+#[test]
+fn a_leader_that_is_always_right_gets_all_the_weight() {
+    let mut hedge = over_corners(4);
+    for _ in 0..200 {
+        let losses = Gradient::dense(&[1.0, 1.0, 0.0, 1.0]);
+        hedge.observe(&losses).unwrap();
+    }
+    let weights = written(hedge.decision());
+    assert!(weights[2] > 1.0 - 1e-12, "{weights:?}");
+    let bound = hedge.guarantee().unwrap().bound(200.0);
+    assert!(bound < 4.0, "{bound}");
 }
 
 #[test]

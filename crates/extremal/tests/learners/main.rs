@@ -7,6 +7,7 @@ mod common;
 mod edges;
 mod extremes;
 mod faults;
+mod forged;
 mod growth;
 mod plans;
 mod play;

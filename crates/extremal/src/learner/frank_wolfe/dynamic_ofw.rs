@@ -27,14 +27,14 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
+use crate::Result;
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::learner::skeleton::parameters::need;
+use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
-use crate::set::{Geometry, SharedSet};
+use crate::set::SharedSet;
 use crate::spec::{Described, Entry, Kind};
 use crate::surrogate::{Motion, Probe, Update};
-use crate::theory::Guarantee;
-use crate::{Error, Result};
 
 const NAME: &str = "dynamic-ofw";
 
@@ -63,12 +63,8 @@ impl Described for DynamicOfw {
 
 impl MakeLearner for DynamicOfw {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let missing = Error::Missing {
-            owner: NAME,
-            name: "smoothness",
-            why: "its step depends on how smooth the losses are",
-        };
-        let smoothness = self.smoothness.ok_or(missing)?;
+        let why = "its step depends on how smooth the losses are";
+        let smoothness = need(NAME, "smoothness", self.smoothness, why)?;
         let rule = Tracker { smoothness };
         stored(self, rule, set, self.start.as_deref(), storage)
     }
@@ -88,18 +84,12 @@ impl Rule for Tracker {
 
     /// F_t(x) = ⟨g_t, x⟩ + (β/2)‖x − x_t‖², whatever came before
     fn absorb<'g>(&self, (): (), facts: &Facts<'_, 'g>) -> Result<((), Update<'g>)> {
-        Ok((
-            (),
-            Update::new(1.0, facts.gradient, self.smoothness).afresh(),
-        ))
+        let update = Update::new(1.0, facts.gradient, self.smoothness);
+        Ok(((), update.afresh()))
     }
 
     /// σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²))
     fn step(&self, (): (), _: &Facts<'_, '_>, probe: &Probe) -> ((), Motion) {
         ((), Motion::Step(probe.line_search()))
-    }
-
-    fn guarantee(&self, (): &(), _: &Seen, _: &Geometry) -> Option<Guarantee> {
-        None
     }
 }

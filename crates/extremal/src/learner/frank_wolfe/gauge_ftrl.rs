@@ -114,9 +114,10 @@ impl MakeLearner for GaugeFtrl {
         let (beta, bound) = match self.balance {
             Balance::Own => (0.0, 0.0),
             Balance::Fixed => {
-                let horizon = parameters::horizon(NAME, self.horizon)?;
+                let why = "its step size depends on the number of rounds";
+                let horizon = parameters::need(NAME, "horizon", self.horizon, why)?;
                 let bound = parameters::bound(NAME, self.gradient_bound)?;
-                let rounds = ((q - 1.0) * share * horizon).powf(1.0 / q);
+                let rounds = ((q - 1.0) * share * horizon as f64).powf(1.0 / q);
                 (radius * stretch * bound * rounds, bound)
             }
             Balance::Adagrad if q == 2.0 => {

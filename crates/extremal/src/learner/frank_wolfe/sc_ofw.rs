@@ -29,7 +29,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
+use crate::learner::skeleton::parameters::need;
 use crate::learner::{Certificate, Learner, Level, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::point::Accuracy;
@@ -38,7 +40,6 @@ use crate::set::{Geometry, SharedSet};
 use crate::spec::{Described, Entry, Kind};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result};
 
 fields! {
     /// Spec of `sc-ofw`.
@@ -71,11 +72,8 @@ impl ScOfw {
     /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check("sc-ofw")?;
-        let lambda = self.lambda.ok_or(Error::Missing {
-            owner: "sc-ofw",
-            name: "lambda",
-            why: "its surrogate is built from the losses' strong convexity",
-        })?;
+        let why = "its surrogate is built from the losses' strong convexity";
+        let lambda = need("sc-ofw", "lambda", self.lambda, why)?;
         Ok(StronglyConvexOfw {
             lambda,
             warm: self.warm,
@@ -157,15 +155,7 @@ impl Rule for StronglyConvexOfw {
     ) -> Option<Certificate> {
         // with T₀ the surrogate is not the sum of the losses' minorants
         let certified = state.t > 0 && self.warm == 0.0;
-        certified.then(|| {
-            let rounding = self.rounding(state, geometry, dim, accuracy);
-            Certificate {
-                level: Level::Quadratic,
-                strong_convexity: self.lambda,
-                regret: state.regret + rounding,
-                rounding,
-            }
-        })
+        certified.then(|| self.certified(state, self.rounding(state, geometry, dim, accuracy)))
     }
 }
 
@@ -189,6 +179,16 @@ impl StronglyConvexOfw {
         state.steepness = probe.steepness.min(most);
         state.steepnesses += state.steepness;
         state
+    }
+
+    /// The bound that the sums add up to, with an allowance for rounding.
+    fn certified(&self, state: &State, rounding: f64) -> Certificate {
+        Certificate {
+            level: Level::Quadratic,
+            strong_convexity: self.lambda,
+            regret: state.regret + rounding,
+            rounding,
+        }
     }
 
     /// What rounding errors may have taken from the certificate. In every round c is rounded three

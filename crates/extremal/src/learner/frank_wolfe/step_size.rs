@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::Known;
 use crate::learner::frank_wolfe::Facts;
+use crate::learner::skeleton::schedule::Schedule;
 use crate::surrogate::Update;
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -56,25 +57,17 @@ impl Family {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Mode {
-    /// T and G are known, and with them η.
-    Fixed { eta: f64 },
-    /// G is known.
-    Growing { bound: f64 },
-    /// Neither is used.
-    Adaptive,
-    /// What is not known is found by restarts.
-    Doubling,
-}
-
 /// The step size: what it is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepSize {
     family: Family,
-    mode: Mode,
+    schedule: Schedule,
+    /// Whether what is not known is found by restarts.
+    doubling: bool,
     horizon: Option<f64>,
     bound: Option<f64>,
+    /// η, where T and G are known.
+    eta: f64,
     /// D.
     diameter: f64,
     /// The factor on η.
@@ -103,31 +96,24 @@ impl StepSize {
     /// The step size for what is known.
     pub fn new(owner: &'static str, family: Family, known: &Known, diameter: f64) -> Result<Self> {
         known.check(owner)?;
-        let horizon = known.horizon.map(|t| t as f64);
-        let (bound, scale) = (known.gradient_bound, known.eta_scale);
-        let mode = match (known.doubling, horizon, bound) {
-            (false, Some(horizon), Some(bound)) => Mode::Fixed {
-                eta: family.eta(scale * diameter, bound, horizon),
-            },
-            (false, None, Some(bound)) => Mode::Growing { bound },
-            (false, _, None) => Mode::Adaptive,
-            (true, Some(_), Some(_)) => {
-                return Err(Error::parameter(
-                    owner,
-                    "doubling",
-                    true,
-                    "false where both horizon and gradient-bound are given",
-                ));
+        let schedule = Schedule::of(None, known.horizon, known.gradient_bound);
+        let mut eta = 0.0;
+        if let Schedule::Fixed { horizon, bound } = schedule {
+            if known.doubling {
+                let allowed = "false where both horizon and gradient-bound are given";
+                return Err(Error::parameter(owner, "doubling", true, allowed));
             }
-            (true, ..) => Mode::Doubling,
-        };
+            eta = family.eta(known.eta_scale * diameter, bound, horizon);
+        }
         Ok(Self {
             family,
-            mode,
-            horizon,
-            bound,
+            schedule,
+            doubling: known.doubling,
+            horizon: known.horizon.map(|t| t as f64),
+            bound: known.gradient_bound,
+            eta,
             diameter,
-            scale,
+            scale: known.eta_scale,
         })
     }
 
@@ -142,8 +128,8 @@ impl StepSize {
             stretch: 0,
             span: self.horizon.unwrap_or(1.0),
         };
-        match self.mode {
-            Mode::Fixed { .. } => (clock, self.family.curvature()),
+        match self.schedule {
+            Schedule::Fixed { .. } => (clock, self.family.curvature()),
             _ => (clock, 0.0),
         }
     }
@@ -156,19 +142,9 @@ impl StepSize {
         next.t += 1;
         next.stretch = next.t;
         let t = next.t as f64;
-        match self.mode {
-            Mode::Fixed { eta } => return Ok((next, Update::new(eta, gradient, kappa))),
-            // Before the first gradient x₁ minimises F whatever ω is. Rounding must not move it.
-            Mode::Growing { .. } if now.omega == 0.0 && facts.norm()? == 0.0 => {}
-            Mode::Growing { bound } => {
-                next.omega = self.over_reach(2.0 * bound) * self.family.growth(t);
-            }
-            Mode::Adaptive => {
-                let norm = facts.norm()?;
-                next.root = (now.root * now.root + norm * norm).sqrt();
-                next.omega = self.over_reach(2.0 * next.root) * self.family.adaptive_growth(t);
-            }
-            Mode::Doubling => {
+        match self.schedule {
+            Schedule::Fixed { .. } => return Ok((next, Update::new(self.eta, gradient, kappa))),
+            _ if self.doubling => {
                 let norm = match self.bound {
                     Some(_) => 0.0,
                     None => facts.norm()?,
@@ -176,6 +152,16 @@ impl StepSize {
                 let restart = self.count(now, &mut next, norm);
                 let update = Update::new(next.eta, gradient, kappa);
                 return Ok((next, if restart { update.afresh() } else { update }));
+            }
+            // Before the first gradient x₁ minimises F whatever ω is. Rounding must not move it.
+            Schedule::Rounds { .. } if now.omega == 0.0 && facts.norm()? == 0.0 => {}
+            Schedule::Rounds { bound } => {
+                next.omega = self.over_reach(2.0 * bound) * self.family.growth(t);
+            }
+            _ => {
+                let norm = facts.norm()?;
+                next.root = (now.root * now.root + norm * norm).sqrt();
+                next.omega = self.over_reach(2.0 * next.root) * self.family.adaptive_growth(t);
             }
         }
         // c += g − κΔω·x₁, β = κω
@@ -233,21 +219,14 @@ impl StepSize {
         if self.scale != 1.0 {
             return None;
         }
-        match self.mode {
-            Mode::Fixed { .. } => Some(theorem(self.horizon?, clock.bound)),
-            Mode::Growing { bound } if self.family == Family::OfwWeibel => {
+        let (horizon, guessed) = (self.horizon, self.bound.is_none());
+        match self.schedule {
+            Schedule::Fixed { horizon, bound } => Some(theorem(horizon, bound)),
+            _ if self.doubling => Some(theory::restarted(horizon, clock.bound, guessed, theorem)),
+            Schedule::Rounds { bound } if self.family == Family::OfwWeibel => {
                 Some(theory::ofw_weibel_anytime(bound, self.diameter))
             }
-            Mode::Growing { .. } | Mode::Adaptive => None,
-            Mode::Doubling => {
-                let guessed = self.bound.is_none();
-                Some(theory::restarted(
-                    self.horizon,
-                    clock.bound,
-                    guessed,
-                    theorem,
-                ))
-            }
+            _ => None,
         }
     }
 }

@@ -52,7 +52,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::learner::frank_wolfe::ofw_line_search::OfwLs;
-use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
+use crate::learner::skeleton::method::admitted;
+use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
 use crate::learner::{
     Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, Seen, Storage, Uses,
 };
@@ -291,18 +292,8 @@ impl Body for Queue {
     ) -> Result<(Record, Self::Plan)> {
         let point = self.base.decision();
         let (ax, xx) = (point.dot(&gradient.row)?, point.norm_squared());
-        let row_norm = kernel::norm(gradient.row.values());
-        let gradient = &gradient.admit(row_norm, xx)?;
-        let mut record = Record {
-            round,
-            sigma: 0.0,
-            gap: f64::NAN,
-            oracle_calls: 0,
-            gradient_norm: gradient.norm_from(row_norm, ax, xx),
-            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
-            norm_squared: xx,
-        };
-        self.hold(round, gradient)?;
+        let (gradient, _, mut record) = admitted(round, gradient, ax, xx)?;
+        self.hold(round, &gradient)?;
         let several = self
             .window(round)
             .filter_map(|asked| self.arrives(asked, round));
@@ -357,6 +348,7 @@ impl Body for Queue {
         self.rounds = rounds;
         self.slots.clear();
         for held in all {
+            check_shape(held.row.row().check_shape(self.set.dim()).is_ok())?;
             let place = self.place(held.asked);
             *self.slot(place) = held;
         }

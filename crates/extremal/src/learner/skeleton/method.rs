@@ -4,8 +4,8 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
-use crate::learner::{Certificate, Learner, Record, Seen, Storage, not_stored};
+use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
+use crate::learner::{Learner, Record, Seen, Storage, not_stored};
 use crate::range::check_size;
 use crate::set::SharedSet;
 use crate::spec::Described;
@@ -22,39 +22,40 @@ pub(crate) trait Method: Send + Sync {
     /// The state before the first round. `x` is the first decision.
     fn start(&self, x: &[f64]) -> Self::State;
 
-    /// Plays a round: writes the next state, and the next decision. On entry `next` holds some
-    /// earlier state, whose memory can be reused, and `x_next` holds `x`.
-    fn round(
-        &mut self,
-        now: &Self::State,
-        next: &mut Self::State,
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step>;
+    /// Whether the vectors of a saved state are as long as those that [`Method::start`] makes for
+    /// `x`. A state without vectors always fits.
+    fn fits(_state: &Self::State, _x: &[f64]) -> bool {
+        true
+    }
+
+    /// Plays a round: writes the next state, and the next decision.
+    fn round(&mut self, round: Round<'_, Self::State>) -> Result<Step>;
 
     /// How often the method has called its oracle so far; 0 without one.
     fn oracle_calls(&self) -> u64 {
         0
     }
 
-    /// What is proven in this state, given what was seen.
-    fn guarantee(&self, state: &Self::State, seen: &Seen) -> Option<Guarantee>;
-
-    /// What the learner knows about its own regret.
-    fn certificate(&self, _state: &Self::State) -> Option<Certificate> {
+    /// What is proven in this state, given what was seen; nothing by default.
+    fn guarantee(&self, _state: &Self::State, _seen: &Seen) -> Option<Guarantee> {
         None
     }
 }
 
-/// What a round has revealed: a gradient in range, or 0.
-pub(crate) struct Revealed<'a> {
-    /// t, from 1.
-    pub round: u64,
-    /// The gradient, every entry written out, the ridge part included.
+/// What a round has revealed, and where its outcome is written.
+pub(crate) struct Round<'a, S> {
+    /// The round's number, from 1.
+    pub t: f64,
+    /// The gradient, every entry written out, the ridge part included: in range, or 0.
     pub g: &'a [f64],
     /// ‖g‖.
     pub norm: f64,
+    pub now: &'a S,
+    /// On entry some earlier state, whose memory can be reused.
+    pub next: &'a mut S,
+    pub x: &'a [f64],
+    /// On entry `x`.
+    pub x_next: &'a mut [f64],
 }
 
 /// How a round was played.
@@ -71,6 +72,26 @@ impl Step {
         let gap = f64::NAN;
         Self { sigma, gap }
     }
+}
+
+/// The gradient if it is in range, ‖a‖ of its row a, and a record of the round, given ⟨a, x⟩ and
+/// ‖x‖² of the decision.
+pub(crate) fn admitted<'g>(
+    round: u64,
+    gradient: &Gradient<'g>,
+    ax: f64,
+    xx: f64,
+) -> Result<(Gradient<'g>, f64, Record)> {
+    let row_norm = kernel::norm(gradient.row.values());
+    let gradient = gradient.admit(row_norm, xx)?;
+    let norm = gradient.norm_from(row_norm, ax, xx);
+    let dot = gradient.scale * ax + gradient.ridge * xx;
+    Ok((gradient, row_norm, Record::new(round, norm, dot, xx)))
+}
+
+/// The fields of a value in the form in which they are saved, for values whose fields are private.
+pub(crate) fn parts_of<T: DeserializeOwned>(value: &impl Serialize) -> Result<T> {
+    decode(&encode(value)?)
 }
 
 /// A method, its state and its decision. A round writes `next` and `x_next`; to commit it is to
@@ -136,17 +157,17 @@ impl<M: Method> Body for Dense<M> {
             self.g.fill(0.0);
             norm = 0.0;
         }
-        let revealed = Revealed {
-            round,
+        let calls = self.method.oracle_calls();
+        self.x_next.copy_from_slice(&self.x);
+        let step = self.method.round(Round {
+            t: round as f64,
             g: &self.g,
             norm,
-        };
-        let calls = self.method.oracle_calls();
-        let (x, x_next) = (&self.x, &mut self.x_next);
-        x_next.copy_from_slice(x);
-        let step = self
-            .method
-            .round(&self.now, &mut self.next, &revealed, x, x_next)?;
+            now: &self.now,
+            next: &mut self.next,
+            x: &self.x,
+            x_next: &mut self.x_next,
+        })?;
         if kernel::find_not_finite(&self.x_next).is_some() {
             return Err(Error::Numerical {
                 round,
@@ -154,13 +175,10 @@ impl<M: Method> Body for Dense<M> {
             });
         }
         let record = Record {
-            round,
             sigma: step.sigma,
             gap: step.gap,
             oracle_calls: (self.method.oracle_calls() - calls) as u32,
-            gradient_norm: norm,
-            gradient_dot: kernel::dot(&self.g, &self.x),
-            norm_squared: xx,
+            ..Record::new(round, norm, kernel::dot(&self.g, &self.x), xx)
         };
         Ok((record, ()))
     }
@@ -177,10 +195,6 @@ impl<M: Method> Body for Dense<M> {
         self.method.guarantee(&self.now, seen)
     }
 
-    fn certificate(&self) -> Option<Certificate> {
-        self.method.certificate(&self.now)
-    }
-
     fn set(&self) -> Option<&SharedSet> {
         Some(&self.set)
     }
@@ -191,6 +205,7 @@ impl<M: Method> Body for Dense<M> {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         (self.x, self.now) = decode(saved)?;
+        check_shape(self.x.len() == self.g.len() && M::fits(&self.now, &self.x))?;
         // `next` must have memory of the same shape.
         self.next.clone_from(&self.now);
         Ok(())

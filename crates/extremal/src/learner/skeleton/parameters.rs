@@ -22,25 +22,20 @@ fields! {
     }
 }
 
-/// T, which must be given.
-pub(crate) fn horizon(owner: &'static str, horizon: Option<u64>) -> Result<f64> {
-    match horizon {
-        None => Err(Error::Missing {
-            owner,
-            name: "horizon",
-            why: "its step size depends on the number of rounds",
-        }),
-        Some(t) => Ok(t as f64),
-    }
+/// The value of a key that must be given.
+pub(crate) fn need<T>(
+    owner: &'static str,
+    name: &'static str,
+    value: Option<T>,
+    why: &'static str,
+) -> Result<T> {
+    value.ok_or(Error::Missing { owner, name, why })
 }
 
 /// G, which must be given.
 pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
-    bound.ok_or(Error::Missing {
-        owner,
-        name: "gradient-bound",
-        why: "its step size depends on the gradients' norm",
-    })
+    let why = "its step size depends on the gradients' norm";
+    need(owner, "gradient-bound", bound, why)
 }
 
 /// The learner can't play the set, because it needs `needs`; with learners that can.

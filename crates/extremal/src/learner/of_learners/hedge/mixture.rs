@@ -3,6 +3,7 @@
 use crate::kernel::{self, Buffer};
 use crate::learner::of_learners::hedge::weights::Weights;
 use crate::learner::of_learners::hedge::{guarantee, no_base};
+use crate::learner::skeleton::method::admitted;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode};
 use crate::learner::{Learner, Record, Seen};
 use crate::room::room;
@@ -83,28 +84,17 @@ impl Mixture {
         gradient: &Gradient<'_>,
         planned: &mut usize,
     ) -> Result<Record> {
-        let xx = self.norm_squared;
         let ax = self.mean.dot(&gradient.row)?;
-        let row_norm = kernel::norm(gradient.row.values());
-        let gradient = &gradient.admit(row_norm, xx)?;
-        let norm = gradient.norm_from(row_norm, ax, xx);
-        let mut calls = 0;
+        let (gradient, _, mut record) = admitted(round, gradient, ax, self.norm_squared)?;
         for (base, loss) in self.bases.iter_mut().zip(&mut self.losses) {
-            let record = base.plan(gradient)?;
+            let own = base.plan(&gradient)?;
             *planned += 1;
             // φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², of which the base saw the gradient
-            *loss = record.gradient_dot - 0.5 * gradient.ridge * record.norm_squared;
-            calls += record.oracle_calls;
+            *loss = own.gradient_dot - 0.5 * gradient.ridge * own.norm_squared;
+            record.oracle_calls += own.oracle_calls;
         }
-        Ok(Record {
-            round,
-            sigma: self.weights.get().iter().copied().fold(0.0, f64::max),
-            gap: f64::NAN,
-            oracle_calls: calls,
-            gradient_norm: norm,
-            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
-            norm_squared: xx,
-        })
+        record.sigma = self.weights.get().iter().copied().fold(0.0, f64::max);
+        Ok(record)
     }
 }
 

@@ -29,7 +29,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
@@ -137,28 +137,27 @@ impl Method for GaugeDescent {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
+    fn fits(state: &State, x: &[f64]) -> bool {
+        state.w.len() == x.len()
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
+        let (t, g) = (round.t, round.g);
         // g̃ = g − 1[γ ≥ 1, ⟨g, w⟩ < 0]⟨g, x⟩s
         let gauge = self.set.gauge_gradient(&now.w, &mut self.surrogate);
         let gauge = gauge.ok_or_else(no_gauge)?;
-        let turn = if gauge >= 1.0 && kernel::dot(revealed.g, &now.w) < 0.0 {
-            -kernel::dot(revealed.g, x)
+        let turn = if gauge >= 1.0 && kernel::dot(g, &now.w) < 0.0 {
+            -kernel::dot(g, x)
         } else {
             0.0
         };
-        for (s, g) in self.surrogate.iter_mut().zip(revealed.g) {
+        for (s, g) in self.surrogate.iter_mut().zip(g) {
             *s = g + turn * *s;
         }
         next.root = now.root.hypot(kernel::norm(&self.surrogate));
         let factor = self.scale * std::f64::consts::SQRT_2 * self.radius;
-        let eta = Schedule::Gradients.eta(factor, revealed.round as f64, next.root);
+        let eta = Schedule::Gradients.eta(factor, t, next.root);
         // w ← Π(w − ηg̃), x = w/max(1, γ(w))
         next.w.copy_from_slice(&now.w);
         kernel::axpy(-eta, &self.surrogate, &mut next.w);

@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::rivals::by_gauge::gauge_wrapper::{check_gauge, into_ball, no_gauge};
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
@@ -185,17 +185,11 @@ impl Method for Separated {
         State::default()
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let norm = revealed.norm;
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         let root = now.root.hypot(norm);
-        let (eta, delta) = self.pace(revealed.round as f64, root);
+        let (eta, delta) = self.pace(t, root);
         let fall = (now.delta - delta).max(0.0);
         *next = State {
             root,
@@ -203,7 +197,7 @@ impl Method for Separated {
             drift: now.drift + fall * now.root,
             shrunk: now.shrunk + delta * norm,
         };
-        kernel::axpy(-eta, revealed.g, x_next);
+        kernel::axpy(-eta, g, x_next);
         self.come_back(x_next, eta * norm, delta)?;
         Ok(Step::of(eta))
     }

@@ -29,14 +29,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::rivals::few_calls::vector_surrogate::Surrogate;
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting, first_decision};
+use crate::learner::skeleton::method::{Method, Round, Step, acting, first_decision};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::{Described, Entry, Kind};
-use crate::theory::Guarantee;
 use crate::{Error, Result};
 
 const NAME: &str = "pairwise";
@@ -203,22 +202,20 @@ impl Method for Pairs {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        next.root = now.root.hypot(revealed.norm);
+    fn fits(state: &State, x: &[f64]) -> bool {
+        state.sum.len() == x.len()
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
+        next.root = now.root.hypot(norm);
         // D/η_t, which with λ is λtD
-        let scale = self.schedule.scale(revealed.round as f64, next.root);
+        let scale = self.schedule.scale(t, next.root);
         let stiffness = match self.schedule {
             Schedule::Strong { .. } => scale * self.diameter,
             _ => scale / self.scale,
         };
-        let g = revealed.g;
         let mut steep = (self.surrogate).absorb(&now.sum, &mut next.sum, g, x, stiffness);
         let mut played = Step {
             sigma: 0.0,
@@ -248,9 +245,5 @@ impl Method for Pairs {
 
     fn oracle_calls(&self) -> u64 {
         self.oracle.calls()
-    }
-
-    fn guarantee(&self, _state: &State, _seen: &Seen) -> Option<Guarantee> {
-        None
     }
 }

@@ -109,7 +109,7 @@ impl EveryRound {
 }
 
 impl perturbed::Kind for EveryRound {
-    fn block(&self, constants: &Constants, _t: u64, _largest: f64) -> (u64, u32) {
+    fn block(&self, constants: &Constants, _t: f64, _largest: f64) -> (u64, u32) {
         (1, self.0.or_else(|| self.wanted(constants)).unwrap_or(1))
     }
 

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, Seen, Storage};
@@ -20,7 +20,7 @@ use crate::{Result, kernel};
 /// What tells `ospf` and `fpl` apart.
 pub(crate) trait Kind: Send + Sync + 'static {
     /// How many rounds the block after round t has, and how many samples its decision.
-    fn block(&self, constants: &Constants, t: u64, largest: f64) -> (u64, u32);
+    fn block(&self, constants: &Constants, t: f64, largest: f64) -> (u64, u32);
 
     /// a, where the bound grows like T^a.
     fn exponent(&self, constants: &Constants) -> f64;
@@ -158,7 +158,7 @@ impl<K: Kind> Perturbed<K> {
     /// 1/δ, with √(Σ‖G_b‖²) = `root`: G√(Tk)/c where T and G are known.
     fn one_over_delta(&self, root: f64) -> f64 {
         let length = match self.schedule {
-            Schedule::Fixed { .. } => self.kind.block(&self.constants, 0, 0.0).0 as f64,
+            Schedule::Fixed { .. } => self.kind.block(&self.constants, 0.0, 0.0).0 as f64,
             _ => 1.0,
         };
         self.schedule.scale(1.0, root) * length.sqrt() / self.constants.c()
@@ -197,27 +197,28 @@ impl<K: Kind> Method for Perturbed<K> {
             sum: vec![0.0; x.len()],
             block: vec![0.0; x.len()],
             numbers: Numbers {
-                left: self.kind.block(&self.constants, 0, 0.0).0,
+                left: self.kind.block(&self.constants, 0.0, 0.0).0,
                 ..Numbers::default()
             },
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
+    fn fits(state: &State, x: &[f64]) -> bool {
+        [&state.sum, &state.block]
+            .iter()
+            .all(|v| v.len() == x.len())
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         next.rng.clone_from(&now.rng);
         next.sum.copy_from_slice(&now.sum);
         next.block.copy_from_slice(&now.block);
-        kernel::axpy(1.0, revealed.g, &mut next.sum);
-        kernel::axpy(1.0, revealed.g, &mut next.block);
+        kernel::axpy(1.0, g, &mut next.sum);
+        kernel::axpy(1.0, g, &mut next.block);
         let mut numbers = now.numbers;
-        numbers.largest = numbers.largest.max(revealed.norm);
+        numbers.largest = numbers.largest.max(norm);
         if numbers.samples > 0 {
             numbers.inverse += 1.0 / f64::from(numbers.samples);
             numbers.root_inverse += 1.0 / f64::from(numbers.samples).sqrt();
@@ -227,9 +228,7 @@ impl<K: Kind> Method for Perturbed<K> {
         if block_ends {
             numbers.root = numbers.root.hypot(kernel::norm(&next.block));
             next.block.fill(0.0);
-            let (length, samples) =
-                self.kind
-                    .block(&self.constants, revealed.round, numbers.largest);
+            let (length, samples) = self.kind.block(&self.constants, t, numbers.largest);
             numbers.left = length;
             // before there is a gradient every point leads
             if numbers.root > 0.0 {
@@ -260,7 +259,7 @@ impl<K: Kind> Method for Perturbed<K> {
         let exponent = self.kind.exponent(&self.constants);
         let smooth = smoothness.map(Assumption::Smooth);
         if let Schedule::Fixed { bound, .. } = self.schedule {
-            let (length, samples) = self.kind.block(&self.constants, 0, 0.0);
+            let (length, samples) = self.kind.block(&self.constants, 0.0, 0.0);
             let (delta, block) = (1.0 / self.one_over_delta(0.0), length as f64);
             let noise = theory::sampling_noise(smoothness, Some(bound), reach, f64::from(samples));
             let theorem = theory::perturbed(bound, reach, diameter, dim, delta, block, noise);

@@ -88,16 +88,16 @@ impl MakeLearner for Ospf {
 struct Blocks;
 
 impl perturbed::Kind for Blocks {
-    fn block(&self, constants: &Constants, t: u64, largest: f64) -> (u64, u32) {
+    fn block(&self, constants: &Constants, t: f64, largest: f64) -> (u64, u32) {
         let gradient = constants.gradient.unwrap_or(largest);
         let ratio = constants
             .smoothness
             .and_then(|beta| constants.ratio(beta, gradient))
             .unwrap_or(1.0);
-        let rounds = constants.horizon.unwrap_or(t).max(1);
-        let length = (ratio.powf(2.0 / 3.0) * (rounds as f64).cbrt()).round();
+        let rounds = constants.horizon.map_or(t, |t| t as f64).max(1.0);
+        let length = (ratio.powf(2.0 / 3.0) * rounds.cbrt()).round();
         // Beyond √T what smoothness saves is less than what a longer block costs.
-        let longest = (rounds as f64).sqrt().floor();
+        let longest = rounds.sqrt().floor();
         let length = length.clamp(1.0, longest) as u32;
         (u64::from(length), length)
     }

@@ -24,7 +24,7 @@
 //! ```
 
 use crate::Result;
-use crate::learner::rivals::projected::{Descent, Steps, projected};
+use crate::learner::rivals::projected::{Descent, projected};
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
@@ -67,14 +67,14 @@ impl Described for DualAveraging {
 impl MakeLearner for DualAveraging {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let diameter = set.geometry().diameter;
-        let averaging = Averaging {
-            steps: Steps {
-                schedule: Schedule::of(None, self.horizon, self.gradient_bound),
-                factor: diameter,
-                offset: 0.0,
-                scale: self.eta_scale,
-            },
+        let averaging = Descent {
+            follows_sum: true,
+            schedule: Schedule::of(None, self.horizon, self.gradient_bound),
+            factor: diameter,
+            offset: 0.0,
+            scale: self.eta_scale,
             diameter,
+            theorem,
         };
         projected(self, averaging, set, self.start.as_deref(), storage)
     }
@@ -84,24 +84,11 @@ impl MakeLearner for DualAveraging {
     }
 }
 
-struct Averaging {
-    steps: Steps,
-    diameter: f64,
-}
-
-impl Descent for Averaging {
-    const FOLLOWS_SUM: bool = true;
-
-    fn steps(&self) -> &Steps {
-        &self.steps
-    }
-
-    fn guarantee(&self, squares: f64, _: &Seen) -> Option<Guarantee> {
-        let diameter = self.diameter;
-        (self.steps.scale == 1.0).then(|| match self.steps.schedule {
-            Schedule::Fixed { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
-            Schedule::Rounds { bound } => theory::dual_averaging_anytime(bound, diameter),
-            _ => theory::dual_averaging_adaptive(diameter, squares.sqrt()),
-        })
+fn theorem(averaging: &Descent, squares: f64, _: &Seen) -> Guarantee {
+    let diameter = averaging.diameter;
+    match averaging.schedule {
+        Schedule::Fixed { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),
+        Schedule::Rounds { bound } => theory::dual_averaging_anytime(bound, diameter),
+        _ => theory::dual_averaging_adaptive(diameter, squares.sqrt()),
     }
 }

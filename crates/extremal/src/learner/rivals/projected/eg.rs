@@ -30,7 +30,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
@@ -70,21 +70,18 @@ impl Described for Eg {
 impl MakeLearner for Eg {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let scale = self.eta_scale;
-        let (horizon, entry) = (self.horizon.map(|t| t as f64), self.entry_bound);
         let corners = Corners::of(set)?;
         let logarithm = corners.count().ln();
-        let (schedule, factor) = match (entry, horizon) {
-            (Some(bound), Some(horizon)) => (
-                Schedule::Fixed { horizon, bound },
-                scale * (2.0 * logarithm).sqrt(),
-            ),
-            (Some(bound), None) => (Schedule::Rounds { bound }, scale * logarithm.sqrt()),
-            (None, _) => (Schedule::Gradients, scale * logarithm),
+        let schedule = Schedule::of(None, self.horizon, self.entry_bound);
+        let factor = match schedule {
+            Schedule::Fixed { .. } => (2.0 * logarithm).sqrt(),
+            Schedule::Rounds { .. } => logarithm.sqrt(),
+            _ => logarithm,
         };
         let method = Exponentiated {
             corners,
             schedule,
-            factor,
+            factor: scale * factor,
             scale,
         };
         let mut start = vec![0.0; set.dim()];
@@ -259,21 +256,19 @@ impl Method for Exponentiated {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let t = revealed.round as f64;
+    fn fits(state: &State, x: &[f64]) -> bool {
+        state.sum.len() == x.len()
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g) = (round.t, round.g);
         next.sum.copy_from_slice(&now.sum);
-        kernel::axpy(1.0, revealed.g, &mut next.sum);
-        next.largest = now.largest.max(kernel::max_abs(revealed.g));
+        kernel::axpy(1.0, g, &mut next.sum);
+        next.largest = now.largest.max(kernel::max_abs(g));
         next.delta = now.delta;
         if self.schedule == Schedule::Gradients {
-            next.delta += self.mixability_gap(now, &next.sum, t, revealed.g);
+            next.delta += self.mixability_gap(now, &next.sum, t, g);
         }
         self.weigh(next, t + 1.0, x_next);
         let rate = self.schedule.eta(self.factor, t, now.delta);

@@ -30,7 +30,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting, first_decision};
+use crate::learner::skeleton::method::{Method, Round, Step, acting, first_decision};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
@@ -151,15 +151,9 @@ impl Method for Descent {
         State::default()
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let Revealed { round, g, norm } = *revealed;
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         *next = State {
             root: now.root.hypot(norm),
             largest: now.largest.max(norm),
@@ -167,7 +161,7 @@ impl Method for Descent {
         if norm == 0.0 {
             return Ok(Step::of(0.0));
         }
-        let eta = self.eta(round as f64, next).min(0.5 / self.mu / norm);
+        let eta = self.eta(t, next).min(0.5 / self.mu / norm);
         for (way, g) in self.way.iter_mut().zip(g) {
             *way = -eta * g;
         }

@@ -28,7 +28,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
@@ -123,17 +123,15 @@ impl Method for Follower {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let t = revealed.round as f64;
+    fn fits(state: &State, x: &[f64]) -> bool {
+        state.sum.len() == x.len()
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
+        let (t, g) = (round.t, round.g);
         next.sum.copy_from_slice(&now.sum);
-        kernel::axpy(1.0, revealed.g, &mut next.sum);
+        kernel::axpy(1.0, g, &mut next.sum);
         match &mut self.leader {
             Leader::Vertex(oracle, atom) => {
                 // S = 0 prefers no point, and the decision stays.

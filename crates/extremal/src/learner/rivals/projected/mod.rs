@@ -11,10 +11,10 @@ pub mod ons;
 
 use serde::Serialize;
 
-use crate::learner::skeleton::method::first_decision;
+use crate::learner::skeleton::method::{admitted, first_decision};
 use crate::learner::skeleton::parameters::cannot_play;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
 use crate::learner::{Learner, Record, Seen, Storage, not_stored};
 use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
@@ -25,28 +25,22 @@ use crate::surrogate::{SavedScaled, Scaled, SparseVector};
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 
-/// The step sizes of a projected learner: η_t is scale·factor over what the schedule says for
+/// What differs between projected learners. η_t is scale·factor over what the schedule says for
 /// round t + offset.
-pub(crate) struct Steps {
+pub(crate) struct Descent {
+    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
+    pub follows_sum: bool,
     pub schedule: Schedule,
     pub factor: f64,
     pub offset: f64,
     pub scale: f64,
+    pub diameter: f64,
+    /// What is proven for scale 1 and offset 0, given Σ‖g‖² and what else was seen.
+    pub theorem: fn(&Descent, f64, &Seen) -> Guarantee,
 }
 
-/// What differs between projected learners.
-pub(crate) trait Descent: Send + Sync {
-    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
-    const FOLLOWS_SUM: bool;
-
-    fn steps(&self) -> &Steps;
-
-    /// What is proven, given Σ‖g‖² and what else was seen.
-    fn guarantee(&self, squares: f64, seen: &Seen) -> Option<Guarantee>;
-}
-
-struct Projected<D> {
-    descent: D,
+struct Projected {
+    descent: Descent,
     /// Σ‖g‖².
     squares: f64,
     set: SharedSet,
@@ -88,17 +82,17 @@ pub(crate) struct LazyStep {
 }
 
 /// A projected learner in the storage asked for.
-pub(crate) fn projected<S: Described + Serialize, D: Descent + 'static>(
+pub(crate) fn projected<S: Described + Serialize>(
     spec: &S,
-    descent: D,
+    descent: Descent,
     set: &SharedSet,
     start: Option<&[f64]>,
     storage: Storage,
 ) -> Result<Box<dyn Learner>> {
-    let name = S::ENTRY.name;
+    let (name, follows_sum) = (S::ENTRY.name, descent.follows_sum);
     let place = match storage {
-        Storage::Dense => Place::Dense(Dense::new(name, set, start, D::FOLLOWS_SUM)?),
-        Storage::Lazy => Place::Lazy(Lazy::new(name, set, start, D::FOLLOWS_SUM)?),
+        Storage::Dense => Place::Dense(Dense::new(name, set, start, follows_sum)?),
+        Storage::Lazy => Place::Lazy(Lazy::new(name, set, start, follows_sum)?),
         Storage::Sparse => return Err(not_stored(name, set, storage)),
     };
     let body = Projected {
@@ -287,7 +281,7 @@ impl Point for Lazy {
     }
 }
 
-impl<D: Descent> Body for Projected<D> {
+impl Body for Projected {
     /// The next Σ‖g‖², and the step of lazy storage that is still to be taken.
     type Plan = (f64, Option<LazyStep>);
 
@@ -306,38 +300,28 @@ impl<D: Descent> Body for Projected<D> {
     ) -> Result<(Record, Self::Plan)> {
         let x = self.point();
         let (ax, xx) = (x.dot(&gradient.row)?, x.norm_squared());
-        let row_norm = kernel::norm(gradient.row.values());
-        let gradient = &gradient.admit(row_norm, xx)?;
-        let norm = gradient.norm_from(row_norm, ax, xx);
-        let squares = self.squares + norm * norm;
-        let steps = self.descent.steps();
-        let t = round as f64 + steps.offset;
-        let eta = steps.scale * steps.schedule.eta(steps.factor, t, squares.sqrt());
+        let (gradient, row_norm, mut record) = admitted(round, gradient, ax, xx)?;
+        let squares = self.squares + record.gradient_norm * record.gradient_norm;
+        let descent = &self.descent;
+        let t = round as f64 + descent.offset;
+        let eta = descent.scale * descent.schedule.eta(descent.factor, t, squares.sqrt());
         check_step(eta * gradient.size(row_norm, xx))?;
+        record.sigma = eta;
         let step = match &mut self.place {
             Place::Dense(dense) => {
-                dense.plan(gradient, eta)?;
+                dense.plan(&gradient, eta)?;
                 None
             }
             Place::Lazy(lazy) => {
-                let step = lazy.plan(gradient, (row_norm, ax), eta, D::FOLLOWS_SUM);
+                let step = lazy.plan(&gradient, (row_norm, ax), eta, descent.follows_sum);
                 if sure {
-                    lazy.commit(step, Some(&gradient.row), D::FOLLOWS_SUM);
+                    lazy.commit(step, Some(&gradient.row), descent.follows_sum);
                     None
                 } else {
                     lazy.held.hold(&gradient.row);
                     Some(step)
                 }
             }
-        };
-        let record = Record {
-            round,
-            sigma: eta,
-            gap: f64::NAN,
-            oracle_calls: 0,
-            gradient_norm: norm,
-            gradient_dot: gradient.scale * ax + gradient.ridge * xx,
-            norm_squared: xx,
         };
         Ok((record, (squares, step)))
     }
@@ -346,7 +330,7 @@ impl<D: Descent> Body for Projected<D> {
         self.squares = squares;
         match (&mut self.place, step) {
             (Place::Dense(dense), _) => dense.commit(),
-            (Place::Lazy(lazy), Some(step)) => lazy.commit(step, None, D::FOLLOWS_SUM),
+            (Place::Lazy(lazy), Some(step)) => lazy.commit(step, None, self.descent.follows_sum),
             (Place::Lazy(_), None) => {}
         }
     }
@@ -355,7 +339,9 @@ impl<D: Descent> Body for Projected<D> {
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
-        self.descent.guarantee(self.squares, seen)
+        let descent = &self.descent;
+        let proven = descent.scale == 1.0 && descent.offset == 0.0;
+        proven.then(|| (descent.theorem)(descent, self.squares, seen))
     }
 
     fn set(&self) -> Option<&SharedSet> {
@@ -377,9 +363,12 @@ impl<D: Descent> Body for Projected<D> {
             Place::Dense(dense) => {
                 let sums: Option<(Vec<f64>, Vec<f64>)>;
                 (self.squares, dense.x, sums) = decode(saved)?;
+                check_shape(sums.is_some() == dense.sums.is_some())?;
                 if let (Some(here), Some((first, sum))) = (&mut dense.sums, sums) {
                     (here[0], here[1]) = (first, sum);
                 }
+                let dim = self.set.dim();
+                check_shape(dense.vectors().all(|vector| vector.len() == dim))?;
             }
             Place::Lazy(lazy) => {
                 let vector: SavedScaled;

@@ -21,7 +21,7 @@
 
 use std::f64::consts::SQRT_2;
 
-use crate::learner::rivals::projected::{Descent, Steps, projected};
+use crate::learner::rivals::projected::{Descent, projected};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule as Falling;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
@@ -98,7 +98,7 @@ impl MakeLearner for Ogd {
 }
 
 impl Ogd {
-    fn descent(&self, diameter: f64) -> Result<GradientDescent> {
+    fn descent(&self, diameter: f64) -> Result<Descent> {
         let schedule = self
             .schedule
             .unwrap_or(match (self.lambda, self.gradient_bound) {
@@ -106,11 +106,6 @@ impl Ogd {
                 (None, Some(_)) => Schedule::Convex,
                 (None, None) => Schedule::Adagrad,
             });
-        let lambda_missing = Error::Missing {
-            owner: NAME,
-            name: "lambda",
-            why: "schedule=strongly-convex has the step 1/(λ(t+b))",
-        };
         if self.offset != 0.0 && schedule != Schedule::StronglyConvex {
             let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
             return Err(Error::parameter(NAME, "offset", self.offset, allowed));
@@ -121,41 +116,28 @@ impl Ogd {
                 (Falling::Rounds { bound }, diameter)
             }
             Schedule::StronglyConvex => {
-                let lambda = self.lambda.ok_or(lambda_missing)?;
+                let why = "schedule=strongly-convex has the step 1/(λ(t+b))";
+                let lambda = parameters::need(NAME, "lambda", self.lambda, why)?;
                 (Falling::Strong { lambda }, 1.0)
             }
             Schedule::Adagrad => (Falling::Gradients, diameter / SQRT_2),
         };
-        let steps = Steps {
+        Ok(Descent {
+            follows_sum: false,
             schedule,
             factor,
             offset: self.offset,
             scale: self.eta_scale,
-        };
-        Ok(GradientDescent { steps, diameter })
-    }
-}
-
-struct GradientDescent {
-    steps: Steps,
-    diameter: f64,
-}
-
-impl Descent for GradientDescent {
-    const FOLLOWS_SUM: bool = false;
-
-    fn steps(&self) -> &Steps {
-        &self.steps
-    }
-
-    fn guarantee(&self, squares: f64, seen: &Seen) -> Option<Guarantee> {
-        let Steps { scale, offset, .. } = self.steps;
-        (scale == 1.0 && offset == 0.0).then(|| match self.steps.schedule {
-            Falling::Rounds { bound } => theory::ogd_convex(bound, self.diameter),
-            Falling::Strong { lambda } => {
-                theory::ogd_strongly_convex(seen.largest_gradient, lambda)
-            }
-            _ => theory::ogd_adagrad(self.diameter, squares.sqrt()),
+            diameter,
+            theorem,
         })
+    }
+}
+
+fn theorem(descent: &Descent, squares: f64, seen: &Seen) -> Guarantee {
+    match descent.schedule {
+        Falling::Rounds { bound } => theory::ogd_convex(bound, descent.diameter),
+        Falling::Strong { lambda } => theory::ogd_strongly_convex(seen.largest_gradient, lambda),
+        _ => theory::ogd_adagrad(descent.diameter, squares.sqrt()),
     }
 }

@@ -39,7 +39,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{Factor, axpy};
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting, parts_of};
 use crate::learner::skeleton::parameters;
 use crate::learner::{Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
@@ -93,12 +93,8 @@ impl Described for Ons {
 
 impl MakeLearner for Ons {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let missing = Error::Missing {
-            owner: NAME,
-            name: "exp-concavity",
-            why: "its step size depends on the losses' exp-concavity",
-        };
-        let alpha = self.exp_concavity.ok_or(missing)?;
+        let why = "its step size depends on the losses' exp-concavity";
+        let alpha = parameters::need(NAME, "exp-concavity", self.exp_concavity, why)?;
         let gradient = parameters::bound(NAME, self.gradient_bound)?;
         let scale = self.eta_scale;
         parameters::need_oracle(NAME, &**set)?;
@@ -168,7 +164,7 @@ struct State {
 impl Newton {
     /// x, the decision played, becomes a point of the set near y; returns the gap that is left of
     /// ½‖x − y‖² in the norm of M, measured in D.
-    fn project(&mut self, metric: &Factor, round: u64, x: &mut [f64]) -> Result<f64> {
+    fn project(&mut self, metric: &Factor, t: f64, x: &mut [f64]) -> Result<f64> {
         if (self.inspect)(&self.y).is_some_and(|v| v <= 0.0) {
             x.copy_from_slice(&self.y);
             return Ok(0.0);
@@ -179,7 +175,7 @@ impl Newton {
             unit: self.diameter,
         };
         let task = Task {
-            gap: self.tolerance / round as f64,
+            gap: self.tolerance / t,
             // however small the gradient, most of what it asks for is done
             first_gap: 0.1,
             ..Task::new(&distance, self.steps)
@@ -201,18 +197,17 @@ impl Method for Newton {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
+    fn fits(state: &State, x: &[f64]) -> bool {
+        let parts = parts_of::<(usize, Vec<f64>)>(&state.metric);
+        parts.is_ok_and(|(dim, rows)| dim == x.len() && rows.len() == Factor::len(dim))
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         // a gradient that breaks the bound is a direction of length 100G
         let most = BEYOND * self.gradient;
-        let norm = revealed.norm;
-        for (h, g) in self.h.iter_mut().zip(revealed.g) {
+        for (h, g) in self.h.iter_mut().zip(g) {
             *h = self.reach * if norm > most { (g / norm) * most } else { *g };
         }
         next.metric.copy_from(&now.metric);
@@ -224,7 +219,7 @@ impl Method for Newton {
             next.metric.solve(&mut self.h);
             self.y.copy_from_slice(x);
             axpy(-self.diameter, &self.h, &mut self.y);
-            next.left += self.project(&next.metric, revealed.round, x_next)?;
+            next.left += self.project(&next.metric, t, x_next)?;
         }
         Ok(Step::of(1.0 / self.gamma))
     }

@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::skeleton::{Acting, Body, decode, encode, parameters, settings};
 use crate::learner::untuned::coin_ftrl::coin_bet::Bettor;
-use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, SavedSums};
+use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use crate::learner::{
     Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, Uses, not_stored,
 };
@@ -102,15 +102,7 @@ impl MakeLearner for CoinFtrl {
         let state = State {
             stake: self.stake,
             sums: CoordinateSums::new(set.dim()),
-            longest: 0.0,
-            spread: 0.0,
-            beta: 0.0,
-            length: Bettor::default(),
-            share: Bettor::default(),
-            played: Wide::default(),
-            gradients: 0.0,
-            sizes: 0.0,
-            rounds: 0,
+            ..State::default()
         };
         let mix = state.mix(radius);
         let body = Coin {
@@ -129,7 +121,7 @@ impl MakeLearner for CoinFtrl {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct State {
     /// ε
     stake: f64,
@@ -154,7 +146,7 @@ struct State {
     rounds: u64,
 }
 
-/// What follows from the state: x = along_y·y + along_c·c.
+/// What follows from the state.
 #[derive(Clone, Copy)]
 struct Mix {
     /// Both bets, before they are brought into the intervals that are allowed.
@@ -166,8 +158,8 @@ struct Mix {
     potential: f64,
     /// The round decision is this times c.
     round: f64,
-    along_y: f64,
-    along_c: f64,
+    /// (k, l), where x = k·y + l·c.
+    along: (f64, f64),
 }
 
 impl State {
@@ -194,8 +186,7 @@ impl State {
             m,
             potential,
             round,
-            along_y: (1.0 - w) * m,
-            along_c: w * round,
+            along: ((1.0 - w) * m, w * round),
         }
     }
 }
@@ -211,13 +202,6 @@ struct Coin {
     held: HeldRow,
 }
 
-/// A round that is planned and not yet played: the row is held.
-struct Pending {
-    scale: f64,
-    ridge: f64,
-    weighed: Weighed,
-}
-
 impl Point for Coin {
     fn dim(&self) -> usize {
         self.state.sums.dim()
@@ -225,33 +209,22 @@ impl Point for Coin {
 
     fn dot(&self, row: &Row<'_>) -> Result<f64> {
         row.check_shape(self.state.sums.dim())?;
-        let (ay, ac) = self.state.sums.dot(row);
-        Ok(self.mix.along_y * ay + self.mix.along_c * ac)
+        let ((k, l), (ay, ac)) = (self.mix.along, self.state.sums.dot(row));
+        Ok(k * ay + l * ac)
     }
 
     fn norm_squared(&self) -> f64 {
-        let products = self.state.sums.products();
-        let Mix {
-            along_y: k,
-            along_c: l,
-            ..
-        } = self.mix;
-        let (yy, yc, cc) = (products.yy, products.yc, products.cc);
+        let Products { yy, yc, cc } = self.state.sums.products();
+        let (k, l) = self.mix.along;
         (k * (k * yy + 2.0 * (l * yc)) + l * (l * cc)).max(0.0)
     }
 
     fn write(&self, out: &mut [f64]) {
-        let Mix {
-            along_y, along_c, ..
-        } = self.mix;
-        self.state.sums.write(along_y, along_c, out);
+        self.state.sums.write(self.mix.along, out);
     }
 
     fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
-        let Mix {
-            along_y, along_c, ..
-        } = self.mix;
-        self.state.sums.for_each_nonzero(along_y, along_c, each);
+        self.state.sums.for_each_nonzero(self.mix.along, each);
     }
 
     /// Both parts lie in the ball. Their products are summed up anew where they may be off by
@@ -266,8 +239,11 @@ impl Point for Coin {
 
 /// What a round comes to, but for the sums of gradients.
 #[derive(Clone, Copy)]
-struct Weighed {
+pub(crate) struct Weighed {
     record: Record,
+    /// The gradient's factors.
+    scale: f64,
+    ridge: f64,
     /// β after the round.
     beta: f64,
     length: Bettor,
@@ -296,29 +272,25 @@ impl Coin {
     ) -> Weighed {
         let Self { state, mix, .. } = self;
         let Gradient { scale, ridge, .. } = *gradient;
+        let (k, l) = mix.along;
         // ⟨g, y⟩ and ⟨g, c⟩
         let mut gy = scale * ay;
         let mut gc = scale * ac;
         if ridge != 0.0 {
-            let products = state.sums.products();
-            gy += ridge * (mix.along_y * products.yy + mix.along_c * products.yc);
-            gc += ridge * (mix.along_y * products.yc + mix.along_c * products.cc);
+            let Products { yy, yc, cc } = state.sums.products();
+            gy += ridge * (k * yy + l * yc);
+            gc += ridge * (k * yc + l * cc);
         }
         let mut length = state.length;
         length.settle(gy, mix.bets[0], mix.most);
         let mut share = state.share;
         share.settle(mix.round * gc - mix.m * gy, mix.bets[1], 1.0);
-        let record = Record {
-            round: state.rounds + 1,
-            sigma: mix.m,
-            gap: f64::NAN,
-            oracle_calls: 0, // all its forms are closed
-            gradient_norm: norm,
-            gradient_dot: mix.along_y * gy + mix.along_c * gc,
-            norm_squared: xx,
-        };
+        let mut record = Record::new(state.rounds + 1, norm, k * gy + l * gc, xx);
+        record.sigma = mix.m;
         Weighed {
             record,
+            scale,
+            ridge,
             beta,
             length,
             share,
@@ -332,21 +304,16 @@ impl Coin {
         if gradient.ridge == 0.0 {
             return sums.absorb(floor, gradient.scale, &gradient.row);
         }
-        let Mix {
-            along_y, along_c, ..
-        } = self.mix;
+        let (k, l) = self.mix.along;
         self.written.resize(sums.dim(), 0.0);
-        sums.write(
-            gradient.ridge * along_y,
-            gradient.ridge * along_c,
-            &mut self.written,
-        );
+        let pulled = (gradient.ridge * k, gradient.ridge * l);
+        sums.write(pulled, &mut self.written);
         gradient.row.add_to(gradient.scale, &mut self.written);
         sums.absorb(floor, 1.0, &Row::Dense(&self.written))
     }
 
     /// What the round leaves, once the gradient is in the sums.
-    fn settle(&mut self, weighed: &Weighed, ridge: f64) {
+    fn settle(&mut self, weighed: &Weighed) {
         let (state, record) = (&mut self.state, &weighed.record);
         let norm = record.gradient_norm;
         state.rounds = record.round;
@@ -357,7 +324,7 @@ impl Coin {
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
         state.played.add(record.gradient_dot);
         // the two parts of a gradient may cancel, their roundings do not
-        state.gradients += norm + 2.0 * ridge.abs() * self.radius;
+        state.gradients += norm + 2.0 * weighed.ridge.abs() * self.radius;
         // The norm of c is known to a 1e-5th of the spread: see `CoordinateSums::absorb`, with
         // β/r ≤ √5 times the spread as its floor.
         state.sizes += 1.00001 * state.sums.sum_norm() + 1e-5 * state.spread;
@@ -366,7 +333,8 @@ impl Coin {
 }
 
 impl Body for Coin {
-    type Plan = Option<Pending>;
+    /// A round that is not yet played; its row is held.
+    type Plan = Option<Weighed>;
 
     fn point(&self) -> &dyn Point {
         self
@@ -391,78 +359,63 @@ impl Body for Coin {
                 _ => self.absorb(gradient, beta),
             };
             let weighed = self.weigh(gradient, dots, (norm, beta), xx);
-            self.settle(&weighed, 0.0);
+            self.settle(&weighed);
             return Ok((weighed.record, None));
         }
         let dots = match gradient.scale {
             0.0 => (0.0, 0.0),
             _ => self.state.sums.dot(&gradient.row),
         };
-        let row_dot = self.mix.along_y * dots.0 + self.mix.along_c * dots.1;
-        let norm = gradient.norm_from(row_norm, row_dot, xx);
+        let (k, l) = self.mix.along;
+        let norm = gradient.norm_from(row_norm, k * dots.0 + l * dots.1, xx);
         let beta = self.beta(norm);
         let weighed = self.weigh(gradient, dots, (norm, beta), xx);
         self.held.hold(&gradient.row);
-        let pending = Pending {
-            scale: gradient.scale,
-            ridge: gradient.ridge,
-            weighed,
-        };
-        Ok((weighed.record, Some(pending)))
+        Ok((weighed.record, Some(weighed)))
     }
 
     fn commit(&mut self, plan: Self::Plan) {
-        let Some(Pending {
-            scale,
-            ridge,
-            weighed,
-        }) = plan
-        else {
+        let Some(weighed) = plan else {
             return;
         };
         if weighed.record.gradient_norm > 0.0 {
             let held = std::mem::take(&mut self.held);
-            let row = held.row();
-            self.absorb(&Gradient { row, scale, ridge }, weighed.beta);
+            let gradient = Gradient {
+                row: held.row(),
+                scale: weighed.scale,
+                ridge: weighed.ridge,
+            };
+            self.absorb(&gradient, weighed.beta);
             self.held = held;
         }
-        self.settle(&weighed, ridge);
+        self.settle(&weighed);
     }
 
     /// The row is held, and nothing else has changed.
     fn discard(&mut self) {}
 
     fn guarantee(&self, _: &Seen) -> Option<Guarantee> {
-        let State {
-            beta, share, stake, ..
-        } = &self.state;
-        Some(theory::coin_ftrl(*beta, share.regret_bound(*stake)))
+        let bets = self.state.share.regret_bound(self.state.stake);
+        Some(theory::coin_ftrl(self.state.beta, bets))
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        let State {
-            sums,
-            played,
-            gradients,
-            sizes,
-            rounds,
-            ..
-        } = &self.state;
-        if *rounds == 0 {
+        let state = &self.state;
+        if state.rounds == 0 {
             return None;
         }
         // ‖c‖ from the entries: the products that are kept along lose what cancels. An entry of c
         // is off by a rounding of itself and of g in every round; a product ⟨g, x⟩ by those of its terms,
         // two for each entry, as both parts of x lie in the ball; the norm by those of its square.
-        let norm = sums.sum_norm_from_entries();
-        let products = 2.0 * rounding::of_dot(sums.dim());
+        let norm = state.sums.sum_norm_from_entries();
+        let products = 2.0 * rounding::of_dot(state.sums.dim());
         let rounding = self.radius
-            * (UNIT * (sizes + gradients) + products * (gradients + norm))
-            * (1.0 + 2.0 * *rounds as f64 * UNIT);
+            * (UNIT * (state.sizes + state.gradients) + products * (state.gradients + norm))
+            * (1.0 + 2.0 * state.rounds as f64 * UNIT);
         Some(Certificate {
             level: Level::Linear,
             strong_convexity: 0.0,
-            regret: played.value() + self.radius * norm + rounding,
+            regret: state.played.value() + self.radius * norm + rounding,
             rounding,
         })
     }
@@ -477,7 +430,7 @@ impl Body for Coin {
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (mut state, sums): (State, SavedSums) = decode(saved)?;
-        state.sums = CoordinateSums::restored(&sums, self.set.dim());
+        state.sums = CoordinateSums::restored(&sums, self.set.dim())?;
         self.mix = state.mix(self.radius);
         self.state = state;
         Ok(())

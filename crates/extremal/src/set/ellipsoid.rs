@@ -92,6 +92,8 @@ struct Shape {
     frame: Option<Vec<f64>>,
     /// The centre along the axes.
     offset: Vec<f64>,
+    /// How far it is from 0, in semi-axes: 0 is inside where this is below 1.
+    reach: f64,
     geometry: Geometry,
 }
 
@@ -158,6 +160,7 @@ impl EllipsoidSet {
         let mut shape = Shape {
             longest: long,
             offset: centre.to_vec(),
+            reach: 0.0,
             centre: centre.to_vec(),
             geometry: Geometry {
                 diameter: 2.0 * long,
@@ -169,6 +172,7 @@ impl EllipsoidSet {
             frame,
         };
         shape.offset = (0..centre.len()).map(|i| shape.along(i, centre)).collect();
+        shape.reach = length(shape.offset.iter().zip(&shape.axes).map(|(c, a)| c / a));
         shape.geometry.norm_bound = shape.norm_bound();
         Ok(Self {
             shape: Arc::new(shape),
@@ -266,6 +270,7 @@ impl Set for EllipsoidSet {
         // Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
         Facts {
             curvature: Some(Curvature::euclidean(self.shape.longest)),
+            gauge: self.shape.reach < 1.0,
             ..Facts::own()
         }
     }
@@ -293,10 +298,8 @@ impl Set for EllipsoidSet {
 
     /// The s with ‖x/s − c‖ = 1 in the norm whose ball the ellipsoid is.
     fn gauge(&self, x: &[f64]) -> Option<f64> {
-        let Shape { axes, offset, .. } = &*self.shape;
-        let centre = || offset.iter().zip(axes).map(|(c, a)| c / a);
-        let reach = length(centre());
-        if !(reach < 1.0) {
+        let Shape { axes, reach, .. } = &*self.shape;
+        if !(*reach < 1.0) {
             return None;
         }
         let point = || (0..x.len()).map(|i| self.shape.along(i, x) / axes[i]);
@@ -305,7 +308,8 @@ impl Set for EllipsoidSet {
             return Some(0.0);
         }
         let inside = (1.0 - reach) * (1.0 + reach);
-        let cosine: f64 = point().zip(centre()).map(|(x, c)| x / size * c).sum();
+        let centre = self.shape.offset.iter().zip(axes).map(|(c, a)| c / a);
+        let cosine: f64 = point().zip(centre).map(|(x, c)| x / size * c).sum();
         let root = (cosine * cosine + inside).sqrt();
         Some(if cosine >= 0.0 {
             size / (cosine + root)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
-    SharedSet, check_direction, check_len, check_point, larger, settle_dim,
+    SharedSet, check_direction, check_len, check_numbers, check_point, larger, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -70,22 +70,12 @@ impl PermutahedronSet {
     /// The hull of the rearrangements of these.
     pub fn new(weights: &[f64]) -> Result<Self> {
         let dim = settle_dim("permutahedron", Some(weights.len()), None)?;
-        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e50)) {
-            return Err(Error::parameter(
-                "permutahedron",
-                "weights",
-                bad,
-                "numbers between -1e50 and 1e50",
-            ));
-        }
+        check_numbers("permutahedron", "weights", weights)?;
         let size = kernel::max_abs(weights);
         if size < 1e-50 {
-            return Err(Error::parameter(
-                "permutahedron",
-                "weights",
-                format!("{weights:?}"),
-                "numbers of which one at least is 1e-50 or more in size",
-            ));
+            let value = format!("{weights:?}");
+            let allowed = "numbers of which one at least is 1e-50 or more in size";
+            return Err(Error::parameter("permutahedron", "weights", value, allowed));
         }
         let mut falling = weights.to_vec();
         falling.sort_unstable_by(|a, b| b.total_cmp(a));

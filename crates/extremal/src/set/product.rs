@@ -166,6 +166,7 @@ impl Set for ProductSet {
     fn facts(&self) -> Facts {
         Facts {
             polytope: self.polytope(),
+            gauge: self.blocks.iter().all(|b| b.set.facts().gauge),
             ..Facts::of_parts(self.blocks.iter().map(|b| &*b.set))
         }
     }

@@ -39,11 +39,8 @@ impl Described for Simplex {
 
 impl MakeSet for Simplex {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        Ok(Arc::new(SimplexSet::new(
-            settle_dim("simplex", self.dim, dim)?,
-            self.total,
-            self.at_most,
-        )?))
+        let dim = settle_dim("simplex", self.dim, dim)?;
+        Ok(Arc::new(SimplexSet::new(dim, self.total, self.at_most)?))
     }
 }
 

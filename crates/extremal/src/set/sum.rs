@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SetSpec,
-    SharedSet, Structure, check_direction, check_len, check_point, larger, oracle_of,
+    SharedSet, Structure, centre_of, check_direction, check_len, check_point, larger, oracle_of,
 };
 use crate::parameter::fields;
 use crate::set::composite::check_size;
@@ -136,11 +136,9 @@ impl Set for SumSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        let mut one = vec![0.0; out.len()];
         out.fill(0.0);
         for set in &self.sets {
-            set.centre(&mut one);
-            kernel::axpy(1.0, &one, out);
+            kernel::axpy(1.0, &centre_of(&**set), out);
         }
     }
 

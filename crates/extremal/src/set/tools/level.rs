@@ -140,34 +140,3 @@ impl Projection for LevelProjection {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::set::tools::level::Level;
-
-    #[test]
-    fn shares_add_up_to_the_total_wherever_the_entries_lie() {
-        for far in [0.0, 1.0, -3.0, 1e9, -1e15] {
-            for n in 1..40_usize {
-                let mut order: Vec<f64> = (0..n)
-                    .map(|i| far + 0.25 * ((i * 37 % 23) as f64) - ((i % 5) as f64))
-                    .collect();
-                order.sort_by(|a, b| b.total_cmp(a));
-                for cap in [1e-3, 0.3, 1.0, 10.0] {
-                    for total in [1e-5, 0.5, 1.0, 0.4 * n as f64, n as f64 - 0.5, n as f64] {
-                        if total > n as f64 {
-                            continue;
-                        }
-                        let level = Level::find(&order, cap, total);
-                        let sum: f64 = order.iter().map(|&y| level.share(y)).sum();
-                        assert!(
-                            (sum - total).abs() <= 1e-12 * total,
-                            "{order:?}, cap {cap}: {sum}, not {total}"
-                        );
-                        assert!((0.0..=1.0).contains(&level.depth));
-                    }
-                }
-            }
-        }
-    }
-}

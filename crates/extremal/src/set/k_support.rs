@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use super::k_sparse::check_k;
-use super::l2::L2Ball;
 use super::{
-    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::tools::level::Level;
@@ -95,9 +94,13 @@ impl Set for KSupportBall {
     }
 
     fn facts(&self) -> Facts {
-        match L2Ball::new(self.dim, self.radius) {
-            Ok(ball) if self.k == self.dim => ball.facts(),
-            _ => Facts::own(),
+        if self.k < self.dim {
+            return Facts::own();
+        }
+        Facts {
+            structure: Structure::ball(2.0, self.radius),
+            curvature: Some(Curvature::euclidean(self.radius)),
+            ..Facts::own()
         }
     }
 

@@ -22,11 +22,13 @@ use super::boxes::Bound;
 use super::identity::Fingerprint;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
-    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, centre_of, check_direction,
-    check_len, check_numbers, check_point, check_radius, inspector_of, oracle_of, settle_dim,
+    Projection, Set, SetSpec, SharedSet, SmoothConstraint, SparseAtoms, Structure, centre_of,
+    check_direction, check_len, check_numbers, check_point, check_radius, inspector_of, oracle_of,
+    settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
+use crate::range::SMALLEST_DIRECTION;
 use crate::set::composite::check_size;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
@@ -116,11 +118,9 @@ impl MakeSet for Scale {
 
 impl MakeSet for Translate {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        let dim = match self.by.len() {
-            Some(len) => Some(settle_dim("translate", Some(len), dim)?),
-            None => dim,
-        };
-        let inner = self.set.build(dim)?;
+        let own = self.by.len();
+        let own = own.map(|own| settle_dim("translate", Some(own), dim));
+        let inner = self.set.build(own.transpose()?.or(dim))?;
         let shift = self.by.expand("by", inner.dim())?;
         Ok(Arc::new(AffineSet::translated(inner, &shift)?))
     }
@@ -182,9 +182,7 @@ impl Map {
         match self {
             Self::Similar { by, shift } => {
                 out.iter_mut().zip(x).for_each(|(out, x)| *out = by * x);
-                if !shift.is_empty() {
-                    kernel::axpy(1.0, shift, out);
-                }
+                out.iter_mut().zip(&**shift).for_each(|(out, s)| *out += s);
             }
             Self::Linear(matrix) => multiply(&matrix.entries, x, out),
         }
@@ -195,9 +193,7 @@ impl Map {
         match self {
             Self::Similar { by, shift } => {
                 out.copy_from_slice(x);
-                if !shift.is_empty() {
-                    kernel::axpy(-1.0, shift, out);
-                }
+                out.iter_mut().zip(&**shift).for_each(|(out, s)| *out -= s);
                 out.iter_mut().for_each(|v| *v /= by);
             }
             Self::Linear(matrix) => multiply(&matrix.inverse, x, out),
@@ -260,27 +256,19 @@ impl AffineSet {
     pub fn image(inner: SharedSet, matrix: &[f64]) -> Result<Self> {
         let dim = inner.dim();
         check_len("matrix of an image", dim * dim, matrix.len())?;
-        let refuse = |value: String| {
-            let allowed =
-                "an invertible matrix of numbers up to 1e50, with condition number 1e5 at most";
-            Err(Error::parameter("image", "matrix", value, allowed))
-        };
         check_numbers("image", "matrix", matrix)?;
-        let Singular {
-            largest,
-            smallest,
-            inverse,
-        } = kernel::singular(dim, matrix);
+        let found: Singular = kernel::singular(dim, matrix);
+        let (smallest, largest) = (found.smallest, found.largest);
         if !(smallest > 0.0 && largest <= WORST_CONDITION * smallest) {
-            return refuse(format!(
-                "[…] with singular values from {smallest:e} to {largest:e}"
-            ));
+            let value = format!("[…] with singular values from {smallest:e} to {largest:e}");
+            let allowed = "an invertible matrix with condition number 1e5 at most";
+            return Err(Error::parameter("image", "matrix", value, allowed));
         }
         let geometry = stretched(inner.geometry(), largest, smallest);
         let geometry = check_size("image", "matrix", "[…]", geometry)?;
         let map = Map::Linear(Arc::new(Matrix {
             entries: matrix.into(),
-            inverse,
+            inverse: found.inverse,
             stretch: largest,
         }));
         Ok(Self {
@@ -344,14 +332,13 @@ fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
 }
 
 fn scaled_structure(by: f64, structure: Structure) -> Structure {
-    match structure {
-        Structure::Euclidean { radius } => Structure::ball(2.0, by * radius),
-        Structure::Power { p, radius } => Structure::ball(p, by * radius),
-        Structure::Sparse(mut atoms) => {
-            atoms.size *= by;
-            Structure::Sparse(atoms)
+    match (structure, structure.as_ball()) {
+        (_, Some((p, radius))) => Structure::ball(p, by * radius),
+        (Structure::Sparse(atoms), _) => {
+            let size = by * atoms.size;
+            Structure::Sparse(SparseAtoms { size, ..atoms })
         }
-        Structure::General => Structure::General,
+        _ => Structure::General,
     }
 }
 
@@ -487,14 +474,12 @@ impl Oracle for Through<dyn Oracle> {
             }
             (Map::Linear(matrix), None) => {
                 check_direction(dim, direction)?;
-                let top = kernel::max_abs(direction);
-                // Mᵀ·direction
+                let top = kernel::max_abs(direction).max(SMALLEST_DIRECTION);
+                // Mᵀ·direction, divided first: products with the matrix must neither over- nor
+                // underflow
                 self.own.fill(0.0);
-                if top > 0.0 {
-                    // divided first: products with the matrix must neither over- nor underflow
-                    for (row, d) in matrix.entries.chunks(dim).zip(direction) {
-                        kernel::axpy(d / top, row, &mut self.own);
-                    }
+                for (row, d) in matrix.entries.chunks(dim).zip(direction) {
+                    kernel::axpy(d / top, row, &mut self.own);
                 }
                 let found = self.inner.minimise(&self.own, &mut self.atom)?;
                 self.atom.write(&mut self.own);

@@ -108,16 +108,12 @@ impl BoxSet {
         }
         let widths = lower.iter().zip(upper).map(|(l, u)| u - l);
         let widest = widths.fold(0.0, f64::max);
-        let scale = if widest > 0.0 {
-            widest
-        } else {
-            kernel::max_abs(lower).max(1.0)
-        };
+        let point = kernel::max_abs(lower).max(1.0);
         Ok(Self {
             name: "box",
             lower: lower.into(),
             upper: upper.into(),
-            scale,
+            scale: if widest > 0.0 { widest } else { point },
         })
     }
 

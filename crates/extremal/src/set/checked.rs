@@ -63,16 +63,7 @@ impl CheckedOracle {
     /// below 0 by more than rounding: the decision x would be better than the minimum.
     #[inline]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
-        if gap < 0.0 {
-            self.check_negative_gap(gap, direction)
-        } else {
-            Ok(())
-        }
-    }
-
-    #[cold]
-    fn check_negative_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
-        if !(gap < -self.allowance(direction)) {
+        if !(gap < 0.0) || !(gap < -self.allowance(direction)) {
             return Ok(());
         }
         Err(self.refuse(format!(
@@ -113,7 +104,19 @@ impl CheckedOracle {
         }
         let norm = atom.norm_squared().sqrt();
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
-            return Err(self.too_long(atom, norm));
+            let mut v = vec![0.0; self.dim];
+            atom.write(&mut v);
+            return Err(self.refuse(match kernel::find_not_finite(&v) {
+                Some((index, value)) => format!(
+                    "entry {index} of the point that it returned is {value}; every entry must be a \
+                     finite number"
+                ),
+                None => format!(
+                    "it returned a point of norm {norm}, beyond the set's norm_bound {}. Every \
+                     answer must be a point of the set, and norm_bound the largest norm of its points",
+                    self.geometry.norm_bound
+                ),
+            }));
         }
         let (here, said) = (atom.dot(direction), found.value);
         if !(found.floor <= said) && !here.is_nan() {
@@ -122,8 +125,12 @@ impl CheckedOracle {
                 found.floor
             )));
         }
-        if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
-            self.check_value(direction, said, here)?;
+        let off = (said - here).abs();
+        let differs = said != here && here.is_finite() && !(off <= ROUNDING * here.abs());
+        if differs && !(off <= self.allowance(direction)) {
+            return Err(self.refuse(format!(
+                "it returned {said} for ⟨direction, v⟩, which is {here}"
+            )));
         }
         let there = kernel::dot(&direction[..centre.len()], centre);
         let floor = here - found.slack();
@@ -134,33 +141,6 @@ impl CheckedOracle {
             )));
         }
         Ok(())
-    }
-
-    #[cold]
-    fn too_long(&self, atom: &Atom, norm: f64) -> Error {
-        let mut v = vec![0.0; self.dim];
-        atom.write(&mut v);
-        self.refuse(match kernel::find_not_finite(&v) {
-            Some((index, value)) => format!(
-                "entry {index} of the point that it returned is {value}; every entry must be a \
-                 finite number"
-            ),
-            None => format!(
-                "it returned a point of norm {norm}, beyond the set's norm_bound {}. Every answer \
-                 must be a point of the set, and norm_bound the largest norm of its points",
-                self.geometry.norm_bound
-            ),
-        })
-    }
-
-    #[cold]
-    fn check_value(&self, direction: &[f64], said: f64, here: f64) -> Result<()> {
-        if !here.is_finite() || (said - here).abs() <= self.allowance(direction) {
-            return Ok(());
-        }
-        Err(self.refuse(format!(
-            "it returned {said} for ⟨direction, v⟩, which is {here}"
-        )))
     }
 }
 

@@ -257,20 +257,7 @@ impl Oracle for ElasticNetOracle {
             let y = if direction[i as usize] > 0.0 { -y } else { y };
             (i, y * scale)
         });
-        // memory for either form at the first call: which one it is changes from round to round
-        let (indices, values) = atom.sparse_mut();
-        indices.reserve(dim / 4);
-        values.reserve(dim);
-        if self.members.len() <= dim / 4 {
-            for (i, y) in entries {
-                indices.push(i);
-                values.push(y);
-            }
-        } else {
-            let v = atom.dense_mut(dim);
-            v.fill(0.0);
-            entries.for_each(|(i, y)| v[i as usize] = y);
-        }
+        atom.set_entries(dim, self.members.len() <= dim / 4, entries);
         Ok(Minimum::exact(atom.dot(direction)))
     }
 }

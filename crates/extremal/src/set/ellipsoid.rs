@@ -65,13 +65,12 @@ impl MakeSet for Ellipsoid {
         let centre = self.centre.expand("centre", dim)?;
         let axes = self.axes.as_ref().unwrap_or(&Bound::All(1.0));
         let axes = axes.expand("axes", dim)?;
-        Ok(Arc::new(match (&self.matrix, &self.axes) {
-            (None, _) => EllipsoidSet::with_axes(&axes, &centre)?,
-            (Some(matrix), None) => EllipsoidSet::with_matrix(matrix, &centre)?,
-            (Some(_), Some(_)) => {
-                let first = axes.first().copied().unwrap_or_default();
+        Ok(Arc::new(match &self.matrix {
+            None => EllipsoidSet::with_axes(&axes, &centre)?,
+            Some(matrix) if self.axes.is_none() => EllipsoidSet::with_matrix(matrix, &centre)?,
+            Some(_) => {
                 let allowed = "left out where matrix is given";
-                return Err(Error::parameter("ellipsoid", "axes", first, allowed));
+                return Err(Error::parameter("ellipsoid", "axes", axes[0], allowed));
             }
         }))
     }
@@ -124,25 +123,22 @@ impl EllipsoidSet {
         let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
         let refused = |value: String| {
             let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50 and no more than a factor 1e5 apart";
-            Err(Error::parameter("ellipsoid", "matrix", value, allowed))
+            Error::parameter("ellipsoid", "matrix", value, allowed)
         };
         for row in rows {
             check_len("a row of matrix", n, row.len())?;
         }
-        let a = match kernel::symmetric(rows) {
-            Ok(a) => a,
-            Err((i, j)) => {
-                let (here, there) = (rows[i][j], rows[j][i]);
-                return refused(format!("… with {here} in row {i} and {there} in row {j}"));
-            }
-        };
-        let Some(axes) = kernel::principal_axes(n, &a) else {
-            return refused("… that is not positive definite".into());
-        };
+        let a = kernel::symmetric(rows).map_err(|(i, j)| {
+            let (here, there) = (rows[i][j], rows[j][i]);
+            refused(format!("… with {here} in row {i} and {there} in row {j}"))
+        })?;
+        let indefinite = || refused("… that is not positive definite".into());
+        let axes = kernel::principal_axes(n, &a).ok_or_else(indefinite)?;
         let (short, long) = (kernel::min(&axes.lengths), kernel::max(&axes.lengths));
         let fits = |axis| check_radius("ellipsoid", "matrix", axis).is_ok();
         if !(fits(short) && fits(long) && long / short <= LARGEST_TURNED_RATIO) {
-            return refused(format!("… with semi-axes from {short:e} to {long:e}"));
+            let value = format!("… with semi-axes from {short:e} to {long:e}");
+            return Err(refused(value));
         }
         Self::new(axes.lengths, Some(axes.directions), centre)
     }
@@ -223,22 +219,16 @@ impl Shape {
     /// the best u is ac/(μ − a²). Any μ gives an upper bound. (c is the centre along the axes; all
     /// in units of the longest.)
     fn norm_bound(&self) -> f64 {
-        let terms = || {
-            let pairs = self.offset.iter().zip(&self.axes);
-            pairs.map(|(c, a)| (c / self.longest, a / self.longest))
-        };
-        let term = |numerator: f64, gap: f64| {
-            if numerator == 0.0 {
-                0.0
-            } else {
-                numerator / gap
-            }
-        };
+        let pairs = self.offset.iter().zip(&self.axes);
+        let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
+        // so small a c adds nothing, and could come over a 0
+        let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
+        let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
         // ν = μ − 1: where ‖u‖ = 1, or 0 if it is less than that all the way
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);
-            let u = terms().map(|(c, a)| term(a * c, nu + (1.0 - a) * (1.0 + a)));
+            let u = terms().map(|(c, a)| a * c / gap(nu, a));
             if length(u) > 1.0 {
                 low = nu;
             } else {
@@ -246,9 +236,7 @@ impl Shape {
             }
         }
         let mu = 1.0 + high;
-        let rest: f64 = terms()
-            .map(|(c, a)| term(c * c * mu, high + (1.0 - a) * (1.0 + a)))
-            .sum();
+        let rest: f64 = terms().map(|(c, a)| c * c * mu / gap(high, a)).sum();
         self.longest * (mu + rest).sqrt()
     }
 }
@@ -350,7 +338,7 @@ impl Set for EllipsoidSet {
 /// Oracle and projection, with their scratch memory.
 struct Worker {
     shape: Arc<Shape>,
-    /// A direction or a point, divided by its largest entry.
+    /// A point seen from the centre, divided by its largest entry.
     unit: Vec<f64>,
     /// Coordinates along the axes.
     along: Vec<f64>,
@@ -372,27 +360,23 @@ impl Oracle for Worker {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
         let v = atom.dense_mut(shape.dim());
-        let top = kernel::max_abs(direction);
-        if top == 0.0 {
+        if range::is_zero(direction) {
             self.along.fill(0.0);
             self.along[0] = shape.axes[0];
             shape.write(&self.along, v);
             return Ok(Minimum::exact(0.0));
         }
-        for (u, d) in self.unit.iter_mut().zip(direction) {
-            *u = d / top;
-        }
         for (i, w) in self.along.iter_mut().enumerate() {
-            *w = shape.along(i, &self.unit) * shape.axes[i];
+            // in longest axes, or squares might underflow
+            *w = shape.along(i, direction) * (shape.axes[i] / shape.longest);
         }
         let norm = kernel::norm(&self.along);
         for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
             *w *= -axis / norm;
         }
         shape.write(&self.along, v);
-        Ok(Minimum::exact(
-            (kernel::dot(&self.unit, &shape.centre) - norm) * top,
-        ))
+        let middle = kernel::dot(direction, &shape.centre);
+        Ok(Minimum::exact(middle - norm * shape.longest))
     }
 }
 

@@ -179,13 +179,10 @@ impl GroupBall {
     }
 
     fn with_layout(layout: Layout, s: f64, p: f64, radius: f64) -> Result<Self> {
-        for (name, exponent) in [("s", s), ("p", p)] {
-            Kind::at_least(1.0).admit("group", name, exponent)?;
-        }
         Ok(Self {
             layout: Arc::new(layout),
-            s,
-            p,
+            s: Kind::at_least(1.0).admit("group", "s", s)?,
+            p: Kind::at_least(1.0).admit("group", "p", p)?,
             radius: check_radius("group", "radius", radius)?,
         })
     }
@@ -308,7 +305,7 @@ impl Set for GroupBall {
             across: self.across().oracle(),
             ball: self.clone(),
             direction: vec![0.0; dim],
-            part: vec![0.0; dim],
+            entries: vec![0.0; dim],
             sizes: vec![0.0; count],
             norms: vec![0.0; count],
             across_atom: Atom::new(),
@@ -373,8 +370,8 @@ struct GroupOracle {
     across: Box<dyn Oracle>,
     /// The direction in the groups' order.
     direction: Vec<f64>,
-    /// The entries of a group in the atom.
-    part: Vec<f64>,
+    /// The atom, in the same order.
+    entries: Vec<f64>,
     /// −‖d_g‖ in the dual norm.
     sizes: Vec<f64>,
     /// The groups' norms in the atom.
@@ -383,26 +380,20 @@ struct GroupOracle {
 }
 
 impl GroupOracle {
-    /// Calls `entry` for each of the atom's that may not be 0.
-    fn entries(&mut self, mut entry: impl FnMut(usize, f64)) {
+    /// The minimiser with the groups' `norms`: −‖x_g‖·sgn(d)(|d|/‖d_g‖)^(z−1), z conjugate to s.
+    fn fill_in_entries(&mut self) {
         let GroupBall { layout, s, .. } = &self.ball;
         let exponent = Exponent::from(1.0 / (s - 1.0));
+        self.entries.fill(0.0);
         for (g, range) in layout.ranges().enumerate() {
-            let (norm, size, d) = (self.norms[g], self.sizes[g], &self.direction[range.clone()]);
-            if norm == 0.0 {
-                continue;
-            }
+            let (norm, size) = (self.norms[g], self.sizes[g]);
+            let (d, out) = (&self.direction[range.clone()], &mut self.entries[range]);
             if *s == 1.0 {
                 let k = kernel::argmax_abs(d).unwrap_or(0);
-                let value = if d[k] > 0.0 { -norm } else { norm };
-                entry(layout.coordinate(range.start + k), value);
-                continue;
-            }
-            // −sgn(d)(|d|/‖d_g‖)^(z−1), z conjugate to s
-            let part = &mut self.part[..d.len()];
-            kernel::power_map(d, -1.0 / size, exponent, part);
-            for (place, v) in range.zip(part) {
-                entry(layout.coordinate(place), -norm * *v);
+                out[k] = if d[k] > 0.0 { -norm } else { norm };
+            } else if norm > 0.0 {
+                kernel::power_map(d, -1.0 / size, exponent, out);
+                out.iter_mut().for_each(|v| *v *= -norm);
             }
         }
     }
@@ -426,20 +417,11 @@ impl Oracle for GroupOracle {
         }
         let found = self.across.minimise(&self.sizes, &mut self.across_atom)?;
         self.across_atom.write(&mut self.norms);
-        if s == 1.0 || p == 1.0 {
-            let (indices, values) = atom.sparse_mut();
-            // once for all: later atoms may have more entries
-            indices.reserve(dim);
-            values.reserve(dim);
-            self.entries(|i, v| {
-                indices.push(i as u32);
-                values.push(v);
-            });
-        } else {
-            let v = atom.dense_mut(dim);
-            v.fill(0.0);
-            self.entries(|i, value| v[i] = value);
-        }
+        self.fill_in_entries();
+        let order = self.ball.layout.order.iter().copied();
+        let entries = order.zip(self.entries.iter().copied());
+        let few = s == 1.0 || p == 1.0;
+        atom.set_entries(dim, few, entries.filter(|(_, v)| *v != 0.0));
         Ok(found)
     }
 }

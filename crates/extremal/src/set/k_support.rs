@@ -165,24 +165,20 @@ impl Oracle for KSupportOracle {
         let KSupportBall { dim, k, radius } = self.ball;
         check_direction(dim, direction)?;
         let chosen = self.top.largest(direction.iter().map(|d| d.abs()), k);
-        let scale = chosen.iter().fold(0.0_f64, |scale, c| scale.max(c.0));
-        if scale == 0.0 {
-            atom.set_coordinate(0, radius);
-            return Ok(Minimum::exact(0.0));
-        }
         let (indices, values) = atom.sparse_mut();
         indices.reserve(k);
         values.reserve(k);
-        for &(size, i) in chosen.iter().filter(|c| c.0 > 0.0) {
+        for &(_, i) in chosen.iter().filter(|c| c.0 > 0.0) {
             indices.push(i);
-            // divided first, as in the ℓ2 ball
-            values.push((size / scale).copysign(direction[i as usize]));
+            values.push(direction[i as usize]);
         }
         let length = kernel::norm(values);
-        for v in values.iter_mut() {
-            *v *= -radius / length;
+        if length < range::SMALLEST_DIRECTION {
+            atom.set_coordinate(0, radius);
+            return Ok(Minimum::exact(0.0));
         }
-        Ok(Minimum::exact(-radius * length * scale))
+        values.iter_mut().for_each(|v| *v *= -radius / length);
+        Ok(Minimum::exact(-radius * length))
     }
 }
 

@@ -8,6 +8,7 @@ use super::{
     SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::parameter::fields;
+use crate::range::SMALLEST_DIRECTION;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
@@ -134,21 +135,16 @@ impl SmoothConstraint for L2Ball {
 impl Oracle for L2Ball {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
-        let top = kernel::max_abs(direction);
-        if top == 0.0 {
+        let norm = kernel::norm(direction);
+        if norm < SMALLEST_DIRECTION {
             atom.set_coordinate(0, self.radius);
             return Ok(Minimum::exact(0.0));
         }
-        // Divided first: a direction of subnormals keeps the few digits that it has.
         let v = atom.dense_mut(self.dim);
         for (v, d) in v.iter_mut().zip(direction) {
-            *v = d / top;
+            *v = d * (-self.radius / norm);
         }
-        let norm = kernel::norm(v);
-        for v in v.iter_mut() {
-            *v *= -self.radius / norm;
-        }
-        Ok(Minimum::exact(-self.radius * norm * top))
+        Ok(Minimum::exact(-self.radius * norm))
     }
 }
 

@@ -160,7 +160,7 @@ pub trait Set: Send + Sync {
 
     /// The gauge as [`Set::gauge`] has it, and a subgradient s of it: ⟨s, x⟩ is the gauge, and
     /// ⟨s, u⟩ ≤ 1 for every u of the set. Where the gauge exceeds 1, s separates x from the set.
-    /// `None`, and nothing written, where it has no cheap form.
+    /// `None`, and nothing written, where it has no cheap form: [`Facts::gauge`] tells.
     ///
     /// ```
     /// use extremal::set::{Set, l1::L1Ball};
@@ -304,10 +304,7 @@ impl Minimum {
     /// The answer of an oracle that is exact but for rounding, which certificates allow for
     /// themselves.
     pub fn exact(value: f64) -> Self {
-        Self {
-            value,
-            floor: value,
-        }
+        Self::within(value, 0.0)
     }
 
     /// value − floor: how far the atom may be from the best one.
@@ -321,10 +318,8 @@ impl Minimum {
 
     /// An atom of that value, whose floor lies `slack` below.
     pub(crate) fn within(value: f64, slack: f64) -> Self {
-        Self {
-            value,
-            floor: value - slack,
-        }
+        let floor = value - slack;
+        Self { value, floor }
     }
 }
 
@@ -497,21 +492,18 @@ pub(crate) fn settle_dim(
     spec: Option<usize>,
     data: Option<usize>,
 ) -> Result<usize> {
-    let dim = match (spec, data) {
-        (Some(a), Some(b)) if a != b => {
-            return Err(Error::Unsupported(format!(
-                "set {owner} has dim={a}, but the data has dimension {b}"
-            )));
-        }
-        (Some(dim), _) | (None, Some(dim)) => dim,
-        (None, None) => {
-            return Err(Error::Missing {
-                owner,
-                name: "dim",
-                why: "nothing else tells the dimension",
-            });
-        }
-    };
+    if let (Some(a), Some(b)) = (spec, data)
+        && a != b
+    {
+        return Err(Error::Unsupported(format!(
+            "set {owner} has dim={a}, but the data has dimension {b}"
+        )));
+    }
+    let dim = spec.or(data).ok_or(Error::Missing {
+        owner,
+        name: "dim",
+        why: "nothing else tells the dimension",
+    })?;
     if dim == 0 || dim > u32::MAX as usize {
         let allowed = "between 1 and 4294967295";
         return Err(Error::parameter(owner, "dim", dim, allowed));

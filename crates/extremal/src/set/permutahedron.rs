@@ -88,8 +88,7 @@ impl PermutahedronSet {
             geometry: Geometry {
                 diameter: kernel::norm(&apart),
                 norm_bound: kernel::norm(weights),
-                inner_radius: None,
-                strong_convexity: None,
+                ..Geometry::default()
             },
             // far from 0 rounding is relative to how far
             scale: if most > least {

@@ -73,18 +73,17 @@ impl SumSet {
             check_len("sets of a sum", dim, set.dim())?;
         }
         let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
-        let flatness: Option<f64> = all
-            .iter()
-            .map(|g| g.strong_convexity.map(|alpha| 1.0 / alpha))
-            .sum();
+        let flatness = |g: &Geometry| g.strong_convexity.map(f64::recip);
+        let radii = all.iter().filter_map(|g| g.inner_radius);
         let geometry = Geometry {
             diameter: all.iter().map(|g| g.diameter).sum(),
             norm_bound: all.iter().map(|g| g.norm_bound).sum(),
-            inner_radius: all
+            inner_radius: radii.reduce(|a, b| a + b),
+            strong_convexity: all
                 .iter()
-                .filter_map(|g| g.inner_radius)
-                .reduce(|a, b| a + b),
-            strong_convexity: flatness.map(|sum| 1.0 / sum),
+                .map(flatness)
+                .sum::<Option<f64>>()
+                .map(f64::recip),
         };
         Ok(Self {
             geometry: check_size("sum", "sets", "[…]", geometry)?,

@@ -87,11 +87,7 @@ fn precedes(a: &(f64, u32), b: &(f64, u32)) -> std::cmp::Ordering {
 
 /// The place in a selection of the one that would have been left out first.
 pub(crate) fn last(selection: &[(f64, u32)]) -> usize {
-    let mut last = 0;
-    for (place, entry) in selection.iter().enumerate() {
-        if precedes(&selection[last], entry).is_lt() {
-            last = place;
-        }
-    }
-    last
+    let places = selection.iter().enumerate();
+    let last = places.max_by(|a, b| precedes(a.1, b.1));
+    last.map_or(0, |(place, _)| place)
 }

@@ -28,7 +28,6 @@ use super::{
 };
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
-use crate::range::SMALLEST_DIRECTION;
 use crate::set::composite::check_size;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
@@ -474,7 +473,7 @@ impl Oracle for Through<dyn Oracle> {
             }
             (Map::Linear(matrix), None) => {
                 check_direction(dim, direction)?;
-                let top = kernel::max_abs(direction).max(SMALLEST_DIRECTION);
+                let top = kernel::max_abs(direction).max(f64::MIN_POSITIVE);
                 // Mᵀ·direction, divided first: products with the matrix must neither over- nor
                 // underflow
                 self.own.fill(0.0);

@@ -80,6 +80,7 @@ impl CheckedOracle {
         kernel::norm(direction) * room + f64::MIN_POSITIVE
     }
 
+    #[cold]
     fn refuse(&self, why: String) -> Error {
         Error::Oracle {
             set: self.set.to_string(),
@@ -128,9 +129,8 @@ impl CheckedOracle {
         let off = (said - here).abs();
         let differs = said != here && here.is_finite() && !(off <= ROUNDING * here.abs());
         if differs && !(off <= self.allowance(direction)) {
-            return Err(self.refuse(format!(
-                "it returned {said} for ⟨direction, v⟩, which is {here}"
-            )));
+            let why = format!("it returned {said} for ⟨direction, v⟩, which is {here}");
+            return Err(self.refuse(why));
         }
         let there = kernel::dot(&direction[..centre.len()], centre);
         let floor = here - found.slack();

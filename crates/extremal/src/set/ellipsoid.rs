@@ -359,22 +359,21 @@ impl Oracle for Worker {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
-        let v = atom.dense_mut(shape.dim());
-        if range::is_zero(direction) {
-            self.along.fill(0.0);
-            self.along[0] = shape.axes[0];
-            shape.write(&self.along, v);
-            return Ok(Minimum::exact(0.0));
-        }
         for (i, w) in self.along.iter_mut().enumerate() {
-            // in longest axes, or squares might underflow
+            // in longest axes: no more is lost to underflow than entries that count for nothing
             *w = shape.along(i, direction) * (shape.axes[i] / shape.longest);
         }
         let norm = kernel::norm(&self.along);
-        for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
-            *w *= -axis / norm;
+        if norm < f64::MIN_POSITIVE {
+            // any direction is as good
+            self.along.fill(0.0);
+            self.along[0] = -f64::MIN_POSITIVE;
         }
-        shape.write(&self.along, v);
+        let length = norm.max(f64::MIN_POSITIVE);
+        for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
+            *w = *w / length * -axis;
+        }
+        shape.write(&self.along, atom.dense_mut(shape.dim()));
         let middle = kernel::dot(direction, &shape.centre);
         Ok(Minimum::exact(middle - norm * shape.longest))
     }

@@ -28,8 +28,9 @@ use super::{
 };
 use crate::kernel::{self, Exponent};
 use crate::parameter::fields;
+use crate::range::SMALLEST_DIRECTION;
 use crate::spec::{Described, Entry, Kind};
-use crate::{Error, Result, range};
+use crate::{Error, Result};
 
 fields! {
     /// Spec of [`GroupBall`].
@@ -80,9 +81,8 @@ impl MakeSet for Group {
             (Some(groups), None) => Layout::listed(groups, dim)?,
             (None, Some(size)) => Layout::even(dim, size)?,
             _ => {
-                return Err(Error::Unsupported(
-                    "group needs either groups or size: expected exactly one of them".into(),
-                ));
+                let why = "group needs either groups or size: expected exactly one of them";
+                return Err(Error::Unsupported(why.into()));
             }
         };
         let ball = GroupBall::with_layout(layout, self.s, self.p, self.radius)?;
@@ -368,7 +368,7 @@ struct GroupOracle {
     ball: GroupBall,
     /// Over the ball of the groups' norms.
     across: Box<dyn Oracle>,
-    /// The direction in the groups' order.
+    /// The direction in the groups' order, divided by its largest entry.
     direction: Vec<f64>,
     /// The atom, in the same order.
     entries: Vec<f64>,
@@ -404,16 +404,23 @@ impl Oracle for GroupOracle {
         let dim = self.ball.dim();
         let GroupBall { s, p, radius, .. } = self.ball;
         check_direction(dim, direction)?;
-        if range::is_zero(direction) {
+        let top = kernel::max_abs(direction);
+        if top == 0.0 {
             atom.set_coordinate(0, radius);
             return Ok(Minimum::exact(0.0));
         }
         let layout = &self.ball.layout;
         for (place, d) in self.direction.iter_mut().enumerate() {
-            *d = direction[layout.coordinate(place)];
+            *d = direction[layout.coordinate(place)] / top;
         }
         for (size, range) in self.sizes.iter_mut().zip(layout.ranges()) {
-            *size = -norm_p(&self.direction[range], s / (s - 1.0));
+            let norm = norm_p(&self.direction[range], s / (s - 1.0));
+            // a group that is so much smaller gets nothing: its powers would be no numbers
+            *size = if norm < SMALLEST_DIRECTION {
+                0.0
+            } else {
+                -norm
+            };
         }
         let found = self.across.minimise(&self.sizes, &mut self.across_atom)?;
         self.across_atom.write(&mut self.norms);
@@ -422,7 +429,7 @@ impl Oracle for GroupOracle {
         let entries = order.zip(self.entries.iter().copied());
         let few = s == 1.0 || p == 1.0;
         atom.set_entries(dim, few, entries.filter(|(_, v)| *v != 0.0));
-        Ok(found)
+        Ok(Minimum::exact(found.value * top))
     }
 }
 

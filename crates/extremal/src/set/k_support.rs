@@ -173,11 +173,11 @@ impl Oracle for KSupportOracle {
             values.push(direction[i as usize]);
         }
         let length = kernel::norm(values);
-        if length < range::SMALLEST_DIRECTION {
+        if length < f64::MIN_POSITIVE {
             atom.set_coordinate(0, radius);
             return Ok(Minimum::exact(0.0));
         }
-        values.iter_mut().for_each(|v| *v *= -radius / length);
+        values.iter_mut().for_each(|v| *v = *v / length * -radius);
         Ok(Minimum::exact(-radius * length))
     }
 }
@@ -212,9 +212,7 @@ impl Projection for KSupportProjection {
         self.sizes.sort_unstable_by(|a, b| b.total_cmp(a));
         if self.sizes.get(k).is_none_or(|size| *size == 0.0) {
             let length = kernel::norm(x);
-            for x in x.iter_mut() {
-                *x = (*x / length) * radius;
-            }
+            x.iter_mut().for_each(|x| *x = (*x / length) * radius);
             return Ok(());
         }
         self.squares.clear();

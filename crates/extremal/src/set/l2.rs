@@ -8,7 +8,6 @@ use super::{
     SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::parameter::fields;
-use crate::range::SMALLEST_DIRECTION;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
 
@@ -136,13 +135,13 @@ impl Oracle for L2Ball {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let norm = kernel::norm(direction);
-        if norm < SMALLEST_DIRECTION {
+        if norm < f64::MIN_POSITIVE {
             atom.set_coordinate(0, self.radius);
             return Ok(Minimum::exact(0.0));
         }
         let v = atom.dense_mut(self.dim);
         for (v, d) in v.iter_mut().zip(direction) {
-            *v = d * (-self.radius / norm);
+            *v = d / norm * -self.radius;
         }
         Ok(Minimum::exact(-self.radius * norm))
     }

@@ -199,8 +199,7 @@ impl SmoothConstraint for LpBall {
     }
 
     fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
-        let top = kernel::max_abs(x);
-        let top = top.max(SMALLEST_DIRECTION);
+        let top = kernel::max_abs(x).max(SMALLEST_DIRECTION);
         kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
@@ -226,9 +225,7 @@ impl Oracle for LpBall {
         let v = atom.dense_mut(dim);
         let sum = kernel::power_map(direction, 1.0 / top, exponent, v);
         let kappa = -radius / sum.powf(1.0 / p);
-        for v in v.iter_mut() {
-            *v *= kappa;
-        }
+        v.iter_mut().for_each(|v| *v *= kappa);
         Ok(Minimum::exact(kappa * sum * top))
     }
 }

@@ -545,10 +545,8 @@ pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64)
 
 /// Errors unless these are coordinates that points of sets may have.
 pub(crate) fn check_numbers(owner: &'static str, name: &'static str, values: &[f64]) -> Result<()> {
-    for value in values {
-        Kind::ENTRY.admit(owner, name, *value)?;
-    }
-    Ok(())
+    let mut values = values.iter();
+    values.try_for_each(|value| Kind::ENTRY.admit(owner, name, *value).map(|_| ()))
 }
 
 /// Errors unless `direction` has `dim` finite entries.

@@ -151,11 +151,11 @@ impl Set for PermutahedronSet {
             for (i, (x, w)) in falling.iter().zip(&*weights).enumerate() {
                 sum += x - w;
                 let left = d - 1 - i;
-                worst = if left == 0 {
-                    larger(worst, sum.abs() / d as f64)
-                } else {
-                    larger(worst, sum / (i + 1).min(left) as f64)
+                let (off, count) = match left {
+                    0 => (sum.abs(), d),
+                    _ => (sum, left.min(i + 1)),
                 };
+                worst = larger(worst, off / count as f64);
             }
             Some(worst / scale)
         }))

@@ -87,10 +87,6 @@ impl Nearest {
         scale
     }
 
-    fn column(&self, i: usize) -> &[f64] {
-        &self.columns[i * self.rows..][..self.rows]
-    }
-
     /// Takes in the column that helps most, and gives up those that it makes needless. False if
     /// no column helps.
     fn step(&mut self) -> bool {
@@ -103,7 +99,7 @@ impl Nearest {
             if self.barred[i] || self.used.contains(&i) {
                 continue;
             }
-            let column = self.column(i);
+            let column = &self.columns[i * self.rows..][..self.rows];
             let help = dot(column, &self.residual);
             if help > most && help > DEPENDENT * norm(column) * length {
                 (best, most) = (Some(i), help);

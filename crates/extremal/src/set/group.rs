@@ -12,7 +12,7 @@
 //! let ball = GroupBall::new(&[vec![0, 3], vec![1, 2]], 2.0, 1.0, 5.0)?;
 //! let mut atom = Atom::new();
 //! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?.value, -25.0);
-//! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], values: [-3.0, -4.0] }));
+//! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], .. }));
 //! # Ok::<(), extremal::Error>(())
 //! ```
 

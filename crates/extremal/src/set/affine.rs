@@ -22,8 +22,9 @@ use super::boxes::Bound;
 use super::identity::Fingerprint;
 use super::{
     Atom, Curvature, CurvatureKind, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope,
-    Projection, Set, SetSpec, SharedSet, SmoothConstraint, Structure, check_direction, check_len,
-    check_point, check_radius, inspector_of, oracle_of, settle_dim,
+    Projection, Set, SetSpec, SharedSet, SmoothConstraint, SparseAtoms, Structure, centre_of,
+    check_direction, check_len, check_numbers, check_point, check_radius, inspector_of, oracle_of,
+    settle_dim,
 };
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
@@ -116,11 +117,9 @@ impl MakeSet for Scale {
 
 impl MakeSet for Translate {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        let dim = match self.by.len() {
-            Some(len) => Some(settle_dim("translate", Some(len), dim)?),
-            None => dim,
-        };
-        let inner = self.set.build(dim)?;
+        let own = self.by.len();
+        let own = own.map(|own| settle_dim("translate", Some(own), dim));
+        let inner = self.set.build(own.transpose()?.or(dim))?;
         let shift = self.by.expand("by", inner.dim())?;
         Ok(Arc::new(AffineSet::translated(inner, &shift)?))
     }
@@ -182,9 +181,7 @@ impl Map {
         match self {
             Self::Similar { by, shift } => {
                 out.iter_mut().zip(x).for_each(|(out, x)| *out = by * x);
-                if !shift.is_empty() {
-                    kernel::axpy(1.0, shift, out);
-                }
+                out.iter_mut().zip(&**shift).for_each(|(out, s)| *out += s);
             }
             Self::Linear(matrix) => multiply(&matrix.entries, x, out),
         }
@@ -195,9 +192,7 @@ impl Map {
         match self {
             Self::Similar { by, shift } => {
                 out.copy_from_slice(x);
-                if !shift.is_empty() {
-                    kernel::axpy(-1.0, shift, out);
-                }
+                out.iter_mut().zip(&**shift).for_each(|(out, s)| *out -= s);
                 out.iter_mut().for_each(|v| *v /= by);
             }
             Self::Linear(matrix) => multiply(&matrix.inverse, x, out),
@@ -226,15 +221,7 @@ impl AffineSet {
         check_radius("scale", "by", by)?;
         let geometry = stretched(inner.geometry(), by, by);
         let geometry = check_size("scale", "by", by, geometry)?;
-        let map = Map::Similar {
-            by,
-            shift: [].into(),
-        };
-        Ok(Self {
-            inner,
-            map,
-            geometry,
-        })
+        Ok(Self::similar(inner, by, &[], geometry))
     }
 
     /// The set moved by `shift`.
@@ -244,55 +231,43 @@ impl AffineSet {
         let most = own.norm_bound.max(FARTHEST * own.diameter);
         let far: f64 = shift.iter().map(|v| v.abs()).sum();
         if !(far <= most) {
-            return Err(Error::parameter(
-                "translate",
-                "by",
-                format!("… with ‖by‖₁ = {far}"),
-                "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding",
-            ));
+            let value = format!("… with ‖by‖₁ = {far}");
+            let allowed = "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding";
+            return Err(Error::parameter("translate", "by", value, allowed));
         }
         let geometry = Geometry {
             norm_bound: moved_norm_bound(&*inner, shift)?,
             ..own
         };
-        let map = Map::Similar {
-            by: 1.0,
-            shift: shift.into(),
-        };
-        Ok(Self {
+        Ok(Self::similar(inner, 1.0, shift, geometry))
+    }
+
+    fn similar(inner: SharedSet, by: f64, shift: &[f64], geometry: Geometry) -> Self {
+        let shift = shift.into();
+        Self {
             inner,
-            map,
+            map: Map::Similar { by, shift },
             geometry,
-        })
+        }
     }
 
     /// The image of a set under a square matrix, given by rows.
     pub fn image(inner: SharedSet, matrix: &[f64]) -> Result<Self> {
         let dim = inner.dim();
         check_len("matrix of an image", dim * dim, matrix.len())?;
-        let refuse = |value: String| {
-            let allowed =
-                "an invertible matrix of numbers up to 1e50, with condition number 1e5 at most";
-            Err(Error::parameter("image", "matrix", value, allowed))
-        };
-        if let Some(entry) = matrix.iter().find(|v| !(v.abs() <= 1e50)) {
-            return refuse(format!("[… {entry} …]"));
-        }
-        let Singular {
-            largest,
-            smallest,
-            inverse,
-        } = kernel::singular(dim, matrix);
+        check_numbers("image", "matrix", matrix)?;
+        let found: Singular = kernel::singular(dim, matrix);
+        let (smallest, largest) = (found.smallest, found.largest);
         if !(smallest > 0.0 && largest <= WORST_CONDITION * smallest) {
-            return refuse(format!(
-                "[…] with singular values from {smallest:e} to {largest:e}"
-            ));
+            let value = format!("[…] with singular values from {smallest:e} to {largest:e}");
+            let allowed = "an invertible matrix with condition number 1e5 at most";
+            return Err(Error::parameter("image", "matrix", value, allowed));
         }
         let geometry = stretched(inner.geometry(), largest, smallest);
         let geometry = check_size("image", "matrix", "[…]", geometry)?;
         let map = Map::Linear(Arc::new(Matrix {
             entries: matrix.into(),
-            inverse,
+            inverse: found.inverse,
             stretch: largest,
         }));
         Ok(Self {
@@ -351,20 +326,18 @@ fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
     }
     let back: Vec<f64> = shift.iter().map(|v| -v / length).collect();
     let along = -oracle_of(inner).minimise(&back, &mut Atom::new())?.floor;
-    let top = radius.max(length);
-    let (r, s, a) = (radius / top, length / top, along / top);
-    Ok(top * (r * r + 2.0 * s * a + s * s).max(0.0).sqrt())
+    let square = radius * radius + 2.0 * length * along + length * length;
+    Ok(square.max(0.0).sqrt())
 }
 
 fn scaled_structure(by: f64, structure: Structure) -> Structure {
-    match structure {
-        Structure::Euclidean { radius } => Structure::ball(2.0, by * radius),
-        Structure::Power { p, radius } => Structure::ball(p, by * radius),
-        Structure::Sparse(mut atoms) => {
-            atoms.size *= by;
-            Structure::Sparse(atoms)
+    match (structure, structure.as_ball()) {
+        (_, Some((p, radius))) => Structure::ball(p, by * radius),
+        (Structure::Sparse(atoms), _) => {
+            let size = by * atoms.size;
+            Structure::Sparse(SparseAtoms { size, ..atoms })
         }
-        Structure::General => Structure::General,
+        _ => Structure::General,
     }
 }
 
@@ -401,6 +374,7 @@ impl Set for AffineSet {
         }
         if let Some(by) = self.map.factor() {
             facts.structure = scaled_structure(by, own.structure);
+            facts.gauge = own.gauge;
         }
         facts
     }
@@ -410,9 +384,7 @@ impl Set for AffineSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        let mut own = vec![0.0; out.len()];
-        self.inner.centre(&mut own);
-        self.map.apply(&own, out);
+        self.map.apply(&centre_of(&*self.inner), out);
     }
 
     fn inspector(&self) -> Option<Inspector> {
@@ -501,14 +473,12 @@ impl Oracle for Through<dyn Oracle> {
             }
             (Map::Linear(matrix), None) => {
                 check_direction(dim, direction)?;
-                let top = kernel::max_abs(direction);
-                // Mᵀ·direction
+                let top = kernel::max_abs(direction).max(f64::MIN_POSITIVE);
+                // Mᵀ·direction, divided first: products with the matrix must neither over- nor
+                // underflow
                 self.own.fill(0.0);
-                if top > 0.0 {
-                    // divided first: products with the matrix must neither over- nor underflow
-                    for (row, d) in matrix.entries.chunks(dim).zip(direction) {
-                        kernel::axpy(d / top, row, &mut self.own);
-                    }
+                for (row, d) in matrix.entries.chunks(dim).zip(direction) {
+                    kernel::axpy(d / top, row, &mut self.own);
                 }
                 let found = self.inner.minimise(&self.own, &mut self.atom)?;
                 self.atom.write(&mut self.own);
@@ -541,11 +511,6 @@ impl Projection for Through<dyn Projection> {
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.own.len(), x)?;
         self.map.bring_back(x, &mut self.own);
-        if kernel::find_not_finite(&self.own).is_some() {
-            let point = format!("[… {:e} …]", kernel::max_abs(x));
-            let allowed = "near enough to be divided by the set's factor";
-            return Err(Error::parameter("scale", "point", point, allowed));
-        }
         self.inner.project(&mut self.own)?;
         self.map.apply(&self.own, x);
         Ok(())

@@ -112,6 +112,29 @@ impl Atom {
         &mut self.values
     }
 
+    /// Becomes an atom with these entries, 0 elsewhere, sparse if they are `few`. It reserves
+    /// memory for either form: which one it is may change from call to call.
+    pub(crate) fn set_entries(
+        &mut self,
+        dim: usize,
+        few: bool,
+        entries: impl Iterator<Item = (u32, f64)>,
+    ) {
+        let (indices, values) = self.sparse_mut();
+        indices.reserve(dim);
+        values.reserve(dim);
+        if few {
+            for (i, v) in entries {
+                indices.push(i);
+                values.push(v);
+            }
+        } else {
+            let out = self.dense_mut(dim);
+            out.fill(0.0);
+            entries.for_each(|(i, v)| out[i as usize] = v);
+        }
+    }
+
     /// Becomes scale·left·rightᵀ; the caller fills in left and right.
     pub fn rank_one_mut(
         &mut self,
@@ -152,10 +175,24 @@ impl Atom {
 
     /// Reserves memory for so many values and indices in all.
     pub(crate) fn reserve(&mut self, values: usize, indices: usize) {
-        self.values
-            .reserve(values.saturating_sub(self.values.len()));
-        self.indices
-            .reserve(indices.saturating_sub(self.indices.len()));
+        let (now, there) = (self.values.len(), self.indices.len());
+        self.values.reserve(values.saturating_sub(now));
+        self.indices.reserve(indices.saturating_sub(there));
+    }
+
+    /// Whether its structure names the entries that may not be 0.
+    pub(crate) fn has_few_entries(&self) -> bool {
+        !matches!(self.kind, Kind::Dense | Kind::RankOne { .. })
+    }
+
+    /// These, with their indices.
+    pub(crate) fn few_entries(&self) -> impl Iterator<Item = (u32, f64)> {
+        let one = match self.kind {
+            Kind::Coordinate(index, value) => Some((index, value)),
+            _ => None,
+        };
+        let all = self.indices.iter().zip(&self.values);
+        one.into_iter().chain(all.map(|(i, v)| (*i, *v)))
     }
 
     /// Whether the atom is a point in this dimension.
@@ -189,23 +226,9 @@ impl Atom {
     pub fn write(&self, out: &mut [f64]) {
         match self.view() {
             AtomView::Dense(values) => out.copy_from_slice(values),
-            AtomView::Zero => out.fill(0.0),
-            AtomView::Coordinate { index, value } => {
+            _ => {
                 out.fill(0.0);
-                out[index] = value;
-            }
-            AtomView::Sparse { indices, values } => {
-                out.fill(0.0);
-                for (&i, &v) in indices.iter().zip(values) {
-                    out[i as usize] = v;
-                }
-            }
-            AtomView::RankOne { scale, left, right } => {
-                for (row, l) in out.chunks_mut(right.len()).zip(left) {
-                    for (out, r) in row.iter_mut().zip(right) {
-                        *out = scale * l * r;
-                    }
-                }
+                self.add_to(1.0, out);
             }
         }
     }
@@ -219,10 +242,8 @@ impl Atom {
             AtomView::Dense(values) => kernel::dot(a, values),
             AtomView::RankOne { scale, left, right } => {
                 let rows = a.chunks(right.len()).zip(left);
-                scale
-                    * rows
-                        .map(|(row, l)| l * kernel::dot(row, right))
-                        .sum::<f64>()
+                let sum: f64 = rows.map(|(row, l)| l * kernel::dot(row, right)).sum();
+                scale * sum
             }
         }
     }
@@ -244,58 +265,13 @@ impl Atom {
     /// x += k·atom.
     pub fn add_to(&self, k: f64, x: &mut [f64]) {
         match self.view() {
-            AtomView::Zero => {}
-            AtomView::Coordinate { index, value } => x[index] += k * value,
-            AtomView::Sparse { indices, values } => {
-                for (&i, &v) in indices.iter().zip(values) {
-                    x[i as usize] += k * v;
-                }
-            }
             AtomView::Dense(values) => kernel::axpy(k, values, x),
             AtomView::RankOne { scale, left, right } => {
                 for (row, l) in x.chunks_mut(right.len()).zip(left) {
                     kernel::axpy(k * scale * l, right, row);
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_structure_agrees_with_its_dense_form() {
-        let mut atoms = vec![Atom::new()];
-        let mut coordinate = Atom::new();
-        coordinate.set_coordinate(3, -2.0);
-        atoms.push(coordinate);
-        let mut sparse = Atom::new();
-        let (indices, values) = sparse.sparse_mut();
-        indices.extend([4, 1]);
-        values.extend([1.5, -0.5]);
-        atoms.push(sparse);
-        let mut rank_one = Atom::new();
-        let (l, r) = rank_one.rank_one_mut(0.5, 2, 3);
-        l.copy_from_slice(&[1.0, -2.0]);
-        r.copy_from_slice(&[3.0, 0.0, 1.0]);
-        atoms.push(rank_one);
-        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        for atom in &atoms {
-            let mut dense = [9.0; 6];
-            atom.write(&mut dense);
-            assert_eq!(atom.dot(&a), kernel::dot(&a, &dense));
-            assert_eq!(atom.norm_squared(), kernel::dot(&dense, &dense));
-            let mut x = a;
-            atom.add_to(2.0, &mut x);
-            for i in 0..6 {
-                assert_eq!(x[i], a[i] + 2.0 * dense[i]);
-            }
-            let (mut twice, mut out) = (atom.clone(), [9.0; 6]);
-            twice.scale(2.0);
-            twice.write(&mut out);
-            assert_eq!(out, dense.map(|v| 2.0 * v));
+            _ => self.few_entries().for_each(|(i, v)| x[i as usize] += k * v),
         }
     }
 }

@@ -101,29 +101,19 @@ impl BoxSet {
         check_len("upper", lower.len(), upper.len())?;
         for (l, u) in lower.iter().zip(upper) {
             if !(l <= u) || l.abs() > 1e50 || u.abs() > 1e50 {
-                return Err(Error::parameter(
-                    "box",
-                    "lower, upper",
-                    format!("{l}, {u}"),
-                    "lower ≤ upper, both between -1e50 and 1e50",
-                ));
+                let allowed = "lower ≤ upper, both between -1e50 and 1e50";
+                let value = format!("{l}, {u}");
+                return Err(Error::parameter("box", "lower, upper", value, allowed));
             }
         }
-        let widest = lower
-            .iter()
-            .zip(upper)
-            .map(|(l, u)| u - l)
-            .fold(0.0, f64::max);
-        let scale = if widest > 0.0 {
-            widest
-        } else {
-            kernel::max_abs(lower).max(1.0)
-        };
+        let widths = lower.iter().zip(upper).map(|(l, u)| u - l);
+        let widest = widths.fold(0.0, f64::max);
+        let point = kernel::max_abs(lower).max(1.0);
         Ok(Self {
             name: "box",
             lower: lower.into(),
             upper: upper.into(),
-            scale,
+            scale: if widest > 0.0 { widest } else { point },
         })
     }
 
@@ -145,12 +135,15 @@ impl BoxSet {
         }
     }
 
-    /// Where x/bound is largest, and how large; `None` unless 0 is inside, and not so near a bound
-    /// that the quotients would be no numbers.
+    /// Whether 0 is inside, and not so near a bound that x/bound would be no number.
+    fn has_gauge(&self) -> bool {
+        let near = 1e-100 * self.scale;
+        self.bounds().all(|(l, u)| -l > near && *u > near)
+    }
+
+    /// Where x/bound is largest, and how large.
     fn furthest(&self, x: &[f64]) -> Option<(usize, f64)> {
-        let nearest = |near: f64, (l, u): (&f64, &f64)| near.min(-l).min(*u);
-        let nearest = self.bounds().fold(f64::INFINITY, nearest);
-        if !(nearest > 1e-100 * self.scale) {
+        if !self.has_gauge() {
             return None;
         }
         let shares = x.iter().enumerate().map(|(i, &x)| (i, x / self.side(i, x)));
@@ -199,6 +192,7 @@ impl Set for BoxSet {
     fn facts(&self) -> Facts {
         Facts {
             polytope: Some(self.polytope()),
+            gauge: self.has_gauge(),
             ..Facts::own()
         }
     }

@@ -64,12 +64,8 @@ impl CappedSimplexSet {
     pub fn new(dim: usize, total: f64) -> Result<Self> {
         let dim = settle_dim("capped-simplex", Some(dim), None)?;
         if !(1e-50..=dim as f64).contains(&total) {
-            return Err(Error::parameter(
-                "capped-simplex",
-                "total",
-                total,
-                "between 1e-50 and the dimension",
-            ));
+            let allowed = "between 1e-50 and the dimension";
+            return Err(Error::parameter("capped-simplex", "total", total, allowed));
         }
         Ok(Self { dim, total })
     }
@@ -77,6 +73,11 @@ impl CappedSimplexSet {
     /// How many entries of an atom are 1, and the rest that another one gets.
     fn parts(&self) -> (usize, f64) {
         (self.total as usize, self.total.fract())
+    }
+
+    /// How many entries an atom has.
+    fn entries(&self) -> usize {
+        self.total.ceil() as usize
     }
 
     /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
@@ -122,18 +123,18 @@ impl Set for CappedSimplexSet {
         let (ones, rest) = self.parts();
         // Atoms furthest apart have their large entries where the other one's are small. Above
         // d/2 entries of 1 must meet, and it is the zeros that can be kept apart.
-        let zeros = self.dim - ones - usize::from(rest > 0.0);
-        let square = match ones.cmp(&zeros) {
-            std::cmp::Ordering::Less => ones as f64 + rest * rest,
-            std::cmp::Ordering::Equal => ones as f64,
-            std::cmp::Ordering::Greater if rest > 0.0 => zeros as f64 + (1.0 - rest).powi(2),
-            std::cmp::Ordering::Greater => zeros as f64,
+        let zeros = self.dim - self.entries();
+        let square = if ones < zeros {
+            ones as f64 + rest * rest
+        } else if ones > zeros && rest > 0.0 {
+            zeros as f64 + (1.0 - rest).powi(2)
+        } else {
+            zeros as f64
         };
         Geometry {
             diameter: (2.0 * square).sqrt(),
             norm_bound: (ones as f64 + rest * rest).sqrt(),
-            inner_radius: None,
-            strong_convexity: None,
+            ..Geometry::default()
         }
     }
 
@@ -145,11 +146,9 @@ impl Set for CappedSimplexSet {
     }
 
     fn oracle(&self) -> Box<dyn Oracle> {
-        let (ones, rest) = self.parts();
-        let entries = ones + usize::from(rest > 0.0);
         Box::new(CappedSimplexOracle {
             set: *self,
-            top: Top::with_capacity(entries, self.dim),
+            top: Top::with_capacity(self.entries(), self.dim),
         })
     }
 
@@ -177,8 +176,7 @@ struct CappedSimplexOracle {
 impl Oracle for CappedSimplexOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.set.dim, direction)?;
-        let (ones, rest) = self.set.parts();
-        let entries = ones + usize::from(rest > 0.0);
+        let (entries, (_, rest)) = (self.set.entries(), self.set.parts());
         if entries == 1 {
             let i = kernel::argmin(direction).unwrap_or(0);
             atom.set_coordinate(i, self.set.total);

@@ -2,7 +2,7 @@
 //! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
 //! make every certificate false.
 
-use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, check_direction};
+use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
 
 /// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
@@ -37,7 +37,7 @@ impl CheckedOracle {
     pub(crate) fn of(set: &dyn Set) -> Self {
         let checked = set.facts().oracle == Answers::Checked;
         Self {
-            centre: checked.then(|| centre_of(set)),
+            centre: checked.then(|| known_centre(set)),
             ..Self::around(set, set.oracle())
         }
     }
@@ -49,7 +49,7 @@ impl CheckedOracle {
             set: set.name().into(),
             dim: set.dim(),
             geometry: set.geometry(),
-            centre: Some(centre_of(set)),
+            centre: Some(known_centre(set)),
             calls: 0,
         }
     }
@@ -63,16 +63,7 @@ impl CheckedOracle {
     /// below 0 by more than rounding: the decision x would be better than the minimum.
     #[inline]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
-        if gap < 0.0 {
-            self.check_negative_gap(gap, direction)
-        } else {
-            Ok(())
-        }
-    }
-
-    #[cold]
-    fn check_negative_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
-        if !(gap < -self.allowance(direction)) {
+        if !(gap < 0.0) || !(gap < -self.allowance(direction)) {
             return Ok(());
         }
         Err(self.refuse(format!(
@@ -84,16 +75,12 @@ impl CheckedOracle {
 
     /// How far above the minimum ⟨direction, v⟩ may be.
     fn allowance(&self, direction: &[f64]) -> f64 {
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.geometry;
-        let room = TOLERANCE * diameter + ROUNDING * norm_bound;
+        let room = TOLERANCE * self.geometry.diameter + ROUNDING * self.geometry.norm_bound;
         // sums of products that underflow are off by less than the smallest normal number
         kernel::norm(direction) * room + f64::MIN_POSITIVE
     }
 
+    #[cold]
     fn refuse(&self, why: String) -> Error {
         Error::Oracle {
             set: self.set.to_string(),
@@ -110,10 +97,27 @@ impl CheckedOracle {
         found: Minimum,
         centre: &[f64],
     ) -> Result<()> {
-        self.check_shape(atom)?;
+        if !atom.fits(self.dim) {
+            return Err(self.refuse(format!(
+                "it returned a point that does not have the set's dimension {}",
+                self.dim
+            )));
+        }
         let norm = atom.norm_squared().sqrt();
         if !(norm <= self.geometry.norm_bound * (1.0 + TOLERANCE)) {
-            return Err(self.too_long(atom, norm));
+            let mut v = vec![0.0; self.dim];
+            atom.write(&mut v);
+            return Err(self.refuse(match kernel::find_not_finite(&v) {
+                Some((index, value)) => format!(
+                    "entry {index} of the point that it returned is {value}; every entry must be a \
+                     finite number"
+                ),
+                None => format!(
+                    "it returned a point of norm {norm}, beyond the set's norm_bound {}. Every \
+                     answer must be a point of the set, and norm_bound the largest norm of its points",
+                    self.geometry.norm_bound
+                ),
+            }));
         }
         let (here, said) = (atom.dot(direction), found.value);
         if !(found.floor <= said) && !here.is_nan() {
@@ -122,14 +126,13 @@ impl CheckedOracle {
                 found.floor
             )));
         }
-        if said != here && !((said - here).abs() <= ROUNDING * here.abs()) {
-            self.check_value(direction, said, here)?;
+        let off = (said - here).abs();
+        let differs = said != here && here.is_finite() && !(off <= ROUNDING * here.abs());
+        if differs && !(off <= self.allowance(direction)) {
+            let why = format!("it returned {said} for ⟨direction, v⟩, which is {here}");
+            return Err(self.refuse(why));
         }
-        let there = if centre.is_empty() {
-            0.0
-        } else {
-            kernel::dot(direction, centre)
-        };
+        let there = kernel::dot(&direction[..centre.len()], centre);
         let floor = here - found.slack();
         if floor > there && floor - there > self.allowance(direction) {
             return Err(self.refuse(format!(
@@ -139,51 +142,13 @@ impl CheckedOracle {
         }
         Ok(())
     }
-
-    fn check_shape(&self, atom: &Atom) -> Result<()> {
-        let dim = self.dim;
-        if atom.fits(dim) {
-            return Ok(());
-        }
-        Err(self.refuse(format!(
-            "it returned a point that does not have the set's dimension {dim}"
-        )))
-    }
-
-    #[cold]
-    fn too_long(&self, atom: &Atom, norm: f64) -> Error {
-        let mut v = vec![0.0; self.dim];
-        atom.write(&mut v);
-        self.refuse(match kernel::find_not_finite(&v) {
-            Some((index, value)) => format!(
-                "entry {index} of the point that it returned is {value}; every entry must be a \
-                 finite number"
-            ),
-            None => format!(
-                "it returned a point of norm {norm}, beyond the set's norm_bound {}. Every answer \
-                 must be a point of the set, and norm_bound the largest norm of its points",
-                self.geometry.norm_bound
-            ),
-        })
-    }
-
-    #[cold]
-    fn check_value(&self, direction: &[f64], said: f64, here: f64) -> Result<()> {
-        if !here.is_finite() || (said - here).abs() <= self.allowance(direction) {
-            return Ok(());
-        }
-        Err(self.refuse(format!(
-            "it returned {said} for ⟨direction, v⟩, which is {here}"
-        )))
-    }
 }
 
 const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
 
 /// The set's centre; empty where it is 0.
-fn centre_of(set: &dyn Set) -> Box<[f64]> {
-    let mut centre = vec![0.0; set.dim()];
-    set.centre(&mut centre);
+fn known_centre(set: &dyn Set) -> Box<[f64]> {
+    let mut centre = centre_of(set);
     if centre.iter().all(|v| *v == 0.0) {
         centre.clear();
     }

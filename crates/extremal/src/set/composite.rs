@@ -11,23 +11,13 @@ pub(crate) fn check_size(
     value: impl ToString,
     geometry: Geometry,
 ) -> Result<Geometry> {
-    let Geometry {
-        diameter,
-        norm_bound,
-        ..
-    } = geometry;
-    let fits =
-        norm_bound <= *COMPOSITES.end() && (diameter == 0.0 || diameter >= *COMPOSITES.start());
-    if fits {
-        Ok(geometry)
-    } else {
-        Err(Error::parameter(
-            owner,
-            name,
-            value,
-            "such that the set's size stays between 1e-60 and 1e60",
-        ))
+    let (least, most) = COMPOSITES.into_inner();
+    let d = geometry.diameter;
+    if geometry.norm_bound <= most && (d == 0.0 || d >= least) {
+        return Ok(geometry);
     }
+    let allowed = "such that the set's size stays between 1e-60 and 1e60";
+    Err(Error::parameter(owner, name, value, allowed))
 }
 
 /// The smallest of some numbers, if all of them are known.

@@ -73,24 +73,16 @@ impl CustomSet {
         oracle: impl Fn(&[f64], &mut [f64]) -> Result<Option<f64>, Cause> + Send + Sync + 'static,
     ) -> Result<Self> {
         let dim = settle_dim("custom set", Some(dim), None)?;
-        let Geometry {
-            diameter,
-            norm_bound,
-            inner_radius,
-            strong_convexity,
-        } = geometry;
-        let at_least_0 = [
-            ("diameter", Some(diameter)),
-            ("norm_bound", Some(norm_bound)),
-            ("inner_radius", inner_radius),
-        ];
-        for (name, value) in at_least_0 {
+        let alpha = geometry.strong_convexity;
+        for (name, value, kind) in [
+            ("diameter", Some(geometry.diameter), Kind::NOT_NEGATIVE),
+            ("norm_bound", Some(geometry.norm_bound), Kind::NOT_NEGATIVE),
+            ("inner_radius", geometry.inner_radius, Kind::NOT_NEGATIVE),
+            ("strong_convexity", alpha, Kind::POSITIVE),
+        ] {
             if let Some(value) = value {
-                Kind::NOT_NEGATIVE.admit("custom set", name, value)?;
+                kind.admit("custom set", name, value)?;
             }
-        }
-        if let Some(alpha) = strong_convexity {
-            Kind::POSITIVE.admit("custom set", "strong_convexity", alpha)?;
         }
         Ok(Self {
             name: name.into(),
@@ -176,8 +168,7 @@ impl Set for CustomSet {
     }
 
     fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
-        let constraint = self.smooth.clone()?;
-        Some(Box::new(constraint))
+        Some(Box::new(self.smooth.clone()?))
     }
 }
 

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use super::l1::sign;
 use super::{
-    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, check_direction, check_point, check_radius, settle_dim,
+    Atom, Curvature, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -57,11 +57,8 @@ impl Described for ElasticNet {
 
 impl MakeSet for ElasticNet {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        Ok(Arc::new(ElasticNetBall::new(
-            settle_dim("elastic-net", self.dim, dim)?,
-            self.omega,
-            self.tau,
-        )?))
+        let dim = settle_dim("elastic-net", self.dim, dim)?;
+        Ok(Arc::new(ElasticNetBall::new(dim, self.omega, self.tau)?))
     }
 }
 
@@ -124,13 +121,7 @@ impl ElasticNetBall {
         } else {
             0.5 * (1.0 + 3.0 * self.b) / self.b
         };
-        Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.spike * self.spike * share,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * self.spike,
-        }
+        Curvature::smooth(self.spike * self.spike * share, 2.0, 2.0 * self.spike)
     }
 }
 
@@ -164,6 +155,7 @@ impl Set for ElasticNetBall {
     fn facts(&self) -> Facts {
         Facts {
             curvature: Some(self.curvature()),
+            gauge: true,
             ..Facts::own()
         }
     }
@@ -265,20 +257,7 @@ impl Oracle for ElasticNetOracle {
             let y = if direction[i as usize] > 0.0 { -y } else { y };
             (i, y * scale)
         });
-        // memory for either form at the first call: which one it is changes from round to round
-        let (indices, values) = atom.sparse_mut();
-        indices.reserve(dim / 4);
-        values.reserve(dim);
-        if self.members.len() <= dim / 4 {
-            for (i, y) in entries {
-                indices.push(i);
-                values.push(y);
-            }
-        } else {
-            let v = atom.dense_mut(dim);
-            v.fill(0.0);
-            entries.for_each(|(i, y)| v[i as usize] = y);
-        }
+        atom.set_entries(dim, self.members.len() <= dim / 4, entries);
         Ok(Minimum::exact(atom.dot(direction)))
     }
 }

@@ -65,13 +65,12 @@ impl MakeSet for Ellipsoid {
         let centre = self.centre.expand("centre", dim)?;
         let axes = self.axes.as_ref().unwrap_or(&Bound::All(1.0));
         let axes = axes.expand("axes", dim)?;
-        Ok(Arc::new(match (&self.matrix, &self.axes) {
-            (None, _) => EllipsoidSet::with_axes(&axes, &centre)?,
-            (Some(matrix), None) => EllipsoidSet::with_matrix(matrix, &centre)?,
-            (Some(_), Some(_)) => {
-                let first = axes.first().copied().unwrap_or_default();
+        Ok(Arc::new(match &self.matrix {
+            None => EllipsoidSet::with_axes(&axes, &centre)?,
+            Some(matrix) if self.axes.is_none() => EllipsoidSet::with_matrix(matrix, &centre)?,
+            Some(_) => {
                 let allowed = "left out where matrix is given";
-                return Err(Error::parameter("ellipsoid", "axes", first, allowed));
+                return Err(Error::parameter("ellipsoid", "axes", axes[0], allowed));
             }
         }))
     }
@@ -92,6 +91,8 @@ struct Shape {
     frame: Option<Vec<f64>>,
     /// The centre along the axes.
     offset: Vec<f64>,
+    /// How far it is from 0, in semi-axes: 0 is inside where this is below 1.
+    reach: f64,
     geometry: Geometry,
 }
 
@@ -122,25 +123,22 @@ impl EllipsoidSet {
         let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
         let refused = |value: String| {
             let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50 and no more than a factor 1e5 apart";
-            Err(Error::parameter("ellipsoid", "matrix", value, allowed))
+            Error::parameter("ellipsoid", "matrix", value, allowed)
         };
         for row in rows {
             check_len("a row of matrix", n, row.len())?;
         }
-        let a = match kernel::symmetric(rows) {
-            Ok(a) => a,
-            Err((i, j)) => {
-                let (here, there) = (rows[i][j], rows[j][i]);
-                return refused(format!("… with {here} in row {i} and {there} in row {j}"));
-            }
-        };
-        let Some(axes) = kernel::principal_axes(n, &a) else {
-            return refused("… that is not positive definite".into());
-        };
+        let a = kernel::symmetric(rows).map_err(|(i, j)| {
+            let (here, there) = (rows[i][j], rows[j][i]);
+            refused(format!("… with {here} in row {i} and {there} in row {j}"))
+        })?;
+        let indefinite = || refused("… that is not positive definite".into());
+        let axes = kernel::principal_axes(n, &a).ok_or_else(indefinite)?;
         let (short, long) = (kernel::min(&axes.lengths), kernel::max(&axes.lengths));
         let fits = |axis| check_radius("ellipsoid", "matrix", axis).is_ok();
         if !(fits(short) && fits(long) && long / short <= LARGEST_TURNED_RATIO) {
-            return refused(format!("… with semi-axes from {short:e} to {long:e}"));
+            let value = format!("… with semi-axes from {short:e} to {long:e}");
+            return Err(refused(value));
         }
         Self::new(axes.lengths, Some(axes.directions), centre)
     }
@@ -158,6 +156,7 @@ impl EllipsoidSet {
         let mut shape = Shape {
             longest: long,
             offset: centre.to_vec(),
+            reach: 0.0,
             centre: centre.to_vec(),
             geometry: Geometry {
                 diameter: 2.0 * long,
@@ -169,6 +168,7 @@ impl EllipsoidSet {
             frame,
         };
         shape.offset = (0..centre.len()).map(|i| shape.along(i, centre)).collect();
+        shape.reach = length(shape.offset.iter().zip(&shape.axes).map(|(c, a)| c / a));
         shape.geometry.norm_bound = shape.norm_bound();
         Ok(Self {
             shape: Arc::new(shape),
@@ -219,22 +219,16 @@ impl Shape {
     /// the best u is ac/(μ − a²). Any μ gives an upper bound. (c is the centre along the axes; all
     /// in units of the longest.)
     fn norm_bound(&self) -> f64 {
-        let terms = || {
-            let pairs = self.offset.iter().zip(&self.axes);
-            pairs.map(|(c, a)| (c / self.longest, a / self.longest))
-        };
-        let term = |numerator: f64, gap: f64| {
-            if numerator == 0.0 {
-                0.0
-            } else {
-                numerator / gap
-            }
-        };
+        let pairs = self.offset.iter().zip(&self.axes);
+        let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
+        // so small a c adds nothing, and could come over a 0
+        let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
+        let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
         // ν = μ − 1: where ‖u‖ = 1, or 0 if it is less than that all the way
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);
-            let u = terms().map(|(c, a)| term(a * c, nu + (1.0 - a) * (1.0 + a)));
+            let u = terms().map(|(c, a)| a * c / gap(nu, a));
             if length(u) > 1.0 {
                 low = nu;
             } else {
@@ -242,9 +236,7 @@ impl Shape {
             }
         }
         let mu = 1.0 + high;
-        let rest: f64 = terms()
-            .map(|(c, a)| term(c * c * mu, high + (1.0 - a) * (1.0 + a)))
-            .sum();
+        let rest: f64 = terms().map(|(c, a)| c * c * mu / gap(high, a)).sum();
         self.longest * (mu + rest).sqrt()
     }
 }
@@ -266,6 +258,7 @@ impl Set for EllipsoidSet {
         // Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
         Facts {
             curvature: Some(Curvature::euclidean(self.shape.longest)),
+            gauge: self.shape.reach < 1.0,
             ..Facts::own()
         }
     }
@@ -293,10 +286,8 @@ impl Set for EllipsoidSet {
 
     /// The s with ‖x/s − c‖ = 1 in the norm whose ball the ellipsoid is.
     fn gauge(&self, x: &[f64]) -> Option<f64> {
-        let Shape { axes, offset, .. } = &*self.shape;
-        let centre = || offset.iter().zip(axes).map(|(c, a)| c / a);
-        let reach = length(centre());
-        if !(reach < 1.0) {
+        let Shape { axes, reach, .. } = &*self.shape;
+        if !(*reach < 1.0) {
             return None;
         }
         let point = || (0..x.len()).map(|i| self.shape.along(i, x) / axes[i]);
@@ -305,7 +296,8 @@ impl Set for EllipsoidSet {
             return Some(0.0);
         }
         let inside = (1.0 - reach) * (1.0 + reach);
-        let cosine: f64 = point().zip(centre()).map(|(x, c)| x / size * c).sum();
+        let centre = self.shape.offset.iter().zip(axes).map(|(c, a)| c / a);
+        let cosine: f64 = point().zip(centre).map(|(x, c)| x / size * c).sum();
         let root = (cosine * cosine + inside).sqrt();
         Some(if cosine >= 0.0 {
             size / (cosine + root)
@@ -346,7 +338,7 @@ impl Set for EllipsoidSet {
 /// Oracle and projection, with their scratch memory.
 struct Worker {
     shape: Arc<Shape>,
-    /// A direction or a point, divided by its largest entry.
+    /// A point seen from the centre, divided by its largest entry.
     unit: Vec<f64>,
     /// Coordinates along the axes.
     along: Vec<f64>,
@@ -367,28 +359,23 @@ impl Oracle for Worker {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
-        let v = atom.dense_mut(shape.dim());
-        let top = kernel::max_abs(direction);
-        if top == 0.0 {
-            self.along.fill(0.0);
-            self.along[0] = shape.axes[0];
-            shape.write(&self.along, v);
-            return Ok(Minimum::exact(0.0));
-        }
-        for (u, d) in self.unit.iter_mut().zip(direction) {
-            *u = d / top;
-        }
         for (i, w) in self.along.iter_mut().enumerate() {
-            *w = shape.along(i, &self.unit) * shape.axes[i];
+            // in longest axes: no more is lost to underflow than entries that count for nothing
+            *w = shape.along(i, direction) * (shape.axes[i] / shape.longest);
         }
         let norm = kernel::norm(&self.along);
-        for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
-            *w *= -axis / norm;
+        if norm < f64::MIN_POSITIVE {
+            // any direction is as good
+            self.along.fill(0.0);
+            self.along[0] = -f64::MIN_POSITIVE;
         }
-        shape.write(&self.along, v);
-        Ok(Minimum::exact(
-            (kernel::dot(&self.unit, &shape.centre) - norm) * top,
-        ))
+        let length = norm.max(f64::MIN_POSITIVE);
+        for (w, axis) in self.along.iter_mut().zip(&shape.axes) {
+            *w = *w / length * -axis;
+        }
+        shape.write(&self.along, atom.dense_mut(shape.dim()));
+        let middle = kernel::dot(direction, &shape.centre);
+        Ok(Minimum::exact(middle - norm * shape.longest))
     }
 }
 

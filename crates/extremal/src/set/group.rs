@@ -12,7 +12,7 @@
 //! let ball = GroupBall::new(&[vec![0, 3], vec![1, 2]], 2.0, 1.0, 5.0)?;
 //! let mut atom = Atom::new();
 //! assert_eq!(ball.oracle().minimise(&[3.0, 1.0, 1.0, 4.0], &mut atom)?.value, -25.0);
-//! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], values: [-3.0, -4.0] }));
+//! assert!(matches!(atom.view(), AtomView::Sparse { indices: [0, 3], .. }));
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
@@ -21,13 +21,14 @@ use std::sync::Arc;
 
 use super::identity::Fingerprint;
 use super::l1::{L1Ball, sign};
-use super::lp::{LpBall, norm_of};
+use super::lp::{LpBall, norm_of, norm_p};
 use super::{
-    Atom, Curvature, CurvatureKind, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set,
-    SharedSet, check_direction, check_point, check_radius, settle_dim,
+    Atom, Curvature, Facts, Geometry, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
+    check_direction, check_point, check_radius, settle_dim,
 };
 use crate::kernel::{self, Exponent};
 use crate::parameter::fields;
+use crate::range::SMALLEST_DIRECTION;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
@@ -80,9 +81,8 @@ impl MakeSet for Group {
             (Some(groups), None) => Layout::listed(groups, dim)?,
             (None, Some(size)) => Layout::even(dim, size)?,
             _ => {
-                return Err(Error::Unsupported(
-                    "group needs either groups or size: expected exactly one of them".into(),
-                ));
+                let why = "group needs either groups or size: expected exactly one of them";
+                return Err(Error::Unsupported(why.into()));
             }
         };
         let ball = GroupBall::with_layout(layout, self.s, self.p, self.radius)?;
@@ -104,12 +104,9 @@ impl Layout {
         if size == 0 {
             return Err(Error::parameter("group", "size", size, "1 or more"));
         }
-        let mut starts: Vec<usize> = (0..dim).step_by(size).collect();
-        starts.push(dim);
-        Ok(Self {
-            starts,
-            order: (0..dim as u32).collect(),
-        })
+        let starts = (0..dim).step_by(size).chain([dim]).collect();
+        let order = (0..dim as u32).collect();
+        Ok(Self { starts, order })
     }
 
     fn listed(groups: &[Vec<usize>], dim: usize) -> Result<Self> {
@@ -182,13 +179,10 @@ impl GroupBall {
     }
 
     fn with_layout(layout: Layout, s: f64, p: f64, radius: f64) -> Result<Self> {
-        for (name, exponent) in [("s", s), ("p", p)] {
-            Kind::at_least(1.0).admit("group", name, exponent)?;
-        }
         Ok(Self {
             layout: Arc::new(layout),
-            s,
-            p,
+            s: Kind::at_least(1.0).admit("group", "s", s)?,
+            p: Kind::at_least(1.0).admit("group", "p", p)?,
             radius: check_radius("group", "radius", radius)?,
         })
     }
@@ -198,6 +192,20 @@ impl GroupBall {
         let layout = &*self.layout;
         let entries = move |range: Range<usize>| range.map(|place| x[layout.coordinate(place)]);
         layout.ranges().map(move |range| norm_of(e, entries(range)))
+    }
+
+    /// The ball of the groups' norms.
+    fn across(&self) -> Box<dyn Set> {
+        let (dim, radius) = (self.layout.count(), self.radius);
+        if self.p == 1.0 {
+            Box::new(L1Ball { dim, radius })
+        } else {
+            Box::new(LpBall {
+                dim,
+                p: self.p,
+                radius,
+            })
+        }
     }
 
     fn gauge_of(&self, x: &[f64]) -> f64 {
@@ -245,18 +253,20 @@ impl GroupBall {
     fn curvature(&self) -> Option<Curvature> {
         let (low, high) = self.exponents();
         if low == high && low > 1.0 {
-            let ball = LpBall::new(self.dim(), low, self.radius).ok()?;
-            return ball.facts().curvature;
+            return Some(
+                LpBall {
+                    dim: self.dim(),
+                    p: low,
+                    radius: self.radius,
+                }
+                .curvature(),
+            );
         }
         // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
         // larger exponent.
-        (low > 1.0 && high <= 2.0).then(|| Curvature {
-            kind: CurvatureKind::Smooth {
-                l: self.radius * self.radius / (low - 1.0),
-            },
-            gradient_norm: high / (high - 1.0),
-            width: 2.0 * self.radius,
-        })
+        let l = self.radius * self.radius / (low - 1.0);
+        let q = high / (high - 1.0);
+        (low > 1.0 && high <= 2.0).then(|| Curvature::smooth(l, q, 2.0 * self.radius))
     }
 }
 
@@ -284,6 +294,7 @@ impl Set for GroupBall {
     fn facts(&self) -> Facts {
         Facts {
             curvature: self.curvature(),
+            gauge: true,
             ..Facts::own()
         }
     }
@@ -291,12 +302,13 @@ impl Set for GroupBall {
     fn oracle(&self) -> Box<dyn Oracle> {
         let (dim, count) = (self.dim(), self.layout.count());
         Box::new(GroupOracle {
+            across: self.across().oracle(),
             ball: self.clone(),
-            unit: vec![0.0; dim],
-            powers: vec![0.0; dim],
+            direction: vec![0.0; dim],
+            entries: vec![0.0; dim],
             sizes: vec![0.0; count],
-            weights: vec![0.0; count],
-            within: vec![0.0; count],
+            norms: vec![0.0; count],
+            across_atom: Atom::new(),
         })
     }
 
@@ -340,11 +352,7 @@ impl Set for GroupBall {
             return None;
         }
         let count = self.layout.count();
-        let across = if self.p == 1.0 {
-            L1Ball::new(count, self.radius).ok()?.projection()?
-        } else {
-            LpBall::new(count, self.p, self.radius).ok()?.projection()?
-        };
+        let across = self.across().projection()?;
         Some(Box::new(GroupProjection {
             ball: self.clone(),
             across,
@@ -354,70 +362,46 @@ impl Set for GroupBall {
     }
 }
 
-/// What it keeps is in the groups' order.
+/// In each group the atom is that of the ℓs ball, at a norm that the ℓp ball's atom gives to the
+/// group.
 struct GroupOracle {
     ball: GroupBall,
-    /// The direction, each group divided by its largest entry.
-    unit: Vec<f64>,
-    /// sgn(u)|u|^(z−1), z conjugate to s.
-    powers: Vec<f64>,
-    /// The groups' dual norms, relative to the largest entry of all.
+    /// Over the ball of the groups' norms.
+    across: Box<dyn Oracle>,
+    /// The direction in the groups' order, divided by its largest entry.
+    direction: Vec<f64>,
+    /// The atom, in the same order.
+    entries: Vec<f64>,
+    /// −‖d_g‖ in the dual norm.
     sizes: Vec<f64>,
-    /// Their powers: the groups' norms in the atom, up to a factor.
-    weights: Vec<f64>,
-    /// What brings `powers` to ‖·‖_s = 1 in each group.
-    within: Vec<f64>,
+    /// The groups' norms in the atom.
+    norms: Vec<f64>,
+    across_atom: Atom,
 }
 
 impl GroupOracle {
-    /// Fills in `unit`, `powers`, `within` and `sizes`. The powers are taken of entries relative
-    /// to their group's largest, which leaves none of them to underflow as a whole.
-    fn measure(&mut self, direction: &[f64], top: f64) {
+    /// The minimiser with the groups' `norms`: −‖x_g‖·sgn(d)(|d|/‖d_g‖)^(z−1), z conjugate to s.
+    fn fill_in_entries(&mut self) {
         let GroupBall { layout, s, .. } = &self.ball;
-        for (g, range) in layout.ranges().enumerate() {
-            let unit = &mut self.unit[range.clone()];
-            for (u, place) in unit.iter_mut().zip(range) {
-                *u = direction[layout.coordinate(place)];
-            }
-            let largest = kernel::max_abs(unit);
-            self.sizes[g] = largest / top;
-            if largest > 0.0 {
-                unit.iter_mut().for_each(|u| *u /= largest);
-            }
-        }
-        if *s == 1.0 {
-            return; // the dual norm is the largest entry
-        }
         let exponent = Exponent::from(1.0 / (s - 1.0));
-        kernel::power_map(&self.unit, 1.0, exponent, &mut self.powers);
+        self.entries.fill(0.0);
         for (g, range) in layout.ranges().enumerate() {
-            let sum = kernel::dot(&self.powers[range.clone()], &self.unit[range]);
-            // a group of zeros stays one
-            self.within[g] = if sum > 0.0 { sum.powf(-1.0 / s) } else { 0.0 };
-            self.sizes[g] *= sum.powf(1.0 - 1.0 / s);
-        }
-    }
-
-    /// Calls `entry` for each that may not be 0, of group g at ‖x_g‖_s = norm.
-    fn entries(&self, g: usize, norm: f64, mut entry: impl FnMut(usize, f64)) {
-        let GroupBall { layout, s, .. } = &self.ball;
-        let range = layout.starts[g]..layout.starts[g + 1];
-        if *s == 1.0 {
-            let unit = &self.unit[range.clone()];
-            let k = kernel::argmax_abs(unit).unwrap_or(0);
-            let value = if unit[k] > 0.0 { -norm } else { norm };
-            return entry(layout.coordinate(range.start + k), value);
-        }
-        let scale = -norm * self.within[g];
-        for place in range {
-            entry(layout.coordinate(place), scale * self.powers[place]);
+            let (norm, size) = (self.norms[g], self.sizes[g]);
+            let (d, out) = (&self.direction[range.clone()], &mut self.entries[range]);
+            if *s == 1.0 {
+                let k = kernel::argmax_abs(d).unwrap_or(0);
+                out[k] = if d[k] > 0.0 { -norm } else { norm };
+            } else if norm > 0.0 {
+                kernel::power_map(d, -1.0 / size, exponent, out);
+                out.iter_mut().for_each(|v| *v *= -norm);
+            }
         }
     }
 }
 
 impl Oracle for GroupOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
-        let (dim, count) = (self.ball.dim(), self.ball.layout.count());
+        let dim = self.ball.dim();
         let GroupBall { s, p, radius, .. } = self.ball;
         check_direction(dim, direction)?;
         let top = kernel::max_abs(direction);
@@ -425,35 +409,27 @@ impl Oracle for GroupOracle {
             atom.set_coordinate(0, radius);
             return Ok(Minimum::exact(0.0));
         }
-        self.measure(direction, top);
-        let best = kernel::argmax_abs(&self.sizes).unwrap_or(0);
-        let peak = self.sizes[best];
-        let (groups, sum, scale) = if p == 1.0 {
-            self.weights[best] = 1.0;
-            (best..best + 1, 1.0, radius)
-        } else {
-            let exponent = Exponent::from(1.0 / (p - 1.0));
-            let sum = kernel::power_map(&self.sizes, 1.0 / peak, exponent, &mut self.weights);
-            (0..count, sum, radius / sum.powf(1.0 / p))
-        };
-        if s == 1.0 || p == 1.0 {
-            let (indices, values) = atom.sparse_mut();
-            // once for all: later atoms may have more entries
-            indices.reserve(dim);
-            values.reserve(dim);
-            for g in groups {
-                self.entries(g, scale * self.weights[g], |i, v| {
-                    indices.push(i as u32);
-                    values.push(v);
-                });
-            }
-        } else {
-            let v = atom.dense_mut(dim);
-            for g in groups {
-                self.entries(g, scale * self.weights[g], |i, value| v[i] = value);
-            }
+        let layout = &self.ball.layout;
+        for (place, d) in self.direction.iter_mut().enumerate() {
+            *d = direction[layout.coordinate(place)] / top;
         }
-        Ok(Minimum::exact(-scale * sum * peak * top))
+        for (size, range) in self.sizes.iter_mut().zip(layout.ranges()) {
+            let norm = norm_p(&self.direction[range], s / (s - 1.0));
+            // a group that is so much smaller gets nothing: its powers would be no numbers
+            *size = if norm < SMALLEST_DIRECTION {
+                0.0
+            } else {
+                -norm
+            };
+        }
+        let found = self.across.minimise(&self.sizes, &mut self.across_atom)?;
+        self.across_atom.write(&mut self.norms);
+        self.fill_in_entries();
+        let order = self.ball.layout.order.iter().copied();
+        let entries = order.zip(self.entries.iter().copied());
+        let few = s == 1.0 || p == 1.0;
+        atom.set_entries(dim, few, entries.filter(|(_, v)| *v != 0.0));
+        Ok(Minimum::exact(found.value * top))
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Set, SharedSet,
-    check_direction, check_len, settle_dim,
+    check_direction, check_len, check_numbers, settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::composite::check_size;
@@ -52,12 +52,8 @@ impl Described for Hull {
 impl MakeSet for Hull {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
         let Some(first) = self.points.first() else {
-            return Err(Error::parameter(
-                "hull",
-                "points",
-                "[]",
-                "one point or more",
-            ));
+            let allowed = "one point or more";
+            return Err(Error::parameter("hull", "points", "[]", allowed));
         };
         let dim = settle_dim("hull", Some(first.len()), dim)?;
         for point in &self.points {
@@ -84,23 +80,13 @@ impl HullSet {
         let dim = settle_dim("hull", Some(dim), None)?;
         let whole = dim * points.len().div_ceil(dim).max(1);
         check_len("points of a hull", whole, points.len())?;
-        if let Some(v) = points.iter().find(|v| !(v.abs() <= 1e50)) {
-            return Err(Error::parameter(
-                "hull",
-                "points",
-                format!("[… {v} …]"),
-                "numbers between -1e50 and 1e50",
-            ));
-        }
+        check_numbers("hull", "points", points)?;
         let norm_bound = points.chunks(dim).map(kernel::norm).fold(0.0, f64::max);
         let diameter = diameter(dim, points);
         if diameter > 0.0 && norm_bound > FARTHEST * diameter {
-            return Err(Error::parameter(
-                "hull",
-                "points",
-                format!("[… as far from 0 as {norm_bound} …]"),
-                "within 10⁴ diameters of 0, or their mixtures would be lost in rounding",
-            ));
+            let value = format!("[… as far from 0 as {norm_bound} …]");
+            let allowed = "within 10⁴ diameters of 0, or their mixtures would be lost in rounding";
+            return Err(Error::parameter("hull", "points", value, allowed));
         }
         let geometry = Geometry {
             diameter,
@@ -166,12 +152,9 @@ impl Set for HullSet {
     }
 
     fn inspector(&self) -> Option<Inspector> {
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.geometry;
-        let scale = [diameter, norm_bound].into_iter().find(|s| *s > 0.0);
+        let norm_bound = self.geometry.norm_bound;
+        let scale = [self.geometry.diameter, norm_bound];
+        let scale = scale.into_iter().find(|s| *s > 0.0).unwrap_or(1.0);
         // what the rounding of a mixture's entries comes to
         let rounding = 8.0 * f64::EPSILON * (self.dim as f64).sqrt() * norm_bound;
         let points = self.points.clone();
@@ -182,7 +165,7 @@ impl Set for HullSet {
             }
             let far = nearest.distance(&points, x);
             let beyond = if far <= rounding { 0.0 } else { far };
-            Some(beyond / scale.unwrap_or(1.0))
+            Some(beyond / scale)
         }))
     }
 

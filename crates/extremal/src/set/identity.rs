@@ -65,13 +65,12 @@ pub(crate) struct Fingerprint(u64);
 
 impl Fingerprint {
     pub(crate) fn new(name: &str) -> Self {
-        let mut this = Self(0xcbf2_9ce4_8422_2325);
-        name.bytes().for_each(|b| this.byte(b));
-        this
+        Self(0xcbf2_9ce4_8422_2325).with_bytes(name.as_bytes())
     }
 
-    fn byte(&mut self, byte: u8) {
-        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    fn with_bytes(self, bytes: &[u8]) -> Self {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(bytes.iter().fold(self.0, step))
     }
 
     /// Of a set that is made of these, and of nothing else.
@@ -80,9 +79,8 @@ impl Fingerprint {
         parts.fold(Self::new(name), Self::with_part).value()
     }
 
-    pub(crate) fn with_part(mut self, part: u64) -> Self {
-        part.to_le_bytes().into_iter().for_each(|b| self.byte(b));
-        self
+    pub(crate) fn with_part(self, part: u64) -> Self {
+        self.with_bytes(&part.to_le_bytes())
     }
 
     pub(crate) fn with_numbers(self, numbers: &[f64]) -> Self {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::identity::Fingerprint;
 use super::{
-    Answers, Atom, Facts, Geometry, Inspector, Minimum, Oracle, Set, SharedSet, check_len,
-    inspector_of,
+    Answers, Atom, Facts, Geometry, Inspector, Minimum, Oracle, Set, SharedSet, centre_of,
+    check_len, inspector_of,
 };
 use crate::set::composite::{largest, least};
 use crate::{Error, Result, kernel};
@@ -44,10 +44,9 @@ impl Intersection {
             return Err(Error::Unsupported("an intersection of no sets".into()));
         };
         let dim = first.dim();
-        let zero = vec![0.0; dim];
         for part in &parts {
             check_len("set of an intersection", dim, part.dim())?;
-            if part.gauge_gradient(&zero, &mut zero.clone()).is_none() {
+            if !part.facts().gauge {
                 return Err(Error::Unsupported(format!(
                     "an intersection is played by gauges, and set {} has none with a subgradient",
                     part.name()
@@ -55,9 +54,7 @@ impl Intersection {
             }
         }
         let around_0 = |part: &SharedSet| {
-            let mut centre = zero.clone();
-            part.centre(&mut centre);
-            Some(part.geometry().inner_radius? - kernel::norm(&centre))
+            Some(part.geometry().inner_radius? - kernel::norm(&centre_of(&**part)))
         };
         let all = || parts.iter().map(|part| part.geometry());
         let norm_bound = all().map(|g| g.norm_bound).fold(f64::INFINITY, f64::min);
@@ -92,6 +89,7 @@ impl Set for Intersection {
     fn facts(&self) -> Facts {
         Facts {
             oracle: Answers::Missing,
+            gauge: true,
             ..Facts::default()
         }
     }

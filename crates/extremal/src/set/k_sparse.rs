@@ -129,6 +129,7 @@ impl Set for KSparsePolytope {
                 signs: Signs::Any,
             }),
             polytope: Some(Polytope::PLAIN),
+            gauge: true,
             ..Facts::own()
         }
     }

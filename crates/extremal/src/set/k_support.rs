@@ -5,10 +5,9 @@
 use std::sync::Arc;
 
 use super::k_sparse::check_k;
-use super::l2::L2Ball;
 use super::{
-    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SharedSet,
-    check_direction, check_point, check_radius, excess, settle_dim,
+    Atom, Curvature, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set,
+    SharedSet, Structure, check_direction, check_point, check_radius, excess, settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::tools::level::Level;
@@ -95,9 +94,13 @@ impl Set for KSupportBall {
     }
 
     fn facts(&self) -> Facts {
-        match L2Ball::new(self.dim, self.radius) {
-            Ok(ball) if self.k == self.dim => ball.facts(),
-            _ => Facts::own(),
+        if self.k < self.dim {
+            return Facts::own();
+        }
+        Facts {
+            structure: Structure::ball(2.0, self.radius),
+            curvature: Some(Curvature::euclidean(self.radius)),
+            ..Facts::own()
         }
     }
 
@@ -162,24 +165,20 @@ impl Oracle for KSupportOracle {
         let KSupportBall { dim, k, radius } = self.ball;
         check_direction(dim, direction)?;
         let chosen = self.top.largest(direction.iter().map(|d| d.abs()), k);
-        let scale = chosen.iter().fold(0.0_f64, |scale, c| scale.max(c.0));
-        if scale == 0.0 {
-            atom.set_coordinate(0, radius);
-            return Ok(Minimum::exact(0.0));
-        }
         let (indices, values) = atom.sparse_mut();
         indices.reserve(k);
         values.reserve(k);
-        for &(size, i) in chosen.iter().filter(|c| c.0 > 0.0) {
+        for &(_, i) in chosen.iter().filter(|c| c.0 > 0.0) {
             indices.push(i);
-            // divided first, as in the ℓ2 ball
-            values.push((size / scale).copysign(direction[i as usize]));
+            values.push(direction[i as usize]);
         }
         let length = kernel::norm(values);
-        for v in values.iter_mut() {
-            *v *= -radius / length;
+        if length < f64::MIN_POSITIVE {
+            atom.set_coordinate(0, radius);
+            return Ok(Minimum::exact(0.0));
         }
-        Ok(Minimum::exact(-radius * length * scale))
+        values.iter_mut().for_each(|v| *v = *v / length * -radius);
+        Ok(Minimum::exact(-radius * length))
     }
 }
 
@@ -213,9 +212,7 @@ impl Projection for KSupportProjection {
         self.sizes.sort_unstable_by(|a, b| b.total_cmp(a));
         if self.sizes.get(k).is_none_or(|size| *size == 0.0) {
             let length = kernel::norm(x);
-            for x in x.iter_mut() {
-                *x = (*x / length) * radius;
-            }
+            x.iter_mut().for_each(|x| *x = (*x / length) * radius);
             return Ok(());
         }
         self.squares.clear();

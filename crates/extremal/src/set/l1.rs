@@ -36,18 +36,16 @@ impl Described for L1 {
 
 impl MakeSet for L1 {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        Ok(Arc::new(L1Ball::new(
-            settle_dim("l1", self.dim, dim)?,
-            self.radius,
-        )?))
+        let dim = settle_dim("l1", self.dim, dim)?;
+        Ok(Arc::new(L1Ball::new(dim, self.radius)?))
     }
 }
 
 /// {‖x‖₁ ≤ radius}.
 #[derive(Debug, Clone, Copy)]
 pub struct L1Ball {
-    dim: usize,
-    radius: f64,
+    pub(super) dim: usize,
+    pub(super) radius: f64,
 }
 
 impl L1Ball {
@@ -63,10 +61,6 @@ impl L1Ball {
 /// 1, −1, or 0 for 0.
 pub(super) fn sign(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.signum() }
-}
-
-fn norm_1(x: &[f64]) -> f64 {
-    x.iter().map(|v| v.abs()).sum()
 }
 
 impl Set for L1Ball {
@@ -100,6 +94,7 @@ impl Set for L1Ball {
                 signs: Signs::Any,
             }),
             polytope: Some(Polytope::with_distance(self.radius / inverse)),
+            gauge: true,
             ..Facts::own()
         }
     }
@@ -109,7 +104,7 @@ impl Set for L1Ball {
     }
 
     fn gauge(&self, x: &[f64]) -> Option<f64> {
-        Some(norm_1(x) / self.radius)
+        Some(x.iter().map(|v| v.abs()).sum::<f64>() / self.radius)
     }
 
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {

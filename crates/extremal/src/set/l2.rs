@@ -36,10 +36,8 @@ impl Described for L2 {
 
 impl MakeSet for L2 {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        Ok(Arc::new(L2Ball::new(
-            settle_dim("l2", self.dim, dim)?,
-            self.radius,
-        )?))
+        let dim = settle_dim("l2", self.dim, dim)?;
+        Ok(Arc::new(L2Ball::new(dim, self.radius)?))
     }
 }
 
@@ -80,10 +78,9 @@ impl Set for L2Ball {
 
     fn facts(&self) -> Facts {
         Facts {
-            structure: Structure::Euclidean {
-                radius: self.radius,
-            },
+            structure: Structure::ball(2.0, self.radius),
             curvature: Some(Curvature::euclidean(self.radius)),
+            gauge: true,
             ..Facts::own()
         }
     }
@@ -98,12 +95,9 @@ impl Set for L2Ball {
 
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
         let norm = kernel::norm(x);
+        let length = if norm > 0.0 { norm } else { 1.0 };
         for (out, x) in out.iter_mut().zip(x) {
-            *out = if norm > 0.0 {
-                x / norm / self.radius
-            } else {
-                0.0
-            };
+            *out = x / length / self.radius;
         }
         Some(norm / self.radius)
     }
@@ -140,21 +134,16 @@ impl SmoothConstraint for L2Ball {
 impl Oracle for L2Ball {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
-        let top = kernel::max_abs(direction);
-        if top == 0.0 {
+        let norm = kernel::norm(direction);
+        if norm < f64::MIN_POSITIVE {
             atom.set_coordinate(0, self.radius);
             return Ok(Minimum::exact(0.0));
         }
-        // Divided first: a direction of subnormals keeps the few digits that it has.
         let v = atom.dense_mut(self.dim);
         for (v, d) in v.iter_mut().zip(direction) {
-            *v = d / top;
+            *v = d / norm * -self.radius;
         }
-        let norm = kernel::norm(v);
-        for v in v.iter_mut() {
-            *v *= -self.radius / norm;
-        }
-        Ok(Minimum::exact(-self.radius * norm * top))
+        Ok(Minimum::exact(-self.radius * norm))
     }
 }
 

@@ -47,20 +47,17 @@ impl Described for Lp {
 
 impl MakeSet for Lp {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        Ok(Arc::new(LpBall::new(
-            settle_dim("lp", self.dim, dim)?,
-            self.p,
-            self.radius,
-        )?))
+        let dim = settle_dim("lp", self.dim, dim)?;
+        Ok(Arc::new(LpBall::new(dim, self.p, self.radius)?))
     }
 }
 
 /// {‖x‖_p ≤ radius}.
 #[derive(Debug, Clone, Copy)]
 pub struct LpBall {
-    dim: usize,
-    p: f64,
-    radius: f64,
+    pub(super) dim: usize,
+    pub(super) p: f64,
+    pub(super) radius: f64,
 }
 
 impl LpBall {
@@ -78,15 +75,29 @@ impl LpBall {
         (self.dim as f64).powf(0.5 - 1.0 / self.p)
     }
 
+    /// Without a factor of the dimension, unlike the strong-convexity constant.
+    pub(super) fn curvature(&self) -> Curvature {
+        let Self { p, radius, .. } = *self;
+        let (q, width) = (p / (p - 1.0), 2.0 * radius);
+        if p <= 2.0 {
+            return Curvature::smooth(radius * radius / (p - 1.0), q, width);
+        }
+        Curvature {
+            kind: CurvatureKind::Uniform { q, radius },
+            gradient_norm: q,
+            width,
+        }
+    }
+
     fn gauge_of(&self, x: &[f64]) -> f64 {
         norm_p(x, self.p) / self.radius
     }
 }
 
-/// ‖x‖_p, scaled by the largest entry.
+/// ‖x‖_p, scaled by the largest entry; p may be ∞.
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
-    if !(top >= SMALLEST_DIRECTION && top.is_finite()) {
+    if !(top >= SMALLEST_DIRECTION && top.is_finite() && p.is_finite()) {
         return largest(x.iter().copied());
     }
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
@@ -109,25 +120,6 @@ pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64
 /// The largest size of an entry, NaN if there is one.
 fn largest(entries: impl Iterator<Item = f64>) -> f64 {
     entries.fold(0.0, |top, v| larger(top, v.abs()))
-}
-
-impl LpBall {
-    fn curvature(&self) -> Curvature {
-        let Self { p, radius, .. } = *self;
-        let q = p / (p - 1.0);
-        Curvature {
-            // No factor of the dimension, unlike the strong-convexity constant.
-            kind: if p <= 2.0 {
-                CurvatureKind::Smooth {
-                    l: radius * radius / (p - 1.0),
-                }
-            } else {
-                CurvatureKind::Uniform { q, radius }
-            },
-            gradient_norm: q,
-            width: 2.0 * radius,
-        }
-    }
 }
 
 impl Set for LpBall {
@@ -154,6 +146,7 @@ impl Set for LpBall {
         Facts {
             structure: Structure::ball(self.p, self.radius),
             curvature: Some(self.curvature()),
+            gauge: true,
             ..Facts::own()
         }
     }
@@ -206,8 +199,7 @@ impl SmoothConstraint for LpBall {
     }
 
     fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
-        let top = kernel::max_abs(x);
-        let top = top.max(SMALLEST_DIRECTION);
+        let top = kernel::max_abs(x).max(SMALLEST_DIRECTION);
         kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
@@ -233,9 +225,7 @@ impl Oracle for LpBall {
         let v = atom.dense_mut(dim);
         let sum = kernel::power_map(direction, 1.0 / top, exponent, v);
         let kappa = -radius / sum.powf(1.0 / p);
-        for v in v.iter_mut() {
-            *v *= kappa;
-        }
+        v.iter_mut().for_each(|v| *v *= kappa);
         Ok(Minimum::exact(kappa * sum * top))
     }
 }

@@ -98,6 +98,13 @@ impl SetSpec {
 /// [`Set::violation`] with memory of its own.
 pub type Inspector = Box<dyn FnMut(&[f64]) -> Option<f64> + Send + Sync>;
 
+/// The set's centre.
+pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
+    let mut centre = vec![0.0; set.dim()];
+    set.centre(&mut centre);
+    centre
+}
+
 /// The set's inspector, or one that needs no memory.
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
@@ -153,7 +160,7 @@ pub trait Set: Send + Sync {
 
     /// The gauge as [`Set::gauge`] has it, and a subgradient s of it: ⟨s, x⟩ is the gauge, and
     /// ⟨s, u⟩ ≤ 1 for every u of the set. Where the gauge exceeds 1, s separates x from the set.
-    /// `None`, and nothing written, where it has no cheap form.
+    /// `None`, and nothing written, where it has no cheap form: [`Facts::gauge`] tells.
     ///
     /// ```
     /// use extremal::set::{Set, l1::L1Ball};
@@ -214,27 +221,15 @@ impl dyn Set + '_ {
         if facts.curvature.is_some() || facts.oracle == Answers::Missing {
             return facts.curvature; // what rests on it asks an oracle
         }
-        let Geometry {
-            norm_bound,
-            diameter,
-            strong_convexity,
-            ..
-        } = self.geometry();
-        let alpha = strong_convexity?;
-        let mut centre = vec![0.0; self.dim()];
-        self.centre(&mut centre);
-        let reach = if centre.iter().all(|v| *v == 0.0) {
-            norm_bound
+        let own = self.geometry();
+        let alpha = own.strong_convexity?;
+        let reach = if centre_of(self).iter().all(|v| *v == 0.0) {
+            own.norm_bound
         } else {
-            diameter
+            own.diameter
         };
-        Some(Curvature {
-            kind: CurvatureKind::Smooth {
-                l: reach * reach + reach / alpha,
-            },
-            gradient_norm: 2.0,
-            width: 2.0 * reach,
-        })
+        let l = reach * reach + reach / alpha;
+        Some(Curvature::smooth(l, 2.0, 2.0 * reach))
     }
 }
 
@@ -259,6 +254,8 @@ pub struct Facts {
     pub curvature: Option<Curvature>,
     /// What becomes of the oracle's answers.
     pub oracle: Answers,
+    /// Whether 0 is inside and [`Set::gauge_gradient`] gives the gauge with a subgradient.
+    pub gauge: bool,
 }
 
 impl Facts {
@@ -273,14 +270,11 @@ impl Facts {
     /// Of a set whose oracle asks those of its parts.
     pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a dyn Set>) -> Self {
         let missing = |set: &dyn Set| set.facts().oracle == Answers::Missing;
+        let mut facts = Self::own();
         if parts.into_iter().any(missing) {
-            Self {
-                oracle: Answers::Missing,
-                ..Self::default()
-            }
-        } else {
-            Self::own()
+            facts.oracle = Answers::Missing;
         }
+        facts
     }
 }
 
@@ -310,10 +304,7 @@ impl Minimum {
     /// The answer of an oracle that is exact but for rounding, which certificates allow for
     /// themselves.
     pub fn exact(value: f64) -> Self {
-        Self {
-            value,
-            floor: value,
-        }
+        Self::within(value, 0.0)
     }
 
     /// value − floor: how far the atom may be from the best one.
@@ -327,10 +318,8 @@ impl Minimum {
 
     /// An atom of that value, whose floor lies `slack` below.
     pub(crate) fn within(value: f64, slack: f64) -> Self {
-        Self {
-            value,
-            floor: value - slack,
-        }
+        let floor = value - slack;
+        Self { value, floor }
     }
 }
 
@@ -467,10 +456,15 @@ pub struct Curvature {
 impl Curvature {
     /// Of the ℓ2 ball, and of sets that are no less round.
     pub(crate) fn euclidean(radius: f64) -> Self {
+        Self::smooth(radius * radius, 2.0, 2.0 * radius)
+    }
+
+    /// Of a set whose ½h² is l-smooth.
+    pub(crate) fn smooth(l: f64, gradient_norm: f64, width: f64) -> Self {
         Self {
-            kind: CurvatureKind::Smooth { l: radius * radius },
-            gradient_norm: 2.0,
-            width: 2.0 * radius,
+            kind: CurvatureKind::Smooth { l },
+            gradient_norm,
+            width,
         }
     }
 }
@@ -498,28 +492,21 @@ pub(crate) fn settle_dim(
     spec: Option<usize>,
     data: Option<usize>,
 ) -> Result<usize> {
-    let dim = match (spec, data) {
-        (Some(a), Some(b)) if a != b => {
-            return Err(Error::Unsupported(format!(
-                "set {owner} has dim={a}, but the data has dimension {b}"
-            )));
-        }
-        (Some(dim), _) | (None, Some(dim)) => dim,
-        (None, None) => {
-            return Err(Error::Missing {
-                owner,
-                name: "dim",
-                why: "nothing else tells the dimension",
-            });
-        }
-    };
+    if let (Some(a), Some(b)) = (spec, data)
+        && a != b
+    {
+        return Err(Error::Unsupported(format!(
+            "set {owner} has dim={a}, but the data has dimension {b}"
+        )));
+    }
+    let dim = spec.or(data).ok_or(Error::Missing {
+        owner,
+        name: "dim",
+        why: "nothing else tells the dimension",
+    })?;
     if dim == 0 || dim > u32::MAX as usize {
-        return Err(Error::parameter(
-            owner,
-            "dim",
-            dim,
-            "between 1 and 4294967295",
-        ));
+        let allowed = "between 1 and 4294967295";
+        return Err(Error::parameter(owner, "dim", dim, allowed));
     }
     Ok(dim)
 }
@@ -554,6 +541,12 @@ pub(crate) fn larger(a: f64, b: f64) -> f64 {
 
 pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64) -> Result<f64> {
     Kind::SIZE.admit(owner, name, radius)
+}
+
+/// Errors unless these are coordinates that points of sets may have.
+pub(crate) fn check_numbers(owner: &'static str, name: &'static str, values: &[f64]) -> Result<()> {
+    let mut values = values.iter();
+    values.try_for_each(|value| Kind::ENTRY.admit(owner, name, *value).map(|_| ()))
 }
 
 /// Errors unless `direction` has `dim` finite entries.

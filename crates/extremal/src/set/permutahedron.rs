@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
-    SharedSet, check_direction, check_len, check_point, larger, settle_dim,
+    SharedSet, check_direction, check_len, check_numbers, check_point, larger, settle_dim,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -70,22 +70,12 @@ impl PermutahedronSet {
     /// The hull of the rearrangements of these.
     pub fn new(weights: &[f64]) -> Result<Self> {
         let dim = settle_dim("permutahedron", Some(weights.len()), None)?;
-        if let Some(bad) = weights.iter().find(|w| !(w.abs() <= 1e50)) {
-            return Err(Error::parameter(
-                "permutahedron",
-                "weights",
-                bad,
-                "numbers between -1e50 and 1e50",
-            ));
-        }
+        check_numbers("permutahedron", "weights", weights)?;
         let size = kernel::max_abs(weights);
         if size < 1e-50 {
-            return Err(Error::parameter(
-                "permutahedron",
-                "weights",
-                format!("{weights:?}"),
-                "numbers of which one at least is 1e-50 or more in size",
-            ));
+            let value = format!("{weights:?}");
+            let allowed = "numbers of which one at least is 1e-50 or more in size";
+            return Err(Error::parameter("permutahedron", "weights", value, allowed));
         }
         let mut falling = weights.to_vec();
         falling.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -98,8 +88,7 @@ impl PermutahedronSet {
             geometry: Geometry {
                 diameter: kernel::norm(&apart),
                 norm_bound: kernel::norm(weights),
-                inner_radius: None,
-                strong_convexity: None,
+                ..Geometry::default()
             },
             // far from 0 rounding is relative to how far
             scale: if most > least {
@@ -162,11 +151,11 @@ impl Set for PermutahedronSet {
             for (i, (x, w)) in falling.iter().zip(&*weights).enumerate() {
                 sum += x - w;
                 let left = d - 1 - i;
-                worst = if left == 0 {
-                    larger(worst, sum.abs() / d as f64)
-                } else {
-                    larger(worst, sum / (i + 1).min(left) as f64)
+                let (off, count) = match left {
+                    0 => (sum.abs(), d),
+                    _ => (sum, left.min(i + 1)),
                 };
+                worst = larger(worst, off / count as f64);
             }
             Some(worst / scale)
         }))

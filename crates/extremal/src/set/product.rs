@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use super::identity::Fingerprint;
 use super::{
-    Atom, AtomView, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection,
-    Set, SetSpec, SharedSet, check_direction, check_point, inspector_of, oracle_of,
-    polytope::joint_distance, settle_dim,
+    Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SetSpec,
+    SharedSet, check_direction, check_point, inspector_of, oracle_of, polytope::joint_distance,
+    settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::composite::{check_size, largest, least};
@@ -50,39 +50,34 @@ impl MakeSet for Product {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
         // One that can't be built on its own lacks a dimension, or will say what it lacks.
         let own: Vec<Result<SharedSet>> = self.sets.iter().map(|set| set.build(None)).collect();
-        let open = own.iter().filter(|set| set.is_err()).count();
+        let mut open = own.iter().filter(|set| set.is_err()).count();
         let taken: usize = own.iter().flatten().map(|set| set.dim()).sum();
-        let mut left = match dim {
-            Some(dim) if open > 0 => dim.checked_sub(taken + open).ok_or_else(|| {
-                Error::Unsupported(format!(
-                    "set product has {} blocks that take {} coordinates at least, but the data has dimension {dim}",
-                    self.sets.len(),
-                    taken + open
-                ))
-            })?,
-            _ => 0,
-        };
+        let mut left = dim.unwrap_or(0).saturating_sub(taken);
+        if let Some(dim) = dim
+            && left < open
+        {
+            let (blocks, least) = (own.len(), taken + open);
+            return Err(Error::Unsupported(format!(
+                "set product has {blocks} blocks that take {least} coordinates at least, but the data has dimension {dim}"
+            )));
+        }
         let mut parts = Vec::with_capacity(own.len());
-        let mut still_open = open;
         for (spec, own) in self.sets.iter().zip(own) {
             parts.push(match (own, dim) {
-                (Ok(set), _) => set,
-                (Err(error), None) => return Err(error),
                 (Err(_), Some(_)) => {
-                    let more = left.div_ceil(still_open);
-                    left -= more;
-                    still_open -= 1;
-                    spec.build(Some(1 + more))?
+                    let share = left.div_ceil(open);
+                    (left, open) = (left - share, open - 1);
+                    spec.build(Some(share))?
                 }
+                (own, _) => own?,
             });
         }
-        if let [only] = &parts[..] {
-            settle_dim("product", Some(only.dim()), dim)?;
-            return Ok(only.clone());
-        }
-        let set = ProductSet::new(parts)?;
+        let set: SharedSet = match &parts[..] {
+            [only] => only.clone(),
+            _ => Arc::new(ProductSet::new(parts)?),
+        };
         settle_dim("product", Some(set.dim()), dim)?;
-        Ok(Arc::new(set))
+        Ok(set)
     }
 }
 
@@ -105,10 +100,8 @@ impl ProductSet {
             return Err(Error::parameter("product", "sets", "[]", "one set or more"));
         }
         let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
-        let norm_of = |size: fn(&Geometry) -> f64| {
-            let sizes: Vec<f64> = all.iter().map(size).collect();
-            kernel::norm(&sizes)
-        };
+        let norm_of =
+            |size: fn(&Geometry) -> f64| kernel::norm(&all.iter().map(size).collect::<Vec<_>>());
         let geometry = Geometry {
             diameter: norm_of(|g| g.diameter),
             norm_bound: norm_of(|g| g.norm_bound),
@@ -116,17 +109,13 @@ impl ProductSet {
             strong_convexity: None,
         };
         let mut end = 0;
-        let blocks = sets
-            .into_iter()
-            .map(|set| {
-                let start = end;
-                end += set.dim();
-                Block {
-                    set,
-                    range: start..end,
-                }
-            })
-            .collect();
+        let place = |set: SharedSet| {
+            let start = end;
+            end += set.dim();
+            let range = start..end;
+            Block { set, range }
+        };
+        let blocks = sets.into_iter().map(place).collect();
         settle_dim("product", Some(end), None)?;
         Ok(Self {
             blocks,
@@ -135,14 +124,13 @@ impl ProductSet {
     }
 
     fn polytope(&self) -> Option<Polytope> {
-        let parts: Option<Vec<_>> = self.blocks.iter().map(|b| b.set.polytope()).collect();
         // a point has no face that could be left
-        let of = |(part, block): (&Polytope, &Block)| match block.set.geometry().diameter {
-            0.0 => Some(f64::INFINITY),
-            _ => part.facial_distance,
+        let of = |block: &Block| match block.set.geometry().diameter {
+            0.0 => Some(Some(f64::INFINITY)),
+            _ => Some(block.set.polytope()?.facial_distance),
         };
-        let parts = parts?;
-        let distances: Option<Vec<f64>> = parts.iter().zip(&self.blocks).map(of).collect();
+        let parts: Option<Vec<_>> = self.blocks.iter().map(of).collect();
+        let distances: Option<Vec<f64>> = parts?.into_iter().collect();
         Some(Polytope {
             facial_distance: distances.map(|all| joint_distance(all.iter().copied())),
             corners: None,
@@ -166,6 +154,7 @@ impl Set for ProductSet {
     fn facts(&self) -> Facts {
         Facts {
             polytope: self.polytope(),
+            gauge: self.blocks.iter().all(|b| b.set.facts().gauge),
             ..Facts::of_parts(self.blocks.iter().map(|b| &*b.set))
         }
     }
@@ -188,11 +177,8 @@ impl Set for ProductSet {
         let of = |block: &Block| (block.range.clone(), inspector_of(&block.set));
         let mut parts: Vec<_> = self.blocks.iter().map(of).collect();
         Some(Box::new(move |x| {
-            largest(
-                parts
-                    .iter_mut()
-                    .map(|(range, part)| part(&x[range.clone()])),
-            )
+            let each = parts.iter_mut();
+            largest(each.map(|(range, part)| part(&x[range.clone()])))
         }))
     }
 
@@ -241,30 +227,14 @@ impl Oracle for ProductOracle {
         let (mut few, mut slack) = (true, 0.0);
         for (range, oracle, part) in &mut self.parts {
             slack += oracle.minimise(&direction[range.clone()], part)?.slack();
-            few &= !matches!(part.view(), AtomView::Dense(_) | AtomView::RankOne { .. });
+            few &= part.has_few_entries();
         }
         if few {
-            let (indices, values) = atom.sparse_mut();
-            // once for all: later atoms may have more entries
-            indices.reserve(self.dim);
-            values.reserve(self.dim);
-            for (range, _, part) in &self.parts {
+            let entries = self.parts.iter().flat_map(|(range, _, part)| {
                 let start = range.start as u32;
-                match part.view() {
-                    AtomView::Coordinate { index, value } => {
-                        indices.push(start + index as u32);
-                        values.push(value);
-                    }
-                    AtomView::Sparse {
-                        indices: at,
-                        values: v,
-                    } => {
-                        indices.extend(at.iter().map(|i| start + i));
-                        values.extend(v);
-                    }
-                    _ => {}
-                }
-            }
+                part.few_entries().map(move |(i, v)| (start + i, v))
+            });
+            atom.set_entries(self.dim, true, entries);
         } else {
             let v = atom.dense_mut(self.dim);
             for (range, _, part) in &self.parts {

@@ -39,11 +39,8 @@ impl Described for Simplex {
 
 impl MakeSet for Simplex {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        Ok(Arc::new(SimplexSet::new(
-            settle_dim("simplex", self.dim, dim)?,
-            self.total,
-            self.at_most,
-        )?))
+        let dim = settle_dim("simplex", self.dim, dim)?;
+        Ok(Arc::new(SimplexSet::new(dim, self.total, self.at_most)?))
     }
 }
 
@@ -65,31 +62,14 @@ impl SimplexSet {
         })
     }
 
-    fn structure(&self) -> Structure {
-        Structure::Sparse(SparseAtoms {
-            count: 1,
-            size: self.total,
-            signs: if self.at_most {
-                Signs::PositiveOrZero
-            } else {
-                Signs::Positive
-            },
-        })
-    }
-
     fn polytope(&self) -> Polytope {
-        let Self {
-            dim,
-            total,
-            at_most,
-        } = *self;
-        if at_most {
+        if self.at_most {
             // 0 against all others
-            return Polytope::with_distance(total / (dim as f64).sqrt());
+            return Polytope::with_distance(self.total / (self.dim as f64).sqrt());
         }
         Polytope {
-            facial_distance: Some(simplex_distance(dim, total)),
-            corners: Some((0.0, total)),
+            facial_distance: Some(simplex_distance(self.dim, self.total)),
+            corners: Some((0.0, self.total)),
         }
     }
 }
@@ -104,11 +84,7 @@ impl Set for SimplexSet {
     }
 
     fn geometry(&self) -> Geometry {
-        let Self {
-            total,
-            at_most,
-            dim,
-        } = *self;
+        let (dim, total, at_most) = (self.dim, self.total, self.at_most);
         let d = dim as f64;
         Geometry {
             diameter: match (dim, at_most) {
@@ -123,8 +99,17 @@ impl Set for SimplexSet {
     }
 
     fn facts(&self) -> Facts {
+        let signs = if self.at_most {
+            Signs::PositiveOrZero
+        } else {
+            Signs::Positive
+        };
         Facts {
-            structure: self.structure(),
+            structure: Structure::Sparse(SparseAtoms {
+                count: 1,
+                size: self.total,
+                signs,
+            }),
             polytope: Some(self.polytope()),
             ..Facts::own()
         }
@@ -157,12 +142,9 @@ impl Set for SimplexSet {
 
     fn projection(&self) -> Option<Box<dyn Projection>> {
         // with no more than the total in any entry, the capped simplex in these units
-        let projection = LevelProjection::new(self.dim, self.total, 1.0);
-        Some(Box::new(if self.at_most {
-            projection.at_most()
-        } else {
-            projection
-        }))
+        let mut projection = LevelProjection::new(self.dim, self.total, 1.0);
+        projection.at_most = self.at_most;
+        Some(Box::new(projection))
     }
 }
 

@@ -2,7 +2,7 @@
 //! but values and gradients of h: not the nearest point, but one that serves gradient descent
 //! almost as well.
 
-use super::Set;
+use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
 
 /// h, of a set {x : h(x) ≤ 0}.
@@ -50,7 +50,8 @@ pub struct FastProjection {
     /// The point under test.
     trial: Vec<f64>,
     normal: Vec<f64>,
-    plane: Vec<f64>,
+    /// Where the way starts.
+    origin: Vec<f64>,
 }
 
 impl FastProjection {
@@ -64,8 +65,7 @@ impl FastProjection {
         if !(mu > 0.0 && mu.is_finite()) {
             return refused(&format!("has an h of curvature {mu}, not a number > 0"));
         }
-        let mut centre = vec![0.0; set.dim()];
-        set.centre(&mut centre);
+        let centre = centre_of(set);
         if !(h.value(&centre) <= 0.0) {
             return refused("has an h above 0 at its centre");
         }
@@ -76,7 +76,7 @@ impl FastProjection {
             inside: zeros(),
             trial: zeros(),
             normal: zeros(),
-            plane: zeros(),
+            origin: zeros(),
             centre,
             h,
         })
@@ -94,7 +94,7 @@ impl FastProjection {
         }
         add(x, -1.0, &self.centre, &mut self.way);
         self.inside.copy_from_slice(&self.centre);
-        self.leave(1.0, f64::EPSILON);
+        self.leave(f64::EPSILON);
         x.copy_from_slice(&self.inside);
     }
 
@@ -113,32 +113,21 @@ impl FastProjection {
         }
         self.inside.copy_from_slice(x);
         let length = length.min(most);
-        let share = self.leave(1.0, (PRECISION * self.mu * length).max(f64::EPSILON));
+        let share = self.leave((PRECISION * self.mu * length).max(f64::EPSILON));
         if share < 1.0 {
             self.slide(1.0 - share, PRECISION * self.mu * length * length);
         }
         x.copy_from_slice(&self.inside);
     }
 
-    /// The largest s, up to a precision, for which `inside` + s·`way` is in the set, at most
-    /// `whole`; `inside` goes there.
-    fn leave(&mut self, whole: f64, precision: f64) -> f64 {
-        self.plane.copy_from_slice(&self.inside);
-        let (mut low, mut high) = (0.0, whole);
-        let mut s = whole;
-        loop {
-            add(&self.plane, s, &self.way, &mut self.trial);
-            if self.h.value(&self.trial) <= 0.0 {
-                std::mem::swap(&mut self.inside, &mut self.trial);
-                low = s;
-            } else {
-                high = s;
-            }
-            s = 0.5 * (low + high);
-            if !(high - low > precision && low < s && s < high) {
-                return low;
-            }
+    /// The largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set; `inside`
+    /// goes there.
+    fn leave(&mut self, precision: f64) -> f64 {
+        self.origin.copy_from_slice(&self.inside);
+        if self.enters_at(1.0) {
+            return 1.0;
         }
+        self.bisect(0.0, 1.0, precision)
     }
 
     /// From a point of the boundary the rest of the way: along the tangent plane, then back into
@@ -152,44 +141,52 @@ impl FastProjection {
         }
         self.normal.iter_mut().for_each(|n| *n /= norm);
         let outward = (rest * kernel::dot(&self.normal, &self.way)).max(0.0);
-        // the way becomes its part in the plane
+        // the way becomes its part in the plane, and then the normal
         for (w, n) in self.way.iter_mut().zip(&self.normal) {
             *w = rest * *w - outward * n;
         }
-        add(&self.inside, 1.0, &self.way, &mut self.plane);
-        if self.is_inside_at(0.0) {
-            std::mem::swap(&mut self.inside, &mut self.trial);
+        add(&self.inside, 1.0, &self.way, &mut self.origin);
+        let along = kernel::norm(&self.way);
+        std::mem::swap(&mut self.way, &mut self.normal);
+        if self.enters_at(0.0) {
             return;
         }
-        let along = kernel::norm(&self.way);
         // μ‖v̂‖² is enough, but for steps that are lost in rounding
         let (mut low, mut high) = (0.0, (self.mu * along * along).max(1e-18 / self.mu));
-        while !self.is_inside_at(high) {
+        while !self.enters_at(-high) {
             low = high;
             high *= 4.0;
             if !(high * self.mu <= 1.0) {
                 return;
             }
         }
-        std::mem::swap(&mut self.inside, &mut self.trial);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if !(high - low > precision && low < middle && middle < high) {
-                break;
+        self.bisect(-high, -low, precision);
+    }
+
+    /// Halves the way between a point in the set and one outside it down to a precision; returns
+    /// the end that is in the set.
+    fn bisect(&mut self, mut good: f64, mut bad: f64, precision: f64) -> f64 {
+        loop {
+            let middle = 0.5 * (good + bad);
+            if !((good - bad).abs() > precision && middle != good && middle != bad) {
+                return good;
             }
-            if self.is_inside_at(middle) {
-                std::mem::swap(&mut self.inside, &mut self.trial);
-                high = middle;
+            if self.enters_at(middle) {
+                good = middle;
             } else {
-                low = middle;
+                bad = middle;
             }
         }
     }
 
-    /// Whether `plane` − a·`normal`, left in `trial`, is in the set.
-    fn is_inside_at(&mut self, a: f64) -> bool {
-        add(&self.plane, -a, &self.normal, &mut self.trial);
-        self.h.value(&self.trial) <= 0.0
+    /// Whether `origin` + s·`way` is in the set; if so, `inside` goes there.
+    fn enters_at(&mut self, s: f64) -> bool {
+        add(&self.origin, s, &self.way, &mut self.trial);
+        let enters = self.h.value(&self.trial) <= 0.0;
+        if enters {
+            std::mem::swap(&mut self.inside, &mut self.trial);
+        }
+        enters
     }
 }
 

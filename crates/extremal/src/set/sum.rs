@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::identity::Fingerprint;
 use super::{
     Atom, Facts, Geometry, Inspector, MakeSet, Minimum, Oracle, Projection, Set, SetSpec,
-    SharedSet, Structure, check_direction, check_len, check_point, larger, oracle_of,
+    SharedSet, Structure, centre_of, check_direction, check_len, check_point, larger, oracle_of,
 };
 use crate::parameter::fields;
 use crate::set::composite::check_size;
@@ -73,18 +73,17 @@ impl SumSet {
             check_len("sets of a sum", dim, set.dim())?;
         }
         let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
-        let flatness: Option<f64> = all
-            .iter()
-            .map(|g| g.strong_convexity.map(|alpha| 1.0 / alpha))
-            .sum();
+        let flatness = |g: &Geometry| g.strong_convexity.map(f64::recip);
+        let radii = all.iter().filter_map(|g| g.inner_radius);
         let geometry = Geometry {
             diameter: all.iter().map(|g| g.diameter).sum(),
             norm_bound: all.iter().map(|g| g.norm_bound).sum(),
-            inner_radius: all
+            inner_radius: radii.reduce(|a, b| a + b),
+            strong_convexity: all
                 .iter()
-                .filter_map(|g| g.inner_radius)
-                .reduce(|a, b| a + b),
-            strong_convexity: flatness.map(|sum| 1.0 / sum),
+                .map(flatness)
+                .sum::<Option<f64>>()
+                .map(f64::recip),
         };
         Ok(Self {
             geometry: check_size("sum", "sets", "[…]", geometry)?,
@@ -136,11 +135,9 @@ impl Set for SumSet {
     }
 
     fn centre(&self, out: &mut [f64]) {
-        let mut one = vec![0.0; out.len()];
         out.fill(0.0);
         for set in &self.sets {
-            set.centre(&mut one);
-            kernel::axpy(1.0, &one, out);
+            kernel::axpy(1.0, &centre_of(&**set), out);
         }
     }
 

@@ -5,10 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use extremal::Error;
 use extremal::learner::Learner;
-use extremal::set::{CustomSet, Geometry, SharedSet};
+use extremal::set::affine::AffineSet;
+use extremal::set::l2::L2Ball;
+use extremal::set::product::ProductSet;
+use extremal::set::sum::SumSet;
+use extremal::set::{CustomSet, Geometry, Intersection, SetSpec, SharedSet};
 use extremal::{Gradient, Row};
 
-use crate::common::{STORAGES, Team, hard_sets, learners, teams, teams_on};
+use crate::common::{STORAGES, Team, hard_sets, learners, sets, teams, teams_on};
 use crate::script::{self, play};
 
 const DIM: usize = 6;
@@ -232,6 +236,57 @@ fn an_oracle_that_fails_leaves_the_learner_as_it_was() {
         }
     }
     assert!(tested > 5 && total > 100);
+}
+
+/// Whatever a learner asks of its set, it asks before the first round: what is built plays.
+#[test]
+fn a_set_that_lacks_what_a_learner_needs_is_refused_when_the_learner_is_built() {
+    let mut all: Vec<(String, SharedSet)> = Vec::new();
+    for named in sets(DIM).into_iter().chain(hard_sets(DIM)) {
+        all.push((named.name, named.set));
+    }
+    let build = |text: &str| text.parse::<SetSpec>().unwrap().build(Some(DIM)).unwrap();
+    let met = Intersection::new(vec![build("l2"), build("box:lower=-0.7,upper=0.3")]).unwrap();
+    let met = met.shared();
+    let ball: SharedSet = Arc::new(L2Ball::new(DIM, 1.0).unwrap());
+    let mut without: Vec<(&str, SharedSet)> = vec![("intersection", met.clone())];
+    without.push((
+        "scaled",
+        Arc::new(AffineSet::scaled(met.clone(), 2.0).unwrap()),
+    ));
+    let parts = vec![met.clone(), ball.clone()];
+    without.push(("product", Arc::new(ProductSet::new(parts.clone()).unwrap())));
+    without.push(("sum", Arc::new(SumSet::new(parts).unwrap())));
+    all.extend(without.into_iter().map(|(name, set)| (name.into(), set)));
+    let bare = CustomSet::new("bare", DIM, ball.geometry(), |direction, v| {
+        v.fill(0.0);
+        v[0] = -direction[0].signum();
+        Ok(())
+    });
+    all.push(("bare".into(), Arc::new(bare.unwrap())));
+    let (mut built, mut refused) = (0, 0);
+    for (place, set) in &all {
+        for (text, spec) in learners() {
+            let name = format!("{text} on {place}");
+            match spec.build(set) {
+                Ok(mut learner) => {
+                    for _ in 0..3 {
+                        let played = learner.decide().map(|_| ()).and_then(|()| {
+                            learner.observe(&Gradient::dense(&vec![0.5; set.dim()]))
+                        });
+                        played.unwrap_or_else(|error| panic!("{name}: {error}"));
+                    }
+                    built += 1;
+                }
+                Err(Error::CannotPlay { .. }) => refused += 1,
+                // a number that the user may know
+                Err(Error::Missing { name: "rho", .. }) => {}
+                Err(error) => panic!("{name}: {error:?}"),
+            }
+        }
+    }
+    println!("{built} built, {refused} refused");
+    assert!(built > 500 && refused > 100);
 }
 
 #[test]

@@ -327,8 +327,9 @@ fn an_atom_of_the_group_lasso_is_one_group() {
     let AtomView::Sparse { indices, values } = atom.view() else {
         panic!("{:?}", atom.view());
     };
-    assert_eq!(indices, [3, 4, 5]);
-    assert!(distance(values, &[-1.2, 1.6, 0.0]) < 1e-15);
+    // d[5] is 0, and so is that entry of the atom
+    assert_eq!(indices, [3, 4]);
+    assert!(distance(values, &[-1.2, 1.6]) < 1e-15);
     // the last group is a shorter one
     d[9] = -5.1;
     oracle.minimise(&d, &mut atom).unwrap();
@@ -340,7 +341,7 @@ fn an_atom_of_the_group_lasso_is_one_group() {
     // of equal ones the first
     (d[9], d[0]) = (5.0, 5.0);
     oracle.minimise(&d, &mut atom).unwrap();
-    assert!(matches!(atom.view(), AtomView::Sparse { indices, .. } if indices == [0, 1, 2]));
+    assert!(matches!(atom.view(), AtomView::Sparse { indices, .. } if indices == [0]));
 }
 
 #[test]

@@ -45,7 +45,9 @@ fn subgradients_reach_the_gauge_at_their_point_and_1_at_most_in_the_set() {
         let (name, set) = (&named.name, &*named.set);
         let (n, size) = (set.dim(), set.geometry().norm_bound);
         let mut r = rng(1);
-        if gauge_gradient(set, &vec![0.0; n]).is_none() {
+        let has_gauge = gauge_gradient(set, &vec![0.0; n]).is_some();
+        assert_eq!(set.facts().gauge, has_gauge, "{name}");
+        if !has_gauge {
             without += 1;
             continue;
         }

@@ -17,3 +17,4 @@ mod smooth_sets;
 mod solver;
 #[path = "../support/mod.rs"]
 mod support;
+mod tools;

@@ -87,10 +87,6 @@ impl Nearest {
         scale
     }
 
-    fn column(&self, i: usize) -> &[f64] {
-        &self.columns[i * self.rows..][..self.rows]
-    }
-
     /// Takes in the column that helps most, and gives up those that it makes needless. False if
     /// no column helps.
     fn step(&mut self) -> bool {
@@ -103,7 +99,7 @@ impl Nearest {
             if self.barred[i] || self.used.contains(&i) {
                 continue;
             }
-            let column = self.column(i);
+            let column = &self.columns[i * self.rows..][..self.rows];
             let help = dot(column, &self.residual);
             if help > most && help > DEPENDENT * norm(column) * length {
                 (best, most) = (Some(i), help);
@@ -129,10 +125,7 @@ impl Nearest {
             self.solve();
         }
         self.residual.copy_from_slice(&self.target);
-        for (&i, &w) in self.used.iter().zip(&self.weights) {
-            let column = &self.columns[i * self.rows..][..self.rows];
-            axpy(-w, column, &mut self.residual);
-        }
+        self.add_mixture(-1.0);
         self.barred.fill(false);
         true
     }
@@ -219,10 +212,14 @@ impl Nearest {
     fn mixture_length(&mut self) -> f64 {
         let total: f64 = self.weights.iter().sum();
         self.residual.fill(0.0);
+        self.add_mixture(1.0 / total);
+        norm(&self.residual[..self.rows - 1])
+    }
+    /// residual += factor·Σ w_i a_i.
+    fn add_mixture(&mut self, factor: f64) {
         for (&i, &w) in self.used.iter().zip(&self.weights) {
             let column = &self.columns[i * self.rows..][..self.rows];
-            axpy(w / total, column, &mut self.residual);
+            axpy(factor * w, column, &mut self.residual);
         }
-        norm(&self.residual[..self.rows - 1])
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ActiveSet, Place, Reading, Total, frank_wolfe, projected};
+use super::frank_wolfe::frank_wolfe;
+use super::{ActiveSet, Place, Reading, Total, projected};
 use crate::set::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Projection, Set};
 use crate::{Error, Result, kernel};
 
@@ -291,8 +292,7 @@ impl Search {
             ))),
             (Method::Spectral, _) => projected::spectral(self, task, &mut memory, x),
             (Method::Accelerated, _) => projected::accelerated(self, task, &mut memory, x),
-            (Method::FrankWolfe, _) => frank_wolfe::plain(self, task, &mut memory, x),
-            _ => frank_wolfe::pairwise(self, task, &mut memory, x),
+            _ => frank_wolfe(self, task, &mut memory, x, method != Method::FrankWolfe),
         };
         self.memory = memory;
         stop

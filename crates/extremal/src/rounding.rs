@@ -215,6 +215,18 @@ impl WideVector {
         self.entries.resize(dim, Wide::default());
     }
 
+    /// All entries become 0.
+    pub fn clear(&mut self) {
+        self.entries.fill(Wide::default());
+    }
+
+    /// Takes another vector off.
+    pub fn subtract(&mut self, other: &Self) {
+        for (entry, other) in self.entries.iter_mut().zip(&other.entries) {
+            entry.add_scaled(-1.0, *other);
+        }
+    }
+
     /// Memory for so many entries.
     pub fn reserve(&mut self, dim: usize) -> crate::Result<()> {
         crate::room::room(&mut self.entries, dim, dim)
@@ -253,82 +265,5 @@ impl WideVector {
     /// All entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = Wide> + '_ {
         self.entries.iter().copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Terms of a sum that cancel to 1 but for rounding.
-    fn cancelling(n: usize) -> (Vec<f64>, Vec<f64>) {
-        let (mut a, mut b) = (vec![1.0], vec![1.0]);
-        for k in 0..n {
-            let size = 10f64.powi((k % 17) as i32);
-            let v = size * (1.0 + (k as f64).sin());
-            a.extend([v, -v]);
-            b.extend([1.0 / 3.0, 1.0 / 3.0]);
-        }
-        (a, b)
-    }
-
-    #[test]
-    fn a_wide_dot_keeps_what_a_plain_one_loses() {
-        for n in [0, 1, 3, 4, 100, 1000] {
-            let (a, b) = cancelling(n);
-            assert_eq!(dot(&a, &b).value(), 1.0, "n = {n}");
-            let indices: Vec<u32> = (0..a.len() as u32).collect();
-            let row = Row::Sparse {
-                indices: &indices,
-                values: &a,
-            };
-            assert_eq!(dot_row(&row, &b).value(), 1.0, "n = {n}");
-        }
-        let (a, b) = cancelling(1000);
-        assert_ne!(kernel::dot(&a, &b), 1.0);
-    }
-
-    #[test]
-    fn a_wide_vector_adds_rows_of_any_structure_alike_and_comes_back_bit_for_bit() {
-        let dim = 19;
-        let row: Vec<f64> = (0..dim).map(|i| (i as f64 * 0.7).sin()).collect();
-        let indices: Vec<u32> = (0..dim as u32).collect();
-        let (mut one, mut other) = (WideVector::zeros(dim), WideVector::zeros(dim));
-        for t in 0..200 {
-            let k = 10f64.powi(t % 30) * if t < 100 { 0.1 } else { -0.1 };
-            one.add_row(k, &Row::Dense(&row));
-            let sparse = Row::Sparse {
-                indices: &indices,
-                values: &row,
-            };
-            other.add_row(k, &sparse);
-        }
-        let bits = |v: &WideVector| -> Vec<[u64; 2]> {
-            let bits = |v: Wide| [v.high.to_bits(), v.low.to_bits()];
-            v.iter().map(bits).collect()
-        };
-        assert_eq!(bits(&one), bits(&other));
-        one.grow(100_000);
-        one.add_row(
-            -0.0,
-            &Row::Sparse {
-                indices: &[40],
-                values: &[1.0],
-            },
-        );
-        let saved = crate::saved::encode(&one).unwrap();
-        assert!(saved.len() < 500);
-        assert_eq!(bits(&crate::saved::decode(&saved).unwrap()), bits(&one));
-    }
-
-    #[test]
-    fn a_sum_that_cancels_has_its_digits() {
-        let mut sum = Wide::default();
-        for _ in 0..10 {
-            sum.add(1.0);
-        }
-        sum.add(1e20);
-        sum.add_product(-1e10, 1e10);
-        assert_eq!(sum.value(), 10.0);
     }
 }

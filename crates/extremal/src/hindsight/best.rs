@@ -1,7 +1,6 @@
 //! What a search found, with the proof of how good it is.
 
 use super::Method;
-use crate::learner::{Certificate, Level};
 
 /// The best fixed decision that was found, with the proof of how good it is: the smallest total
 /// lies between `floor` and `value`, rounding included.
@@ -40,20 +39,6 @@ impl Best {
         Interval {
             lower: total_loss - self.value - rounding(self.value),
             upper: total_loss - self.floor + rounding(self.floor),
-        }
-    }
-
-    /// The upper end of that interval, as a certificate.
-    pub fn certificate(&self, total_loss: f64) -> Certificate {
-        Certificate {
-            level: if self.method == Method::Linear {
-                Level::Exact
-            } else {
-                Level::Interval
-            },
-            regret: self.regret(total_loss).upper,
-            strong_convexity: 0.0,
-            rounding: 0.5 * self.gap(),
         }
     }
 }

@@ -272,7 +272,7 @@ impl Total for QuadraticSum {
         (value, linear + s * bend)
     }
 
-    fn smoothness(&self) -> f64 {
+    fn smoothness(&self, _mu: f64) -> f64 {
         self.trace() / self.dim as f64 + self.strong_convexity()
     }
 

@@ -147,7 +147,7 @@ impl Comparator<'_> {
             Method::Linear | Method::Auto if total.is_linear() => return self.one_call(total, x),
             _ => {}
         }
-        if total.smoothness() < f64::INFINITY {
+        if total.smoothness(0.0) < f64::INFINITY {
             self.search.descend(method, &task, x)?;
             return Ok(());
         }

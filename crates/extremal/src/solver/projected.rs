@@ -27,7 +27,7 @@ fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
 
 /// One over the curvature that the total guesses; where it has none, any step.
 fn first_step(task: &Task<'_>) -> f64 {
-    let step = 1.0 / task.total.smoothness_at(task.mu);
+    let step = 1.0 / task.total.smoothness(task.mu);
     if step > 0.0 && step.is_finite() {
         step
     } else {

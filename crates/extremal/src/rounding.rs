@@ -75,8 +75,8 @@ fn two_product(a: f64, b: f64) -> (f64, f64) {
 /// at most 2n²·UNIT² times the sum of their sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
-    high: f64,
-    low: f64,
+    pub high: f64,
+    pub low: f64,
 }
 
 impl Wide {
@@ -172,26 +172,21 @@ pub(crate) struct WideVector {
     entries: Vec<Wide>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct NonZeros {
-    dim: usize,
-    entries: Vec<(u32, Wide)>,
-}
+/// The dimension, and the entries that are not 0.
+type NonZeros = (usize, Vec<(u32, Wide)>);
 
 impl From<WideVector> for NonZeros {
     fn from(vector: WideVector) -> Self {
         let entries = (0..).zip(vector.iter());
-        Self {
-            dim: vector.len(),
-            entries: entries.filter(|(_, v)| !v.is_zero()).collect(),
-        }
+        let nonzeros = entries.filter(|(_, v)| !v.is_zero()).collect();
+        (vector.len(), nonzeros)
     }
 }
 
 impl From<NonZeros> for WideVector {
-    fn from(saved: NonZeros) -> Self {
-        let mut vector = Self::zeros(saved.dim);
-        for (i, wide) in saved.entries {
+    fn from((dim, nonzeros): NonZeros) -> Self {
+        let mut vector = Self::zeros(dim);
+        for (i, wide) in nonzeros {
             if let Some(entry) = vector.entries.get_mut(i as usize) {
                 *entry = wide;
             }
@@ -249,16 +244,7 @@ impl WideVector {
                     entry.add_product(k, *v);
                 }
             }
-            Row::Sparse { indices, values } => {
-                for (&i, &v) in indices.iter().zip(values) {
-                    entries[i as usize].add_product(k, v);
-                }
-            }
-            Row::Entries { .. } => {
-                for (i, v) in row.entries() {
-                    entries[i].add_product(k, v);
-                }
-            }
+            _ => row.for_each(|i, v| entries[i].add_product(k, v)),
         });
     }
 

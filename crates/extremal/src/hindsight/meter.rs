@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::ByNorm;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Evaluation, Loss, Objective};
 use crate::point::Accuracy;
@@ -11,7 +12,7 @@ use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
-    Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, Structure, grown, norm_p,
+    Atom, CheckedOracle, Identity, Oracle, SharedSet, Signs, SparseAtoms, Structure, grown, norm_p,
 };
 use crate::stream::Round;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
@@ -70,7 +71,7 @@ pub(super) struct Sums {
     error: f64,
     /// The part of `error`, halved, that comes from the losses.
     allowed: f64,
-    rounds: u64,
+    pub rounds: u64,
 }
 
 impl Sums {
@@ -123,11 +124,8 @@ type Saved = (String, Identity, Sums);
 
 impl fmt::Debug for Meter {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = out.debug_struct("Meter");
-        shown.field("set", &self.set).field("lambda", &self.lambda);
-        shown
-            .field("rounds", &self.sums.rounds)
-            .finish_non_exhaustive()
+        let (settings, set, rounds) = (self.settings(), self.set.name(), self.sums.rounds);
+        write!(out, "{settings} on set {set} after {rounds} rounds")
     }
 }
 
@@ -257,11 +255,7 @@ impl Meter {
     /// to certify at, which only matters for λ > 0; one call is always made.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
         let beta = self.beta();
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.set.geometry();
+        let (diameter, norm_bound) = (self.set.geometry().diameter, self.reach);
         let dim = self.x.len();
         let sums_error = self.sums.played_error() + self.sums.wide_error() * self.reach;
         self.vertex.resize(dim, 0.0);
@@ -361,14 +355,9 @@ impl Meter {
         }
     }
 
-    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², from above.
-    pub(super) fn played_upper(&self) -> f64 {
-        self.sums.played.value() + self.sums.played_error()
-    }
-
     /// ‖c‖_q, from above: c is a wide sum, and a norm is computed to a few hundred units in the last
     /// place. ‖·‖_q is at most d^(1/q − 1/2) times the ℓ2 norm that the sum's error is known in.
-    pub(super) fn norm_upper(&self, q: f64) -> f64 {
+    fn norm_upper(&self, q: f64) -> f64 {
         let sum: Vec<f64> = self.sums.sum.iter().map(Wide::value).collect();
         let norm = match q {
             2.0 => kernel::norm(&sum),
@@ -381,12 +370,32 @@ impl Meter {
     }
 
     /// β = λT.
-    pub(super) fn beta(&self) -> f64 {
+    fn beta(&self) -> f64 {
         self.lambda * self.sums.rounds as f64
     }
 
-    pub(super) fn structure(&self) -> Structure {
-        self.set.structure()
+    /// The regret against comparators of any norm, where the set is a ball of an ℓp norm around 0.
+    pub fn by_norm(&self) -> Option<ByNorm> {
+        let (p, q) = match self.set.structure() {
+            Structure::Euclidean { .. } => (2.0, 2.0),
+            // ‖c‖_q falls as q grows: a q that is too small by rounding errs on the safe side
+            Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
+            Structure::Sparse(SparseAtoms {
+                count: 1,
+                signs: Signs::Any,
+                ..
+            }) => (1.0, f64::INFINITY),
+            _ => return None,
+        };
+        // The ridge term is one of the ℓ2 norm: to leave it out is safe, and so is a β that is too
+        // small by its rounding.
+        let beta = if p == 2.0 { self.beta() } else { 0.0 };
+        Some(ByNorm::new(
+            p,
+            self.sums.played.value() + self.sums.played_error(),
+            self.norm_upper(q),
+            beta * (1.0 - 4.0 * f64::EPSILON),
+        ))
     }
 
     /// Oracle calls made to report; those made to play are counted by the learner.
@@ -462,10 +471,11 @@ impl Meter {
         check_settings(&settings, &self.settings())?;
         set.check(&*self.set)?;
         check_shape(sums.sum.len() == self.x.len())?;
-        (self.sums, self.calls) = (sums, 0);
-        self.oracle = CheckedOracle::of(&*self.set);
-        self.set.centre(&mut self.x);
-        self.answered = false;
+        let set = self.set.clone();
+        *self = Self {
+            sums,
+            ..Self::new(&set, self.lambda, self.linear)
+        };
         Ok(())
     }
 }

@@ -88,7 +88,6 @@ impl Dynamic {
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
-    rounds: u64,
     /// The sums up to each checkpoint, the first before any round.
     checkpoints: Vec<Sums>,
 }
@@ -117,15 +116,13 @@ impl Intervals {
             checkpoints: vec![meter.sums.clone()],
             meter,
             spacing,
-            rounds: 0,
         })
     }
 
     /// Notes a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.see(x, gradient)?;
-        self.rounds += 1;
-        if self.rounds.is_multiple_of(self.spacing) {
+        if self.meter.sums.rounds.is_multiple_of(self.spacing) {
             self.checkpoints.push(self.meter.sums.clone());
         }
         Ok(())

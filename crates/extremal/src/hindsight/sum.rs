@@ -41,6 +41,15 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     trace: f64,
 }
 
+/// Errors unless a round can have this weight.
+pub(super) fn check_weight(weight: f64) -> Result<()> {
+    if weight >= 0.0 && weight.is_finite() {
+        return Ok(());
+    }
+    let expected = "a finite number ≥ 0";
+    Err(Error::parameter("example", "weight", weight, expected))
+}
+
 /// Rows packed one after the other: all of their entries, or their non-zeros.
 #[derive(Default)]
 struct Rows {
@@ -105,14 +114,7 @@ impl<L: Loss + ?Sized> Sum<L> {
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
         self.loss.check_label(label)?;
-        if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(Error::parameter(
-                "example",
-                "weight",
-                weight,
-                "a finite number ≥ 0",
-            ));
-        }
+        check_weight(weight)?;
         if self.labels.is_empty() {
             self.rows.dense = matches!(row, Row::Dense(_));
         }
@@ -259,31 +261,24 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
             size += weight * line.height.abs()
                 + slope.abs() * (line.at.abs() + norm * (length + reach));
         }
-        // (λT/2)‖u‖² ≥ λT(⟨x, u⟩ − ‖x‖²/2) + (λT/2)‖u − x‖²; λT itself is rounded
+        // The ridge terms and the forms are ½⟨u, Pu⟩ ≥ ⟨Px, u⟩ − ½⟨x, Px⟩, and more where they bend.
+        // λT is rounded, and the entries of Ax are off by of_dot·(|A||x|)_i.
         let (pull, far) = (self.pull(), length + reach);
-        let half = 0.5 * pull * rounding::dot(x, x).value();
-        constant.add(-half);
-        value.add(half);
-        sum.add_row(pull, &Row::Dense(x));
-        below += LAST * pull * far * far;
-        above += LAST * half;
+        let (mut bent, mut error) = (x.to_vec(), 0.0);
+        bent.iter_mut().for_each(|v| *v *= pull);
         if let Some(form) = &self.form {
-            // the same with the form's Ax, whose entries are off by of_dot·(|A||x|)_i
-            let count = rounds as f64;
             let mut image = vec![0.0; self.dim];
             form.apply(x, &mut image);
-            let error = rounding::of_dot(self.dim)
-                * (self.dim as f64).sqrt()
-                * 1.01
-                * form.largest()
-                * length;
-            let half = 0.5 * count * rounding::dot(x, &image).value();
-            constant.add(-half);
-            value.add(half);
-            sum.add_row(count, &Row::Dense(&image));
-            below += count * error * 2.0 * far + LAST * half.abs();
-            above += count * error * length + LAST * half.abs();
+            kernel::axpy(rounds as f64, &image, &mut bent);
+            let share = rounding::of_dot(self.dim) * (self.dim as f64).sqrt();
+            error = rounds as f64 * 1.5 * share * form.largest() * length;
         }
+        let half = 0.5 * rounding::dot(x, &bent).value();
+        constant.add(-half);
+        value.add(half);
+        sum.add_row(1.0, &Row::Dense(&bent));
+        below += error * 2.0 * far + LAST * (pull * far * far + half.abs());
+        above += error * length + LAST * (pull * length * length + half.abs());
         size += pull * far * far;
         let wide = rounding::of_wide_dot(4 * (rounds + 2)) * size;
         let mut rest = vec![0.0; self.dim];
@@ -354,16 +349,5 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
 
     fn is_linear(&self) -> bool {
         self.loss.is_linear() && self.ridge == 0.0 && self.form.is_none()
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.trace.is_finite() {
-            Ok(())
-        } else {
-            Err(Error::Numerical {
-                round: self.rounds() as u64,
-                what: "the rows' squares overflowed".into(),
-            })
-        }
     }
 }

@@ -109,18 +109,15 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        let mut pad = |value: f64, share: f64| {
-            atom.set_coordinate(0, value);
-            active.add(&atom, share * rest);
+        // what is left is 0, where that is an atom, or mixes to 0
+        let pads: &[f64] = match signs {
+            Signs::Positive => &[],
+            Signs::PositiveOrZero => &[0.0],
+            Signs::Any => &[size, -size],
         };
-        match signs {
-            _ if rest <= 0.0 => {}
-            Signs::Positive => {}
-            Signs::PositiveOrZero => pad(0.0, 1.0),
-            Signs::Any => {
-                pad(size, 0.5);
-                pad(-size, 0.5);
-            }
+        for value in pads.iter().filter(|_| rest > 0.0) {
+            atom.set_coordinate(0, *value);
+            active.add(&atom, rest / pads.len() as f64);
         }
         active.normalise();
         Some(active)

@@ -1,7 +1,7 @@
 //! Methods that need nothing but the oracle.
 
 use super::search::Memory;
-use super::{Place, Reading, Search, Stop, Task};
+use super::{Place, Reading, Search, Task};
 use crate::set::Atom;
 use crate::{Result, kernel};
 
@@ -19,7 +19,7 @@ pub(super) fn frank_wolfe(
     memory: &mut Memory,
     x: &mut [f64],
     pairwise: bool,
-) -> Result<Stop> {
+) -> Result<bool> {
     if pairwise {
         memory.active.clear();
         search.atom.dense_mut(x.len()).copy_from_slice(x);
@@ -29,8 +29,8 @@ pub(super) fn frank_wolfe(
     let mut reading = memory.evaluate(task, x);
     for k in 1.. {
         let gap = search.certify(task, x, memory.gradient(), reading)?;
-        if let Some(stop) = search.stop(task, x, gap) {
-            return Ok(stop);
+        if let Some(good) = search.stop(task, x, gap) {
+            return Ok(good);
         }
         let exchanged = if pairwise {
             memory.exchange(task, gap, x)
@@ -57,10 +57,10 @@ pub(super) fn frank_wolfe(
             reading = memory.evaluate(task, x);
         }
         if reading.value <= task.value {
-            return Ok(Stop::Good);
+            return Ok(true);
         }
     }
-    Ok(Stop::Stalled)
+    Ok(false)
 }
 
 impl Memory {

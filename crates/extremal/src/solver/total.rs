@@ -1,8 +1,8 @@
 //! What is minimised: a convex function that is computed through linear images of its argument.
 
+use crate::kernel;
 use crate::rounding::{self, UNIT};
 use crate::set::Atom;
-use crate::{Result, kernel};
 
 /// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the *image* Bx of a point is worth
 /// keeping: along a segment it changes linearly, so that values there cost no pass over the data.
@@ -72,11 +72,6 @@ pub trait Total {
     /// the way cost next to nothing.
     fn is_square(&self) -> bool {
         false
-    }
-
-    /// Errors unless there is something finite to minimise.
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 }
 

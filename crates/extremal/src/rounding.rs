@@ -58,17 +58,10 @@ pub(crate) fn of_run(rounds: f64) -> f64 {
 
 /// a + b = sum + error, exactly (Knuth).
 #[inline]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
-}
-
-/// a·b = product + error, exactly.
-#[inline]
-fn two_product(a: f64, b: f64) -> (f64, f64) {
-    let product = a * b;
-    (product, a.mul_add(b, -product))
 }
 
 /// A number as the unevaluated sum of two: about 106 bits. Adding n terms to it leaves an error of
@@ -91,20 +84,16 @@ impl Wide {
     /// Adds a product.
     #[inline]
     pub fn add_product(&mut self, a: f64, b: f64) {
-        let (product, error) = two_product(a, b);
+        let product = a * b;
         self.add(product);
-        self.low += error;
+        // what the product lost, exactly
+        self.low += a.mul_add(b, -product);
     }
 
     /// Adds k times another one. The product of k and the low part is rounded, at UNIT² of k·v.
     pub fn add_scaled(&mut self, k: f64, v: Wide) {
         self.add_product(k, v.high);
         self.low += k * v.low;
-    }
-
-    /// Whether all its bits are 0.
-    fn is_zero(self) -> bool {
-        self.high.to_bits() | self.low.to_bits() == 0
     }
 
     /// The nearest number.
@@ -178,8 +167,8 @@ type NonZeros = (usize, Vec<(u32, Wide)>);
 impl From<WideVector> for NonZeros {
     fn from(vector: WideVector) -> Self {
         let entries = (0..).zip(vector.iter());
-        let nonzeros = entries.filter(|(_, v)| !v.is_zero()).collect();
-        (vector.len(), nonzeros)
+        let nonzeros = entries.filter(|(_, v)| v.high.to_bits() | v.low.to_bits() != 0);
+        (vector.len(), nonzeros.collect())
     }
 }
 
@@ -244,7 +233,16 @@ impl WideVector {
                     entry.add_product(k, *v);
                 }
             }
-            _ => row.for_each(|i, v| entries[i].add_product(k, v)),
+            Row::Sparse { indices, values } => {
+                for (&i, &v) in indices.iter().zip(values) {
+                    entries[i as usize].add_product(k, v);
+                }
+            }
+            Row::Entries { .. } => {
+                for (i, v) in row.entries() {
+                    entries[i].add_product(k, v);
+                }
+            }
         });
     }
 

@@ -137,20 +137,28 @@ impl QuadraticSum {
 
 /// sum + rest += k·row, both together exactly but for the last digits of `rest`.
 fn add_exactly(k: f64, row: &Row<'_>, sum: &mut [f64], rest: &mut [f64]) {
-    let add = |sum: &mut f64, rest: &mut f64, v: f64| {
-        let (high, low) = (*sum, *rest);
-        let mut wide = Wide { high, low };
-        wide.add_product(k, v);
-        (*sum, *rest) = (wide.high, wide.low);
-    };
-    kernel::vectorised!(match row {
+    kernel::vectorised!(match *row {
         Row::Dense(a) => {
-            for ((sum, rest), v) in sum.iter_mut().zip(rest).zip(*a) {
-                add(sum, rest, *v);
+            for ((sum, rest), v) in sum.iter_mut().zip(rest).zip(a) {
+                add_one(k, *v, sum, rest);
             }
         }
-        _ => row.for_each(|i, v| add(&mut sum[i], &mut rest[i], v)),
+        _ => {
+            for (i, v) in row.entries() {
+                add_one(k, v, &mut sum[i], &mut rest[i]);
+            }
+        }
     });
+}
+
+#[inline]
+fn add_one(k: f64, v: f64, high: &mut f64, low: &mut f64) {
+    let mut sum = Wide {
+        high: *high,
+        low: *low,
+    };
+    sum.add_product(k, v);
+    (*high, *low) = (sum.high, sum.low);
 }
 
 impl Total for QuadraticSum {

@@ -138,23 +138,20 @@ pub fn solve_while(
         }
     }
     let mut x = vec![0.0; set.dim()];
-    match &options.start {
-        None => set.centre(&mut x),
-        Some(start) => {
-            crate::set::check_point(set.dim(), start)?;
-            if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
-                return Err(Error::parameter(
-                    "hindsight",
-                    "start",
-                    format!("a point with violation {v:e}"),
-                    "a point of the set",
-                ));
-            }
-            x.copy_from_slice(start);
-            // a point that lies outside by rounding would be better than the best
-            if let Some(mut projection) = set.projection() {
-                projection.project(&mut x)?;
-            }
+    set.centre(&mut x);
+    if let Some(start) = &options.start {
+        crate::set::check_point(set.dim(), start)?;
+        if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
+            let (found, expected) = (
+                format!("a point with violation {v:e}"),
+                "a point of the set",
+            );
+            return Err(Error::parameter("hindsight", "start", found, expected));
+        }
+        x.copy_from_slice(start);
+        // a point that lies outside by rounding would be better than the best
+        if let Some(mut projection) = set.projection() {
+            projection.project(&mut x)?;
         }
     }
     let task = Task {
@@ -184,14 +181,12 @@ struct Comparator<'a> {
 impl Comparator<'_> {
     fn find(&mut self, method: Method, mut task: Task<'_>, x: &mut [f64]) -> Result<()> {
         let total = task.total;
-        match method {
-            Method::Linear if !total.is_linear() => {
-                return Err(Error::Unsupported(
-                    "hindsight: the method linear is for linear losses".into(),
-                ));
-            }
-            Method::Linear | Method::Auto if total.is_linear() => return self.one_call(total, x),
-            _ => {}
+        if total.is_linear() && matches!(method, Method::Linear | Method::Auto) {
+            return self.one_call(total, x);
+        }
+        if method == Method::Linear {
+            let why = "hindsight: the method linear is for linear losses";
+            return Err(Error::Unsupported(why.into()));
         }
         if total.smoothness(0.0) < f64::INFINITY {
             self.search.descend(method, &task, x)?;

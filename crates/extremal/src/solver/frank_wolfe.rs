@@ -32,12 +32,8 @@ pub(super) fn frank_wolfe(
         if let Some(good) = search.stop(task, x, gap) {
             return Ok(good);
         }
-        let exchanged = if pairwise {
-            memory.exchange(task, gap, x)
-        } else {
-            None
-        };
-        if let Some(ahead) = exchanged {
+        let mut exchange = || memory.exchange(task, gap, x);
+        if let Some(ahead) = pairwise.then(&mut exchange).flatten() {
             reading = ahead;
         } else if let Some((s, ahead)) = memory.step_to(task, &search.atom, gap, x) {
             if pairwise {

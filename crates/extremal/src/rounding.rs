@@ -58,25 +58,18 @@ pub(crate) fn of_run(rounds: f64) -> f64 {
 
 /// a + b = sum + error, exactly (Knuth).
 #[inline]
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
-}
-
-/// a·b = product + error, exactly.
-#[inline]
-fn two_product(a: f64, b: f64) -> (f64, f64) {
-    let product = a * b;
-    (product, a.mul_add(b, -product))
 }
 
 /// A number as the unevaluated sum of two: about 106 bits. Adding n terms to it leaves an error of
 /// at most 2n²·UNIT² times the sum of their sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
-    high: f64,
-    low: f64,
+    pub high: f64,
+    pub low: f64,
 }
 
 impl Wide {
@@ -91,20 +84,16 @@ impl Wide {
     /// Adds a product.
     #[inline]
     pub fn add_product(&mut self, a: f64, b: f64) {
-        let (product, error) = two_product(a, b);
+        let product = a * b;
         self.add(product);
-        self.low += error;
+        // what the product lost, exactly
+        self.low += a.mul_add(b, -product);
     }
 
     /// Adds k times another one. The product of k and the low part is rounded, at UNIT² of k·v.
     pub fn add_scaled(&mut self, k: f64, v: Wide) {
         self.add_product(k, v.high);
         self.low += k * v.low;
-    }
-
-    /// Whether all its bits are 0.
-    fn is_zero(self) -> bool {
-        self.high.to_bits() | self.low.to_bits() == 0
     }
 
     /// The nearest number.
@@ -172,26 +161,21 @@ pub(crate) struct WideVector {
     entries: Vec<Wide>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct NonZeros {
-    dim: usize,
-    entries: Vec<(u32, Wide)>,
-}
+/// The dimension, and the entries that are not 0.
+type NonZeros = (usize, Vec<(u32, Wide)>);
 
 impl From<WideVector> for NonZeros {
     fn from(vector: WideVector) -> Self {
         let entries = (0..).zip(vector.iter());
-        Self {
-            dim: vector.len(),
-            entries: entries.filter(|(_, v)| !v.is_zero()).collect(),
-        }
+        let nonzeros = entries.filter(|(_, v)| v.high.to_bits() | v.low.to_bits() != 0);
+        (vector.len(), nonzeros.collect())
     }
 }
 
 impl From<NonZeros> for WideVector {
-    fn from(saved: NonZeros) -> Self {
-        let mut vector = Self::zeros(saved.dim);
-        for (i, wide) in saved.entries {
+    fn from((dim, nonzeros): NonZeros) -> Self {
+        let mut vector = Self::zeros(dim);
+        for (i, wide) in nonzeros {
             if let Some(entry) = vector.entries.get_mut(i as usize) {
                 *entry = wide;
             }
@@ -213,6 +197,18 @@ impl WideVector {
     /// More entries, all 0.
     pub fn grow(&mut self, dim: usize) {
         self.entries.resize(dim, Wide::default());
+    }
+
+    /// All entries become 0.
+    pub fn clear(&mut self) {
+        self.entries.fill(Wide::default());
+    }
+
+    /// Takes another vector off.
+    pub fn subtract(&mut self, other: &Self) {
+        for (entry, other) in self.entries.iter_mut().zip(&other.entries) {
+            entry.add_scaled(-1.0, *other);
+        }
     }
 
     /// Memory for so many entries.
@@ -253,82 +249,5 @@ impl WideVector {
     /// All entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = Wide> + '_ {
         self.entries.iter().copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Terms of a sum that cancel to 1 but for rounding.
-    fn cancelling(n: usize) -> (Vec<f64>, Vec<f64>) {
-        let (mut a, mut b) = (vec![1.0], vec![1.0]);
-        for k in 0..n {
-            let size = 10f64.powi((k % 17) as i32);
-            let v = size * (1.0 + (k as f64).sin());
-            a.extend([v, -v]);
-            b.extend([1.0 / 3.0, 1.0 / 3.0]);
-        }
-        (a, b)
-    }
-
-    #[test]
-    fn a_wide_dot_keeps_what_a_plain_one_loses() {
-        for n in [0, 1, 3, 4, 100, 1000] {
-            let (a, b) = cancelling(n);
-            assert_eq!(dot(&a, &b).value(), 1.0, "n = {n}");
-            let indices: Vec<u32> = (0..a.len() as u32).collect();
-            let row = Row::Sparse {
-                indices: &indices,
-                values: &a,
-            };
-            assert_eq!(dot_row(&row, &b).value(), 1.0, "n = {n}");
-        }
-        let (a, b) = cancelling(1000);
-        assert_ne!(kernel::dot(&a, &b), 1.0);
-    }
-
-    #[test]
-    fn a_wide_vector_adds_rows_of_any_structure_alike_and_comes_back_bit_for_bit() {
-        let dim = 19;
-        let row: Vec<f64> = (0..dim).map(|i| (i as f64 * 0.7).sin()).collect();
-        let indices: Vec<u32> = (0..dim as u32).collect();
-        let (mut one, mut other) = (WideVector::zeros(dim), WideVector::zeros(dim));
-        for t in 0..200 {
-            let k = 10f64.powi(t % 30) * if t < 100 { 0.1 } else { -0.1 };
-            one.add_row(k, &Row::Dense(&row));
-            let sparse = Row::Sparse {
-                indices: &indices,
-                values: &row,
-            };
-            other.add_row(k, &sparse);
-        }
-        let bits = |v: &WideVector| -> Vec<[u64; 2]> {
-            let bits = |v: Wide| [v.high.to_bits(), v.low.to_bits()];
-            v.iter().map(bits).collect()
-        };
-        assert_eq!(bits(&one), bits(&other));
-        one.grow(100_000);
-        one.add_row(
-            -0.0,
-            &Row::Sparse {
-                indices: &[40],
-                values: &[1.0],
-            },
-        );
-        let saved = crate::saved::encode(&one).unwrap();
-        assert!(saved.len() < 500);
-        assert_eq!(bits(&crate::saved::decode(&saved).unwrap()), bits(&one));
-    }
-
-    #[test]
-    fn a_sum_that_cancels_has_its_digits() {
-        let mut sum = Wide::default();
-        for _ in 0..10 {
-            sum.add(1.0);
-        }
-        sum.add(1e20);
-        sum.add_product(-1e10, 1e10);
-        assert_eq!(sum.value(), 10.0);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::ByNorm;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Evaluation, Loss, Objective};
 use crate::point::Accuracy;
@@ -11,7 +12,7 @@ use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
-    Atom, CheckedOracle, Geometry, Identity, Oracle, SharedSet, Structure, grown, norm_p,
+    Atom, CheckedOracle, Identity, Oracle, SharedSet, Signs, SparseAtoms, Structure, grown, norm_p,
 };
 use crate::stream::Round;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
@@ -48,6 +49,20 @@ pub struct Meter {
     reach: f64,
     lambda: f64,
     linear: bool,
+    pub(super) sums: Sums,
+    calls: u64,
+    x: Vec<f64>,
+    direction: Vec<f64>,
+    atom: Atom,
+    /// Its entries.
+    vertex: Vec<f64>,
+    /// Whether the atom is a certificate's, in the present dimension.
+    answered: bool,
+}
+
+/// What the rounds add up to: everything that later certificates depend on.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Sums {
     /// c = Σ(g_t − λx_t), and a bound of Σ‖g_t − λx_t‖.
     sum: WideVector,
     size: f64,
@@ -56,34 +71,62 @@ pub struct Meter {
     error: f64,
     /// The part of `error`, halved, that comes from the losses.
     allowed: f64,
-    rounds: u64,
-    calls: u64,
-    x: Vec<f64>,
-    direction: Vec<f64>,
-    atom: Atom,
-    /// Whether the atom is a certificate's, in the present dimension.
-    answered: bool,
+    pub rounds: u64,
 }
 
-impl fmt::Debug for Meter {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = out.debug_struct("Meter");
-        shown.field("set", &self.set).field("lambda", &self.lambda);
-        shown.field("rounds", &self.rounds).finish_non_exhaustive()
+impl Sums {
+    fn zeros(dim: usize) -> Self {
+        Self {
+            sum: WideVector::zeros(dim),
+            ..Self::default()
+        }
+    }
+
+    /// Forgets the rounds.
+    pub fn clear(&mut self) {
+        let mut sum = std::mem::take(&mut self.sum);
+        sum.clear();
+        *self = Self {
+            sum,
+            ..Self::default()
+        };
+    }
+
+    /// Takes the sums of earlier rounds off. The bounds of rounding errors add up.
+    pub fn subtract(&mut self, earlier: &Self) {
+        self.sum.subtract(&earlier.sum);
+        self.played.add_scaled(-1.0, earlier.played);
+        self.size += earlier.size;
+        self.error += earlier.error;
+        self.allowed += earlier.allowed;
+        self.rounds += earlier.rounds;
+    }
+
+    /// Sums of T positive numbers are off by T roundings.
+    fn grown(&self) -> f64 {
+        1.0 + 2.0 * self.rounds as f64 * UNIT
+    }
+
+    /// ‖c − Σ(g_t − λx_t)‖ is at most this.
+    fn wide_error(&self) -> f64 {
+        let rows = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
+        2.0 * self.grown() * rounding::of_wide_dot(rows) * self.size
+    }
+
+    /// A bound of what rounding made of `played`.
+    fn played_error(&self) -> f64 {
+        self.grown() * self.error + 4.0 * UNIT * self.played.value().abs()
     }
 }
 
-/// Everything that later certificates depend on.
-#[derive(Serialize, Deserialize)]
-struct SavedMeter {
-    settings: String,
-    set: Identity,
-    sum: WideVector,
-    size: f64,
-    played: Wide,
-    error: f64,
-    allowed: f64,
-    rounds: u64,
+/// What [`Meter::save`] writes: the meter's settings, its set, and the sums.
+type Saved = (String, Identity, Sums);
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (settings, set, rounds) = (self.settings(), self.set.name(), self.sums.rounds);
+        write!(out, "{settings} on set {set} after {rounds} rounds")
+    }
 }
 
 impl Meter {
@@ -99,16 +142,12 @@ impl Meter {
             set: set.clone(),
             lambda,
             linear: linear && lambda == 0.0,
-            sum: WideVector::zeros(dim),
-            size: 0.0,
-            played: Wide::default(),
-            error: 0.0,
-            allowed: 0.0,
-            rounds: 0,
+            sums: Sums::zeros(dim),
             calls: 0,
             x,
             direction: vec![0.0; dim],
             atom: Atom::new(),
+            vertex: Vec::new(),
             answered: false,
         }
     }
@@ -147,15 +186,16 @@ impl Meter {
 
     /// The same of a gradient whose row has the product `dot` with x.
     fn look_at(&mut self, x: &dyn Point, gradient: &Gradient<'_>, dot: f64) -> Result<Sight> {
-        if x.dim() != self.sum.len() {
+        let dim = self.x.len();
+        if x.dim() != dim {
             return Err(Error::Size {
                 what: "decision",
-                expected: self.sum.len(),
+                expected: dim,
                 found: x.dim(),
             });
         }
         // for `note`, by when they will have come
-        self.sum.fetch(&gradient.row);
+        self.sums.sum.fetch(&gradient.row);
         let row = kernel::norm(gradient.row.values());
         let square = x.norm_squared();
         let left_out = gradient.scale;
@@ -192,58 +232,39 @@ impl Meter {
 
     /// Adds what was looked at last.
     pub(crate) fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
+        let sums = &mut self.sums;
         if sight.scale != 0.0 {
-            self.sum.add_row(sight.scale, &gradient.row);
+            sums.sum.add_row(sight.scale, &gradient.row);
         }
         if sight.rest != 0.0 {
-            self.sum.add_row(sight.rest, &Row::Dense(&self.direction));
+            sums.sum.add_row(sight.rest, &Row::Dense(&self.direction));
         }
-        self.played.add(sight.played);
-        self.error += sight.error + 2.0 * sight.loss_error;
-        self.allowed += sight.loss_error;
-        self.size += sight.size;
-        self.rounds += 1;
+        sums.played.add(sight.played);
+        sums.error += sight.error + 2.0 * sight.loss_error;
+        sums.allowed += sight.loss_error;
+        sums.size += sight.size;
+        sums.rounds += 1;
     }
 
     /// A bound on the rounding errors of the losses, in all ([`Objective::rounding`]).
     pub fn allowed(&self) -> f64 {
-        self.allowed
-    }
-
-    /// Sums of T positive numbers are off by T roundings.
-    fn grown(&self) -> f64 {
-        1.0 + 2.0 * self.rounds as f64 * UNIT
-    }
-
-    /// ‖c − Σ(g_t − λx_t)‖ is at most this.
-    fn wide_error(&self) -> f64 {
-        let rows = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
-        2.0 * self.grown() * rounding::of_wide_dot(rows) * self.size
-    }
-
-    /// A bound of what rounding made of [`Meter::note`]'s sums: of `played`, and of c times a
-    /// comparator.
-    fn sums_error(&self) -> f64 {
-        let played = 4.0 * UNIT * self.played.value().abs();
-        self.grown() * self.error + self.wide_error() * self.reach + played
+        self.sums.allowed
     }
 
     /// The certificate after the rounds seen. Up to `steps` oracle calls look for a better point
     /// to certify at, which only matters for λ > 0; one call is always made.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
         let beta = self.beta();
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.set.geometry();
+        let (diameter, norm_bound) = (self.set.geometry().diameter, self.reach);
         let dim = self.x.len();
-        let mut atom = vec![0.0; dim];
+        let sums_error = self.sums.played_error() + self.sums.wide_error() * self.reach;
+        self.vertex.resize(dim, 0.0);
         let mut best = (f64::INFINITY, 0.0);
         for _ in 0..steps.max(1) {
             // ∇F(x) = c + βx, in wide numbers; `direction` is that, rounded
             let (mut lost, mut slope) = (0.0, Wide::default());
-            for ((d, c), x) in self.direction.iter_mut().zip(self.sum.iter()).zip(&self.x) {
+            let entries = self.direction.iter_mut().zip(self.sums.sum.iter());
+            for ((d, c), x) in entries.zip(&self.x) {
                 let mut wide = c;
                 wide.add_product(beta, *x);
                 slope.add_scaled(*x, c);
@@ -251,21 +272,14 @@ impl Meter {
                 *d = high;
                 lost += low * low;
             }
-            if let Some((index, value)) = kernel::find_not_finite(&self.direction) {
-                return Err(Error::NotFinite {
-                    what: "sum of gradients",
-                    index,
-                    value,
-                });
-            }
             let found = self.oracle.minimise(&self.direction, &mut self.atom)?;
             self.calls += 1;
             self.answered = true;
-            self.atom.write(&mut atom);
+            self.atom.write(&mut self.vertex);
             let steepness = kernel::norm(&self.direction);
             let square = rounding::dot(&self.x, &self.x);
             let mut gap = rounding::dot(&self.direction, &self.x);
-            gap.add_scaled(-1.0, rounding::dot(&self.direction, &atom));
+            gap.add_scaled(-1.0, rounding::dot(&self.direction, &self.vertex));
             // the set's minimum is no lower than ⟨direction, x⟩ − above
             let above = gap.value() + found.slack();
             self.oracle.check_gap(above, &self.direction)?;
@@ -277,7 +291,7 @@ impl Meter {
             // F has the curvature β, so that its minimum is no lower than this either.
             let curved = 0.5 * steepness * (steepness / beta);
             let excess = curved.min(above);
-            let mut regret = self.played;
+            let mut regret = self.sums.played;
             regret.add_scaled(-1.0, value);
             regret.add(excess);
             // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². What is off by
@@ -289,7 +303,7 @@ impl Meter {
             } else {
                 (4.0 * rounding::of_dot(dim) * steepness + 2.0 * lost.sqrt()) * (steepness / beta)
             };
-            let error = self.sums_error()
+            let error = sums_error
                 + last
                 + short
                 + UNIT * (beta * norm_bound * norm_bound + 4.0 * (value.value().abs() + excess));
@@ -314,7 +328,7 @@ impl Meter {
         let best = regret + 1.001 * rounding;
         if !best.is_finite() {
             return Err(Error::Numerical {
-                round: self.rounds,
+                round: self.sums.rounds,
                 what: "the certificate overflowed".into(),
             });
         }
@@ -341,16 +355,10 @@ impl Meter {
         }
     }
 
-    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², from above.
-    pub(super) fn played_upper(&self) -> f64 {
-        let played = self.played.value();
-        played + self.grown() * self.error + 4.0 * UNIT * played.abs()
-    }
-
     /// ‖c‖_q, from above: c is a wide sum, and a norm is computed to a few hundred units in the last
     /// place. ‖·‖_q is at most d^(1/q − 1/2) times the ℓ2 norm that the sum's error is known in.
-    pub(super) fn norm_upper(&self, q: f64) -> f64 {
-        let sum: Vec<f64> = self.sum.iter().map(Wide::value).collect();
+    fn norm_upper(&self, q: f64) -> f64 {
+        let sum: Vec<f64> = self.sums.sum.iter().map(Wide::value).collect();
         let norm = match q {
             2.0 => kernel::norm(&sum),
             f64::INFINITY => kernel::max_abs(&sum),
@@ -358,16 +366,36 @@ impl Meter {
         };
         let dim = sum.len();
         let stretch = (dim as f64).powf((1.0 / q - 0.5).max(0.0));
-        norm * (1.0 + 512.0 * UNIT + rounding::of_dot(dim)) + stretch * self.wide_error()
+        norm * (1.0 + 512.0 * UNIT + rounding::of_dot(dim)) + stretch * self.sums.wide_error()
     }
 
     /// β = λT.
-    pub(super) fn beta(&self) -> f64 {
-        self.lambda * self.rounds as f64
+    fn beta(&self) -> f64 {
+        self.lambda * self.sums.rounds as f64
     }
 
-    pub(super) fn structure(&self) -> Structure {
-        self.set.structure()
+    /// The regret against comparators of any norm, where the set is a ball of an ℓp norm around 0.
+    pub fn by_norm(&self) -> Option<ByNorm> {
+        let (p, q) = match self.set.structure() {
+            Structure::Euclidean { .. } => (2.0, 2.0),
+            // ‖c‖_q falls as q grows: a q that is too small by rounding errs on the safe side
+            Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
+            Structure::Sparse(SparseAtoms {
+                count: 1,
+                signs: Signs::Any,
+                ..
+            }) => (1.0, f64::INFINITY),
+            _ => return None,
+        };
+        // The ridge term is one of the ℓ2 norm: to leave it out is safe, and so is a β that is too
+        // small by its rounding.
+        let beta = if p == 2.0 { self.beta() } else { 0.0 };
+        Some(ByNorm::new(
+            p,
+            self.sums.played.value() + self.sums.played_error(),
+            self.norm_upper(q),
+            beta * (1.0 - 4.0 * f64::EPSILON),
+        ))
     }
 
     /// Oracle calls made to report; those made to play are counted by the learner.
@@ -377,14 +405,14 @@ impl Meter {
 
     /// Goes on in a higher dimension, as [`Learner::grow`](crate::learner::Learner::grow) does.
     pub fn grow(&mut self, dim: usize) -> Result<()> {
-        if dim == self.sum.len() {
+        if dim == self.x.len() {
             return Ok(());
         }
         let set = grown(&self.set, dim)?;
         self.reserve(dim)?;
         self.oracle = CheckedOracle::of(&*set);
         self.set = set;
-        self.sum.grow(dim);
+        self.sums.sum.grow(dim);
         for vector in [&mut self.x, &mut self.direction] {
             vector.resize(dim, 0.0);
         }
@@ -395,7 +423,7 @@ impl Meter {
 
     /// Memory for [`Meter::grow`] to that dimension, which no longer fails for want of it.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
-        self.sum.reserve(dim)?;
+        self.sums.sum.reserve(dim)?;
         for vector in [&mut self.x, &mut self.direction] {
             room(vector, dim, dim)?;
         }
@@ -404,7 +432,7 @@ impl Meter {
 
     /// The dimension that [`Meter::save`] was called in, by the bytes it gave.
     pub fn saved_dim(saved: &[u8]) -> Result<usize> {
-        Ok(unseal::<SavedMeter>(saved)?.set.dim())
+        Ok(unseal::<Saved>(saved)?.1.dim())
     }
 
     /// What the rounds have added up to, as bytes that take the room of what is not 0;
@@ -427,16 +455,9 @@ impl Meter {
     /// # Ok::<(), extremal::Error>(())
     /// ```
     pub fn save(&self) -> Result<Vec<u8>> {
-        seal(&SavedMeter {
-            settings: self.settings(),
-            set: Identity::of(&*self.set),
-            sum: self.sum.clone(),
-            size: self.size,
-            played: self.played,
-            error: self.error,
-            allowed: self.allowed,
-            rounds: self.rounds,
-        })
+        let set = Identity::of(&*self.set);
+        let saved: Saved = (self.settings(), set, self.sums.clone());
+        seal(&saved)
     }
 
     fn settings(&self) -> String {
@@ -446,17 +467,15 @@ impl Meter {
 
     /// Takes back what [`Meter::save`] gave. On an error nothing has changed.
     pub fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let saved: SavedMeter = unseal(saved)?;
-        check_settings(&saved.settings, &self.settings())?;
-        saved.set.check(&*self.set)?;
-        check_shape(saved.sum.len() == self.sum.len())?;
-        self.sum = saved.sum;
-        (self.played, self.size, self.error) = (saved.played, saved.size, saved.error);
-        self.allowed = saved.allowed;
-        (self.rounds, self.calls) = (saved.rounds, 0);
-        self.oracle = CheckedOracle::of(&*self.set);
-        self.set.centre(&mut self.x);
-        self.answered = false;
+        let (settings, set, sums): Saved = unseal(saved)?;
+        check_settings(&settings, &self.settings())?;
+        set.check(&*self.set)?;
+        check_shape(sums.sum.len() == self.x.len())?;
+        let set = self.set.clone();
+        *self = Self {
+            sums,
+            ..Self::new(&set, self.lambda, self.linear)
+        };
         Ok(())
     }
 }

@@ -16,7 +16,6 @@
 //! interval as narrow as one likes ([`Best::regret`]). [`Dynamic`] and [`Intervals`] measure
 //! against comparators that move.
 
-mod best;
 mod meter;
 mod moving;
 mod quadratic;
@@ -26,10 +25,9 @@ mod solve;
 mod sum;
 
 pub use crate::solver::{Method, Minorant, Place, Reading, Total};
-pub use best::{Best, Interval};
 pub use meter::Meter;
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;
 pub use radius::ByNorm;
-pub use solve::{Options, solve, solve_while};
+pub use solve::{Best, Interval, Options, solve, solve_while};
 pub use sum::Sum;

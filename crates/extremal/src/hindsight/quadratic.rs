@@ -1,5 +1,6 @@
 //! The sum of squared losses, as its sufficient statistics.
 
+use super::sum::check_weight;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Atom, AtomView};
 use crate::solver::{Minorant, Place, Reading, Total};
@@ -87,34 +88,23 @@ impl QuadraticSum {
     /// Adds a round's loss. A bad one is an error that changes nothing.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
-        for (name, value) in [("label", label), ("weight", weight)] {
-            if !value.is_finite() || (name == "weight" && value < 0.0) {
-                return Err(Error::parameter(
-                    "example",
-                    name,
-                    value,
-                    "a finite number, a weight ≥ 0",
-                ));
-            }
+        check_weight(weight)?;
+        if !label.is_finite() {
+            return Err(Error::parameter(
+                "example",
+                "label",
+                label,
+                "a finite number",
+            ));
         }
         let target = weight * label;
         self.square.add_product(target, label);
         self.unweighted = self.unweighted && weight == 1.0;
-        if let Row::Dense(a) = row {
-            add_exactly(target, a, &mut self.cross, &mut self.cross_rest);
-            let lines = self.gram.chunks_exact_mut(self.dim);
-            let rests = self.gram_rest.chunks_exact_mut(self.dim);
-            for (v, (gram, rest)) in a.iter().zip(lines.zip(rests)) {
-                add_exactly(weight * v, a, gram, rest);
-            }
-        } else {
-            for (i, v) in row.entries() {
-                add_one(target, v, &mut self.cross[i], &mut self.cross_rest[i]);
-                for (j, u) in row.entries() {
-                    let at = i * self.dim + j;
-                    add_one(weight * v, u, &mut self.gram[at], &mut self.gram_rest[at]);
-                }
-            }
+        add_exactly(target, &row, &mut self.cross, &mut self.cross_rest);
+        for (i, v) in row.entries() {
+            let line = i * self.dim..(i + 1) * self.dim;
+            let gram = &mut self.gram[line.clone()];
+            add_exactly(weight * v, &row, gram, &mut self.gram_rest[line]);
         }
         self.rounds += 1;
         Ok(())
@@ -145,21 +135,30 @@ impl QuadraticSum {
     }
 }
 
-/// sum + rest += k·a, both together exactly but for the last digits of `rest`.
-fn add_exactly(k: f64, a: &[f64], sum: &mut [f64], rest: &mut [f64]) {
-    kernel::vectorised!({
-        for ((sum, rest), a) in sum.iter_mut().zip(rest).zip(a) {
-            add_one(k, *a, sum, rest);
+/// sum + rest += k·row, both together exactly but for the last digits of `rest`.
+fn add_exactly(k: f64, row: &Row<'_>, sum: &mut [f64], rest: &mut [f64]) {
+    kernel::vectorised!(match *row {
+        Row::Dense(a) => {
+            for ((sum, rest), v) in sum.iter_mut().zip(rest).zip(a) {
+                add_one(k, *v, sum, rest);
+            }
+        }
+        _ => {
+            for (i, v) in row.entries() {
+                add_one(k, v, &mut sum[i], &mut rest[i]);
+            }
         }
     });
 }
 
 #[inline]
-fn add_one(k: f64, v: f64, sum: &mut f64, rest: &mut f64) {
-    let product = k * v;
-    let (new, error) = rounding::two_sum(*sum, product);
-    *sum = new;
-    *rest += error + k.mul_add(v, -product);
+fn add_one(k: f64, v: f64, high: &mut f64, low: &mut f64) {
+    let mut sum = Wide {
+        high: *high,
+        low: *low,
+    };
+    sum.add_product(k, v);
+    (*high, *low) = (sum.high, sum.low);
 }
 
 impl Total for QuadraticSum {
@@ -272,7 +271,7 @@ impl Total for QuadraticSum {
         (value, linear + s * bend)
     }
 
-    fn smoothness(&self) -> f64 {
+    fn smoothness(&self, _mu: f64) -> f64 {
         self.trace() / self.dim as f64 + self.strong_convexity()
     }
 
@@ -282,16 +281,5 @@ impl Total for QuadraticSum {
 
     fn strong_convexity(&self) -> f64 {
         self.ridge * self.rounds as f64
-    }
-
-    fn check(&self) -> Result<()> {
-        let sums = [&self.gram[..], &self.cross, &[self.square.value()]];
-        if sums.iter().any(|v| kernel::find_not_finite(v).is_some()) {
-            return Err(Error::Numerical {
-                round: self.rounds,
-                what: "the sums of squares overflowed".into(),
-            });
-        }
-        Ok(())
     }
 }

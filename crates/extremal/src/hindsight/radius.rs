@@ -1,8 +1,5 @@
 //! The certificate as a function of the comparators' norm.
 
-use super::Meter;
-use crate::set::{Signs, SparseAtoms, Structure};
-
 /// An upper bound of the regret against every comparator u with ‖u‖_p ≤ ρ, for all ρ at once, also
 /// beyond the set that was played:
 ///
@@ -55,39 +52,13 @@ impl Part {
     }
 }
 
-impl Meter {
-    /// The regret against comparators of any norm, where the set is a ball of an ℓp norm around 0.
-    pub fn by_norm(&self) -> Option<ByNorm> {
-        let (p, q) = match self.structure() {
-            Structure::Euclidean { .. } => (2.0, 2.0),
-            // ‖c‖_q falls as q grows: a q that is too small by rounding errs on the safe side
-            Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
-            Structure::Sparse(SparseAtoms {
-                count: 1,
-                signs: Signs::Any,
-                ..
-            }) => (1.0, f64::INFINITY),
-            _ => return None,
-        };
-        let part = Part {
-            played: self.played_upper(),
-            norm: self.norm_upper(q),
-            // the ridge term is one of the ℓ2 norm; to leave it out is safe
-            // and so is a β that is too small by its rounding
-            beta: if p == 2.0 {
-                self.beta() * (1.0 - 4.0 * f64::EPSILON)
-            } else {
-                0.0
-            },
-        };
-        Some(ByNorm {
-            p,
-            parts: vec![part],
-        })
-    }
-}
-
 impl ByNorm {
+    /// Of one meter: Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² and ‖c‖_q from above, β from below.
+    pub(super) fn new(p: f64, played: f64, norm: f64, beta: f64) -> Self {
+        let parts = vec![Part { played, norm, beta }];
+        Self { p, parts }
+    }
+
     /// p of the norm that comparators are measured in.
     pub fn p(&self) -> f64 {
         self.p

@@ -1,8 +1,7 @@
 //! The search for the best fixed decision, and the proof of how good it is.
 
-use super::Best;
 use crate::rounding::{self, UNIT};
-use crate::set::{Geometry, Set};
+use crate::set::Set;
 use crate::solver::{Method, Search, Task, Total};
 use crate::{Error, Result, kernel};
 
@@ -31,6 +30,56 @@ impl Default for Options {
             start: None,
         }
     }
+}
+
+/// The best fixed decision that was found, with the proof of how good it is: the smallest total
+/// lies between `floor` and `value`, rounding included.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Best {
+    /// The decision.
+    pub x: Vec<f64>,
+    /// Its total loss, or a little more: no less than the smallest one of the set.
+    pub value: f64,
+    /// No decision of the set has a smaller total.
+    pub floor: f64,
+    /// How it was found.
+    pub method: Method,
+    /// Steps made.
+    pub steps: u64,
+    /// Oracle calls made, those of certificates included.
+    pub oracle_calls: u64,
+}
+
+impl Best {
+    /// value − floor.
+    pub fn gap(&self) -> f64 {
+        self.value - self.floor
+    }
+
+    /// The same relative to |value|.
+    pub fn relative_gap(&self) -> f64 {
+        self.gap() / self.value.abs().max(f64::MIN_POSITIVE)
+    }
+
+    /// The regret of a learner lies between these two, if its total loss on the same rounds is
+    /// exactly this.
+    pub fn regret(&self, total_loss: f64) -> Interval {
+        let rounding = |end: f64| f64::EPSILON * (total_loss.abs() + end.abs());
+        Interval {
+            lower: total_loss - self.value - rounding(self.value),
+            upper: total_loss - self.floor + rounding(self.floor),
+        }
+    }
+}
+
+/// A regret lies between these two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// At least this.
+    pub lower: f64,
+    /// At most this.
+    pub upper: f64,
 }
 
 /// The best fixed decision of a set for a total of losses.
@@ -88,25 +137,21 @@ pub fn solve_while(
             return Err(Error::parameter("hindsight", name, gap, "a number ≥ 0"));
         }
     }
-    total.check()?;
     let mut x = vec![0.0; set.dim()];
-    match &options.start {
-        None => set.centre(&mut x),
-        Some(start) => {
-            crate::set::check_point(set.dim(), start)?;
-            if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
-                return Err(Error::parameter(
-                    "hindsight",
-                    "start",
-                    format!("a point with violation {v:e}"),
-                    "a point of the set",
-                ));
-            }
-            x.copy_from_slice(start);
-            // a point that lies outside by rounding would be better than the best
-            if let Some(mut projection) = set.projection() {
-                projection.project(&mut x)?;
-            }
+    set.centre(&mut x);
+    if let Some(start) = &options.start {
+        crate::set::check_point(set.dim(), start)?;
+        if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
+            let (found, expected) = (
+                format!("a point with violation {v:e}"),
+                "a point of the set",
+            );
+            return Err(Error::parameter("hindsight", "start", found, expected));
+        }
+        x.copy_from_slice(start);
+        // a point that lies outside by rounding would be better than the best
+        if let Some(mut projection) = set.projection() {
+            projection.project(&mut x)?;
         }
     }
     let task = Task {
@@ -119,7 +164,6 @@ pub fn solve_while(
         set,
         search: Search::new(set, total.images()),
         asked: Vec::new(),
-        slack: 0.0,
     };
     comparator.search.restart(&x);
     comparator.find(options.method, task, &mut x)?;
@@ -130,24 +174,21 @@ pub fn solve_while(
 struct Comparator<'a> {
     set: &'a dyn Set,
     search: Search,
-    /// What the oracle was asked last for a proof, and how far from the minimum its answer may be.
+    /// What the oracle was asked last for a proof.
     asked: Vec<f64>,
-    slack: f64,
 }
 
 impl Comparator<'_> {
     fn find(&mut self, method: Method, mut task: Task<'_>, x: &mut [f64]) -> Result<()> {
         let total = task.total;
-        match method {
-            Method::Linear if !total.is_linear() => {
-                return Err(Error::Unsupported(
-                    "hindsight: the method linear is for linear losses".into(),
-                ));
-            }
-            Method::Linear | Method::Auto if total.is_linear() => return self.one_call(total, x),
-            _ => {}
+        if total.is_linear() && matches!(method, Method::Linear | Method::Auto) {
+            return self.one_call(total, x);
         }
-        if total.smoothness() < f64::INFINITY {
+        if method == Method::Linear {
+            let why = "hindsight: the method linear is for linear losses";
+            return Err(Error::Unsupported(why.into()));
+        }
+        if total.smoothness(0.0) < f64::INFINITY {
             self.search.descend(method, &task, x)?;
             return Ok(());
         }
@@ -195,7 +236,7 @@ impl Comparator<'_> {
     /// Asks the oracle, unless its last answer was to the same question.
     fn ask(&mut self, gradient: Vec<f64>) -> Result<()> {
         if self.asked != gradient {
-            self.slack = self.search.minimise(&gradient)?.slack();
+            self.search.minimise(&gradient)?;
             self.asked = gradient;
         }
         Ok(())
@@ -207,11 +248,8 @@ impl Comparator<'_> {
     /// Every u of the set has f(u) ≥ constant + ⟨g, u⟩, and the oracle's atom v is a minimiser of
     /// ⟨g, ·⟩ to its accuracy. As f bends with σ, f(u) ≥ constant + ⟨g, x⟩ − ‖g‖²/(2σ) as well.
     fn prove(&mut self, total: &dyn Total, x: &[f64], mu: f64) -> Result<(f64, f64)> {
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.set.geometry();
+        let geometry = self.set.geometry();
+        let (diameter, norm_bound) = (geometry.diameter, geometry.norm_bound);
         let mut gradient = vec![0.0; x.len()];
         // Points of the search lie in the set, or beyond its last step by as much again.
         let proof = total.minorant(mu, x, 2.0 * diameter, &mut gradient);
@@ -228,7 +266,7 @@ impl Comparator<'_> {
         let steep = kernel::norm(gradient) * (1.0 + rounding::of_dot(x.len()));
         let allowance = rounding::of_oracle(x.len(), steep, diameter, norm_bound);
         let mut floor =
-            proof.constant + rounding::dot(gradient, &atom).value() - self.slack - allowance;
+            proof.constant + rounding::dot(gradient, &atom).value() - self.search.slack - allowance;
         let sigma = total.strong_convexity() * (1.0 - 1e-9);
         if sigma > 0.0 {
             let here = proof.constant + rounding::dot(gradient, x).value();

@@ -41,39 +41,47 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     trace: f64,
 }
 
-#[derive(Clone)]
-enum Rows {
-    Dense(Vec<f64>),
-    Sparse {
-        ends: Vec<usize>,
-        indices: Vec<u32>,
-        values: Vec<f64>,
-    },
+/// Errors unless a round can have this weight.
+pub(super) fn check_weight(weight: f64) -> Result<()> {
+    if weight >= 0.0 && weight.is_finite() {
+        return Ok(());
+    }
+    let expected = "a finite number ≥ 0";
+    Err(Error::parameter("example", "weight", weight, expected))
+}
+
+/// Rows packed one after the other: all of their entries, or their non-zeros.
+#[derive(Default)]
+struct Rows {
+    dense: bool,
+    ends: Vec<usize>,
+    /// Of sparse rows.
+    indices: Vec<u32>,
+    values: Vec<f64>,
 }
 
 impl Rows {
-    fn sparse() -> Self {
-        Self::Sparse {
-            ends: Vec::new(),
-            indices: Vec::new(),
-            values: Vec::new(),
+    fn push(&mut self, row: &Row<'_>, dim: usize) {
+        let start = self.values.len();
+        if self.dense {
+            self.values.resize(start + dim, 0.0);
+            row.add_to(1.0, &mut self.values[start..]);
+        } else {
+            for (i, v) in row.entries().filter(|(_, v)| *v != 0.0) {
+                self.indices.push(i as u32);
+                self.values.push(v);
+            }
         }
+        self.ends.push(self.values.len());
     }
 
-    fn get(&self, i: usize, dim: usize) -> Row<'_> {
-        match self {
-            Self::Dense(values) => Row::Dense(&values[i * dim..(i + 1) * dim]),
-            Self::Sparse {
-                ends,
-                indices,
-                values,
-            } => {
-                let start = if i == 0 { 0 } else { ends[i - 1] };
-                Row::Sparse {
-                    indices: &indices[start..ends[i]],
-                    values: &values[start..ends[i]],
-                }
-            }
+    fn get(&self, i: usize) -> Row<'_> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        let values = &self.values[start..self.ends[i]];
+        if self.dense {
+            Row::Dense(values)
+        } else {
+            Row::sparse(&self.indices[start..self.ends[i]], values)
         }
     }
 }
@@ -95,7 +103,7 @@ impl<L: Loss + ?Sized> Sum<L> {
             ridge: objective.ridge() + multiple.unwrap_or(0.0),
             form: form.filter(|_| multiple.is_none()),
             dim: crate::set::settle_dim("sum", Some(dim), None)?,
-            rows: Rows::sparse(),
+            rows: Rows::default(),
             labels: Vec::new(),
             weights: Vec::new(),
             trace: 0.0,
@@ -106,41 +114,11 @@ impl<L: Loss + ?Sized> Sum<L> {
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
         self.loss.check_label(label)?;
-        if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(Error::parameter(
-                "example",
-                "weight",
-                weight,
-                "a finite number ≥ 0",
-            ));
-        }
+        check_weight(weight)?;
         if self.labels.is_empty() {
-            self.rows = match row {
-                Row::Dense(_) => Rows::Dense(Vec::new()),
-                _ => Rows::sparse(),
-            };
+            self.rows.dense = matches!(row, Row::Dense(_));
         }
-        match &mut self.rows {
-            Rows::Dense(all) => {
-                let start = all.len();
-                all.resize(start + self.dim, 0.0);
-                match row {
-                    Row::Dense(values) => all[start..].copy_from_slice(values),
-                    _ => row.add_to(1.0, &mut all[start..]),
-                }
-            }
-            Rows::Sparse {
-                ends,
-                indices,
-                values,
-            } => {
-                for (i, v) in row.entries().filter(|(_, v)| *v != 0.0) {
-                    indices.push(i as u32);
-                    values.push(v);
-                }
-                ends.push(indices.len());
-            }
-        }
+        self.rows.push(&row, self.dim);
         self.labels.push(label);
         self.weights.push(weight);
         self.trace += weight * kernel::dot(row.values(), row.values());
@@ -152,20 +130,11 @@ impl<L: Loss + ?Sized> Sum<L> {
         self.labels.len()
     }
 
-    /// The total loss at x, without a gradient.
+    /// The total loss at x.
     pub fn value(&self, x: &[f64]) -> Result<f64> {
         crate::set::check_point(self.dim, x)?;
-        let mut value = self.ridge_part(x);
-        for i in 0..self.rounds() {
-            let z = self.rows.get(i, self.dim).dot(x);
-            value += self.weights[i] * self.loss.at(z, self.labels[i]).0;
-        }
-        if let Some(form) = &self.form {
-            let mut tail = vec![0.0; self.dim];
-            form.apply(x, &mut tail);
-            value += 0.5 * self.rounds() as f64 * kernel::dot(x, &tail);
-        }
-        Ok(value)
+        let (mut image, mut gradient) = (vec![0.0; self.images()], vec![0.0; self.dim]);
+        Ok(self.evaluate(0.0, x, &mut image, &mut gradient).truth)
     }
 
     /// The curvature along a direction in which Σw⟨a, ·⟩² is `data`, at most.
@@ -180,30 +149,10 @@ impl<L: Loss + ?Sized> Sum<L> {
         self.ridge * self.rounds() as f64
     }
 
-    fn ridge_part(&self, x: &[f64]) -> f64 {
-        if self.ridge > 0.0 {
-            0.5 * self.pull() * kernel::dot(x, x)
-        } else {
-            0.0
-        }
-    }
-
     /// Writes A·x where there is a form, at the end of an image.
     fn map_form(&self, x: &[f64], image: &mut [f64]) {
         if let Some(form) = &self.form {
             form.apply(x, &mut image[self.rounds()..]);
-        }
-    }
-
-    /// Adds the rounds' forms, from A·x at the end of the image.
-    fn add_form(&self, x: &[f64], image: &[f64], reading: &mut Reading, gradient: &mut [f64]) {
-        if self.form.is_some() {
-            let (rounds, tail) = (self.rounds() as f64, &image[self.rounds()..]);
-            let value = 0.5 * rounds * kernel::dot(x, tail);
-            reading.value += value;
-            reading.truth += value;
-            reading.rounding += 4.0 * f64::EPSILON * value.abs();
-            kernel::axpy(rounds, tail, gradient);
         }
     }
 
@@ -212,38 +161,43 @@ impl<L: Loss + ?Sized> Sum<L> {
     }
 
     /// One pass: `image_of` gives ⟨a_i, x⟩, and rows go into the gradient while they are at hand.
+    /// `turned` is A·x where there is a form.
     fn pass(
         &self,
         mu: f64,
         x: &[f64],
+        turned: &[f64],
         gradient: &mut [f64],
         mut image_of: impl FnMut(usize, &Row<'_>) -> f64,
     ) -> Reading {
-        let ridge = self.ridge_part(x);
-        let mut reading = Reading {
-            value: ridge,
-            truth: ridge,
-            lift: 0.0,
-            rounding: 0.0,
-        };
-        let mut size = ridge;
-        gradient.copy_from_slice(x);
-        let sigma = self.pull();
-        gradient.iter_mut().for_each(|g| *g *= sigma);
+        // the ridge terms and the forms first: half of ⟨x, their gradient⟩
+        let (rounds, sigma) = (self.rounds() as f64, self.pull());
+        for (g, x) in gradient.iter_mut().zip(x) {
+            *g = sigma * x;
+        }
+        if self.form.is_some() {
+            kernel::axpy(rounds, turned, gradient);
+        }
+        let mut value = 0.5 * kernel::dot(x, gradient);
+        let (mut truth, mut lift, mut size) = (value, 0.0, value);
         for i in 0..self.rounds() {
-            let row = self.rows.get(i, self.dim);
+            let row = self.rows.get(i);
             let here = self.touch(mu, i, image_of(i, &row));
             let weight = self.weights[i];
-            reading.value += weight * here.value;
-            reading.truth += weight * here.truth;
-            reading.lift += weight * here.lift;
+            value += weight * here.value;
+            truth += weight * here.truth;
+            lift += weight * here.lift;
             size += (weight * here.value).abs();
             if here.slope != 0.0 {
                 row.add_to(weight * here.slope, gradient);
             }
         }
-        reading.rounding = 4.0 * f64::EPSILON * (self.rounds() as f64).sqrt() * size;
-        reading
+        Reading {
+            value,
+            truth,
+            lift,
+            rounding: 4.0 * f64::EPSILON * rounds.sqrt() * size,
+        }
     }
 }
 
@@ -257,19 +211,17 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
     }
 
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
-        let mut reading = self.pass(mu, x, gradient, |i, row| {
+        self.map_form(x, image);
+        let (image, turned) = image.split_at_mut(self.rounds());
+        self.pass(mu, x, turned, gradient, |i, row| {
             image[i] = row.dot(x);
             image[i]
-        });
-        self.map_form(x, image);
-        self.add_form(x, image, &mut reading, gradient);
-        reading
+        })
     }
 
     fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
-        let mut reading = self.pass(mu, x, gradient, |i, _| image[i]);
-        self.add_form(x, image, &mut reading, gradient);
-        reading
+        let (image, turned) = image.split_at(self.rounds());
+        self.pass(mu, x, turned, gradient, |i, _| image[i])
     }
 
     /// Each round gives a line below its loss, and the lines add up. The sums are kept in twice
@@ -288,8 +240,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         // what the constant and the value are off by, at most, and the sizes of their terms
         let (mut below, mut above, mut size) = (0.0, 0.0, 0.0);
         for i in 0..rounds {
-            let (row, label, weight) =
-                (self.rows.get(i, self.dim), self.labels[i], self.weights[i]);
+            let (row, label, weight) = (self.rows.get(i), self.labels[i], self.weights[i]);
             let norm = kernel::norm(row.values());
             let (z, rest) = rounding::dot_row(&row, x).parts();
             let off = rest.abs() + rounding::of_wide_dot(row.stored()) * norm * length;
@@ -310,31 +261,24 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
             size += weight * line.height.abs()
                 + slope.abs() * (line.at.abs() + norm * (length + reach));
         }
-        // (λT/2)‖u‖² ≥ λT(⟨x, u⟩ − ‖x‖²/2) + (λT/2)‖u − x‖²; λT itself is rounded
+        // The ridge terms and the forms are ½⟨u, Pu⟩ ≥ ⟨Px, u⟩ − ½⟨x, Px⟩, and more where they bend.
+        // λT is rounded, and the entries of Ax are off by of_dot·(|A||x|)_i.
         let (pull, far) = (self.pull(), length + reach);
-        let half = 0.5 * pull * rounding::dot(x, x).value();
-        constant.add(-half);
-        value.add(half);
-        sum.add_row(pull, &Row::Dense(x));
-        below += LAST * pull * far * far;
-        above += LAST * half;
+        let (mut bent, mut error) = (x.to_vec(), 0.0);
+        bent.iter_mut().for_each(|v| *v *= pull);
         if let Some(form) = &self.form {
-            // the same with the form's Ax, whose entries are off by of_dot·(|A||x|)_i
-            let count = rounds as f64;
             let mut image = vec![0.0; self.dim];
             form.apply(x, &mut image);
-            let error = rounding::of_dot(self.dim)
-                * (self.dim as f64).sqrt()
-                * 1.01
-                * form.largest()
-                * length;
-            let half = 0.5 * count * rounding::dot(x, &image).value();
-            constant.add(-half);
-            value.add(half);
-            sum.add_row(count, &Row::Dense(&image));
-            below += count * error * 2.0 * far + LAST * half.abs();
-            above += count * error * length + LAST * half.abs();
+            kernel::axpy(rounds as f64, &image, &mut bent);
+            let share = rounding::of_dot(self.dim) * (self.dim as f64).sqrt();
+            error = rounds as f64 * 1.5 * share * form.largest() * length;
         }
+        let half = 0.5 * rounding::dot(x, &bent).value();
+        constant.add(-half);
+        value.add(half);
+        sum.add_row(1.0, &Row::Dense(&bent));
+        below += error * 2.0 * far + LAST * (pull * far * far + half.abs());
+        above += error * length + LAST * (pull * length * length + half.abs());
         size += pull * far * far;
         let wide = rounding::of_wide_dot(4 * (rounds + 2)) * size;
         let mut rest = vec![0.0; self.dim];
@@ -351,50 +295,33 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
     }
 
     fn map(&self, atom: &Atom, image: &mut [f64]) {
-        if self.form.is_some() {
-            let mut v = vec![0.0; self.dim];
-            atom.write(&mut v);
-            self.map_form(&v, image);
-        }
-        let image = &mut image[..self.rounds()];
-        let each = image.iter_mut().enumerate();
-        match (atom.view(), &self.rows) {
-            (AtomView::Zero, _) => image.fill(0.0),
-            (AtomView::Coordinate { index, value }, Rows::Dense(all)) => {
-                each.for_each(|(i, z)| *z = value * all[i * self.dim + index]);
-            }
-            (AtomView::Sparse { indices, values }, Rows::Dense(all)) => {
-                for (row, z) in all.chunks_exact(self.dim).zip(image) {
-                    *z = kernel::dot_sparse(indices, values, row);
+        let mut v = vec![0.0; self.dim];
+        atom.write(&mut v);
+        self.map_form(&v, image);
+        for (i, z) in image[..self.rounds()].iter_mut().enumerate() {
+            *z = match (atom.view(), self.rows.get(i)) {
+                (AtomView::Zero, _) => 0.0,
+                (AtomView::Coordinate { index, value }, Row::Dense(a)) => value * a[index],
+                (AtomView::Sparse { indices, values }, Row::Dense(a)) => {
+                    kernel::dot_sparse(indices, values, a)
                 }
-            }
-            (AtomView::Dense(v), _) => {
-                each.for_each(|(i, z)| *z = self.rows.get(i, self.dim).dot(v))
-            }
-            _ => {
-                let mut v = vec![0.0; self.dim];
-                atom.write(&mut v);
-                each.for_each(|(i, z)| *z = self.rows.get(i, self.dim).dot(&v));
-            }
+                (_, row) => row.dot(&v),
+            };
         }
     }
 
     fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
         let (rounds, sigma) = (self.rounds(), self.pull());
-        if self.form.is_some() {
-            let (there, turn) = (&from.image[rounds..], &by.image[rounds..]);
+        if sigma > 0.0 || self.form.is_some() {
+            // at the images' ends is what the form makes of x and d
+            let turned = |k: usize| from.image[rounds + k] + s * by.image[rounds + k];
             for (k, (x, d)) in from.x.iter().zip(by.x).enumerate() {
-                let tail = rounds as f64 * (there[k] + s * turn[k]);
-                value += 0.5 * (x + s * d) * tail;
-                slope += d * tail;
-            }
-        }
-        if sigma > 0.0 {
-            for (x, d) in from.x.iter().zip(by.x) {
                 let here = x + s * d;
-                value += 0.5 * sigma * here * here;
-                slope += sigma * here * d;
+                let form = self.form.as_ref().map_or(0.0, |_| turned(k));
+                let pull = sigma * here + rounds as f64 * form;
+                value += 0.5 * here * pull;
+                slope += d * pull;
             }
         }
         for (i, (z, d)) in from.image[..rounds].iter().zip(by.image).enumerate() {
@@ -405,16 +332,8 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         (value, slope)
     }
 
-    fn smoothness(&self) -> f64 {
-        if self.loss.smoothness() == f64::INFINITY {
-            f64::INFINITY
-        } else {
-            self.smoothness_at(0.0)
-        }
-    }
-
     /// The curvature of an average direction, which no direction's exceeds by more than the rank.
-    fn smoothness_at(&self, mu: f64) -> f64 {
+    fn smoothness(&self, mu: f64) -> f64 {
         let rank = self.rounds().min(self.dim).max(1) as f64;
         self.curvature(mu, self.trace / rank)
     }
@@ -430,16 +349,5 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
 
     fn is_linear(&self) -> bool {
         self.loss.is_linear() && self.ridge == 0.0 && self.form.is_none()
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.trace.is_finite() {
-            Ok(())
-        } else {
-            Err(Error::Numerical {
-                round: self.rounds() as u64,
-                what: "the rows' squares overflowed".into(),
-            })
-        }
     }
 }

@@ -54,7 +54,7 @@ impl Clone for ActiveSet {
 
 impl ActiveSet {
     /// No atoms yet, in this dimension.
-    pub(crate) fn new(dim: usize) -> Self {
+    pub fn new(dim: usize) -> Self {
         Self {
             dim,
             ..Self::default()
@@ -109,18 +109,15 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        let mut pad = |value: f64, share: f64| {
-            atom.set_coordinate(0, value);
-            active.add(&atom, share * rest);
+        // what is left is 0, where that is an atom, or mixes to 0
+        let pads: &[f64] = match signs {
+            Signs::Positive => &[],
+            Signs::PositiveOrZero => &[0.0],
+            Signs::Any => &[size, -size],
         };
-        match signs {
-            _ if rest <= 0.0 => {}
-            Signs::Positive => {}
-            Signs::PositiveOrZero => pad(0.0, 1.0),
-            Signs::Any => {
-                pad(size, 0.5);
-                pad(-size, 0.5);
-            }
+        for value in pads.iter().filter(|_| rest > 0.0) {
+            atom.set_coordinate(0, *value);
+            active.add(&atom, rest / pads.len() as f64);
         }
         active.normalise();
         Some(active)
@@ -184,8 +181,8 @@ impl ActiveSet {
         self.weights.clear();
     }
 
-    /// Adds weight to an atom.
-    pub(crate) fn add(&mut self, atom: &Atom, weight: f64) {
+    /// Adds weight to an atom. The weights sum up to 1 once all have been added.
+    pub fn add(&mut self, atom: &Atom, weight: f64) {
         match self.position(atom) {
             Some(i) => self.weights[i] += weight,
             None => self.push(atom, weight),
@@ -268,47 +265,5 @@ impl ActiveSet {
         if sum != 1.0 && sum > 0.0 {
             self.weights.iter_mut().for_each(|w| *w /= sum);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn atoms_are_told_apart_however_they_are_written() {
-        let mut coordinate = Atom::new();
-        coordinate.set_coordinate(1, 0.5);
-        let mut dense = Atom::new();
-        dense
-            .dense_mut(2)
-            .copy_from_slice(&[f64::from_bits(1), 0.5]);
-        let mut active = ActiveSet::new(2);
-        active.add(&coordinate, 1.0);
-        active.add(&dense, 1.0);
-        assert_eq!(active.len(), 2);
-        // and one entry is one entry
-        let mut sparse = Atom::new();
-        let (indices, values) = sparse.sparse_mut();
-        indices.push(1);
-        values.push(0.5);
-        active.add(&sparse, 1.0);
-        assert_eq!((active.len(), active.weight(0)), (2, 2.0));
-    }
-
-    #[test]
-    fn matrices_of_rank_one_are_kept_as_what_they_are() {
-        let mut active = ActiveSet::new(4);
-        for value in [1.0, 2.0, 1.0] {
-            let mut atom = Atom::new();
-            let (left, right) = atom.rank_one_mut(0.5, 2, 2);
-            left.copy_from_slice(&[value, 0.0]);
-            right.copy_from_slice(&[1.0, 3.0]);
-            active.add(&atom, 1.0);
-        }
-        assert_eq!(active.len(), 2);
-        let mut x = [0.0; 4];
-        active.clone().write(&mut x);
-        assert_eq!(x, [2.0, 6.0, 0.0, 0.0]);
     }
 }

@@ -76,7 +76,7 @@ impl Total for Distance<'_> {
     }
 
     /// Where R is the identity; a metric M ≥ I has this curvature at least.
-    fn smoothness(&self) -> f64 {
+    fn smoothness(&self, _mu: f64) -> f64 {
         1.0 / (self.unit * self.unit)
     }
 

@@ -1,7 +1,7 @@
 //! Methods that need nothing but the oracle.
 
 use super::search::Memory;
-use super::{Place, Reading, Search, Stop, Task};
+use super::{Place, Reading, Search, Task};
 use crate::set::Atom;
 use crate::{Result, kernel};
 
@@ -11,71 +11,52 @@ const REFRESH: u64 = 100;
 /// Most exchanges of weight between atoms after a step, where they cost next to nothing.
 const EXCHANGES: usize = 1_000;
 
-/// Frank-Wolfe.
-pub(super) fn plain(
+/// Frank-Wolfe steps. If `pairwise`, weight moves from the worst to the best of the atoms in use
+/// where that promises more; the point where it begins counts as an atom.
+pub(super) fn frank_wolfe(
     search: &mut Search,
     task: &Task<'_>,
     memory: &mut Memory,
     x: &mut [f64],
-) -> Result<Stop> {
-    let mut reading = memory.evaluate(task, x);
-    for k in 1.. {
-        let gap = search.certify(task, x, memory.gradient(), reading)?;
-        if let Some(stop) = search.stop(task, x, gap) {
-            return Ok(stop);
-        }
-        let Some((_, ahead)) = memory.step_to(task, &search.atom, gap, x) else {
-            break;
-        };
-        reading = ahead;
-        if k % REFRESH == 0 {
-            reading = memory.evaluate(task, x);
-        }
-        if reading.value <= task.value {
-            return Ok(Stop::Good);
-        }
+    pairwise: bool,
+) -> Result<bool> {
+    if pairwise {
+        memory.active.clear();
+        search.atom.dense_mut(x.len()).copy_from_slice(x);
+        memory.active.add(&search.atom, 1.0);
     }
-    Ok(Stop::Stalled)
-}
-
-/// Frank-Wolfe steps, and where atoms in use promise more, weight moved from the worst to the best
-/// of them. The point where it begins counts as an atom.
-pub(super) fn pairwise(
-    search: &mut Search,
-    task: &Task<'_>,
-    memory: &mut Memory,
-    x: &mut [f64],
-) -> Result<Stop> {
-    memory.active.clear();
-    search.atom.dense_mut(x.len()).copy_from_slice(x);
-    memory.active.add(&search.atom, 1.0);
+    let square = pairwise && task.total.is_square();
     let mut reading = memory.evaluate(task, x);
     for k in 1.. {
         let gap = search.certify(task, x, memory.gradient(), reading)?;
-        if let Some(stop) = search.stop(task, x, gap) {
-            return Ok(stop);
+        if let Some(good) = search.stop(task, x, gap) {
+            return Ok(good);
         }
-        if let Some(ahead) = memory.exchange(task, gap, x) {
+        let mut exchange = || memory.exchange(task, gap, x);
+        if let Some(ahead) = pairwise.then(&mut exchange).flatten() {
             reading = ahead;
         } else if let Some((s, ahead)) = memory.step_to(task, &search.atom, gap, x) {
-            memory.active.mix(&search.atom, s);
+            if pairwise {
+                memory.active.mix(&search.atom, s);
+            }
             reading = ahead;
         } else {
             break;
         }
-        let square = task.total.is_square();
         if square {
             memory.correct(task, 0.5 * search.target(task));
         }
         if k % REFRESH == 0 || square {
-            memory.active.write(x);
+            if pairwise {
+                memory.active.write(x);
+            }
             reading = memory.evaluate(task, x);
         }
         if reading.value <= task.value {
-            return Ok(Stop::Good);
+            return Ok(true);
         }
     }
-    Ok(Stop::Stalled)
+    Ok(false)
 }
 
 impl Memory {

@@ -23,5 +23,5 @@ pub use active_set::ActiveSet;
 pub(crate) use caratheodory::Tableau;
 pub(crate) use distance::Distance;
 pub use search::Method;
-pub(crate) use search::{Search, Stop, Task};
+pub(crate) use search::{Search, Task};
 pub use total::{Minorant, Place, Reading, Total};

@@ -1,7 +1,7 @@
 //! Methods for sets with a projection.
 
 use super::search::Memory;
-use super::{Place, Search, Stop, Task};
+use super::{Place, Search, Task};
 use crate::set::Projection;
 use crate::{Result, kernel};
 
@@ -27,7 +27,7 @@ fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
 
 /// One over the curvature that the total guesses; where it has none, any step.
 fn first_step(task: &Task<'_>) -> f64 {
-    let step = 1.0 / task.total.smoothness_at(task.mu);
+    let step = 1.0 / task.total.smoothness(task.mu);
     if step > 0.0 && step.is_finite() {
         step
     } else {
@@ -42,12 +42,10 @@ pub(super) fn spectral(
     search: &mut Search,
     task: &Task<'_>,
     memory: &mut Memory,
+    projection: &mut dyn Projection,
     x: &mut [f64],
-) -> Result<Stop> {
+) -> Result<bool> {
     const LOOK_BACK: usize = 5;
-    let Some(projection) = &mut memory.projection else {
-        return Ok(Stop::Stalled);
-    };
     let [gradient, next_gradient, next, way, ..] = &mut memory.points;
     let [image, next_image, way_image, ..] = &mut memory.images;
     let mut reading = task.evaluate(x, image, gradient);
@@ -57,15 +55,15 @@ pub(super) fn spectral(
     let mut k = 0;
     loop {
         let gap = search.certify(task, x, gradient, reading)?;
-        if let Some(stop) = search.stop(task, x, gap) {
-            return Ok(stop);
+        if let Some(good) = search.stop(task, x, gap) {
+            return Ok(good);
         }
         recent[k % LOOK_BACK] = reading.value;
-        forward(&mut **projection, x, step, gradient, next)?;
+        forward(projection, x, step, gradient, next)?;
         difference(next, x, way);
         let slope = kernel::dot(gradient, way);
         if !(slope < 0.0) {
-            return Ok(Stop::Stalled);
+            return Ok(false);
         }
         let there = if task.total.is_square() {
             search.atom.dense_mut(next.len()).copy_from_slice(next);
@@ -82,7 +80,7 @@ pub(super) fn spectral(
                 let (from, by) = (Place { x, image }, Place::of(way, way_image));
                 let s = task.line_search(slope, 1.0, from, by);
                 if s == 0.0 {
-                    return Ok(Stop::Stalled);
+                    return Ok(false);
                 }
                 if s < 1.0 {
                     way.iter_mut().for_each(|w| *w *= s);
@@ -122,11 +120,9 @@ pub(super) fn accelerated(
     search: &mut Search,
     task: &Task<'_>,
     memory: &mut Memory,
+    projection: &mut dyn Projection,
     x: &mut [f64],
-) -> Result<Stop> {
-    let Some(projection) = &mut memory.projection else {
-        return Ok(Stop::Stalled);
-    };
+) -> Result<bool> {
     let [gradient, next_gradient, next, way, y, next_y] = &mut memory.points;
     let [image, next_image, way_image, x_image, next_x_image] = &mut memory.images;
     let mut reading = task.evaluate(x, image, gradient);
@@ -139,12 +135,12 @@ pub(super) fn accelerated(
     loop {
         let gap = search.bound(task, y, gradient, reading)?;
         // What x is short of: y may lie outside.
-        if let Some(stop) = search.stop(task, x, x_value - reading.value + gap) {
-            return Ok(stop);
+        if let Some(good) = search.stop(task, x, x_value - reading.value + gap) {
+            return Ok(good);
         }
         let mut tries = 0;
         loop {
-            forward(&mut **projection, y, 1.0 / curvature, gradient, next)?;
+            forward(projection, y, 1.0 / curvature, gradient, next)?;
             let uphill: f64 = y
                 .iter()
                 .zip(&*next)
@@ -166,7 +162,7 @@ pub(super) fn accelerated(
             difference(next_x_image, image, way_image);
             let far = kernel::dot(way, way);
             if far == 0.0 && momentum == 0.0 {
-                return Ok(Stop::Stalled);
+                return Ok(false);
             }
             let (from, by) = (Place::of(y, image), Place::of(way, way_image));
             let (value, slope) = task.total.along(task.mu, 1.0, from, by);

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ActiveSet, Place, Reading, Total, frank_wolfe, projected};
+use super::frank_wolfe::frank_wolfe;
+use super::{ActiveSet, Place, Reading, Total, projected};
 use crate::set::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Projection, Set};
 use crate::{Error, Result, kernel};
 
@@ -118,21 +119,9 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Why a method stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// The (smoothed) gap is as small as was asked for.
-    Good,
-    /// The steps are used up, or the search was told to stop.
-    Spent,
-    /// Nothing changes any more.
-    Stalled,
-}
-
 /// The vectors of a method, to be used again.
 #[derive(Default)]
 pub(super) struct Memory {
-    pub projection: Option<Box<dyn Projection>>,
     pub active: ActiveSet,
     pub points: [Vec<f64>; 6],
     pub images: [Vec<f64>; 5],
@@ -142,14 +131,13 @@ pub(super) struct Memory {
 
 /// A search over one set: its memory, and what was found since [`Search::restart`].
 pub(crate) struct Search {
-    set: Box<str>,
     geometry: Geometry,
     oracle: CheckedOracle,
+    projection: Option<Box<dyn Projection>>,
     memory: Memory,
-    projects: bool,
     /// The last answer of the oracle, and how far from the minimum it may be.
     pub atom: Atom,
-    slack: f64,
+    pub slack: f64,
     /// The method that runs, or ran last.
     pub method: Method,
     pub steps: u64,
@@ -175,14 +163,11 @@ impl Search {
     /// A search over this set for totals with images of this length.
     pub fn new(set: &dyn Set, images: usize) -> Self {
         let zeros = || vec![0.0; set.dim()];
-        let projection = set.projection();
         Self {
-            set: set.name().into(),
             geometry: set.geometry(),
             oracle: CheckedOracle::of(set),
-            projects: projection.is_some(),
+            projection: set.projection(),
             memory: Memory {
-                projection,
                 active: ActiveSet::new(set.dim()),
                 points: std::array::from_fn(|_| zeros()),
                 images: std::array::from_fn(|_| vec![0.0; images]),
@@ -210,7 +195,7 @@ impl Search {
     pub fn warm_up(&mut self, atoms: usize) {
         let dim = self.best.len();
         let _ = self.oracle.minimise(&vec![1.0; dim], &mut self.atom);
-        if let Some(projection) = &mut self.memory.projection {
+        if let Some(projection) = &mut self.projection {
             let far = 2.0 * self.geometry.norm_bound;
             let _ = projection.project(&mut vec![far; dim]);
             // the end of a step is mapped as an atom with every entry
@@ -257,15 +242,15 @@ impl Search {
         Ok(found)
     }
 
-    /// A method, or the ones that `Auto` stands for, from x on, which is where it ends.
-    pub fn descend(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<Stop> {
-        if method != Method::Auto || !self.projects {
-            let curved = self.geometry.strong_convexity.is_some();
-            return match method {
-                Method::Auto if curved => self.run(Method::FrankWolfe, task, x),
-                Method::Auto => self.run(Method::Pairwise, task, x),
-                given => self.run(given, task, x),
-            };
+    /// A method, or the ones that `Auto` stands for, from x on, which is where it ends: whether the
+    /// (smoothed) gap is as small as was asked for.
+    pub fn descend(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<bool> {
+        let curved = self.geometry.strong_convexity.is_some();
+        match method {
+            Method::Auto if self.projection.is_some() => {}
+            Method::Auto if curved => return self.run(Method::FrankWolfe, task, x),
+            Method::Auto => return self.run(Method::Pairwise, task, x),
+            given => return self.run(given, task, x),
         }
         // Long enough for well-conditioned sums; others gain from momentum.
         const TRIAL: u64 = 300;
@@ -273,29 +258,28 @@ impl Search {
             steps: task.steps.min(self.steps + TRIAL),
             ..*task
         };
-        let stop = self.run(Method::Spectral, &trial, x)?;
-        if stop == Stop::Good || self.halted {
-            return Ok(stop);
+        let good = self.run(Method::Spectral, &trial, x)?;
+        if good || self.halted {
+            return Ok(good);
         }
         self.run(Method::Accelerated, task, x)
     }
 
-    fn run(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<Stop> {
+    fn run(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<bool> {
         self.method = method;
         (self.least_gap, self.idle) = (f64::INFINITY, 0);
         let mut memory = std::mem::take(&mut self.memory);
-        let stop = match (method, memory.projection.as_mut()) {
+        let mut projection = self.projection.take();
+        let good = match (method, projection.as_deref_mut()) {
+            (Method::Spectral, Some(p)) => projected::spectral(self, task, &mut memory, p, x),
+            (Method::Accelerated, Some(p)) => projected::accelerated(self, task, &mut memory, p, x),
             (Method::Spectral | Method::Accelerated, None) => Err(Error::Unsupported(format!(
-                "hindsight: the method {method} needs a projection, which the set {} does not have",
-                self.set
+                "hindsight: the method {method} needs a projection, which the set does not have"
             ))),
-            (Method::Spectral, _) => projected::spectral(self, task, &mut memory, x),
-            (Method::Accelerated, _) => projected::accelerated(self, task, &mut memory, x),
-            (Method::FrankWolfe, _) => frank_wolfe::plain(self, task, &mut memory, x),
-            _ => frank_wolfe::pairwise(self, task, &mut memory, x),
+            _ => frank_wolfe(self, task, &mut memory, x, method != Method::FrankWolfe),
         };
-        self.memory = memory;
-        stop
+        (self.memory, self.projection) = (memory, projection);
+        good
     }
 
     /// A feasible point and its total.
@@ -370,19 +354,16 @@ impl Search {
     /// it when x is off by its last digit. No part of x counts as smaller than the last digit of
     /// the set's size.
     fn grain(&self, task: &Task<'_>) -> f64 {
-        let Geometry {
-            diameter,
-            norm_bound,
-            ..
-        } = self.geometry;
-        let length = kernel::norm(&self.best).max(f64::EPSILON * norm_bound);
+        let least = f64::EPSILON * self.geometry.norm_bound;
         let curvature = task.total.smoothness_bound(task.mu);
-        let grain = f64::EPSILON * length * (curvature * diameter);
+        let length = kernel::norm(&self.best).max(least);
+        let grain = f64::EPSILON * length * (curvature * self.geometry.diameter);
         if grain.is_finite() { grain } else { 0.0 }
     }
 
-    /// Whether a method should stop at x, which has this gap; otherwise it makes a step.
-    pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<Stop> {
+    /// Whether a method ends at x, which has this gap, and if so, whether that is small enough;
+    /// otherwise it makes a step.
+    pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<bool> {
         let gap = gap + self.slack;
         if self.least_gap == f64::INFINITY {
             self.first_gap = gap;
@@ -393,19 +374,19 @@ impl Search {
             self.nearest.copy_from_slice(x);
         }
         if self.is_done(task) || gap <= self.target(task) {
-            return Some(Stop::Good);
+            return Some(true);
         }
         if gap <= self.grain(task) {
             // The grain is a worst case: a gap that halves within a few steps is no rounding.
             const TRIES: u32 = 3;
             self.idle = if halved { 0 } else { self.idle + 1 };
             if self.idle > TRIES {
-                return Some(Stop::Good);
+                return Some(true);
             }
         }
         self.halted = self.halted || !(task.go_on)();
         if self.halted || self.steps >= task.steps {
-            return Some(Stop::Spent);
+            return Some(false);
         }
         self.steps += 1;
         None

@@ -15,8 +15,8 @@ impl ActiveSet {
         if let Some(start) = start {
             // a vertex is its own mixture, and mostly the furthest from the centre on its side
             check_point(dim, start)?;
-            let apart = |(a, s): (&f64, &f64)| a - s;
-            let away: Vec<f64> = aim.iter().zip(start).map(apart).collect();
+            let mut away = aim.clone();
+            kernel::axpy(-1.0, start, &mut away);
             let active = mean_of(&mut oracle, dim, [away])?;
             if active.distance(start) == 0.0 {
                 return Ok(active);

@@ -1,8 +1,8 @@
 //! What is minimised: a convex function that is computed through linear images of its argument.
 
+use crate::kernel;
 use crate::rounding::{self, UNIT};
 use crate::set::Atom;
-use crate::{Result, kernel};
 
 /// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the *image* Bx of a point is worth
 /// keeping: along a segment it changes linearly, so that values there cost no pass over the data.
@@ -48,19 +48,14 @@ pub trait Total {
         }
     }
 
-    /// A guess of the gradient's Lipschitz constant, for the first step; ∞ where f has kinks that
-    /// need smoothing.
-    fn smoothness(&self) -> f64;
-
-    /// A guess of the same for f smoothed by `mu`.
-    fn smoothness_at(&self, _mu: f64) -> f64 {
-        self.smoothness()
-    }
+    /// A guess of the Lipschitz constant of the gradient of f smoothed by `mu`, for the first step;
+    /// ∞ at `mu` = 0 where f has kinks that need smoothing.
+    fn smoothness(&self, mu: f64) -> f64;
 
     /// An upper bound of the same, by which rounding is told from progress; the guess where there
     /// is no better one.
     fn smoothness_bound(&self, mu: f64) -> f64 {
-        self.smoothness_at(mu)
+        self.smoothness(mu)
     }
 
     /// σ with f − (σ/2)‖x‖² convex.
@@ -77,11 +72,6 @@ pub trait Total {
     /// the way cost next to nothing.
     fn is_square(&self) -> bool {
         false
-    }
-
-    /// Errors unless there is something finite to minimise.
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 }
 

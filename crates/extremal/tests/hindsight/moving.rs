@@ -43,11 +43,6 @@ fn the_regret_of_a_run_lies_in_its_interval() {
             assert!(summary.total_loss - sum.value(&p).unwrap() <= regret.upper);
         }
         assert!(meter.certificate(100).unwrap().regret >= regret.lower);
-        let certificate = best.certificate(summary.total_loss);
-        assert_eq!(
-            (certificate.level, certificate.regret),
-            (Level::Interval, regret.upper)
-        );
         assert_eq!(Level::Interval.to_string(), "interval");
     }
 }
@@ -57,7 +52,7 @@ fn dynamic_regret_is_that_against_every_rounds_best() {
     for text in ["l2", "l1:radius=2", "simplex", "lp:p=1.5"] {
         let set = set(text, 4);
         let mut r = rng(32);
-        let mut dynamic = Dynamic::new(&*set);
+        let mut dynamic = Dynamic::new(&set);
         let (mut regret, mut path, mut last) = (0.0, 0.0, None::<Vec<f64>>);
         for x in feasible_points(&mut r, &*set, 20) {
             let g = normals(&mut r, 4);
@@ -79,20 +74,16 @@ fn dynamic_regret_is_that_against_every_rounds_best() {
                 .see(&At(vec![0.0; 4]), &Gradient::dense(&bad))
                 .is_err()
         );
-        assert!(dynamic.see_against(f64::INFINITY, 0.0, &[0.0; 4]).is_err());
-        assert!(dynamic.see_against(1.0, 0.0, &[0.0; 3]).is_err());
+        let short = Gradient::dense(&[1.0; 3]);
+        assert!(dynamic.see(&At(vec![0.0; 4]), &short).is_err());
         assert_eq!(before, (dynamic.regret(), dynamic.rounds()));
     }
-    let mut given = Dynamic::new(&*set("l2", 2));
-    given.see_against(3.0, 1.0, &[0.0, 0.0]).unwrap();
-    given.see_against(2.0, 2.5, &[0.6, 0.8]).unwrap();
-    assert_eq!((given.regret(), given.path()), (1.5, 1.0));
 }
 
 #[test]
 fn dynamic_regret_counts_the_ridge_term() {
     let set = set("l2", 2);
-    let mut dynamic = Dynamic::new(&*set);
+    let mut dynamic = Dynamic::new(&set);
     let mut gradient = Gradient::dense(&[0.0, 1.0]);
     gradient.ridge = 2.0;
     // g = (0, 1) + 2·(0.5, 0) = (1, 1)
@@ -109,7 +100,7 @@ fn the_worst_interval_is_the_worst_of_all() {
         .map(|t| (points[t % points.len()].clone(), normals(&mut r, 3)))
         .collect();
     for spacing in [1, 4] {
-        let mut intervals = Intervals::new(&*set, spacing).unwrap();
+        let mut intervals = Intervals::new(&set, spacing).unwrap();
         assert_eq!(intervals.worst().unwrap(), None);
         for (x, g) in &rounds {
             intervals.see(&At(x.clone()), &Gradient::dense(g)).unwrap();
@@ -138,7 +129,7 @@ fn the_worst_interval_is_the_worst_of_all() {
         );
         assert!(worst.first >= 1 && worst.last <= 24 && worst.first <= worst.last);
     }
-    assert!(Intervals::new(&*set, 0).is_err());
+    assert!(Intervals::new(&set, 0).is_err());
 }
 
 #[test]

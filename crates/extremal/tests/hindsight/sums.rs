@@ -6,7 +6,7 @@ use extremal::loss::{LossSpec, Objective};
 use extremal::set::Atom;
 
 use crate::Data;
-use crate::common::{normals, plus, rng};
+use crate::common::{bits, normals, plus, rng};
 
 fn read(total: &dyn Total, mu: f64, x: &[f64]) -> (Reading, Vec<f64>, Vec<f64>) {
     let (mut image, mut gradient) = (vec![0.0; total.images()], vec![0.0; total.dim()]);
@@ -208,4 +208,86 @@ fn a_bad_round_is_refused_and_not_kept() {
     assert!(QuadraticSum::new(2, -1.0).is_err() && QuadraticSum::new(0, 0.0).is_err());
     assert!(QuadraticSum::from_parts(vec![1.0; 3], &[0.0; 2], 0.0).is_err());
     assert!(QuadraticSum::from_parts(vec![f64::NAN; 4], &[0.0; 2], 0.0).is_err());
+}
+
+/// The absolute loss of the prediction z, smoothed, and its slope there.
+fn smoothed(mu: f64, z: f64, label: f64) -> (Reading, f64) {
+    let objective = Objective::new(crate::Absolute.into(), 0.0).unwrap();
+    let mut sum = Sum::new(1, &objective).unwrap();
+    sum.push(Row::Dense(&[1.0]), label, 1.0).unwrap();
+    let (reading, _, gradient) = read(&sum, mu, &[z]);
+    (reading, gradient[0])
+}
+
+#[test]
+fn the_envelope_of_the_absolute_loss_is_hubers() {
+    for mu in [1e-6, 0.1, 3.0] {
+        for k in -50..=50 {
+            let (z, label) = (0.1 * f64::from(k), 0.3);
+            let r: f64 = z - label;
+            let huber = if r.abs() <= mu {
+                (0.5 * r * r / mu, r / mu)
+            } else {
+                (r.abs() - 0.5 * mu, r.signum())
+            };
+            let (here, slope) = smoothed(mu, z, label);
+            assert!((here.value - huber.0).abs() < 1e-9, "{mu} {z}");
+            assert!((slope - huber.1).abs() < 1e-9, "{mu} {z}");
+            // the tangent, lifted, is nowhere above the loss
+            for w in [-9.0, -1.0, 0.2, 0.3, 0.4, 2.0, 9.0] {
+                let line = here.value + here.lift + slope * (w - z);
+                assert!(line <= (w - label).abs() + 1e-9, "{mu} {z} {w}");
+            }
+        }
+    }
+}
+
+#[test]
+fn smoothing_narrower_than_the_last_digit_of_z_leaves_the_slope_as_it_is() {
+    for z in [1.0, 1e3, -1e8, 1e15] {
+        for label in [0.0, z - 1.0, z + 1.0] {
+            for mu in [1e-300, 1e-30, 1e-17, 1e-12, 1e-9] {
+                let (here, slope) = smoothed(mu, z, label);
+                let sign = if z < label { -1.0 } else { 1.0 };
+                assert_eq!(slope, sign, "{mu:e} {z:e} {label:e}");
+                let off = (here.value - here.truth).abs();
+                let most = mu + 2.0 * f64::EPSILON * z.abs();
+                assert!(off <= most, "{mu:e} {z:e} {label:e}: {off:e}");
+            }
+        }
+        // at the kink any subgradient will do
+        let (_, slope) = smoothed(1e-30, z, z);
+        assert!((-1.0..=1.0).contains(&slope), "{z:e}");
+    }
+}
+
+/// Terms of a sum that cancel to 1 but for rounding.
+fn cancelling(n: usize) -> (Vec<f64>, Vec<f64>) {
+    let (mut a, mut b) = (vec![1.0], vec![1.0]);
+    for k in 0..n {
+        let size = 10f64.powi((k % 17) as i32);
+        let v = size * (1.0 + (k as f64).sin());
+        a.extend([v, -v]);
+        b.extend([1.0 / 3.0, 1.0 / 3.0]);
+    }
+    (a, b)
+}
+
+#[test]
+fn a_proof_keeps_the_digits_that_a_plain_inner_product_loses() {
+    let loss = "linear".parse::<LossSpec>().unwrap().build().unwrap();
+    let objective = Objective::new(loss, 0.0).unwrap();
+    for n in [0, 1, 3, 4, 100, 1000] {
+        let (a, x) = cancelling(n);
+        let indices: Vec<u32> = (0..a.len() as u32).collect();
+        for row in [Row::Dense(&a), Row::sparse(&indices, &a)] {
+            let mut sum = Sum::new(a.len(), &objective).unwrap();
+            sum.push(row, 0.0, 1.0).unwrap();
+            let mut gradient = vec![0.0; a.len()];
+            let proven = sum.minorant(0.0, &x, 0.0, &mut gradient).value;
+            assert!((1.0..1.0 + 1e-6).contains(&proven), "n = {n}: {proven}");
+            assert_eq!(bits(&gradient), bits(&a));
+            assert!(n < 1000 || sum.value(&x).unwrap() != 1.0);
+        }
+    }
 }

@@ -426,9 +426,9 @@ fn every_meter_refuses_a_wrong_oracle() {
             meter.certificate(1)?;
             Ok(())
         };
-        let dynamic = || Dynamic::new(&*set).see(&x, &Gradient::dense(&g));
+        let dynamic = || Dynamic::new(&set).see(&x, &Gradient::dense(&g));
         let intervals = || -> Result<()> {
-            let mut intervals = Intervals::new(&*set, 1)?;
+            let mut intervals = Intervals::new(&set, 1)?;
             intervals.see(&x, &Gradient::dense(&g))?;
             intervals.worst()?;
             Ok(())
@@ -524,7 +524,7 @@ fn certificates_and_floors_of_a_rough_oracle_hold() {
                 let mut kept = Sum::new(set.dim(), &objective).unwrap();
                 let mut decisions = Vec::new();
                 let mut meter = Meter::new(&set, 0.0, true);
-                let (mut dynamic, mut lowest) = (Dynamic::new(&*set), 0.0);
+                let (mut dynamic, mut lowest) = (Dynamic::new(&set), 0.0);
                 let low = |direction: &[f64]| {
                     let found = exact.oracle().minimise(direction, &mut Atom::new());
                     found.unwrap().value

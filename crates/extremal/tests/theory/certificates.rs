@@ -437,6 +437,33 @@ fn the_meter_reads_sparse_rows_as_it_reads_dense_ones() {
 }
 
 #[test]
+fn a_meters_sums_have_the_same_bits_for_rows_of_any_structure_and_come_back() {
+    let dim = 19;
+    let set = set("l2", dim);
+    let row: Vec<f64> = (0..dim).map(|i| (i as f64 * 0.7).sin()).collect();
+    let indices: Vec<u32> = (0..dim as u32).collect();
+    let [mut one, mut other, mut resumed] = [0; 3].map(|_| Meter::new(&set, 0.0, true));
+    for t in 0..200 {
+        let scale = 10f64.powi(t % 30) * if t < 100 { 0.1 } else { -0.1 };
+        let see = |meter: &mut Meter, row: Row<'_>| {
+            let ridge = 0.0;
+            meter
+                .see(&vec![0.0; dim], &Gradient { row, scale, ridge })
+                .unwrap();
+        };
+        see(&mut one, Row::Dense(&row));
+        see(&mut other, Row::sparse(&indices, &row));
+    }
+    let saved = one.save().unwrap();
+    assert_eq!(saved, other.save().unwrap());
+    resumed.load(&saved).unwrap();
+    assert_eq!(saved, resumed.save().unwrap());
+    // what is 0 takes no memory
+    one.grow(100_000).unwrap();
+    assert!(one.save().unwrap().len() < saved.len() + 100);
+}
+
+#[test]
 fn calls_made_to_report_are_not_counted_as_calls_made_to_play() {
     let set = set("simplex", 4);
     let mut learner = learner("sc-ofw:lambda=0.5", &set);

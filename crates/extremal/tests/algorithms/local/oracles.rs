@@ -2,7 +2,7 @@
 
 use extremal::kernel::{dot, norm};
 use extremal::learner::rivals::few_calls::lloo::local_oracle::LocalOracle;
-use extremal::set::{Set, SharedSet, hull::HullSet};
+use extremal::set::{Atom, Set, SharedSet, hull::HullSet};
 use extremal::solver::ActiveSet;
 use rand_chacha::ChaCha8Rng;
 
@@ -284,4 +284,41 @@ fn equal_vertices_are_kept_once() {
     let saved = learner.save().unwrap().len();
     assert!(saved < 2000, "{saved} bytes");
     assert!(set.violation(&written(learner.decision())).unwrap() <= 1e-12);
+}
+
+#[test]
+fn atoms_are_told_apart_however_they_are_written() {
+    let mut coordinate = Atom::new();
+    coordinate.set_coordinate(1, 0.5);
+    let mut dense = Atom::new();
+    dense
+        .dense_mut(2)
+        .copy_from_slice(&[f64::from_bits(1), 0.5]);
+    let mut active = ActiveSet::new(2);
+    active.add(&coordinate, 1.0);
+    active.add(&dense, 1.0);
+    assert_eq!(active.len(), 2);
+    // and one entry is one entry
+    let mut sparse = Atom::new();
+    let (indices, values) = sparse.sparse_mut();
+    indices.push(1);
+    values.push(0.5);
+    active.add(&sparse, 1.0);
+    assert_eq!((active.len(), active.weight(0)), (2, 2.0));
+}
+
+#[test]
+fn matrices_of_rank_one_are_kept_as_what_they_are() {
+    let mut active = ActiveSet::new(4);
+    for value in [1.0, 2.0, 1.0] {
+        let mut atom = Atom::new();
+        let (left, right) = atom.rank_one_mut(0.5, 2, 2);
+        left.copy_from_slice(&[value, 0.0]);
+        right.copy_from_slice(&[1.0, 3.0]);
+        active.add(&atom, 1.0);
+    }
+    assert_eq!(active.len(), 2);
+    let mut x = [0.0; 4];
+    active.clone().write(&mut x);
+    assert_eq!(x, [2.0, 6.0, 0.0, 0.0]);
 }

@@ -4,11 +4,13 @@
 
 use std::ops::RangeInclusive;
 
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::range::{GRADIENTS, SETS};
+use crate::spec::Table;
 use crate::{Error, Result};
 
 /// One key of a spec.
@@ -47,7 +49,7 @@ impl Parameter {
         }
     }
 
-    fn schema(&self) -> Value {
+    pub(crate) fn schema(&self) -> Value {
         let mut schema = self.kind.schema();
         schema["description"] = self.about.into();
         if let Some(default) = (self.default)().filter(|default| !default.is_null()) {
@@ -354,25 +356,6 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The JSON schema of an entry's specs.
-pub(crate) fn schema(name: &str, summary: &str, parameters: &[Parameter]) -> Value {
-    let mut properties = json!({"name": {"const": name}});
-    let mut required = vec!["name"];
-    for parameter in parameters {
-        properties[parameter.name] = parameter.schema();
-        if parameter.is_required() {
-            required.push(parameter.name);
-        }
-    }
-    json!({
-        "type": "object",
-        "description": summary,
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
-}
-
 /// A field's name with `-` for `_`.
 pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     let (name, mut key, mut i) = (name.as_bytes(), [0; N], 0);
@@ -396,11 +379,30 @@ pub(crate) fn json<T: Serialize>(default: Option<T>) -> Option<Value> {
     default.map(|value| serde_json::to_value(value).unwrap_or_default())
 }
 
-/// What was given, `null` included; a field that was left out does not come here.
-pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+/// Takes the value of a key out of a table; the default if it is not there.
+pub(crate) fn take<T: DeserializeOwned>(
+    table: &mut Table,
+    key: &'static str,
+    default: Option<T>,
+) -> Result<T> {
+    match table.remove(key) {
+        Some(value) => serde_json::from_value(value)
+            .map_err(|e| Error::spec(Some(key), format_args!("{key}: {e}"))),
+        None => {
+            default.ok_or_else(|| Error::spec(Some(key), serde_json::Error::missing_field(key)))
+        }
+    }
+}
+
+/// Errors if a table has a key besides those that were taken.
+pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Result<()> {
+    match table.keys().next() {
+        None => Ok(()),
+        Some(key) => Err(Error::spec(
+            Some(key),
+            serde_json::Error::unknown_field(key, keys),
+        )),
+    }
 }
 
 /// Adds a field that does not have its default, so that a spec has one form.
@@ -430,18 +432,22 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
 /// }
 /// ```
 ///
-/// A field without a default must be given. The struct can be read and written by serde, under
-/// names with `-` for `_` and without what has its default; `PARAMETERS` describes the fields, and
+/// A field without a default must be given. `read` takes the fields out of a table, and serde writes
+/// them, under names with `-` for `_` and without what has its default; `PARAMETERS` describes the fields, and
 /// `check` holds each against its kind. If all have defaults, it has `Default`.
 macro_rules! fields {
     ($(#[$doc:meta])* pub struct $name:ident(pub $inner:ty);) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
         #[serde(transparent)]
         pub struct $name(pub $inner);
 
         impl $name {
             pub(crate) const PARAMETERS: &'static [$crate::spec::Parameter] = <$inner>::PARAMETERS;
+
+            pub(crate) fn read(table: &mut $crate::spec::Table) -> $crate::Result<Self> {
+                <$inner>::read(table).map(Self)
+            }
 
             pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
                 self.0.check(owner)
@@ -480,6 +486,16 @@ macro_rules! fields {
                 default: || $crate::parameter::json($crate::parameter::fields!(@default $ty $(= $default)?)),
             }),*];
 
+            pub(crate) fn read(table: &mut $crate::spec::Table) -> $crate::Result<Self> {
+                $(let $field = $crate::parameter::take(
+                    table,
+                    $crate::parameter::fields!(@key $field),
+                    $crate::parameter::fields!(@default $ty $(= $default)?),
+                );)*
+                $crate::parameter::check_taken(table, const { &[$($crate::parameter::fields!(@key $field)),*] })?;
+                Ok(Self { $($field: $field?),* })
+            }
+
             pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
                 $crate::parameter::check(owner, Self::PARAMETERS, &[$(&self.$field),*])
             }
@@ -495,21 +511,6 @@ macro_rules! fields {
                     $crate::parameter::fields!(@default $ty $(= $default)?),
                 )?;)*
                 serde::ser::SerializeMap::end(map)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                #[derive(serde::Deserialize)]
-                #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-                struct Given {
-                    $(#[serde(default, deserialize_with = "crate::parameter::given")] $field: Option<$ty>),*
-                }
-                let Given { $($field),* } = Given::deserialize(deserializer)?;
-                $(let $field = $field
-                    .or($crate::parameter::fields!(@default $ty $(= $default)?))
-                    .ok_or_else(|| serde::de::Error::missing_field($crate::parameter::fields!(@key $field)))?;)*
-                Ok(Self { $($field),* })
             }
         }
     };

@@ -63,8 +63,15 @@ impl Parameter {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A finite number.
-    Number(Limits),
+    /// A finite number from `low` to `high`.
+    Number {
+        /// The lower end, −∞ for none.
+        low: f64,
+        /// The upper end, ∞ for none.
+        high: f64,
+        /// Whether the ends themselves are excluded.
+        open: bool,
+    },
     /// A whole number from `low` to `high`.
     Whole {
         /// The smallest.
@@ -84,29 +91,6 @@ pub enum Kind {
     Each(&'static Kind),
     /// Another spec: of a "set" or a "learner".
     Spec(&'static str),
-}
-
-/// Between which numbers a number must lie.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// The lower end, −∞ for none.
-    pub low: f64,
-    /// The upper end, ∞ for none.
-    pub high: f64,
-    /// Whether the ends themselves are excluded.
-    pub open: bool,
-}
-
-impl Limits {
-    /// Whether a number lies between them.
-    pub fn contain(&self, value: f64) -> bool {
-        let inside = if self.open {
-            self.low < value && value < self.high
-        } else {
-            self.low <= value && value <= self.high
-        };
-        inside && value.is_finite()
-    }
 }
 
 impl Kind {
@@ -154,7 +138,7 @@ impl Kind {
     /// A number from `low` to `high`.
     pub const fn between(low: f64, high: f64) -> Self {
         let open = false;
-        Self::Number(Limits { low, high, open })
+        Self::Number { low, high, open }
     }
 
     const fn within(range: &RangeInclusive<f64>) -> Self {
@@ -164,13 +148,23 @@ impl Kind {
     /// A number > `low` and < `high`.
     pub const fn inside(low: f64, high: f64) -> Self {
         let open = true;
-        Self::Number(Limits { low, high, open })
+        Self::Number { low, high, open }
     }
 
     /// A number of this kind, or an error that names it.
     pub(crate) fn admit(&self, owner: &'static str, name: &'static str, value: f64) -> Result<f64> {
+        self.check(owner, name, &value).map(|()| value)
+    }
+
+    /// Errors unless a value is of this kind.
+    pub(crate) fn check(
+        &self,
+        owner: &'static str,
+        name: &'static str,
+        value: &dyn Field,
+    ) -> Result<()> {
         match value.refused(self) {
-            None => Ok(value),
+            None => Ok(()),
             Some(value) => Err(Error::parameter(owner, name, value, self.to_string())),
         }
     }
@@ -191,7 +185,7 @@ impl Kind {
     /// As a JSON schema.
     fn schema(&self) -> Value {
         match *self {
-            Self::Number(Limits { low, high, open }) => {
+            Self::Number { low, high, open } => {
                 let mut schema = json!({"type": "number"});
                 for (end, key) in [
                     (low, ["minimum", "exclusiveMinimum"]),
@@ -232,7 +226,7 @@ impl Kind {
             }
         };
         match *self {
-            Self::Number(Limits { low, high, open }) => {
+            Self::Number { low, high, open } => {
                 let (a, b) = (number_text(low), number_text(high));
                 let (least, most) = if open { (">", "<") } else { ("≥", "≤") };
                 let range = match (low.is_finite(), high.is_finite()) {
@@ -293,32 +287,30 @@ pub(crate) trait Field {
 impl Field for f64 {
     fn refused(&self, kind: &Kind) -> Option<String> {
         match kind {
-            Kind::Number(limits) if !limits.contain(*self) => Some(number_text(*self)),
+            Kind::Number { low, high, open } => {
+                let at_end = *open && (self == low || self == high);
+                let inside = low <= self && self <= high && !at_end && self.is_finite();
+                (!inside).then(|| number_text(*self))
+            }
             _ => None,
         }
     }
 }
 
-impl Field for u64 {
-    fn refused(&self, kind: &Kind) -> Option<String> {
-        match kind {
-            Kind::Whole { low, high } if !(low..=high).contains(&self) => Some(self.to_string()),
-            _ => None,
+macro_rules! whole {
+    ($($ty:ty),*) => {$(
+        impl Field for $ty {
+            fn refused(&self, kind: &Kind) -> Option<String> {
+                let value = *self as u64;
+                match kind {
+                    Kind::Whole { low, high } if value < *low || value > *high => Some(self.to_string()),
+                    _ => None,
+                }
+            }
         }
-    }
+    )*};
 }
-
-impl Field for usize {
-    fn refused(&self, kind: &Kind) -> Option<String> {
-        (*self as u64).refused(kind)
-    }
-}
-
-impl Field for u32 {
-    fn refused(&self, kind: &Kind) -> Option<String> {
-        u64::from(*self).refused(kind)
-    }
-}
+whole!(u32, u64, usize);
 
 impl Field for bool {}
 impl Field for String {}
@@ -339,21 +331,6 @@ impl<T: Field> Field for Vec<T> {
     fn refused(&self, kind: &Kind) -> Option<String> {
         self.iter().find_map(|value| value.refused(kind.element()))
     }
-}
-
-/// Errors unless each value is one that its parameter allows.
-pub(crate) fn check(
-    owner: &'static str,
-    parameters: &[Parameter],
-    values: &[&dyn Field],
-) -> Result<()> {
-    for (parameter, value) in parameters.iter().zip(values) {
-        if let Some(value) = value.refused(&parameter.kind) {
-            let allowed = parameter.kind.to_string();
-            return Err(Error::parameter(owner, parameter.name, value, allowed));
-        }
-    }
-    Ok(())
 }
 
 /// A field's name with `-` for `_`.
@@ -497,7 +474,9 @@ macro_rules! fields {
             }
 
             pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
-                $crate::parameter::check(owner, Self::PARAMETERS, &[$(&self.$field),*])
+                let values: &[&dyn $crate::parameter::Field] = &[$(&self.$field),*];
+                let mut pairs = Self::PARAMETERS.iter().zip(values);
+                pairs.try_for_each(|(p, value)| p.kind.check(owner, p.name, *value))
             }
         }
 

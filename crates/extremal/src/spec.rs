@@ -5,7 +5,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub use crate::parameter::{Kind, Limits, Parameter};
+pub use crate::parameter::{Kind, Parameter};
 use crate::{Error, Result};
 
 /// One registered component, as `extremal list` and the docs show it.
@@ -142,18 +142,22 @@ fn value_of(text: &str, depth: u32) -> Result<Value> {
     })
 }
 
+/// The spec as a table.
+fn table<T: Serialize>(spec: &T) -> Table {
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(table)) => table,
+        _ => Table::new(),
+    }
+}
+
 /// The spec as text, in the form that [`parse`] reads.
 pub(crate) fn format<T: Serialize>(spec: &T) -> String {
-    match serde_json::to_value(spec) {
-        Ok(Value::Object(table)) => format_table(&table),
-        _ => String::from("?"),
-    }
+    format_table(&table(spec))
 }
 
 /// The value of a key that is not the default.
 pub(crate) fn value<T: Serialize>(spec: &T, key: &str) -> Option<String> {
-    let table = serde_json::to_value(spec).ok()?;
-    table.get(key).map(format_value)
+    table(spec).get(key).map(format_value)
 }
 
 /// `spec` with a key set to a value.
@@ -162,10 +166,7 @@ where
     T: Serialize + TryFrom<Table, Error = Error>,
 {
     let changed = || {
-        let mut table = match serde_json::to_value(spec) {
-            Ok(Value::Object(table)) => table,
-            _ => Table::new(),
-        };
+        let mut table = table(spec);
         table.insert(key.into(), value_of(value, 0)?);
         T::try_from(table)
     };
@@ -217,16 +218,12 @@ pub fn schema() -> String {
 
 fn format_table(table: &Map<String, Value>) -> String {
     let name = table.get("name").and_then(Value::as_str).unwrap_or("?");
-    let keys: Vec<String> = table
-        .iter()
-        .filter(|(k, v)| *k != "name" && !v.is_null())
+    let keys = table.iter().filter(|(k, v)| *k != "name" && !v.is_null());
+    let keys: Vec<_> = keys
         .map(|(k, v)| format!("{k}={}", format_value(v)))
         .collect();
-    if keys.is_empty() {
-        name.into()
-    } else {
-        format!("{name}:{}", keys.join(","))
-    }
+    let colon = if keys.is_empty() { "" } else { ":" };
+    format!("{name}{colon}{}", keys.join(","))
 }
 
 fn format_value(value: &Value) -> String {

@@ -44,17 +44,14 @@ impl Described for Quadratic {
 impl MakeLoss for Quadratic {
     fn make(&self) -> Result<Arc<dyn Loss>> {
         let form = match (&self.diagonal, &self.matrix) {
-            (None, None) => Form::multiple(1.0),
-            (Some(Bound::All(k)), None) => Form::multiple(*k),
-            (Some(Bound::Each(k)), None) => Form::diagonal(k),
+            (None, None) => Form::diagonal(Bound::All(1.0)),
+            (Some(values), None) => Form::diagonal(values.clone()),
             (None, Some(rows)) => Form::matrix(rows),
             (Some(_), Some(_)) => Err(Error::Unsupported(
                 "quadratic: diagonal and matrix are both given; either is the whole of A".into(),
             )),
         };
-        Ok(Arc::new(QuadraticLoss {
-            form: Arc::new(form?),
-        }))
+        Ok(Arc::new(QuadraticLoss::new(form?)))
     }
 }
 

@@ -137,15 +137,17 @@ impl Experiment {
         let at = Text { path, text };
         let file: File = toml::from_str(text)
             .map_err(|e| at.error(&e.span().unwrap_or(0..0), e.message().trim_end()))?;
+        let no_table = |what| Error::NoTable {
+            path: path.into(),
+            what,
+        };
         if file.problem.is_empty() {
-            return Err(at.error(
-                &(0..0),
+            return Err(no_table(
                 "there is no problem; write a table [problem.NAME] with set, loss and stream",
             ));
         }
         if file.learner.is_empty() {
-            return Err(at.error(
-                &(0..0),
+            return Err(no_table(
                 "there is no learner; write a table [learner.NAME] with name = \"ofw-ls\", for example",
             ));
         }

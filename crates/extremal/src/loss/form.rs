@@ -53,10 +53,8 @@ impl Form {
         let dim = rows.len();
         let refused = |what: String| Error::parameter(OWNER, "matrix", what, SEMIDEFINITE);
         if let Some(row) = rows.iter().find(|row| row.len() != dim) {
-            return Err(refused(format!(
-                "{dim} rows, one of them with {} entries",
-                row.len()
-            )));
+            let found = row.len();
+            return Err(refused(format!("{dim} rows, one with {found} entries")));
         }
         if dim == 0 {
             return Err(refused("[]".into()));

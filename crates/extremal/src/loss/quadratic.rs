@@ -19,7 +19,7 @@ use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
 fields! {
-    /// Spec of [`QuadraticLoss`].
+    /// Spec of ½⟨x, Ax⟩ + ⟨b, x⟩.
     pub struct Quadratic {
         /// A's diagonal; not with matrix, 1 if left out
         pub diagonal: Option<Bound> = None => Kind::Each(&Kind::NOT_NEGATIVE),
@@ -51,24 +51,12 @@ impl MakeLoss for Quadratic {
                 "quadratic: diagonal and matrix are both given; either is the whole of A".into(),
             )),
         };
-        Ok(Arc::new(QuadraticLoss::new(form?)))
+        Ok(Arc::new(QuadraticLoss(Arc::new(form?))))
     }
 }
 
-/// ½⟨x, Ax⟩ + ⟨b, x⟩.
-#[derive(Debug, Clone)]
-pub struct QuadraticLoss {
-    form: Arc<Form>,
-}
-
-impl QuadraticLoss {
-    /// With this A.
-    pub fn new(form: Form) -> Self {
-        Self {
-            form: Arc::new(form),
-        }
-    }
-}
+/// ½⟨x, Ax⟩ + ⟨b, x⟩ with this A.
+struct QuadraticLoss(Arc<Form>);
 
 impl Loss for QuadraticLoss {
     fn name(&self) -> &'static str {
@@ -92,6 +80,6 @@ impl Loss for QuadraticLoss {
     }
 
     fn form(&self) -> Option<Arc<Form>> {
-        Some(self.form.clone())
+        Some(self.0.clone())
     }
 }

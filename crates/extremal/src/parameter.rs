@@ -218,12 +218,9 @@ impl Kind {
 
     /// In words: one value, or several.
     fn words(&self, several: bool) -> String {
-        let noun = |one: &str, many: &str| {
-            if several {
-                many.into()
-            } else {
-                format!("a {one}")
-            }
+        let noun = |one: &str| match several {
+            true => format!("{one}s"),
+            false => format!("a {one}"),
         };
         match *self {
             Self::Number { low, high, open } => {
@@ -237,7 +234,7 @@ impl Kind {
                     (true, true) if low == -high => format!(" up to ±{b}"),
                     (true, true) => format!(" from {a} to {b}"),
                 };
-                noun("number", "numbers") + &range
+                noun("number") + &range
             }
             Self::Whole { low, high } => {
                 let range = match (low, high) {
@@ -246,19 +243,17 @@ impl Kind {
                     (0, high) => format!(" up to {high}"),
                     (low, high) => format!(" from {low} to {high}"),
                 };
-                noun("whole number", "whole numbers") + &range
+                noun("whole number") + &range
             }
             Self::Flag => "true or false".into(),
             Self::Choice(words) => {
-                let words = words
-                    .iter()
-                    .map(|(word, about)| format!("{word} ({about})"));
+                let words = words.iter().map(|(w, about)| format!("{w} ({about})"));
                 words.collect::<Vec<_>>().join(", ")
             }
-            Self::Text => noun("key", "keys"),
-            Self::List(kind) => noun("list of", "lists of") + " " + &kind.words(true),
+            Self::Text => noun("key"),
+            Self::List(kind) => noun("list") + " of " + &kind.words(true),
             Self::Each(kind) => format!("{}, or a list of them", kind.words(false)),
-            Self::Spec(what) => noun(what, &format!("{what}s")) + " in parentheses",
+            Self::Spec(what) => noun(what) + " in parentheses",
         }
     }
 }

@@ -68,12 +68,10 @@ pub(crate) fn parse<T>(kind: &str, text: &str, entries: &[Entry]) -> Result<T>
 where
     T: TryFrom<Table, Error = Error>,
 {
-    let name = text.split(':').next().unwrap_or(text).trim();
-    check_name(kind, name, entries)?;
-    let table = table_of(text, 0);
-    table
-        .and_then(T::try_from)
-        .map_err(|e| e.of_spec(format_args!("{kind} `{text}`")))
+    let of_spec = |e: Error| e.of_spec(format_args!("{kind} `{text}`"));
+    let table = table_of(text, 0).map_err(of_spec)?;
+    check_name(kind, table["name"].as_str().unwrap_or_default(), entries)?;
+    T::try_from(table).map_err(of_spec)
 }
 
 /// Each level takes a piece of the stack, and the text may come from anywhere.

@@ -38,6 +38,14 @@ pub enum Error {
         /// What is wrong, and what is allowed.
         what: String,
     },
+    /// An experiment has no problem, or no learner.
+    #[error("{}:1: {what}", path.display())]
+    NoTable {
+        /// The file.
+        path: PathBuf,
+        /// What is missing, and how to write it.
+        what: &'static str,
+    },
     /// A file of an experiment can't be read.
     #[error("can't read {}: {why}", path.display())]
     Read {

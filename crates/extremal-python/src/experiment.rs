@@ -52,10 +52,10 @@ pub fn compare(
     };
     let lab = |e: extremal_lab::Error| match e {
         extremal_lab::Error::Experiment { line, what, .. } if json => match part(&toml, line) {
-            // of what is missing there is no part
-            part if part.is_empty() || what.starts_with("there is no ") => raise(&what),
+            part if part.is_empty() => raise(&what),
             part => raise(&format!("{part}: {what}")),
         },
+        extremal_lab::Error::NoTable { what, .. } if json => raise(&what),
         e => raise(&e.to_string().replace("another --out", "another directory")),
     };
     let experiment = Experiment::parse(&toml, &name).map_err(lab)?;

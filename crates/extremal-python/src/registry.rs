@@ -50,7 +50,7 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyList>>
 /// The type of a key's values, as Python writes it.
 fn type_of(kind: &Kind) -> String {
     match kind {
-        Kind::Number(_) => "float".into(),
+        Kind::Number { .. } => "float".into(),
         Kind::Whole { .. } => "int".into(),
         Kind::Flag => "bool".into(),
         Kind::Choice(words) => {

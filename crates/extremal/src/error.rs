@@ -99,22 +99,27 @@ pub enum Error {
     #[error("{0}")]
     Unsupported(String),
     /// A spec such as `lp:p=1.5` can't be read.
-    #[error("{0}")]
-    Spec(String),
+    #[error("{what}")]
+    Spec {
+        /// The key at fault, which may be `name`; none where the text is not of a spec's form.
+        key: Option<String>,
+        /// What is wrong.
+        what: String,
+    },
     /// Saved state does not fit.
     #[error("saved state: {0}")]
     State(String),
     /// An oracle failed.
-    #[error("oracle of {set}: {source}")]
+    #[error("oracle of {set}: {cause}")]
     Oracle {
         /// The set's name.
         set: String,
         /// The error that the oracle returned, or what is wrong with its answer.
-        source: Cause,
+        cause: Cause,
     },
     /// An error of the user's own code, a stream or a learner for example ([`Error::other`]).
     #[error("{0}")]
-    Other(#[source] Cause),
+    Other(Cause),
     /// A label that the loss does not admit.
     #[error("label {label} is not allowed for {loss} loss; it must be {allowed}")]
     Label {
@@ -159,8 +164,8 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
-/// An error of another type. [`Error::source`](std::error::Error::source) returns it, so it can be
-/// downcast to its own type. Two causes are equal if their messages are.
+/// An error of another type, which can be downcast to it. A cause prints the error and all that it
+/// has as its sources. Two causes are equal if they print the same.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -180,7 +185,9 @@ impl Deref for Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
+        self.0.fmt(out)?;
+        let mut behind = std::iter::successors(self.0.source(), |error| error.source());
+        behind.try_for_each(|error| write!(out, ": {error}"))
     }
 }
 
@@ -194,10 +201,10 @@ impl Error {
     /// Wraps an error of the user's own code, or a text.
     ///
     /// ```
-    /// use std::{error::Error as _, num::ParseIntError};
+    /// use std::num::ParseIntError;
     /// use extremal::Error;
     /// let error = "x".parse::<u32>().map_err(Error::other).unwrap_err();
-    /// assert!(error.source().unwrap().is::<ParseIntError>());
+    /// assert!(matches!(&error, Error::Other(cause) if cause.is::<ParseIntError>()));
     /// ```
     pub fn other(error: impl Into<Cause>) -> Self {
         Self::Other(error.into())
@@ -206,6 +213,25 @@ impl Error {
     /// Whether numbers are too large or broke down, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
         matches!(self, Self::Numerical { .. } | Self::Range { .. })
+    }
+
+    /// A spec that can't be read, because of this key.
+    pub(crate) fn spec(key: Option<&str>, what: impl ToString) -> Self {
+        Self::Spec {
+            key: key.map(String::from),
+            what: what.to_string(),
+        }
+    }
+
+    /// The same error, with the spec that it is about.
+    pub(crate) fn of_spec(self, spec: fmt::Arguments<'_>) -> Self {
+        match self {
+            Self::Spec { key, what } => Self::Spec {
+                key,
+                what: format!("{spec}: {what}"),
+            },
+            other => other,
+        }
     }
 
     /// A parameter out of range.

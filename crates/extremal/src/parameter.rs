@@ -4,11 +4,13 @@
 
 use std::ops::RangeInclusive;
 
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::range::{GRADIENTS, SETS};
+use crate::spec::Table;
 use crate::{Error, Result};
 
 /// One key of a spec.
@@ -47,7 +49,7 @@ impl Parameter {
         }
     }
 
-    fn schema(&self) -> Value {
+    pub(crate) fn schema(&self) -> Value {
         let mut schema = self.kind.schema();
         schema["description"] = self.about.into();
         if let Some(default) = (self.default)().filter(|default| !default.is_null()) {
@@ -61,8 +63,15 @@ impl Parameter {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A finite number.
-    Number(Limits),
+    /// A finite number from `low` to `high`.
+    Number {
+        /// The lower end, −∞ for none.
+        low: f64,
+        /// The upper end, ∞ for none.
+        high: f64,
+        /// Whether the ends themselves are excluded.
+        open: bool,
+    },
     /// A whole number from `low` to `high`.
     Whole {
         /// The smallest.
@@ -82,29 +91,6 @@ pub enum Kind {
     Each(&'static Kind),
     /// Another spec: of a "set" or a "learner".
     Spec(&'static str),
-}
-
-/// Between which numbers a number must lie.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// The lower end, −∞ for none.
-    pub low: f64,
-    /// The upper end, ∞ for none.
-    pub high: f64,
-    /// Whether the ends themselves are excluded.
-    pub open: bool,
-}
-
-impl Limits {
-    /// Whether a number lies between them.
-    pub fn contain(&self, value: f64) -> bool {
-        let inside = if self.open {
-            self.low < value && value < self.high
-        } else {
-            self.low <= value && value <= self.high
-        };
-        inside && value.is_finite()
-    }
 }
 
 impl Kind {
@@ -152,7 +138,7 @@ impl Kind {
     /// A number from `low` to `high`.
     pub const fn between(low: f64, high: f64) -> Self {
         let open = false;
-        Self::Number(Limits { low, high, open })
+        Self::Number { low, high, open }
     }
 
     const fn within(range: &RangeInclusive<f64>) -> Self {
@@ -162,13 +148,23 @@ impl Kind {
     /// A number > `low` and < `high`.
     pub const fn inside(low: f64, high: f64) -> Self {
         let open = true;
-        Self::Number(Limits { low, high, open })
+        Self::Number { low, high, open }
     }
 
     /// A number of this kind, or an error that names it.
     pub(crate) fn admit(&self, owner: &'static str, name: &'static str, value: f64) -> Result<f64> {
+        self.check(owner, name, &value).map(|()| value)
+    }
+
+    /// Errors unless a value is of this kind.
+    pub(crate) fn check(
+        &self,
+        owner: &'static str,
+        name: &'static str,
+        value: &dyn Field,
+    ) -> Result<()> {
         match value.refused(self) {
-            None => Ok(value),
+            None => Ok(()),
             Some(value) => Err(Error::parameter(owner, name, value, self.to_string())),
         }
     }
@@ -189,7 +185,7 @@ impl Kind {
     /// As a JSON schema.
     fn schema(&self) -> Value {
         match *self {
-            Self::Number(Limits { low, high, open }) => {
+            Self::Number { low, high, open } => {
                 let mut schema = json!({"type": "number"});
                 for (end, key) in [
                     (low, ["minimum", "exclusiveMinimum"]),
@@ -222,15 +218,12 @@ impl Kind {
 
     /// In words: one value, or several.
     fn words(&self, several: bool) -> String {
-        let noun = |one: &str, many: &str| {
-            if several {
-                many.into()
-            } else {
-                format!("a {one}")
-            }
+        let noun = |one: &str| match several {
+            true => format!("{one}s"),
+            false => format!("a {one}"),
         };
         match *self {
-            Self::Number(Limits { low, high, open }) => {
+            Self::Number { low, high, open } => {
                 let (a, b) = (number_text(low), number_text(high));
                 let (least, most) = if open { (">", "<") } else { ("≥", "≤") };
                 let range = match (low.is_finite(), high.is_finite()) {
@@ -241,7 +234,7 @@ impl Kind {
                     (true, true) if low == -high => format!(" up to ±{b}"),
                     (true, true) => format!(" from {a} to {b}"),
                 };
-                noun("number", "numbers") + &range
+                noun("number") + &range
             }
             Self::Whole { low, high } => {
                 let range = match (low, high) {
@@ -250,19 +243,17 @@ impl Kind {
                     (0, high) => format!(" up to {high}"),
                     (low, high) => format!(" from {low} to {high}"),
                 };
-                noun("whole number", "whole numbers") + &range
+                noun("whole number") + &range
             }
             Self::Flag => "true or false".into(),
             Self::Choice(words) => {
-                let words = words
-                    .iter()
-                    .map(|(word, about)| format!("{word} ({about})"));
+                let words = words.iter().map(|(w, about)| format!("{w} ({about})"));
                 words.collect::<Vec<_>>().join(", ")
             }
-            Self::Text => noun("key", "keys"),
-            Self::List(kind) => noun("list of", "lists of") + " " + &kind.words(true),
+            Self::Text => noun("key"),
+            Self::List(kind) => noun("list") + " of " + &kind.words(true),
             Self::Each(kind) => format!("{}, or a list of them", kind.words(false)),
-            Self::Spec(what) => noun(what, &format!("{what}s")) + " in parentheses",
+            Self::Spec(what) => noun(what) + " in parentheses",
         }
     }
 }
@@ -291,32 +282,30 @@ pub(crate) trait Field {
 impl Field for f64 {
     fn refused(&self, kind: &Kind) -> Option<String> {
         match kind {
-            Kind::Number(limits) if !limits.contain(*self) => Some(number_text(*self)),
+            Kind::Number { low, high, open } => {
+                let at_end = *open && (self == low || self == high);
+                let inside = low <= self && self <= high && !at_end && self.is_finite();
+                (!inside).then(|| number_text(*self))
+            }
             _ => None,
         }
     }
 }
 
-impl Field for u64 {
-    fn refused(&self, kind: &Kind) -> Option<String> {
-        match kind {
-            Kind::Whole { low, high } if !(low..=high).contains(&self) => Some(self.to_string()),
-            _ => None,
+macro_rules! whole {
+    ($($ty:ty),*) => {$(
+        impl Field for $ty {
+            fn refused(&self, kind: &Kind) -> Option<String> {
+                let value = *self as u64;
+                match kind {
+                    Kind::Whole { low, high } if value < *low || value > *high => Some(self.to_string()),
+                    _ => None,
+                }
+            }
         }
-    }
+    )*};
 }
-
-impl Field for usize {
-    fn refused(&self, kind: &Kind) -> Option<String> {
-        (*self as u64).refused(kind)
-    }
-}
-
-impl Field for u32 {
-    fn refused(&self, kind: &Kind) -> Option<String> {
-        u64::from(*self).refused(kind)
-    }
-}
+whole!(u32, u64, usize);
 
 impl Field for bool {}
 impl Field for String {}
@@ -337,40 +326,6 @@ impl<T: Field> Field for Vec<T> {
     fn refused(&self, kind: &Kind) -> Option<String> {
         self.iter().find_map(|value| value.refused(kind.element()))
     }
-}
-
-/// Errors unless each value is one that its parameter allows.
-pub(crate) fn check(
-    owner: &'static str,
-    parameters: &[Parameter],
-    values: &[&dyn Field],
-) -> Result<()> {
-    for (parameter, value) in parameters.iter().zip(values) {
-        if let Some(value) = value.refused(&parameter.kind) {
-            let allowed = parameter.kind.to_string();
-            return Err(Error::parameter(owner, parameter.name, value, allowed));
-        }
-    }
-    Ok(())
-}
-
-/// The JSON schema of an entry's specs.
-pub(crate) fn schema(name: &str, summary: &str, parameters: &[Parameter]) -> Value {
-    let mut properties = json!({"name": {"const": name}});
-    let mut required = vec!["name"];
-    for parameter in parameters {
-        properties[parameter.name] = parameter.schema();
-        if parameter.is_required() {
-            required.push(parameter.name);
-        }
-    }
-    json!({
-        "type": "object",
-        "description": summary,
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
 }
 
 /// A field's name with `-` for `_`.
@@ -396,11 +351,30 @@ pub(crate) fn json<T: Serialize>(default: Option<T>) -> Option<Value> {
     default.map(|value| serde_json::to_value(value).unwrap_or_default())
 }
 
-/// What was given, `null` included; a field that was left out does not come here.
-pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+/// Takes the value of a key out of a table; the default if it is not there.
+pub(crate) fn take<T: DeserializeOwned>(
+    table: &mut Table,
+    key: &'static str,
+    default: Option<T>,
+) -> Result<T> {
+    match table.remove(key) {
+        Some(value) => serde_json::from_value(value)
+            .map_err(|e| Error::spec(Some(key), format_args!("{key}: {e}"))),
+        None => {
+            default.ok_or_else(|| Error::spec(Some(key), serde_json::Error::missing_field(key)))
+        }
+    }
+}
+
+/// Errors if a table has a key besides those that were taken.
+pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Result<()> {
+    match table.keys().next() {
+        None => Ok(()),
+        Some(key) => Err(Error::spec(
+            Some(key),
+            serde_json::Error::unknown_field(key, keys),
+        )),
+    }
 }
 
 /// Adds a field that does not have its default, so that a spec has one form.
@@ -430,18 +404,22 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
 /// }
 /// ```
 ///
-/// A field without a default must be given. The struct can be read and written by serde, under
-/// names with `-` for `_` and without what has its default; `PARAMETERS` describes the fields, and
+/// A field without a default must be given. `read` takes the fields out of a table, and serde writes
+/// them, under names with `-` for `_` and without what has its default; `PARAMETERS` describes the fields, and
 /// `check` holds each against its kind. If all have defaults, it has `Default`.
 macro_rules! fields {
     ($(#[$doc:meta])* pub struct $name:ident(pub $inner:ty);) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
         #[serde(transparent)]
         pub struct $name(pub $inner);
 
         impl $name {
             pub(crate) const PARAMETERS: &'static [$crate::spec::Parameter] = <$inner>::PARAMETERS;
+
+            pub(crate) fn read(table: &mut $crate::spec::Table) -> $crate::Result<Self> {
+                <$inner>::read(table).map(Self)
+            }
 
             pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
                 self.0.check(owner)
@@ -480,8 +458,20 @@ macro_rules! fields {
                 default: || $crate::parameter::json($crate::parameter::fields!(@default $ty $(= $default)?)),
             }),*];
 
+            pub(crate) fn read(table: &mut $crate::spec::Table) -> $crate::Result<Self> {
+                $(let $field = $crate::parameter::take(
+                    table,
+                    $crate::parameter::fields!(@key $field),
+                    $crate::parameter::fields!(@default $ty $(= $default)?),
+                );)*
+                $crate::parameter::check_taken(table, const { &[$($crate::parameter::fields!(@key $field)),*] })?;
+                Ok(Self { $($field: $field?),* })
+            }
+
             pub(crate) fn check(&self, owner: &'static str) -> $crate::Result<()> {
-                $crate::parameter::check(owner, Self::PARAMETERS, &[$(&self.$field),*])
+                let values: &[&dyn $crate::parameter::Field] = &[$(&self.$field),*];
+                let mut pairs = Self::PARAMETERS.iter().zip(values);
+                pairs.try_for_each(|(p, value)| p.kind.check(owner, p.name, *value))
             }
         }
 
@@ -495,21 +485,6 @@ macro_rules! fields {
                     $crate::parameter::fields!(@default $ty $(= $default)?),
                 )?;)*
                 serde::ser::SerializeMap::end(map)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                #[derive(serde::Deserialize)]
-                #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-                struct Given {
-                    $(#[serde(default, deserialize_with = "crate::parameter::given")] $field: Option<$ty>),*
-                }
-                let Given { $($field),* } = Given::deserialize(deserializer)?;
-                $(let $field = $field
-                    .or($crate::parameter::fields!(@default $ty $(= $default)?))
-                    .ok_or_else(|| serde::de::Error::missing_field($crate::parameter::fields!(@key $field)))?;)*
-                Ok(Self { $($field),* })
             }
         }
     };

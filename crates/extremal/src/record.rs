@@ -79,11 +79,6 @@ pub enum Level {
 
 impl std::fmt::Display for Level {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Linear => "linear",
-            Self::Quadratic => "quadratic",
-            Self::Interval => "interval",
-            Self::Exact => "exact",
-        })
+        self.serialize(f)
     }
 }

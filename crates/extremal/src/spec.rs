@@ -2,10 +2,10 @@
 //! JSON table, or as a value of one serde enum. The registries below each enum's doc make the
 //! names; adding a component is one file and one line there.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub use crate::parameter::{Kind, Limits, Parameter};
+pub use crate::parameter::{Kind, Parameter};
 use crate::{Error, Result};
 
 /// One registered component, as `extremal list` and the docs show it.
@@ -34,7 +34,22 @@ pub struct Entry {
 impl Entry {
     /// The JSON schema of its specs.
     fn schema(&self) -> Value {
-        crate::parameter::schema(self.name, self.summary, self.parameters)
+        let mut properties = json!({"name": {"const": self.name}});
+        for parameter in self.parameters {
+            properties[parameter.name] = parameter.schema();
+        }
+        let required = self.parameters.iter().filter(|p| p.is_required());
+        let required: Vec<_> = ["name"]
+            .into_iter()
+            .chain(required.map(|p| p.name))
+            .collect();
+        json!({
+            "type": "object",
+            "description": self.summary,
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
     }
 }
 
@@ -44,96 +59,57 @@ pub trait Described {
     const ENTRY: Entry;
 }
 
+/// A spec as a table: the keys with their values, and `name`.
+pub type Table = Map<String, Value>;
+
 /// Reads `name:key=value,key=value`. Numbers, booleans, `[a,b]` lists and specs in parentheses,
 /// `scale:by=2,set=(lp:p=1.5)`, are recognised, all else is text.
-///
-/// ```
-/// use extremal::SetSpec;
-/// let set: SetSpec = extremal::spec::parse("set", "lp:p=1.5,radius=3,dim=10").unwrap();
-/// assert_eq!(set.to_string(), "lp:p=1.5,radius=3.0,dim=10");
-/// let error = extremal::spec::parse::<SetSpec>("set", "lp:q=2").unwrap_err();
-/// assert!(error.to_string().contains("unknown field `q`, expected"));
-/// ```
-pub fn parse<T: DeserializeOwned>(kind: &str, text: &str) -> Result<T> {
-    check_depth(kind, text)?;
-    serde_json::from_value(Value::Object(table_of(kind, text)?))
-        .map_err(|e| Error::Spec(format!("{kind} `{text}`: {e}")))
+pub(crate) fn parse<T>(kind: &str, text: &str, entries: &[Entry]) -> Result<T>
+where
+    T: TryFrom<Table, Error = Error>,
+{
+    let of_spec = |e: Error| e.of_spec(format_args!("{kind} `{text}`"));
+    let table = table_of(text, 0).map_err(of_spec)?;
+    check_name(kind, table["name"].as_str().unwrap_or_default(), entries)?;
+    T::try_from(table).map_err(of_spec)
 }
 
 /// Each level takes a piece of the stack, and the text may come from anywhere.
-const DEEPEST: i32 = 32;
+const DEEPEST: u32 = 32;
 
-fn check_depth(kind: &str, text: &str) -> Result<()> {
-    if depth(text) <= DEEPEST {
-        return Ok(());
-    }
-    Err(Error::Spec(format!(
-        "{kind}: more than {DEEPEST} brackets lie within one another"
-    )))
-}
-
-/// How many brackets are open at most.
-fn depth(text: &str) -> i32 {
-    let (mut depth, mut deepest) = (0, 0);
-    for ch in text.chars() {
-        match ch {
-            '[' | '(' => depth += 1,
-            // a stray one closes nothing
-            ']' | ')' => depth = (depth - 1).max(0),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
-}
-
-fn table_of(kind: &str, text: &str) -> Result<Map<String, Value>> {
+fn table_of(text: &str, depth: u32) -> Result<Table> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let mut table = Map::new();
-    table.insert("name".into(), Value::String(name.trim().into()));
+    let mut table = Table::new();
+    table.insert("name".into(), name.trim().into());
     for part in split_outside_brackets(rest) {
         if part.trim().is_empty() {
             continue;
         }
         let Some((key, value)) = part.split_once('=') else {
-            return Err(Error::Spec(format!(
-                "{kind} `{text}`: `{part}` is not of the form key=value"
-            )));
+            let what = format!("`{part}` is not of the form key=value");
+            return Err(Error::spec(None, what));
         };
-        let key = key.trim().to_string();
-        if table.contains_key(&key) {
-            return Err(Error::Spec(format!(
-                "{kind} `{text}`: `{key}` is given twice"
-            )));
-        }
-        let value = value.trim();
+        let (key, value) = (key.trim(), value.trim());
         // `nan`, `inf`, 1e999: they read as text, and would be told so
         if value.parse::<f64>().is_ok_and(|v| !v.is_finite()) {
-            return Err(Error::Spec(format!(
-                "{kind} `{text}`: {key} = {value} is not allowed; it must be a finite number"
-            )));
+            let what = format!("{key} = {value} is not allowed; it must be a finite number");
+            return Err(Error::spec(Some(key), what));
         }
-        let value = value_of(kind, value)?;
-        table.insert(key, value);
+        let value = value_of(value, depth)?;
+        if table.insert(key.into(), value).is_some() {
+            let what = format!("`{key}` is given twice");
+            return Err(Error::spec(Some(key), what));
+        }
     }
     Ok(table)
 }
 
-fn split_outside_brackets(text: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0_i32, 0);
-    for (i, ch) in text.char_indices() {
-        match ch {
-            '[' | '(' => depth += 1,
-            ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&text[start..i]);
-                start = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts
+fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    text.split(move |c| {
+        depth += i32::from("[(".contains(c)) - i32::from("])".contains(c));
+        c == ',' && depth == 0
+    })
 }
 
 /// What stands between an opening and a closing bracket, if the text is that.
@@ -141,92 +117,77 @@ fn inside(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
 
-fn value_of(kind: &str, text: &str) -> Result<Value> {
+fn value_of(text: &str, depth: u32) -> Result<Value> {
+    if depth > DEEPEST {
+        let what = format!("more than {DEEPEST} brackets lie within one another");
+        return Err(Error::spec(None, what));
+    }
     if let Some(spec) = inside(text, '(', ')') {
-        return Ok(Value::Object(table_of(kind, spec)?));
+        return table_of(spec, depth + 1).map(Value::Object);
     }
     if let Some(list) = inside(text, '[', ']').filter(|list| list.contains('(')) {
-        let parts = split_outside_brackets(list).into_iter();
-        return parts.map(|part| value_of(kind, part.trim())).collect();
+        let parts = split_outside_brackets(list);
+        return parts.map(|part| value_of(part.trim(), depth + 1)).collect();
     }
     Ok(match serde_json::from_str::<Value>(text) {
         // 1e6 is a whole number to everybody but JSON
-        Ok(Value::Number(n)) if !n.is_u64() && !n.is_i64() && !text.contains('.') => {
-            match n.as_f64() {
-                Some(f) if f >= 0.0 && f <= 2f64.powi(53) && f.fract() == 0.0 => {
-                    Value::from(f as u64)
-                }
-                _ => Value::Number(n),
-            }
-        }
+        Ok(Value::Number(n)) if n.is_f64() && !text.contains('.') => match n.as_f64() {
+            Some(f) if (0.0..=2f64.powi(53)).contains(&f) && f.fract() == 0.0 => (f as u64).into(),
+            _ => Value::Number(n),
+        },
         Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Array(_))) => value,
-        _ => Value::String(text.into()),
+        _ => text.into(),
     })
+}
+
+/// The spec as a table.
+fn table<T: Serialize>(spec: &T) -> Table {
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(table)) => table,
+        _ => Table::new(),
+    }
 }
 
 /// The spec as text, in the form that [`parse`] reads.
 pub(crate) fn format<T: Serialize>(spec: &T) -> String {
-    match serde_json::to_value(spec) {
-        Ok(Value::Object(table)) => format_table(&table),
-        _ => String::from("?"),
-    }
+    format_table(&table(spec))
 }
 
 /// The value of a key that is not the default.
 pub(crate) fn value<T: Serialize>(spec: &T, key: &str) -> Option<String> {
-    let table = serde_json::to_value(spec).ok()?;
-    table.get(key).map(format_value)
+    table(spec).get(key).map(format_value)
 }
 
 /// `spec` with a key set to a value.
-pub(crate) fn with<T: Serialize + DeserializeOwned>(
-    kind: &str,
-    spec: &T,
-    key: &str,
-    value: &str,
-) -> Result<T> {
-    let trouble = |e| Error::Spec(format!("{kind} `{}` with {key}={value}: {e}", format(spec)));
-    let mut table = serde_json::to_value(spec).map_err(trouble)?;
-    table[key] = value_of(kind, value)?;
-    serde_json::from_value(table).map_err(trouble)
+pub(crate) fn with<T>(kind: &str, spec: &T, key: &str, value: &str) -> Result<T>
+where
+    T: Serialize + TryFrom<Table, Error = Error>,
+{
+    let changed = || {
+        let mut table = table(spec);
+        table.insert(key.into(), value_of(value, 0)?);
+        T::try_from(table)
+    };
+    changed().map_err(|e| e.of_spec(format_args!("{kind} `{}` with {key}={value}", format(spec))))
 }
 
-/// Errors unless the text begins with the name of an entry; with the nearest one, if one is near.
-pub(crate) fn check_name(kind: &str, text: &str, entries: &[Entry]) -> Result<()> {
-    check_depth(kind, text)?;
-    let name = text.split(':').next().unwrap_or(text).trim();
-    if entries.iter().any(|entry| entry.name == name) {
+/// Errors unless an entry has this name; with the nearest one, if one is near.
+fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
+    let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+    if names.contains(&name) {
         return Ok(());
     }
-    let near = entries
+    let distances = names
         .iter()
-        .map(|entry| (distance(name, entry.name), entry.name))
-        .min();
-    let hint = match near {
-        Some((edits, near)) if 3 * edits <= name.len() => {
-            format!("did you mean `{near}`?")
-        }
-        _ => {
-            let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
-            format!("there are {}", names.join(", "))
-        }
+        .map(|near| (strsim::levenshtein(name, near), near));
+    let hint = match distances.min() {
+        Some((edits, near)) if 3 * edits <= name.len() => format!("did you mean `{near}`?"),
+        _ => format!("there are {}", names.join(", ")),
     };
-    Err(Error::Spec(format!("no {kind} `{name}`; {hint}")))
-}
-
-/// How many letters must be added, removed or replaced to make `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let replaced = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    Err(Error::spec(
+        Some("name"),
+        format!("no {kind} `{name}`; {hint}"),
+    ))
 }
 
 /// The JSON schema of all specs: `$defs` has set, loss, learner and stream.
@@ -255,16 +216,12 @@ pub fn schema() -> String {
 
 fn format_table(table: &Map<String, Value>) -> String {
     let name = table.get("name").and_then(Value::as_str).unwrap_or("?");
-    let keys: Vec<String> = table
-        .iter()
-        .filter(|(k, v)| *k != "name" && !v.is_null())
+    let keys = table.iter().filter(|(k, v)| *k != "name" && !v.is_null());
+    let keys: Vec<_> = keys
         .map(|(k, v)| format!("{k}={}", format_value(v)))
         .collect();
-    if keys.is_empty() {
-        name.into()
-    } else {
-        format!("{name}:{}", keys.join(","))
-    }
+    let colon = if keys.is_empty() { "" } else { ":" };
+    format!("{name}{colon}{}", keys.join(","))
 }
 
 fn format_value(value: &Value) -> String {
@@ -284,7 +241,7 @@ macro_rules! registry {
     ($(#[$doc:meta])* $kind:literal $spec:ident: $make:ident { $($name:literal => $variant:ident($ty:ty)),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(tag = "name")]
+        #[serde(tag = "name", try_from = "crate::spec::Table")]
         #[non_exhaustive]
         pub enum $spec {
             $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($ty)),*
@@ -328,11 +285,24 @@ macro_rules! registry {
         /// A spec within a spec is checked when it is built.
         impl $crate::parameter::Field for $spec {}
 
+        impl TryFrom<$crate::spec::Table> for $spec {
+            type Error = $crate::Error;
+            fn try_from(mut table: $crate::spec::Table) -> $crate::Result<Self> {
+                let name: String = $crate::parameter::take(&mut table, "name", None)?;
+                match name.as_str() {
+                    $($name => <$ty>::read(&mut table).map(Self::$variant),)*
+                    _ => Err($crate::Error::spec(
+                        Some("name"),
+                        <serde_json::Error as serde::de::Error>::unknown_variant(&name, &[$($name),*]),
+                    )),
+                }
+            }
+        }
+
         impl std::str::FromStr for $spec {
             type Err = $crate::Error;
             fn from_str(text: &str) -> $crate::Result<Self> {
-                $crate::spec::check_name($kind, text, Self::ENTRIES)?;
-                $crate::spec::parse($kind, text)
+                $crate::spec::parse($kind, text, Self::ENTRIES)
             }
         }
 
@@ -344,20 +314,3 @@ macro_rules! registry {
     };
 }
 pub(crate) use registry;
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn specs_in_parentheses_nest() {
-        use super::{format_value, value_of};
-        for text in [
-            "(l2:radius=1.0,dim=3)",
-            "[(l2:dim=3),(box:lower=[0.0,1.0],upper=2.0)]",
-            "(product:sets=[(scale:by=2.0,set=(simplex)),(l1)])",
-        ] {
-            assert_eq!(format_value(&value_of("set", text).unwrap()), text);
-        }
-        let error = value_of("set", "(l2:radius)").unwrap_err().to_string();
-        assert!(error.contains("key=value"), "{error}");
-    }
-}

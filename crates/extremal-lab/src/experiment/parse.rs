@@ -6,10 +6,10 @@ use std::path::Path;
 use std::str::FromStr;
 
 use extremal::learner::LearnerSpec;
+use extremal::spec::Table;
 use extremal::stream::StreamSpec;
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
 use super::{
@@ -137,15 +137,17 @@ impl Experiment {
         let at = Text { path, text };
         let file: File = toml::from_str(text)
             .map_err(|e| at.error(&e.span().unwrap_or(0..0), e.message().trim_end()))?;
+        let no_table = |what| Error::NoTable {
+            path: path.into(),
+            what,
+        };
         if file.problem.is_empty() {
-            return Err(at.error(
-                &(0..0),
+            return Err(no_table(
                 "there is no problem; write a table [problem.NAME] with set, loss and stream",
             ));
         }
         if file.learner.is_empty() {
-            return Err(at.error(
-                &(0..0),
+            return Err(no_table(
                 "there is no learner; write a table [learner.NAME] with name = \"ofw-ls\", for example",
             ));
         }
@@ -251,21 +253,18 @@ fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<Learner
             ));
         }
         (None, Some(DEFAULT)) if spec.len() == 1 => None,
-        (None, Some(name)) => Some(read_table::<LearnerSpec>(&spec).map_err(|why| {
-            // where the key stands that it complains of, if it complains of one; otherwise of whom
-            // there is none by that name
-            let unknown = !LearnerSpec::ENTRIES.iter().any(|e| e.name == name);
-            let key = |k: &&Spanned<String>| match unknown {
-                true => k.get_ref() == "name",
-                false => why.contains(&format!("`{}`", k.get_ref())),
+        (None, Some(_)) => Some(read_table::<LearnerSpec>(&spec).map_err(|why| {
+            let at_fault = match &why {
+                extremal::Error::Spec { key, .. } => key.as_deref(),
+                _ => None,
             };
-            let span = table.get_ref().keys().find(key).map(Spanned::span);
-            let or = if unknown {
-                format!(", or `{DEFAULT}`")
-            } else {
-                String::new()
-            };
-            at.error(&span.unwrap_or(table.span()), why + &or)
+            let mut keys = table.get_ref().keys();
+            let key = keys.find(|key| Some(key.get_ref().as_str()) == at_fault);
+            let span = key.map_or(table.span(), Spanned::span);
+            match at_fault {
+                Some("name") => at.error(&span, format!("{why}, or `{DEFAULT}`")),
+                _ => at.error(&span, why),
+            }
         })?),
     };
     let tunable = |key: &str| {
@@ -470,7 +469,7 @@ fn read_stream(at: &Text<'_>, stream: &Spanned<Value>) -> Result<Source> {
 /// A spec as text, `"lp:p=1.5"`, or as a table, `{ name = "lp", p = 1.5 }`.
 fn read_spec<T>(at: &Text<'_>, value: &Spanned<Value>) -> Result<T>
 where
-    T: DeserializeOwned + FromStr<Err = extremal::Error>,
+    T: TryFrom<Table, Error = extremal::Error> + FromStr<Err = extremal::Error>,
 {
     match value.get_ref() {
         Value::String(text) => text.parse().map_err(|e| at.error(&value.span(), e)),
@@ -493,15 +492,21 @@ fn not_finite(value: &Value) -> bool {
     }
 }
 
-fn read_table<T: DeserializeOwned>(table: &toml::Table) -> Result<T, String> {
+fn read_table<T>(table: &toml::Table) -> Result<T, extremal::Error>
+where
+    T: TryFrom<Table, Error = extremal::Error>,
+{
     if let Some((key, _)) = table.iter().find(|(_, v)| not_finite(v)) {
-        return Err(format!(
-            "`{key}` must be finite: nan and inf are no numbers to play with"
-        ));
+        return Err(extremal::Error::Spec {
+            key: Some(key.clone()),
+            what: format!("`{key}` must be finite: nan and inf are no numbers to play with"),
+        });
     }
-    serde_json::to_value(table)
-        .and_then(serde_json::from_value)
-        .map_err(|e| e.to_string())
+    let table = table.iter().map(|(key, value)| {
+        let value = serde_json::to_value(value).map_err(extremal::Error::other)?;
+        Ok((key.clone(), value))
+    });
+    T::try_from(table.collect::<Result<_, extremal::Error>>()?)
 }
 
 fn names_of_learners() -> String {

@@ -1,5 +1,6 @@
 //! Quadratic forms ½⟨x, Ax⟩ with A positive semidefinite, and their extreme eigenvalues.
 
+use crate::set::boxes::Bound;
 use crate::spec::Kind;
 use crate::{Error, Result, kernel};
 
@@ -13,47 +14,37 @@ pub struct Form {
 
 #[derive(Debug, Clone)]
 enum Shape {
-    /// k times the identity, in any dimension.
-    Multiple(f64),
-    Diagonal(Vec<f64>),
+    /// One number for all entries is a multiple of the identity, in any dimension.
+    Diagonal(Bound),
     /// By rows.
-    Matrix {
-        dim: usize,
-        entries: Vec<f64>,
-    },
+    Matrix { dim: usize, entries: Vec<f64> },
 }
 
 const OWNER: &str = "quadratic";
+const DIAGONAL: Kind = Kind::Each(&Kind::NOT_NEGATIVE);
 const SEMIDEFINITE: &str = "a symmetric positive semidefinite matrix of finite numbers";
 
 impl Form {
-    /// k times the identity, k ≥ 0.
-    pub fn multiple(k: f64) -> Result<Self> {
-        check_diagonal(k)?;
-        Ok(Self {
-            shape: Shape::Multiple(k),
-            smallest: k,
-            largest: k,
-        })
-    }
-
-    /// The diagonal matrix of these numbers ≥ 0.
-    pub fn diagonal(values: &[f64]) -> Result<Self> {
-        for k in values {
-            check_diagonal(*k)?;
-        }
-        if values.is_empty() {
+    /// The diagonal matrix of these numbers ≥ 0; of one number, that multiple of the identity in any
+    /// dimension.
+    pub fn diagonal(values: Bound) -> Result<Self> {
+        DIAGONAL.check(OWNER, "diagonal", &values)?;
+        let all = match &values {
+            Bound::All(k) => std::slice::from_ref(k),
+            Bound::Each(values) => values,
+        };
+        if all.is_empty() {
             return Err(Error::parameter(
                 OWNER,
                 "diagonal",
                 "[]",
-                "a number or a list of them",
+                DIAGONAL.to_string(),
             ));
         }
         Ok(Self {
-            smallest: kernel::min(values),
-            largest: kernel::max(values),
-            shape: Shape::Diagonal(values.to_vec()),
+            smallest: kernel::min(all),
+            largest: kernel::max(all),
+            shape: Shape::Diagonal(values),
         })
     }
 
@@ -62,10 +53,8 @@ impl Form {
         let dim = rows.len();
         let refused = |what: String| Error::parameter(OWNER, "matrix", what, SEMIDEFINITE);
         if let Some(row) = rows.iter().find(|row| row.len() != dim) {
-            return Err(refused(format!(
-                "{dim} rows, one of them with {} entries",
-                row.len()
-            )));
+            let found = row.len();
+            return Err(refused(format!("{dim} rows, one with {found} entries")));
         }
         if dim == 0 {
             return Err(refused("[]".into()));
@@ -106,7 +95,7 @@ impl Form {
     /// k, where A is k times the identity and Ax needs no memory.
     pub(crate) fn as_multiple(&self) -> Option<f64> {
         match self.shape {
-            Shape::Multiple(k) => Some(k),
+            Shape::Diagonal(Bound::All(k)) => Some(k),
             _ => None,
         }
     }
@@ -114,8 +103,7 @@ impl Form {
     /// The dimension, where A has one.
     pub fn dim(&self) -> Option<usize> {
         match &self.shape {
-            Shape::Multiple(_) => None,
-            Shape::Diagonal(values) => Some(values.len()),
+            Shape::Diagonal(values) => values.len(),
             Shape::Matrix { dim, .. } => Some(*dim),
         }
     }
@@ -128,12 +116,12 @@ impl Form {
         assert_eq!(x.len(), out.len());
         assert!(self.dim().is_none_or(|dim| dim == x.len()));
         match &self.shape {
-            Shape::Multiple(k) => {
+            Shape::Diagonal(Bound::All(k)) => {
                 for (out, x) in out.iter_mut().zip(x) {
                     *out = k * x;
                 }
             }
-            Shape::Diagonal(values) => {
+            Shape::Diagonal(Bound::Each(values)) => {
                 for ((out, k), x) in out.iter_mut().zip(values).zip(x) {
                     *out = k * x;
                 }
@@ -145,8 +133,4 @@ impl Form {
             }
         }
     }
-}
-
-fn check_diagonal(k: f64) -> Result<f64> {
-    Kind::NOT_NEGATIVE.admit(OWNER, "diagonal", k)
 }

@@ -43,8 +43,4 @@ impl Loss for Linear {
     fn smoothness(&self) -> f64 {
         0.0
     }
-
-    fn is_linear(&self) -> bool {
-        true
-    }
 }

@@ -55,14 +55,13 @@ impl Loss for LogWealth {
 
     fn check_prediction(&self, z: f64) -> Result<()> {
         if z >= SMALLEST {
-            Ok(())
-        } else {
-            Err(Error::Prediction {
-                loss: "log-wealth",
-                prediction: z,
-                allowed: "a number > 0: price relatives are positive, and so are the decision's shares",
-            })
+            return Ok(());
         }
+        Err(Error::Prediction {
+            loss: "log-wealth",
+            prediction: z,
+            allowed: "a number > 0: price relatives are positive, and so are the decision's shares",
+        })
     }
 
     fn labels(&self) -> Labels {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::range::check_size;
 use crate::rounding::{self, UNIT};
+use crate::set::check_len;
 use crate::spec::{Kind, registry};
 use crate::theory::LossFacts;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
@@ -124,9 +125,9 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// Whether the loss is linear in z, so that regret is exact after one oracle call.
+    /// Whether the loss is linear in z and has no form, so that regret is exact after one oracle call.
     fn is_linear(&self) -> bool {
-        false
+        self.smoothness() == 0.0 && self.form().is_none()
     }
 
     /// Whether no value is below 0, whatever z and the label: then no fixed decision has a total
@@ -316,12 +317,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     ) -> Result<Evaluation<'a>> {
         self.loss.check_label(label)?;
         if !(weight >= 0.0 && weight.is_finite()) {
-            return Err(Error::parameter(
-                "example",
-                "weight",
-                weight,
-                "a finite number ≥ 0",
-            ));
+            Kind::NOT_NEGATIVE.admit("example", "weight", weight)?;
         }
         let prediction = x.dot(&row)?;
         if !prediction.is_finite() {
@@ -373,7 +369,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         } else {
             slope_at(z - off).max(slope_at(z + off)) * off
         };
-        let squares = self.ridge + self.form.as_ref().map_or(0.0, |form| form.largest());
+        let squares = self.ridge + self.largest();
         // the terms of ⟨x, Ax⟩ are at most √d·‖A‖·‖x‖² together
         let dim = x.dim();
         let norm = accuracy.norm * rounding::of_dot(dim) * (dim as f64).sqrt();
@@ -485,17 +481,9 @@ fn add_form(
     x: &(impl Point + ?Sized),
     scratch: &mut Scratch,
 ) -> Result<f64> {
-    if let Some(expected) = form.dim().filter(|dim| *dim != x.dim()) {
-        return Err(Error::Size {
-            what: "decision of a quadratic loss",
-            expected,
-            found: x.dim(),
-        });
-    }
-    let Scratch {
-        x: point,
-        gradient: sum,
-    } = scratch;
+    let expected = form.dim().unwrap_or(x.dim());
+    check_len("decision of a quadratic loss", expected, x.dim())?;
+    let (point, sum) = (&mut scratch.x, &mut scratch.gradient);
     point.resize(x.dim(), 0.0);
     sum.resize(x.dim(), 0.0);
     x.write(point);

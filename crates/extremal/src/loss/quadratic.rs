@@ -19,7 +19,7 @@ use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result};
 
 fields! {
-    /// Spec of [`QuadraticLoss`].
+    /// Spec of ½⟨x, Ax⟩ + ⟨b, x⟩.
     pub struct Quadratic {
         /// A's diagonal; not with matrix, 1 if left out
         pub diagonal: Option<Bound> = None => Kind::Each(&Kind::NOT_NEGATIVE),
@@ -44,34 +44,19 @@ impl Described for Quadratic {
 impl MakeLoss for Quadratic {
     fn make(&self) -> Result<Arc<dyn Loss>> {
         let form = match (&self.diagonal, &self.matrix) {
-            (None, None) => Form::multiple(1.0),
-            (Some(Bound::All(k)), None) => Form::multiple(*k),
-            (Some(Bound::Each(k)), None) => Form::diagonal(k),
+            (None, None) => Form::diagonal(Bound::All(1.0)),
+            (Some(values), None) => Form::diagonal(values.clone()),
             (None, Some(rows)) => Form::matrix(rows),
             (Some(_), Some(_)) => Err(Error::Unsupported(
                 "quadratic: diagonal and matrix are both given; either is the whole of A".into(),
             )),
         };
-        Ok(Arc::new(QuadraticLoss {
-            form: Arc::new(form?),
-        }))
+        Ok(Arc::new(QuadraticLoss(Arc::new(form?))))
     }
 }
 
-/// ½⟨x, Ax⟩ + ⟨b, x⟩.
-#[derive(Debug, Clone)]
-pub struct QuadraticLoss {
-    form: Arc<Form>,
-}
-
-impl QuadraticLoss {
-    /// With this A.
-    pub fn new(form: Form) -> Self {
-        Self {
-            form: Arc::new(form),
-        }
-    }
-}
+/// ½⟨x, Ax⟩ + ⟨b, x⟩ with this A.
+struct QuadraticLoss(Arc<Form>);
 
 impl Loss for QuadraticLoss {
     fn name(&self) -> &'static str {
@@ -95,6 +80,6 @@ impl Loss for QuadraticLoss {
     }
 
     fn form(&self) -> Option<Arc<Form>> {
-        Some(self.form.clone())
+        Some(self.0.clone())
     }
 }

@@ -84,7 +84,7 @@ impl CheckedOracle {
     fn refuse(&self, why: String) -> Error {
         Error::Oracle {
             set: self.set.to_string(),
-            source: why.into(),
+            cause: why.into(),
         }
     }
 

@@ -17,7 +17,7 @@ type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 /// Every answer of the function is checked. A point with NaN, one longer than the set's
 /// `norm_bound`, and one that is worse than the centre or a learner's decision, as of a function
 /// that maximises, is an [`Error::Oracle`] with the set's name. The function may fail with any
-/// error, by `?` or with a text by `Err("…".into())`: it is the source of that error.
+/// error, by `?` or with a text by `Err("…".into())`: it is the cause of that error.
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
@@ -189,9 +189,9 @@ impl SmoothConstraint for Constraint {
 impl Oracle for CustomSet {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let v = atom.dense_mut(direction.len());
-        let floor = (self.oracle)(direction, v).map_err(|source| Error::Oracle {
+        let floor = (self.oracle)(direction, v).map_err(|cause| Error::Oracle {
             set: self.name.to_string(),
-            source,
+            cause,
         })?;
         let value = kernel::dot(direction, v);
         Ok(Minimum {

@@ -2,10 +2,11 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MakeStream, Round, Stream, UNIT, fill_sphere, generator, round};
+use super::{MakeStream, Round, Stream, UNIT, fill_sphere, generator};
 use crate::parameter::{choices, fields};
+use crate::set::check_len;
 use crate::spec::{Described, Entry};
-use crate::{Error, Point, Result, kernel};
+use crate::{Point, Result, Row, kernel};
 
 choices! {
     /// What the adversary does.
@@ -77,22 +78,10 @@ fn remove_part(row: &mut [f64], a: &[f64]) {
 
 impl Stream for AdversaryStream {
     fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>> {
-        let Self {
-            kind,
-            rng,
-            x,
-            row,
-            sum,
-        } = self;
-        if decision.dim() != x.len() {
-            return Err(Error::Size {
-                what: "decision",
-                expected: x.len(),
-                found: decision.dim(),
-            });
-        }
+        let (rng, x, row, sum) = (&mut self.rng, &mut self.x, &mut self.row, &mut self.sum);
+        check_len("decision", x.len(), decision.dim())?;
         decision.write(x);
-        match kind {
+        match self.kind {
             Malice::Along => row.copy_from_slice(x),
             Malice::Sign => {
                 for (row, x) in row.iter_mut().zip(x.iter()) {
@@ -116,7 +105,7 @@ impl Stream for AdversaryStream {
             fill_sphere(rng, row);
         }
         kernel::axpy(1.0, row, sum);
-        Ok(Some(round(&self.row, 0.0)))
+        Ok(Some(Round::new(Row::Dense(row), 0.0)))
     }
 
     fn row_bound(&self) -> f64 {

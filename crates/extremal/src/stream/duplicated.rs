@@ -2,7 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use super::{MakeStream, Oblivious, Stream, fill_sphere, generator, label_noise, largest_label};
+use super::{
+    MakeStream, Stream, fill_sphere, generator, label_noise, oblivious, regression_bounds,
+};
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
 use crate::{Result, kernel};
@@ -37,12 +39,15 @@ impl MakeStream for Duplicated {
         let (distinct, norm, noise) = (dim.div_ceil(self.copies), self.norm, self.noise);
         let (mut rng, mut w) = (generator(seed), vec![0.0; dim]);
         fill_copies(&mut rng, distinct, &mut w);
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
-            fill_copies(rng, distinct, row);
-            norm * kernel::dot(row, &w) + label_noise(rng, noise)
-        };
-        let stream = Oblivious::new(dim, rng, draw);
-        Ok(Box::new(stream.with_labels(largest_label(norm, noise))))
+        oblivious(
+            vec![0.0; dim],
+            rng,
+            regression_bounds(norm, noise),
+            move |rng, row| {
+                fill_copies(rng, distinct, row);
+                norm * kernel::dot(row, &w) + label_noise(rng, noise)
+            },
+        )
     }
 }
 

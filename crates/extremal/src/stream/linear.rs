@@ -1,6 +1,6 @@
 //! Linear losses that do not look at the decision: drift, noise, alternating signs.
 
-use super::{MakeStream, Oblivious, Stream, fill_around, fill_sphere, generator, planted};
+use super::{MakeStream, Stream, UNIT, fill_around, fill_sphere, generator, oblivious, planted};
 use crate::Result;
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -32,10 +32,10 @@ impl MakeStream for Drift {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
         let (mean, noise) = (planted(&mut rng, dim, self.mean), self.noise);
-        Ok(Box::new(Oblivious::new(dim, rng, move |rng, row| {
+        oblivious(vec![0.0; dim], rng, (UNIT, 0.0), move |rng, row| {
             fill_around(rng, &mean, noise, row);
             0.0
-        })))
+        })
     }
 }
 
@@ -59,14 +59,10 @@ impl Described for Noise {
 
 impl MakeStream for Noise {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
-        Ok(Box::new(Oblivious::new(
-            dim,
-            generator(seed),
-            |rng, row| {
-                fill_sphere(rng, row);
-                0.0
-            },
-        )))
+        oblivious(vec![0.0; dim], generator(seed), (UNIT, 0.0), |rng, row| {
+            fill_sphere(rng, row);
+            0.0
+        })
     }
 }
 
@@ -92,10 +88,10 @@ impl MakeStream for Alternating {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
         let mut next = planted(&mut rng, dim, 1.0);
-        Ok(Box::new(Oblivious::new(dim, rng, move |_, row| {
+        oblivious(vec![0.0; dim], rng, (UNIT, 0.0), move |_, row| {
             next.iter_mut().for_each(|v| *v = -*v);
             row.copy_from_slice(&next);
             0.0
-        })))
+        })
     }
 }

@@ -97,55 +97,63 @@ fn generator(seed: u64) -> ChaCha8Rng {
 /// A bound of the norm of a row that was divided by its norm, with room for rounding.
 const UNIT: f64 = 1.0 + 1e-12;
 
-/// Dense rounds that do not depend on the decisions.
-struct Oblivious<F> {
+/// Rounds that do not depend on the decisions.
+struct Oblivious<R, F> {
+    row: R,
     rng: ChaCha8Rng,
-    row: Vec<f64>,
-    /// No row is longer, and no label larger.
-    row_bound: f64,
-    label_bound: f64,
-    /// Writes the next row and returns its label.
+    bounds: (f64, f64),
     draw: F,
 }
 
-impl<F> Oblivious<F>
-where
-    F: FnMut(&mut ChaCha8Rng, &mut [f64]) -> f64 + Send + 'static,
-{
-    /// Rows of norm at most 1 without labels, unless other bounds are set.
-    fn new(dim: usize, rng: ChaCha8Rng, draw: F) -> Self {
-        Self {
-            rng,
-            row: vec![0.0; dim],
-            row_bound: UNIT,
-            label_bound: 0.0,
-            draw,
-        }
-    }
+/// The memory of a row.
+trait Buffer: Send + 'static {
+    fn row(&self) -> Row<'_>;
+}
 
-    fn with_labels(self, label_bound: f64) -> Self {
-        Self {
-            label_bound,
-            ..self
-        }
+impl Buffer for Vec<f64> {
+    fn row(&self) -> Row<'_> {
+        Row::Dense(self)
     }
 }
 
-impl<F> Stream for Oblivious<F>
+/// Indices and values.
+impl Buffer for (Vec<u32>, Vec<f64>) {
+    fn row(&self) -> Row<'_> {
+        Row::sparse(&self.0, &self.1)
+    }
+}
+
+/// A stream whose `draw` writes the next row and returns its label. `bounds` are those of a row's norm
+/// and of a label's size.
+fn oblivious<R: Buffer>(
+    row: R,
+    rng: ChaCha8Rng,
+    bounds: (f64, f64),
+    draw: impl FnMut(&mut ChaCha8Rng, &mut R) -> f64 + Send + 'static,
+) -> Result<Box<dyn Stream>> {
+    Ok(Box::new(Oblivious {
+        row,
+        rng,
+        bounds,
+        draw,
+    }))
+}
+
+impl<R: Buffer, F> Stream for Oblivious<R, F>
 where
-    F: FnMut(&mut ChaCha8Rng, &mut [f64]) -> f64 + Send,
+    F: FnMut(&mut ChaCha8Rng, &mut R) -> f64 + Send,
 {
     fn next(&mut self, _decision: &dyn Point) -> Result<Option<Round<'_>>> {
         let label = (self.draw)(&mut self.rng, &mut self.row);
-        Ok(Some(round(&self.row, label)))
+        Ok(Some(Round::new(self.row.row(), label)))
     }
 
     fn row_bound(&self) -> f64 {
-        self.row_bound
+        self.bounds.0
     }
 
     fn label_bound(&self) -> f64 {
-        self.label_bound
+        self.bounds.1
     }
 
     fn is_adaptive(&self) -> bool {
@@ -198,42 +206,14 @@ fn label_noise(rng: &mut ChaCha8Rng, deviation: f64) -> f64 {
     deviation * z.clamp(-3.0, 3.0)
 }
 
-/// The largest |label| of a row of norm 1 and weights of this norm, noise included.
-fn largest_label(norm: f64, noise: f64) -> f64 {
-    norm * UNIT + 3.0 * noise
+/// The bounds of rows of norm 1 with labels from weights of this norm and noise.
+fn regression_bounds(norm: f64, noise: f64) -> (f64, f64) {
+    (UNIT, norm * UNIT + 3.0 * noise)
 }
 
 /// ±1 with the logistic chance of `clean`.
 fn sign_label(rng: &mut ChaCha8Rng, clean: f64) -> f64 {
     let chance = 1.0 / (1.0 + (-clean).exp());
-    if rng.random::<f64>() < chance {
-        1.0
-    } else {
-        -1.0
-    }
-}
-
-fn round(row: &[f64], label: f64) -> Round<'_> {
-    Round {
-        row: Row::Dense(row),
-        label,
-        weight: 1.0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::Rng;
-
-    #[test]
-    fn the_generator_gives_the_numbers_it_always_gave() {
-        let mut rng = generator(42);
-        assert_eq!(
-            (rng.next_u64(), rng.next_u64()),
-            (12578764544318200737, 17529487244874322312)
-        );
-        let normal: f64 = StandardNormal.sample(&mut generator(42));
-        assert_eq!(normal, 0.47798123835102174);
-    }
+    let positive = rng.random::<f64>() < chance;
+    if positive { 1.0 } else { -1.0 }
 }

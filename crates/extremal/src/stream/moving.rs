@@ -1,10 +1,8 @@
 //! Opponents whose best decision moves: on a circle, or by leaps.
 
-use rand_chacha::ChaCha8Rng;
-
 use super::{
-    MakeStream, Oblivious, Stream, fill_around, fill_sphere, generator, label_noise, largest_label,
-    planted,
+    MakeStream, Stream, UNIT, fill_around, fill_sphere, generator, label_noise, oblivious, planted,
+    regression_bounds,
 };
 use crate::parameter::{choices, fields};
 use crate::spec::{Described, Entry, Kind};
@@ -66,8 +64,12 @@ impl MakeStream for Rotating {
             norm,
             noise,
         } = *self;
+        let bounds = match kind {
+            Rounds::Regression => regression_bounds(norm, noise),
+            Rounds::Linear => (UNIT, 0.0),
+        };
         let (mut w, mut phase) = (vec![0.0; dim], 0);
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+        oblivious(vec![0.0; dim], rng, bounds, move |rng, row| {
             let angle = std::f64::consts::TAU * (phase as f64 / period as f64);
             phase = (phase + 1) % period;
             let (sin, cos) = angle.sin_cos();
@@ -80,13 +82,7 @@ impl MakeStream for Rotating {
             }
             fill_sphere(rng, row);
             norm * kernel::dot(row, &w) + label_noise(rng, noise)
-        };
-        let label_bound = match kind {
-            Rounds::Regression => largest_label(norm, noise),
-            Rounds::Linear => 0.0,
-        };
-        let stream = Oblivious::new(dim, rng, draw);
-        Ok(Box::new(stream.with_labels(label_bound)))
+        })
     }
 }
 
@@ -119,7 +115,8 @@ impl MakeStream for Switching {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let Self { every, norm, noise } = *self;
         let (mut w, mut left) = (vec![0.0; dim], 0);
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+        let bounds = regression_bounds(norm, noise);
+        oblivious(vec![0.0; dim], generator(seed), bounds, move |rng, row| {
             if left == 0 {
                 fill_sphere(rng, &mut w);
                 left = every;
@@ -127,8 +124,6 @@ impl MakeStream for Switching {
             left -= 1;
             fill_sphere(rng, row);
             norm * kernel::dot(row, &w) + label_noise(rng, noise)
-        };
-        let stream = Oblivious::new(dim, generator(seed), draw);
-        Ok(Box::new(stream.with_labels(largest_label(norm, noise))))
+        })
     }
 }

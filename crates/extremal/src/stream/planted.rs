@@ -1,10 +1,8 @@
 //! Regression and classification with a planted solution.
 
-use rand_chacha::ChaCha8Rng;
-
 use super::{
-    MakeStream, Oblivious, Stream, fill_sphere, generator, label_noise, largest_label, planted,
-    sign_label,
+    MakeStream, Stream, UNIT, fill_sphere, generator, label_noise, oblivious, planted,
+    regression_bounds, sign_label,
 };
 use crate::parameter::fields;
 use crate::spec::{Described, Entry, Kind};
@@ -36,15 +34,17 @@ impl Described for Regression {
 impl MakeStream for Regression {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
-        let (w, noise) = (planted(&mut rng, dim, self.norm), self.noise);
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
-            fill_sphere(rng, row);
-            kernel::dot(row, &w) + label_noise(rng, noise)
-        };
-        let stream = Oblivious::new(dim, rng, draw);
-        Ok(Box::new(
-            stream.with_labels(largest_label(self.norm, noise)),
-        ))
+        let Self { norm, noise } = *self;
+        let w = planted(&mut rng, dim, norm);
+        oblivious(
+            vec![0.0; dim],
+            rng,
+            regression_bounds(norm, noise),
+            move |rng, row| {
+                fill_sphere(rng, row);
+                kernel::dot(row, &w) + label_noise(rng, noise)
+            },
+        )
     }
 }
 
@@ -73,11 +73,9 @@ impl MakeStream for Classification {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
         let w = planted(&mut rng, dim, self.norm);
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
+        oblivious(vec![0.0; dim], rng, (UNIT, 1.0), move |rng, row| {
             fill_sphere(rng, row);
-            let clean = kernel::dot(row, &w);
-            sign_label(rng, clean)
-        };
-        Ok(Box::new(Oblivious::new(dim, rng, draw).with_labels(1.0)))
+            sign_label(rng, kernel::dot(row, &w))
+        })
     }
 }

@@ -2,10 +2,9 @@
 //! jumps. Their directions lie around a planted u, so that there is a best decision to find.
 
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StudentT};
 
-use super::{MakeStream, Oblivious, Stream, UNIT, fill_sphere, generator, planted};
+use super::{MakeStream, Stream, UNIT, fill_sphere, generator, oblivious, planted};
 use crate::parameter::{choices, fields};
 use crate::spec::{Described, Entry, Kind};
 use crate::{Error, Result, kernel};
@@ -58,23 +57,24 @@ impl MakeStream for HeavyTailed {
         let mut rng = generator(seed);
         let u = planted(&mut rng, dim, 1.0);
         let Self { law, index } = *self;
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
-            match law {
-                Law::Pareto => {
-                    fill_sphere(rng, row);
-                    // 1 − [0, 1) is never 0
-                    let size = (1.0 - rng.random::<f64>()).powf(-1.0 / index);
-                    row.iter_mut().for_each(|v| *v *= size);
+        oblivious(
+            vec![0.0; dim],
+            rng,
+            (f64::INFINITY, 0.0),
+            move |rng, row| {
+                match law {
+                    Law::Pareto => {
+                        fill_sphere(rng, row);
+                        // 1 − [0, 1) is never 0
+                        let size = (1.0 - rng.random::<f64>()).powf(-1.0 / index);
+                        row.iter_mut().for_each(|v| *v *= size);
+                    }
+                    Law::Student => row.iter_mut().for_each(|v| *v = student.sample(rng)),
                 }
-                Law::Student => row.iter_mut().for_each(|v| *v = student.sample(rng)),
-            }
-            turn_towards(&u, row);
-            0.0
-        };
-        Ok(Box::new(Oblivious {
-            row_bound: f64::INFINITY,
-            ..Oblivious::new(dim, rng, draw)
-        }))
+                turn_towards(&u, row);
+                0.0
+            },
+        )
     }
 }
 
@@ -108,19 +108,20 @@ impl MakeStream for ScaleJump {
         let Self { factor, every } = *self;
         let scales = [1.0, factor, 1.0, 1.0 / factor];
         let (mut level, mut played) = (0, 0);
-        let draw = move |rng: &mut ChaCha8Rng, row: &mut [f64]| {
-            if played == every {
-                (level, played) = ((level + 1) % scales.len(), 0);
-            }
-            played += 1;
-            fill_sphere(rng, row);
-            turn_towards(&u, row);
-            row.iter_mut().for_each(|v| *v *= scales[level]);
-            0.0
-        };
-        Ok(Box::new(Oblivious {
-            row_bound: factor * UNIT,
-            ..Oblivious::new(dim, rng, draw)
-        }))
+        oblivious(
+            vec![0.0; dim],
+            rng,
+            (factor * UNIT, 0.0),
+            move |rng, row| {
+                if played == every {
+                    (level, played) = ((level + 1) % scales.len(), 0);
+                }
+                played += 1;
+                fill_sphere(rng, row);
+                turn_towards(&u, row);
+                row.iter_mut().for_each(|v| *v *= scales[level]);
+                0.0
+            },
+        )
     }
 }

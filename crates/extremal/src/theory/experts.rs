@@ -29,9 +29,9 @@ pub fn hedge(base: f64, exponent: f64, regret: f64) -> Guarantee {
 }
 
 /// Regret ≤ τG√(ln(N)/2)·(√H/s + sT/√H) after T rounds with η = s√(2 ln(N)/H)/(τG);
-/// τG√(2T ln N) for T = H and s = 1. `entry` is G, `largest` the largest entry seen, `size` is τ.
+/// τG√(2T ln N) for T = H and s = 1. `bound` is G, `largest` the largest entry seen, `size` is τ.
 pub fn eg(
-    entry: f64,
+    bound: f64,
     largest: f64,
     size: f64,
     experts: f64,
@@ -39,25 +39,17 @@ pub fn eg(
     horizon: f64,
 ) -> Guarantee {
     let root = horizon.sqrt();
-    let factor = entry * size * (0.5 * experts.ln()).sqrt();
-    let bound = move |rounds: f64| factor * (root / scale + scale * (rounds / root));
-    let entries = Entries {
-        bound: entry,
-        largest,
-    };
-    Guarantee::new("EG, τG√(2T ln N)", 0.5, bound).assuming([entries])
+    let factor = bound * size * (0.5 * experts.ln()).sqrt();
+    let regret = move |rounds: f64| factor * (root / scale + scale * (rounds / root));
+    Guarantee::new("EG, τG√(2T ln N)", 0.5, regret).assuming([Entries { bound, largest }])
 }
 
 /// Regret ≤ τG√(T ln N)·(1/s + s) with η_t = s√(ln(N)/t)/(τG), as Σ 1/√t ≤ 2√T. The constants are
 /// those of [`eg`].
-pub fn eg_anytime(entry: f64, largest: f64, size: f64, experts: f64, scale: f64) -> Guarantee {
-    let factor = entry * size * (1.0 / scale + scale);
-    let bound = move |rounds: f64| factor * (rounds * experts.ln()).sqrt();
-    let entries = Entries {
-        bound: entry,
-        largest,
-    };
-    Guarantee::new("EG, 2τG√(T ln N)", 0.5, bound).assuming([entries])
+pub fn eg_anytime(bound: f64, largest: f64, size: f64, experts: f64, scale: f64) -> Guarantee {
+    let factor = bound * size * (1.0 / scale + scale);
+    let regret = move |rounds: f64| factor * (rounds * experts.ln()).sqrt();
+    Guarantee::new("EG, 2τG√(T ln N)", 0.5, regret).assuming([Entries { bound, largest }])
 }
 
 /// Regret ≤ (1 + 1/s)Δ with η = s·ln(N)/Δ, Δ = Σδ_t of the run: the first part of the regret is Δ/s.

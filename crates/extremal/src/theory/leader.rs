@@ -56,19 +56,30 @@ pub fn sampling_noise(
     smooth.min(convex)
 }
 
+/// What the theorems of the perturbed leader depend on besides its δ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Perturbation {
+    /// R, the set's largest norm from its centre.
+    pub reach: f64,
+    /// D.
+    pub diameter: f64,
+    /// d.
+    pub dim: f64,
+    /// What sampling adds: per round for [`perturbed`], in all for [`perturbed_adaptive`].
+    pub noise: f64,
+}
+
 /// Mean regret ≤ R/δ + RLδkG²T/2 + kGD + nT, for blocks of k rounds, n from [`sampling_noise`].
-/// With δ = 2/(G√(dTk)) the first two are at most (3/2)RG√(dTk). `reach` is R, from the centre. A
+/// With δ = 2/(G√(dTk)) the first two are at most (3/2)RG√(dTk). A
 /// caller whose n relies on β-smooth losses adds [`Smooth`](super::Assumption::Smooth), and one that chooses k or m by
 /// T the [exponent](Guarantee::with_exponent) that follows.
-pub fn perturbed(
-    gradient: f64,
-    reach: f64,
-    diameter: f64,
-    dim: f64,
-    delta: f64,
-    block: f64,
-    noise: f64,
-) -> Guarantee {
+pub fn perturbed(leader: &Perturbation, gradient: f64, delta: f64, block: f64) -> Guarantee {
+    let Perturbation {
+        reach,
+        diameter,
+        dim,
+        noise,
+    } = *leader;
     let smoothness = perturbation_smoothness(dim);
     mean_over_seeds(move |rounds| {
         let drift = 0.5 * smoothness * (delta * gradient) * gradient * block * rounds;
@@ -83,16 +94,10 @@ pub fn perturbed(
 /// With r = ‖G_b‖/√V_{b−1}, D_b ≤ √V_{b−1}·min(ar², Dr), which is at most
 /// C(√V_b − √V_{b−1}) for C = a + √(a² + D²): the quotient of ar² and √(1 + r²) − 1 rises with r,
 /// that of Dr falls, and where they meet, at r = D/a, both are C.
-pub fn perturbed_adaptive(
-    reach: f64,
-    diameter: f64,
-    dim: f64,
-    c: f64,
-    root: f64,
-    noise: f64,
-) -> Guarantee {
-    let a = 0.5 * c * perturbation_smoothness(dim) * reach;
-    let bound = root * (reach / c + a + a.hypot(diameter)) + noise;
+pub fn perturbed_adaptive(leader: &Perturbation, c: f64, root: f64) -> Guarantee {
+    let reach = leader.reach;
+    let a = 0.5 * c * perturbation_smoothness(leader.dim) * reach;
+    let bound = root * (reach / c + a + a.hypot(leader.diameter)) + leader.noise;
     mean_over_seeds(move |rounds| bound * rounding::of_run(rounds))
 }
 

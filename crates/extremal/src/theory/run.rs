@@ -130,77 +130,56 @@ impl Watched {
 
     /// Checks one assumption, up to rounding.
     pub(super) fn check(&self, assumption: Assumption) -> Check {
-        let at_most = |found: f64, bound: f64| match found <= bound * (1.0 + 1e-12) {
-            true => (true, "≤"),
-            false => (false, ">"),
-        };
-        let at_least = |found: f64, bound: f64| match found >= bound * (1.0 - 1e-12) {
-            true => (true, "≥"),
-            false => (false, "<"),
-        };
+        let at_most = |found: f64, bound: f64| found <= bound * (1.0 + 1e-12);
+        let at_least = |found: f64, bound: f64| found >= bound * (1.0 - 1e-12);
         let (rounds, largest) = (self.seen.rounds, self.seen.largest_gradient);
-        let losses = &self.losses;
-        let (holds, detail) = match assumption {
-            Assumption::Gradient(g) => {
-                let (holds, sign) = at_most(largest, g);
-                let detail = format!("largest gradient {largest:.6} {sign} G = {g:.6}");
-                (holds, detail)
-            }
-            Assumption::Horizon(t) => {
-                let detail = format!("{rounds} rounds played, T = {t}");
-                (rounds as f64 == t, detail)
-            }
+        let (lambda, smoothness) = (self.losses.strong_convexity, self.losses.smoothness);
+        let exp_concavity = lambda / largest / largest;
+        let violation = self.violation.unwrap_or(f64::NAN);
+        let holds = match assumption {
+            Assumption::Gradient(g) => at_most(largest, g),
+            Assumption::Horizon(t) => rounds as f64 == t,
+            Assumption::StronglyConvexLosses(l) => at_least(lambda, l),
+            Assumption::Feasible(most) => at_most(violation, most),
+            Assumption::InExpectation => false,
+            Assumption::Oblivious => self.losses.oblivious,
+            Assumption::Smooth(beta) => at_most(smoothness, beta),
+            Assumption::Entries { bound, largest } => at_most(largest, bound),
+            Assumption::ExpConcaveLosses(alpha) => at_least(exp_concavity, alpha),
+        };
+        let (most, least) = if holds { ("≤", "≥") } else { (">", "<") };
+        let detail = match assumption {
+            Assumption::Gradient(g) => format!("largest gradient {largest:.6} {most} G = {g:.6}"),
+            Assumption::Horizon(t) => format!("{rounds} rounds played, T = {t}"),
             Assumption::StronglyConvexLosses(l) => {
-                let lambda = losses.strong_convexity;
-                let (holds, sign) = at_least(lambda, l);
-                let detail = format!("losses strongly convex with {lambda} {sign} λ = {l}");
-                (holds, detail)
+                format!("losses strongly convex with {lambda} {least} λ = {l}")
             }
-            Assumption::Feasible(most) => {
-                let violation = self.violation.unwrap_or(f64::NAN);
-                let (holds, sign) = at_most(violation, most);
-                let detail = format!("largest violation {violation:e} {sign} {most:e}");
-                (holds, detail)
+            Assumption::Feasible(bound) => {
+                format!("largest violation {violation:e} {most} {bound:e}")
             }
             Assumption::InExpectation => {
-                let detail = "the bound is for the mean over seeds, not for one run";
-                (false, detail.into())
+                "the bound is for the mean over seeds, not for one run".into()
             }
-            Assumption::Oblivious if losses.oblivious => (true, "losses fixed beforehand".into()),
+            Assumption::Oblivious if holds => "losses fixed beforehand".into(),
             Assumption::Oblivious => {
-                let detail =
-                    "losses may depend on decisions, and the theorem needs losses fixed beforehand";
-                (false, detail.into())
+                "losses may depend on decisions, and the theorem needs losses fixed beforehand"
+                    .into()
             }
-            Assumption::Smooth(0.0) if losses.smoothness == 0.0 => (true, "linear losses".into()),
+            Assumption::Smooth(0.0) if holds => "linear losses".into(),
             Assumption::Smooth(0.0) => {
-                let detail = "losses not linear, and the theorem needs linear ones";
-                (false, detail.into())
+                "losses not linear, and the theorem needs linear ones".into()
             }
-            Assumption::Smooth(beta) if losses.smoothness.is_finite() => {
-                let known = losses.smoothness;
-                let (holds, sign) = at_most(known, beta);
-                (
-                    holds,
-                    format!("losses smooth with {known} {sign} β = {beta}"),
-                )
+            Assumption::Smooth(beta) if smoothness.is_finite() => {
+                format!("losses smooth with {smoothness} {most} β = {beta}")
             }
             Assumption::Smooth(beta) => {
-                let detail =
-                    format!("losses not known to be smooth, and the theorem needs β = {beta}");
-                (false, detail)
+                format!("losses not known to be smooth, and the theorem needs β = {beta}")
             }
             Assumption::Entries { bound, largest } => {
-                let (holds, sign) = at_most(largest, bound);
-                let detail = format!("largest entry of a gradient {largest:.6} {sign} {bound:.6}");
-                (holds, detail)
+                format!("largest entry of a gradient {largest:.6} {most} {bound:.6}")
             }
             Assumption::ExpConcaveLosses(alpha) => {
-                let known = losses.strong_convexity / largest / largest;
-                let (holds, sign) = at_least(known, alpha);
-                let detail =
-                    format!("losses known to be exp-concave with {known} {sign} α = {alpha}");
-                (holds, detail)
+                format!("losses known to be exp-concave with {exp_concavity} {least} α = {alpha}")
             }
         };
         Check {

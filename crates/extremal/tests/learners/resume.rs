@@ -1,6 +1,6 @@
 //! Saving and loading: 2n rounds are n rounds, saved, loaded, and n more, bit for bit.
 
-use extremal::learner::{Learner, Storage};
+use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::Structure;
 
 use crate::common::{Team, bits, rng, teams, uniform, written};
@@ -183,4 +183,28 @@ fn bytes_with_a_fault_never_make_a_learner_panic() {
             }
         }
     }
+}
+
+#[test]
+fn a_default_that_is_written_out_is_no_other_setting() {
+    let mut tried = 0;
+    for team in teams(DIM, |_, _| {}) {
+        for parameter in team.learner.entry().parameters {
+            let Some(default) = parameter.default() else {
+                continue;
+            };
+            if team.learner.value(parameter.name).is_some() {
+                continue;
+            }
+            let text = team.learner.to_string();
+            let separator = if text.contains(':') { "," } else { ":" };
+            let text = format!("{text}{separator}{}={default}", parameter.name);
+            let written: LearnerSpec = text.parse().unwrap();
+            let mut there = written.build_stored(&team.set, team.storage).unwrap();
+            let saved = team.build().save().unwrap();
+            assert_eq!(there.load(&saved), Ok(()), "{text}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 50, "{tried}");
 }

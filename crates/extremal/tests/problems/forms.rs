@@ -1,6 +1,7 @@
 //! Quadratic forms: their eigenvalues, and what is refused.
 
 use extremal::loss::Form;
+use extremal::set::boxes::Bound;
 
 /// HDH with a reflection H along (1, 2, …, n): symmetric, with D's eigenvalues.
 fn reflected(eigenvalues: &[f64]) -> Vec<Vec<f64>> {
@@ -75,9 +76,9 @@ fn what_is_no_semidefinite_matrix_is_refused_in_words() {
         assert!(error.contains(word) && error.contains("must be"), "{error}");
     }
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(Form::multiple(bad).is_err());
-        assert!(Form::diagonal(&[1.0, bad]).is_err());
+        assert!(Form::diagonal(Bound::All(bad)).is_err());
+        assert!(Form::diagonal(Bound::Each(vec![1.0, bad])).is_err());
     }
-    assert!(Form::diagonal(&[]).is_err());
+    assert!(Form::diagonal(Bound::Each(vec![])).is_err());
     assert_eq!(Form::matrix(&[vec![0.0]]).unwrap().largest(), 0.0);
 }

@@ -14,17 +14,17 @@ use serde_json::Value;
 fn forbidden(kind: &Kind) -> Vec<String> {
     let text = |values: &[&str]| values.iter().map(|v| v.to_string()).collect::<Vec<_>>();
     match *kind {
-        Kind::Number(limits) => {
+        Kind::Number { low, high, open } => {
             let mut values = text(&["nan", "inf", "-inf", "word"]);
             // just outside, farther out, and the end itself where it does not count
-            for (end, outwards) in [(limits.low, -1.0), (limits.high, 1.0)] {
+            for (end, outwards) in [(low, -1.0), (high, 1.0)] {
                 if end.is_finite() {
                     let outside = [
                         outwards * (0.01 * end.abs() + 1e-300),
                         outwards * (10.0 * end.abs() + 1.0),
                     ];
                     values.extend(outside.map(|by| format!("{:e}", end + by)));
-                    values.extend(limits.open.then(|| format!("{end:e}")));
+                    values.extend(open.then(|| format!("{end:e}")));
                 }
             }
             values

@@ -379,3 +379,12 @@ fn duplicated_columns_are_equal_to_the_bit_and_others_are_not() {
         }
     }
 }
+
+#[test]
+fn a_seed_gives_the_numbers_it_always_gave() {
+    let spec: StreamSpec = "noise".parse().unwrap();
+    let mut stream = spec.build(2, 42).unwrap();
+    let round = stream.next(&[0.0; 2]).unwrap().unwrap();
+    let row: Vec<f64> = round.row.entries().map(|(_, value)| value).collect();
+    assert_eq!(row, [0.3372921533016077, 0.9414000230089039]);
+}

@@ -1,6 +1,6 @@
 //! Specs as text: they are read and written without loss, and errors say what is allowed.
 
-use extremal::{LearnerSpec, LossSpec, SetSpec, StreamSpec};
+use extremal::{Error, LearnerSpec, LossSpec, SetSpec, StreamSpec};
 
 #[test]
 fn every_entry_has_examples_that_can_be_read_and_bear_its_name() {
@@ -27,6 +27,8 @@ fn specs_survive_text_and_json() {
         "l2:radius=10.0",
         "lp:p=1.5,radius=3.0,dim=4",
         "box:lower=[0.0,1.0],upper=2.0",
+        "product:sets=[(l2:dim=3),(box:lower=[0.0,1.0],upper=2.0)]",
+        "product:sets=[(scale:by=2.0,set=(simplex)),(l1)]",
     ] {
         let spec: SetSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
@@ -54,7 +56,31 @@ fn errors_list_what_is_allowed() {
     assert!(message("l2:radios=1").contains("unknown field `radios`, expected `radius`"));
     assert!(message("l2:radius").contains("key=value"));
     assert!(message("l2:radius=1,radius=2").contains("given twice"));
-    assert!(message("l2:radius=big").contains("invalid type"));
+    assert!(message("l2:radius=big").contains("radius: invalid type"));
+    assert!(message("scale:by=2,set=(l2:radius)").contains("key=value"));
+    for bracket in ["(scale:set=", "["] {
+        let deep = bracket.repeat(100_000) + "(l2)";
+        let close = if bracket == "[" { "]" } else { ")" };
+        let error = message(&format!("scale:set={deep}{}", close.repeat(100_000)));
+        assert!(error.ends_with("more than 32 brackets lie within one another"));
+    }
+}
+
+#[test]
+fn errors_carry_the_key_at_fault() {
+    for (text, expected) in [
+        ("l7", "name"),
+        ("l2:radios=1", "radios"),
+        ("l2:radius=big", "radius"),
+        ("l2:radius=inf", "radius"),
+        ("lp:radius=1", "p"),
+        ("scale:by=2,set=(l7)", "set"),
+    ] {
+        match text.parse::<SetSpec>() {
+            Err(Error::Spec { key, .. }) => assert_eq!(key.as_deref(), Some(expected), "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn every_function_of_numbers_is_listed() {
             let parameters = parameters.split(',').map(str::trim);
             let numbers = parameters
                 .filter(|p| !p.is_empty())
-                .all(|p| p.ends_with(": f64"));
+                .all(|p| p.ends_with(": f64") || p.ends_with(": &Perturbation"));
             let is_bound = rest.starts_with(" -> f64") || rest.starts_with(" -> Guarantee");
             if numbers && is_bound {
                 found += 1;

@@ -1,7 +1,6 @@
 //! What the support and the bytes have to do with the dimension: as little as can be.
 
-use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
-use extremal::learner::{Learner, on_pair};
+use extremal::learner::{Learner, LearnerSpec, on_pair};
 use extremal::set::grown;
 use extremal::{
     Gradient, Point,
@@ -128,7 +127,10 @@ fn only_balls_whose_shape_has_nothing_to_do_with_the_dimension_grow() {
 #[test]
 fn a_million_features_are_played_by_their_support() {
     let set = set("l1:radius=10", 1_000_000);
-    let spec: OfwLs = serde_json::from_str(r#"{"horizon": 2000, "gradient-bound": 1}"#).unwrap();
+    let spec: LearnerSpec = "ofw-ls:horizon=2000,gradient-bound=1".parse().unwrap();
+    let LearnerSpec::OfwLs(spec) = spec else {
+        panic!("{spec}")
+    };
     let rule = spec.rule(&set.geometry()).unwrap();
     let pair = SparsePair::new(set.clone(), None).unwrap();
     let mut player = on_pair("ofw-ls", rule, pair, set.geometry());

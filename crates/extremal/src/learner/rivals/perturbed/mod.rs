@@ -14,7 +14,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, Seen, Storage};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Described;
-use crate::theory::{self, Assumption, Guarantee};
+use crate::theory::{self, Assumption, Guarantee, Perturbation};
 use crate::{Result, kernel};
 
 /// What tells `ospf` and `fpl` apart.
@@ -258,11 +258,17 @@ impl<K: Kind> Method for Perturbed<K> {
         } = self.constants;
         let exponent = self.kind.exponent(&self.constants);
         let smooth = smoothness.map(Assumption::Smooth);
+        let leader = |noise| Perturbation {
+            reach,
+            diameter,
+            dim,
+            noise,
+        };
         if let Schedule::Fixed { bound, .. } = self.schedule {
             let (length, samples) = self.kind.block(&self.constants, 0.0, 0.0);
             let (delta, block) = (1.0 / self.one_over_delta(0.0), length as f64);
             let noise = theory::sampling_noise(smoothness, Some(bound), reach, f64::from(samples));
-            let theorem = theory::perturbed(bound, reach, diameter, dim, delta, block, noise);
+            let theorem = theory::perturbed(&leader(noise), bound, delta, block);
             return Some(theorem.with_exponent(exponent).assuming(smooth));
         }
         let by_smoothness = smoothness.map_or(f64::INFINITY, |b| {
@@ -272,7 +278,7 @@ impl<K: Kind> Method for Perturbed<K> {
         let noise = by_smoothness.min(convex);
         let root = state.numbers.root.hypot(kernel::norm(&state.block));
         let c = self.constants.c();
-        let theorem = theory::perturbed_adaptive(reach, diameter, dim, c, root, noise)
+        let theorem = theory::perturbed_adaptive(&leader(noise), c, root)
             .with_exponent(exponent)
             .assuming(gradient.map(Assumption::Gradient))
             .assuming(smooth);

@@ -8,15 +8,11 @@ use serde_json::{Map, Value, json};
 pub use crate::parameter::{Kind, Parameter};
 use crate::{Error, Result};
 
-/// One registered component, as `extremal list` and the docs show it.
+/// What a component says about itself; `extremal list` and the docs show it.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// The name in specs.
-    pub name: &'static str,
+pub struct About {
     /// One line.
     pub summary: &'static str,
-    /// Its keys.
-    pub parameters: &'static [Parameter],
     /// What one call or one round costs.
     pub cost: &'static str,
     /// What is guaranteed, with its conditions; for a set, its constants.
@@ -29,6 +25,24 @@ pub struct Entry {
     /// Specs to copy. The conformance tests run on every one of them, in small dimensions, for
     /// 1,000 rounds of gradients of norm at most 1.
     pub examples: &'static [&'static str],
+}
+
+/// One registered component. It derefs to its [`About`].
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name in specs.
+    pub name: &'static str,
+    /// Its keys.
+    pub parameters: &'static [Parameter],
+    pub(crate) about: About,
+}
+
+impl std::ops::Deref for Entry {
+    type Target = About;
+
+    fn deref(&self) -> &About {
+        &self.about
+    }
 }
 
 impl Entry {
@@ -53,9 +67,14 @@ impl Entry {
     }
 }
 
-/// What every registered component has.
+/// What the author of a component writes.
 pub trait Described {
-    /// The component's entry.
+    /// What is said about it.
+    const ABOUT: About;
+}
+
+/// What the registry adds.
+pub(crate) trait Registered {
     const ENTRY: Entry;
 }
 
@@ -247,10 +266,18 @@ macro_rules! registry {
             $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant($ty)),*
         }
 
+        $(impl $crate::spec::Registered for $ty {
+            const ENTRY: $crate::spec::Entry = $crate::spec::Entry {
+                name: $name,
+                parameters: <$ty>::PARAMETERS,
+                about: <$ty as $crate::spec::Described>::ABOUT,
+            };
+        })*
+
         impl $spec {
             /// Everything registered, in order.
             pub const ENTRIES: &'static [$crate::spec::Entry] =
-                &[$(<$ty as $crate::spec::Described>::ENTRY),*];
+                &[$(<$ty as $crate::spec::Registered>::ENTRY),*];
 
             fn inner(&self) -> &dyn $make {
                 match self { $(Self::$variant(inner) => inner),* }
@@ -278,7 +305,7 @@ macro_rules! registry {
 
             /// This one's entry.
             pub fn entry(&self) -> &'static $crate::spec::Entry {
-                match self { $(Self::$variant(_) => &<$ty as $crate::spec::Described>::ENTRY),* }
+                match self { $(Self::$variant(_) => &<$ty as $crate::spec::Registered>::ENTRY),* }
             }
         }
 

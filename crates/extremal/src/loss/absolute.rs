@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 
 fields! {
     /// |z − y|.
@@ -11,10 +11,8 @@ fields! {
 }
 
 impl Described for Absolute {
-    const ENTRY: Entry = Entry {
-        name: "absolute",
+    const ABOUT: About = About {
         summary: "|⟨a, x⟩ − y|",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1, not smooth; the median's loss",
         reference: "textbook",

@@ -2,7 +2,7 @@
 
 use super::{Labels, Loss, sign};
 use crate::parameter::fields;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 
 fields! {
     /// max(0, 1 − yz).
@@ -11,10 +11,8 @@ fields! {
 }
 
 impl Described for Hinge {
-    const ENTRY: Entry = Entry {
-        name: "hinge",
+    const ABOUT: About = About {
         summary: "max(0, 1 − y⟨a, x⟩), labels ±1 or 0/1",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1, not smooth",
         reference: "Cortes & Vapnik, Machine Learning 1995",
@@ -54,10 +52,8 @@ fields! {
 }
 
 impl Described for SquaredHinge {
-    const ENTRY: Entry = Entry {
-        name: "squared-hinge",
+    const ABOUT: About = About {
         summary: "½max(0, 1 − y⟨a, x⟩)², labels ±1 or 0/1",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1 + |z|, smooth with 1",
         reference: "Chang, Hsieh & Lin, JMLR 2008",

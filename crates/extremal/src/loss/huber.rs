@@ -3,7 +3,7 @@
 use super::Loss;
 use crate::Result;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
@@ -15,10 +15,8 @@ fields! {
 }
 
 impl Described for Huber {
-    const ENTRY: Entry = Entry {
-        name: "huber",
+    const ABOUT: About = About {
         summary: "½r² for |r| ≤ δ, δ(|r| − δ/2) beyond, with r = ⟨a, x⟩ − y",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope at most δ, smooth with 1",
         reference: "Huber, Annals of Mathematical Statistics 1964",

@@ -2,7 +2,7 @@
 
 use super::{Labels, Loss};
 use crate::parameter::fields;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 
 fields! {
     /// f(z) = z.
@@ -11,10 +11,8 @@ fields! {
 }
 
 impl Described for Linear {
-    const ENTRY: Entry = Entry {
-        name: "linear",
+    const ABOUT: About = About {
         summary: "⟨a, x⟩",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope 1, smooth with 0; regret is exact",
         reference: "textbook",

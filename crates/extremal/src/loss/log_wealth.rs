@@ -15,7 +15,7 @@
 
 use super::{Labels, Loss};
 use crate::parameter::fields;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 use crate::{Error, Result};
 
 fields! {
@@ -28,10 +28,8 @@ fields! {
 const SMALLEST: f64 = f64::MIN_POSITIVE;
 
 impl Described for LogWealth {
-    const ENTRY: Entry = Entry {
-        name: "log-wealth",
+    const ABOUT: About = About {
         summary: "−ln⟨a, x⟩ with the price relatives a, for ⟨a, x⟩ > 0",
-        parameters: Self::PARAMETERS,
         cost: "O(1), one logarithm",
         guarantee: "slope 1/z: no bound unless the set keeps ⟨a, x⟩ away from 0; not smooth; exp-concave with 1",
         reference: "Cover, Mathematical Finance 1991",

@@ -2,7 +2,7 @@
 
 use super::{Labels, Loss, sign};
 use crate::parameter::fields;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 
 fields! {
     /// ln(1 + e^(−yz)).
@@ -11,10 +11,8 @@ fields! {
 }
 
 impl Described for Logistic {
-    const ENTRY: Entry = Entry {
-        name: "logistic",
+    const ABOUT: About = About {
         summary: "ln(1 + exp(−y⟨a, x⟩)), labels ±1 or 0/1",
-        parameters: Self::PARAMETERS,
         cost: "O(1), one exponential and one logarithm",
         guarantee: "slope below 1, smooth with 1/4",
         reference: "textbook",

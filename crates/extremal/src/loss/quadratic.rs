@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::{Form, Labels, Loss, MakeLoss};
 use crate::parameter::fields;
 use crate::set::boxes::Bound;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 fields! {
@@ -29,10 +29,8 @@ fields! {
 }
 
 impl Described for Quadratic {
-    const ENTRY: Entry = Entry {
-        name: "quadratic",
+    const ABOUT: About = About {
         summary: "½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed A; b is the round's row",
-        parameters: Self::PARAMETERS,
         cost: "O(1) for one number, O(d) for a list, O(d²) for a matrix",
         guarantee: "slope ‖b‖ + λ_max‖x‖, smooth with A's largest and strongly convex with its smallest eigenvalue",
         reference: "textbook",

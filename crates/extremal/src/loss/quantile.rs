@@ -4,7 +4,7 @@
 use super::Loss;
 use crate::Result;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// The loss whose best constant prediction is a quantile of the labels.
@@ -16,10 +16,8 @@ fields! {
 }
 
 impl Described for Quantile {
-    const ENTRY: Entry = Entry {
-        name: "quantile",
+    const ABOUT: About = About {
         summary: "level·(y − z) for z < y, (1 − level)·(z − y) above, with z = ⟨a, x⟩",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope max(level, 1 − level), not smooth",
         reference: "Koenker & Bassett, Econometrica 1978",

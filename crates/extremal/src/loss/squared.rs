@@ -2,7 +2,7 @@
 
 use super::Loss;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 
 fields! {
     /// ½(z − y)².
@@ -11,10 +11,8 @@ fields! {
 }
 
 impl Described for Squared {
-    const ENTRY: Entry = Entry {
-        name: "squared",
+    const ABOUT: About = About {
         summary: "½(⟨a, x⟩ − y)²",
-        parameters: Self::PARAMETERS,
         cost: "O(1)",
         guarantee: "slope |z| + |y|, smooth with 1",
         reference: "textbook",

@@ -29,7 +29,7 @@ use super::{
 use crate::kernel::{self, Singular};
 use crate::parameter::fields;
 use crate::set::composite::check_size;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 fields! {
@@ -64,10 +64,8 @@ fields! {
 }
 
 impl Described for Scale {
-    const ENTRY: Entry = Entry {
-        name: "scale",
+    const ABOUT: About = About {
         summary: "a set made larger or smaller by a factor",
-        parameters: Self::PARAMETERS,
         cost: "as the set's own",
         guarantee: "D = τ·D_K, strongly convex with α_K/τ",
         reference: "textbook",
@@ -77,10 +75,8 @@ impl Described for Scale {
 }
 
 impl Described for Translate {
-    const ENTRY: Entry = Entry {
-        name: "translate",
+    const ABOUT: About = About {
         summary: "a set moved to another place",
-        parameters: Self::PARAMETERS,
         cost: "as the set's own and O(d); dense atoms",
         guarantee: "D, α and curvature as the set's own; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
         reference: "textbook",
@@ -93,10 +89,8 @@ impl Described for Translate {
 }
 
 impl Described for Image {
-    const ENTRY: Entry = Entry {
-        name: "image",
+    const ABOUT: About = About {
         summary: "image of a set under an invertible matrix",
-        parameters: Self::PARAMETERS,
         cost: "the set's own and O(d²); O(d³) once",
         guarantee: "D ≤ σ_max·D_K, = where K is l2; strongly convex with α_K·σ_min/σ_max²",
         reference: "textbook; for ellipsoids Journée et al., JMLR 2010",

@@ -10,7 +10,7 @@ use super::{
     check_direction, check_len, check_point, larger, polytope::joint_distance, settle_dim,
 };
 use crate::parameter::{Field, fields};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 /// One bound for all coordinates, or one for each.
@@ -63,10 +63,8 @@ fields! {
 }
 
 impl Described for BoxSpec {
-    const ENTRY: Entry = Entry {
-        name: "box",
+    const ABOUT: About = About {
         summary: "box: a lower and an upper bound per coordinate",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d); projection O(d)",
         guarantee: "D = ‖u − l‖; a polytope, not strongly convex",
         reference: "textbook",

@@ -10,7 +10,7 @@ use super::{
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
 use crate::set::tools::top_k::{Top, last};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 fields! {
@@ -24,10 +24,8 @@ fields! {
 }
 
 impl Described for CappedSimplex {
-    const ENTRY: Entry = Entry {
-        name: "capped-simplex",
+    const ABOUT: About = About {
         summary: "capped simplex: 0 ≤ x ≤ 1 with a given total; the k-subsets, for a total of k",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d + τ log τ), ⌈τ⌉ entries per atom; projection O(d log d)",
         guarantee: "D = √(2·min(τ, d−τ)) for a whole τ; a polytope, not strongly convex",
         reference: "Warmuth & Kuzmin, JMLR 2008",

@@ -23,7 +23,7 @@ use super::{
     check_direction, check_point, check_radius, settle_dim,
 };
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel, range};
 
 fields! {
@@ -39,10 +39,8 @@ fields! {
 }
 
 impl Described for ElasticNet {
-    const ENTRY: Entry = Entry {
-        name: "elastic-net",
+    const ABOUT: About = About {
         summary: "elastic-net ball ‖x‖₁ + (ω/2)‖x‖₂² ≤ τ",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d), an atom with few entries; projection O(d) times a few steps",
         guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
         reference: "Zou & Hastie, JRSS B 2005; constants: this project",

@@ -19,7 +19,7 @@ use super::{
     SmoothConstraint, check_direction, check_len, check_point, check_radius, excess, settle_dim,
 };
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel, range};
 
 fields! {
@@ -38,10 +38,8 @@ fields! {
 }
 
 impl Described for Ellipsoid {
-    const ENTRY: Entry = Entry {
-        name: "ellipsoid",
+    const ABOUT: About = About {
         summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, by its semi-axes or by A",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d), with a matrix O(d²); projection the same and a few steps more",
         guarantee: "D = 2·a_max, strongly convex with a_min/a_max², for semi-axes a",
         reference: "Journée et al., JMLR 2010 (constant)",

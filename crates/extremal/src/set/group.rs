@@ -29,7 +29,7 @@ use super::{
 use crate::kernel::{self, Exponent};
 use crate::parameter::fields;
 use crate::range::SMALLEST_DIRECTION;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 fields! {
@@ -53,10 +53,8 @@ fields! {
 }
 
 impl Described for Group {
-    const ENTRY: Entry = Entry {
-        name: "group",
+    const ABOUT: About = About {
         summary: "ball of the ℓp norm of groups' ℓs norms; s = 2, p = 1 is the group lasso's",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and that of the groups' norms",
         guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n",
         reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",

@@ -22,7 +22,7 @@ use super::{
 use crate::parameter::fields;
 use crate::set::composite::check_size;
 use crate::set::tools::hull_distance::Nearest;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 fields! {
@@ -34,10 +34,8 @@ fields! {
 }
 
 impl Described for Hull {
-    const ENTRY: Entry = Entry {
-        name: "hull",
+    const ABOUT: About = About {
         summary: "convex hull of points",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d·points)",
         guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
         reference: "Lawson & Hanson, Solving Least Squares Problems, 1974 (violation)",

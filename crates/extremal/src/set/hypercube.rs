@@ -7,7 +7,7 @@ use super::boxes::BoxSet;
 use super::{MakeSet, SharedSet, check_radius, settle_dim};
 use crate::Result;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// Spec of the hypercube.
@@ -22,10 +22,8 @@ fields! {
 }
 
 impl Described for Hypercube {
-    const ENTRY: Entry = Entry {
-        name: "hypercube",
+    const ABOUT: About = About {
         summary: "hypercube: entries from 0 to r, or from −r to r (ball of the ℓ∞ norm)",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d); projection O(d)",
         guarantee: "D = r√d, or 2r√d; a polytope, not strongly convex",
         reference: "textbook",

@@ -11,7 +11,7 @@ use super::{
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
 use crate::set::tools::top_k::Top;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 fields! {
@@ -27,10 +27,8 @@ fields! {
 }
 
 impl Described for KSparse {
-    const ENTRY: Entry = Entry {
-        name: "k-sparse",
+    const ABOUT: About = About {
         summary: "k-sparse polytope: hull of the vectors with k entries ±r",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d)",
         guarantee: "D = 2r√k; a polytope, not strongly convex",
         reference: "textbook: the dual of the sum of the k largest |x_i|",

@@ -12,7 +12,7 @@ use super::{
 use crate::parameter::fields;
 use crate::set::tools::level::Level;
 use crate::set::tools::top_k::Top;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel, range};
 
 fields! {
@@ -28,10 +28,8 @@ fields! {
 }
 
 impl Described for KSupport {
-    const ENTRY: Entry = Entry {
-        name: "k-support",
+    const ABOUT: About = About {
         summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d + k log k), k entries per atom; projection O(d log d), then about 60 passes over the entries near its threshold",
         guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
@@ -22,10 +22,8 @@ fields! {
 }
 
 impl Described for L1 {
-    const ENTRY: Entry = Entry {
-        name: "l1",
+    const ABOUT: About = About {
         summary: "ball of the ℓ1 norm (cross-polytope)",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = 2r; a polytope, not strongly convex",
         reference: "Duchi et al., ICML 2008 (projection)",

@@ -8,7 +8,7 @@ use super::{
     SmoothConstraint, Structure, check_direction, check_point, check_radius, settle_dim,
 };
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
@@ -22,10 +22,8 @@ fields! {
 }
 
 impl Described for L2 {
-    const ENTRY: Entry = Entry {
-        name: "l2",
+    const ABOUT: About = About {
         summary: "Euclidean ball",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d), O(non-zeros) in lazy storage; projection O(d)",
         guarantee: "D = 2r, strongly convex with 1/r",
         reference: "Garber & Hazan, ICML 2015",

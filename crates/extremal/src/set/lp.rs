@@ -11,7 +11,7 @@ use crate::Result;
 use crate::kernel::{self, Exponent};
 use crate::parameter::fields;
 use crate::range::{FAR, SMALLEST_DIRECTION};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// Spec of [`LpBall`].
@@ -26,10 +26,8 @@ fields! {
 }
 
 impl Described for Lp {
-    const ENTRY: Entry = Entry {
-        name: "lp",
+    const ABOUT: About = About {
         summary: "ball of the ℓp norm, 1 < p < ∞",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d); projection O(d) times a few dozen powers",
         guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",

@@ -10,7 +10,7 @@ use super::{
     SharedSet, check_direction, check_len, check_numbers, check_point, larger, settle_dim,
 };
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 fields! {
@@ -24,10 +24,8 @@ fields! {
 }
 
 impl Described for Permutahedron {
-    const ENTRY: Entry = Entry {
-        name: "permutahedron",
+    const ABOUT: About = About {
         summary: "permutahedron: hull of all rearrangements of a weight vector",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d log d); projection O(d log d)",
         guarantee: "D = ‖w rising − w falling‖; a polytope, not strongly convex",
         reference: "Rado, 1952; Lim & Wright, ICML 2016 (projection)",

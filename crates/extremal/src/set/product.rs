@@ -19,7 +19,7 @@ use super::{
 };
 use crate::parameter::fields;
 use crate::set::composite::{check_size, largest, least};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 fields! {
@@ -31,10 +31,8 @@ fields! {
 }
 
 impl Described for Product {
-    const ENTRY: Entry = Entry {
-        name: "product",
+    const ABOUT: About = About {
         summary: "product: a decision in blocks, each in a set of its own",
-        parameters: Self::PARAMETERS,
         cost: "the sets' own",
         guarantee: "D = √ΣD_b²; not strongly convex",
         reference: "textbook",

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
@@ -25,10 +25,8 @@ fields! {
 }
 
 impl Described for Simplex {
-    const ENTRY: Entry = Entry {
-        name: "simplex",
+    const ABOUT: About = About {
         summary: "simplex: x ≥ 0 with a given total, or at most that",
-        parameters: Self::PARAMETERS,
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = √2·τ; a polytope, not strongly convex",
         reference: "Held, Wolfe & Crowder, Math. Programming 1974 (projection)",

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::parameter::fields;
 use crate::set::composite::check_size;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 fields! {
@@ -32,10 +32,8 @@ fields! {
 }
 
 impl Described for Sum {
-    const ENTRY: Entry = Entry {
-        name: "sum",
+    const ABOUT: About = About {
         summary: "Minkowski sum: all sums of one point of each set",
-        parameters: Self::PARAMETERS,
         cost: "the sets' own and O(d); projection where all but one are l2",
         guarantee: "D ≤ ΣD_b, = where all but one are l2; strongly convex with 1/Σ(1/α_b)",
         reference: "textbook",

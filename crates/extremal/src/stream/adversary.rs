@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{MakeStream, Round, Stream, UNIT, fill_sphere, generator};
 use crate::parameter::{choices, fields};
 use crate::set::check_len;
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 use crate::{Point, Result, Row, kernel};
 
 choices! {
@@ -30,10 +30,8 @@ fields! {
 }
 
 impl Described for Adversary {
-    const ENTRY: Entry = Entry {
-        name: "adversary",
+    const ABOUT: About = About {
         summary: "gradients chosen after the decision is seen",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "the lower bounds of online convex optimisation",

@@ -6,7 +6,7 @@ use super::{
     MakeStream, Stream, fill_sphere, generator, label_noise, oblivious, regression_bounds,
 };
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
@@ -22,10 +22,8 @@ fields! {
 }
 
 impl Described for Duplicated {
-    const ENTRY: Entry = Entry {
-        name: "duplicated",
+    const ABOUT: About = About {
         summary: "regression with duplicated columns, so that gradients tie exactly",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "collinear features",

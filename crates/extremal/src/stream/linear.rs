@@ -3,7 +3,7 @@
 use super::{MakeStream, Stream, UNIT, fill_around, fill_sphere, generator, oblivious, planted};
 use crate::Result;
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// Spec of `drift`: a fixed mean direction under noise, cut to norm 1.
@@ -16,10 +16,8 @@ fields! {
 }
 
 impl Described for Drift {
-    const ENTRY: Entry = Entry {
-        name: "drift",
+    const ABOUT: About = About {
         summary: "gradients with a fixed mean under Gaussian noise, norm at most 1",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1",
         reference: "stochastic losses with a best decision that stands out",
@@ -45,10 +43,8 @@ fields! {
 }
 
 impl Described for Noise {
-    const ENTRY: Entry = Entry {
-        name: "noise",
+    const ABOUT: About = About {
         summary: "zero-mean gradients, drawn evenly from the unit sphere",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "stochastic losses without a best decision",
@@ -72,10 +68,8 @@ fields! {
 }
 
 impl Described for Alternating {
-    const ENTRY: Entry = Entry {
-        name: "alternating",
+    const ABOUT: About = About {
         summary: "a unit gradient whose sign alternates",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "the stream on which following the leader fails",

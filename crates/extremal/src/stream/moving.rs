@@ -5,7 +5,7 @@ use super::{
     regression_bounds,
 };
 use crate::parameter::{choices, fields};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 choices! {
@@ -33,10 +33,8 @@ fields! {
 }
 
 impl Described for Rotating {
-    const ENTRY: Entry = Entry {
-        name: "rotating",
+    const ABOUT: About = About {
         summary: "a planted solution that goes round a circle",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1; regression: |y| ≤ norm + 3·noise",
         reference: "drifting concepts, dynamic regret",
@@ -99,10 +97,8 @@ fields! {
 }
 
 impl Described for Switching {
-    const ENTRY: Entry = Entry {
-        name: "switching",
+    const ABOUT: About = About {
         summary: "regression whose planted solution changes every so many rounds",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "piecewise stationary losses, tracking regret",

@@ -5,7 +5,7 @@ use super::{
     regression_bounds, sign_label,
 };
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
@@ -19,10 +19,8 @@ fields! {
 }
 
 impl Described for Regression {
-    const ENTRY: Entry = Entry {
-        name: "regression",
+    const ABOUT: About = About {
         summary: "labels ⟨a, w⟩ + noise with a planted w, rows on the unit sphere",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "linear regression",
@@ -57,10 +55,8 @@ fields! {
 }
 
 impl Described for Classification {
-    const ENTRY: Entry = Entry {
-        name: "classification",
+    const ABOUT: About = About {
         summary: "labels ±1 with the logistic chance of ⟨a, w⟩, rows on the unit sphere",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "logistic regression",

@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StudentT};
 
 use super::{MakeStream, Stream, UNIT, fill_sphere, generator, oblivious, planted};
 use crate::parameter::{choices, fields};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
 /// Turns `row` to the side of `u`, which leaves its norm as it is.
@@ -38,10 +38,8 @@ fields! {
 }
 
 impl Described for HeavyTailed {
-    const ENTRY: Entry = Entry {
-        name: "heavy-tailed",
+    const ABOUT: About = About {
         summary: "gradients whose norms have a heavy tail, around a planted direction",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "none: no bound G of the rows' norms is known",
         reference: "Zhang & Cutkosky, NeurIPS 2022 (heavy-tailed online learning)",
@@ -89,10 +87,8 @@ fields! {
 }
 
 impl Described for ScaleJump {
-    const ENTRY: Entry = Entry {
-        name: "scale-jump",
+    const ABOUT: About = About {
         summary: "gradients whose scale jumps up and down by a large factor",
-        parameters: Self::PARAMETERS,
         cost: "O(d)",
         guarantee: "rows of norm 1, factor or 1/factor",
         reference: "scale-free online learning",

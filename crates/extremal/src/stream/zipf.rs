@@ -6,7 +6,7 @@ use rand_distr::{Distribution, Zipf as ZipfLaw};
 
 use super::{MakeStream, Stream, UNIT, fill_normal, generator, oblivious, sign_label};
 use crate::parameter::fields;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 fields! {
@@ -22,10 +22,8 @@ fields! {
 }
 
 impl Described for Zipf {
-    const ENTRY: Entry = Entry {
-        name: "zipf",
+    const ABOUT: About = About {
         summary: "sparse rows with Zipf-distributed features, labels ±1 from planted weights",
-        parameters: Self::PARAMETERS,
         cost: "O(non-zeros)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "text classification",

@@ -33,7 +33,7 @@ use crate::learner::skeleton::parameters::need;
 use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Motion, Probe, Update};
 
 const NAME: &str = "dynamic-ofw";
@@ -49,10 +49,8 @@ fields! {
 }
 
 impl Described for DynamicOfw {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "one Frank-Wolfe step on each smooth loss, for minimisers that move",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round",
         guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
         reference: "Wan, Zhang & Song, COLT 2023",

@@ -43,7 +43,7 @@ use crate::parameter::{choices, fields};
 use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
@@ -75,10 +75,8 @@ fields! {
 }
 
 impl Described for GaugeFtrl {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "follow the leader, pulled in by the set's gauge: √T with one oracle call",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
         reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after Abernethy et al., COLT 2008) from ℓ2 balls to sets with a smooth squared support function (compare Molinaro 2020); related: Jiang et al., arXiv:2602.08232, and Mhammedi, arXiv:2205.11470",

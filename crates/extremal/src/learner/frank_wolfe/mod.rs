@@ -16,7 +16,7 @@ use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
 use crate::learner::{Certificate, Learner, Record, Seen, Storage, not_stored};
 use crate::point::Accuracy;
 use crate::set::{Geometry, Set, SharedSet, Structure};
-use crate::spec::Described;
+use crate::spec::Registered;
 use crate::surrogate::{DensePair, LazyPair, Motion, Pair, Probe, SparsePair, Update};
 use crate::theory::Guarantee;
 use crate::{Gradient, Point, Result};
@@ -147,7 +147,7 @@ pub fn on_pair<R: Rule, P: Pair>(
 }
 
 /// Puts a rule on the pair that the storage asks for.
-pub(crate) fn stored<S: Described + Serialize, R: Rule + 'static>(
+pub(crate) fn stored<S: Registered + Serialize, R: Rule + 'static>(
     spec: &S,
     rule: R,
     set: &SharedSet,

@@ -30,7 +30,7 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
 
@@ -40,10 +40,8 @@ fields! {
 }
 
 impl Described for Ofw {
-    const ENTRY: Entry = Entry {
-        name: "ofw",
+    const ABOUT: About = About {
         summary: "online Frank-Wolfe with decaying steps",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",

@@ -41,7 +41,7 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::{Learner, MakeLearner, Seen, Storage, not_stored};
 use crate::parameter::{choices, fields};
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
 
@@ -72,10 +72,8 @@ fields! {
 }
 
 impl Described for OfwFree {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "online Frank-Wolfe with line search that needs neither T nor G",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros + support) on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",

@@ -33,7 +33,7 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
 
@@ -43,10 +43,8 @@ fields! {
 }
 
 impl Described for OfwLs {
-    const ENTRY: Entry = Entry {
-        name: "ofw-ls",
+    const ABOUT: About = About {
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",

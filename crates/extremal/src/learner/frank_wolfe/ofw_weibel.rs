@@ -32,7 +32,7 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry};
+use crate::spec::{About, Described};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
 
@@ -42,10 +42,8 @@ fields! {
 }
 
 impl Described for OfwWeibel {
-    const ENTRY: Entry = Entry {
-        name: "ofw-weibel",
+    const ABOUT: About = About {
         summary: "online Frank-Wolfe with tuned constants and a constant step",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; the first one's sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser adapts (G unknown)",
         reference: "Weibel, Gaillard, Koolen & Taylor, AISTATS 2026",

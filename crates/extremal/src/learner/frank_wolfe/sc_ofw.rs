@@ -37,7 +37,7 @@ use crate::parameter::fields;
 use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Geometry, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Motion, Probe, Update};
 use crate::theory::{self, Guarantee};
 
@@ -56,10 +56,8 @@ fields! {
 }
 
 impl Described for ScOfw {
-    const ENTRY: Entry = Entry {
-        name: "sc-ofw",
+    const ABOUT: About = About {
         summary: "online Frank-Wolfe for strongly convex losses, the paper's Algorithm 2",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, λ from a ridge term, and the support more on l1, simplex and k-sparse in sparse storage",
         guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any",
         reference: "Wan & Zhang, AAAI 2021, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021",

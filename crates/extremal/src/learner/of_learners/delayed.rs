@@ -60,11 +60,9 @@ use crate::learner::{
 use crate::parameter::fields;
 use crate::point::HeldRow;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::Guarantee;
 use crate::{Gradient, Point, Result, kernel};
-
-const NAME: &str = "delayed";
 
 /// The longest delay: that many gradients are held.
 const LONGEST: u64 = 100_000;
@@ -87,10 +85,8 @@ fields! {
 }
 
 impl Described for Delayed {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "any learner, for gradients that come late",
-        parameters: Self::PARAMETERS,
         cost: "a round of the base per gradient that arrives; the non-zeros of delay gradients held, with λ of a base beyond the ridge term delay·d numbers; where several arrive at once, a copy of the base's state",
         guarantee: "that of the base without a delay; else none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",

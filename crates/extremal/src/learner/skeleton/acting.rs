@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::{Certificate, Learner, Record, Seen, Storage, at_round};
 use crate::saved::{check_settings, mismatch, seal, unseal};
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
-use crate::spec::Described;
+use crate::spec::Registered;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result};
 
@@ -233,7 +233,7 @@ impl<B: Body> Acting<B> {
 
 /// A spec as saved states know it: its name, its parameters and the storage. The starting point,
 /// which may have many entries, is a part of the state.
-pub(crate) fn settings<S: Described + Serialize>(spec: &S, storage: Storage) -> String {
+pub(crate) fn settings<S: Registered + Serialize>(spec: &S, storage: Storage) -> String {
     let mut table = serde_json::to_value(spec).unwrap_or_default();
     if let Some(table) = table.as_object_mut() {
         table.remove("start");

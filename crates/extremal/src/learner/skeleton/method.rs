@@ -8,7 +8,7 @@ use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settin
 use crate::learner::{Learner, Record, Seen, Storage, not_stored};
 use crate::range::check_size;
 use crate::set::SharedSet;
-use crate::spec::Described;
+use crate::spec::Registered;
 use crate::surrogate::DensePair;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, kernel};
@@ -107,7 +107,7 @@ struct Dense<M: Method> {
 }
 
 /// A method at `start` or the set's centre.
-pub(crate) fn acting<S: Described + Serialize, M: Method + 'static>(
+pub(crate) fn acting<S: Registered + Serialize, M: Method + 'static>(
     spec: &S,
     method: M,
     set: &SharedSet,

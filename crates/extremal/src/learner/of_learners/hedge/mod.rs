@@ -44,7 +44,7 @@ use crate::learner::skeleton::settings;
 use crate::learner::{Learner, LearnerSpec, MakeLearner, Storage, Uses, not_stored};
 use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Assumption, Guarantee, LossFacts};
 use crate::{Error, Result};
 
@@ -65,10 +65,8 @@ fields! {
 }
 
 impl Described for Hedge {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "several learners at once, weighted by how well each would have done",
-        parameters: Self::PARAMETERS,
         cost: "that of the bases, N oracle calls, and O(Nd) per round",
         guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
         reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",

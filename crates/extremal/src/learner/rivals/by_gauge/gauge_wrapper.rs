@@ -35,7 +35,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result, kernel};
 
@@ -52,10 +52,8 @@ fields! {
 }
 
 impl Described for GaugeWrapper {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "gradient descent with the set's gauge in place of a projection",
-        parameters: Self::PARAMETERS,
         cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
         guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
         reference: "Mhammedi, COLT 2022",

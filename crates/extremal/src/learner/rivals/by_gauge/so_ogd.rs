@@ -35,7 +35,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
@@ -56,10 +56,8 @@ fields! {
 }
 
 impl Described for SoOgd {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "gradient descent that comes back into the set by separating hyperplanes",
-        parameters: Self::PARAMETERS,
         cost: "O(d) and about 5/4 separations per round, counted as oracle calls; no linear oracle, no projection",
         guarantee: "sets with a cheap gauge, between balls of the radii r and R around 0, on every stretch of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without, what follows from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",

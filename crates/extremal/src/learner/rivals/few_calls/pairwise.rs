@@ -35,7 +35,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 const NAME: &str = "pairwise";
@@ -59,10 +59,8 @@ fields! {
 }
 
 impl Described for Pairwise {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "pairwise steps near the regularised leader, on polytopes of corners",
-        parameters: Self::PARAMETERS,
         cost: "2 oracle calls and O(d) per step",
         guarantee: "none is known",
         reference: "Garber & Meshi, NeurIPS 2016",

@@ -33,7 +33,7 @@ use crate::learner::rivals::perturbed::Constants;
 use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// Spec of `fpl`.
@@ -57,10 +57,8 @@ fields! {
 }
 
 impl Described for Fpl {
-    const ENTRY: Entry = Entry {
-        name: "fpl",
+    const ABOUT: About = About {
         summary: "follow the perturbed leader, several in every round",
-        parameters: Self::PARAMETERS,
         cost: "m oracle calls and O(md) per round",
         guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
         reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",

@@ -13,7 +13,7 @@ use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, Seen, Storage};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
-use crate::spec::Described;
+use crate::spec::Registered;
 use crate::theory::{self, Assumption, Guarantee, Perturbation};
 use crate::{Result, kernel};
 
@@ -78,7 +78,7 @@ fn centre_of(set: &SharedSet) -> Vec<f64> {
 }
 
 /// A learner of either kind.
-pub(crate) fn make<S: Described + Serialize, K: Kind>(
+pub(crate) fn make<S: Registered + Serialize, K: Kind>(
     spec: &S,
     kind: K,
     constants: Constants,

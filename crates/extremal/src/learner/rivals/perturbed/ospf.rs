@@ -34,7 +34,7 @@ use crate::learner::rivals::perturbed::Constants;
 use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 
 fields! {
     /// Spec of `ospf`.
@@ -55,10 +55,8 @@ fields! {
 }
 
 impl Described for Ospf {
-    const ENTRY: Entry = Entry {
-        name: "ospf",
+    const ABOUT: About = About {
         summary: "the perturbed leader in blocks, for smooth losses",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call per round on average, k at once after every k rounds, and O(d) per round and call",
         guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dTk) + k·G·D + min(β·R²·T/k, G·R·T/√k)",
         reference: "Hazan & Minasyan, COLT 2020",

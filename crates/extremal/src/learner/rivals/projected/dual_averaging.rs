@@ -29,10 +29,8 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
-
-const NAME: &str = "dual-averaging";
 
 fields! {
     /// Spec of `dual-averaging`.
@@ -49,10 +47,8 @@ fields! {
 }
 
 impl Described for DualAveraging {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "the regularised leader, projected: a baseline",
-        parameters: Self::PARAMETERS,
         cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",

@@ -36,7 +36,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
@@ -55,10 +55,8 @@ fields! {
 }
 
 impl Described for Eg {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball",
-        parameters: Self::PARAMETERS,
         cost: "O(d) exponentials per round, no oracle call",
         guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G, 2τ·G·√(T ln N) with G, 2Δ ≤ √((4 + ln N)Σr²) with nothing",
         reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",

@@ -36,7 +36,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{FastProjection, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
@@ -57,10 +57,8 @@ fields! {
 }
 
 impl Described for FastOgd {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "gradient descent over h(x) ≤ 0 by a fast, approximate projection",
-        parameters: Self::PARAMETERS,
         cost: "at most 1 gradient and a few dozen values of h per round, no oracle call",
         guarantee: "sets h(x) ≤ 0 with a smooth h of curvature μ, κ = 1 + 2μD: (κ/2 + 1)·G·D·√T with G, √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖ without, μ·G·D² + κ·G²(1 + ln T)/(2λ) for λ-strongly convex losses",
         reference: "Levy & Krause, AISTATS 2019",

@@ -33,7 +33,7 @@ use crate::learner::skeleton::parameters;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
@@ -50,10 +50,8 @@ fields! {
 }
 
 impl Described for Ftl {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "follow the leader: what would have been best so far",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call, or with λ 1 projection, and O(d) per round",
         guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",

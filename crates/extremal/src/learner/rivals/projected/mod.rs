@@ -20,7 +20,7 @@ use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
 use crate::room::room;
 use crate::set::{Projection, SharedSet, Structure};
-use crate::spec::Described;
+use crate::spec::Registered;
 use crate::surrogate::{SavedScaled, Scaled, SparseVector};
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
@@ -82,7 +82,7 @@ pub(crate) struct LazyStep {
 }
 
 /// A projected learner in the storage asked for.
-pub(crate) fn projected<S: Described + Serialize>(
+pub(crate) fn projected<S: Registered + Serialize>(
     spec: &S,
     descent: Descent,
     set: &SharedSet,

@@ -27,7 +27,7 @@ use crate::learner::skeleton::schedule::Schedule as Falling;
 use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
 use crate::parameter::{choices, fields};
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
@@ -65,10 +65,8 @@ fields! {
 }
 
 impl Described for Ogd {
-    const ENTRY: Entry = Entry {
-        name: "ogd",
+    const ABOUT: About = About {
         summary: "projected online gradient descent, the baseline",
-        parameters: Self::PARAMETERS,
         cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
         guarantee: "any set with a projection: (3/2)·G·D·√T, G²(1+ln T)/(2λ) for λ-strongly convex losses, √2·D·√(Σ‖g‖²)",
         reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",

@@ -45,7 +45,7 @@ use crate::learner::{Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::set::{Inspector, SharedSet, inspector_of};
 use crate::solver::{self, Distance, Search, Task};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
@@ -79,10 +79,8 @@ fields! {
 }
 
 impl Described for Ons {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "online Newton step: logarithmic regret for exp-concave losses",
-        parameters: Self::PARAMETERS,
         cost: "O(d²) and d² numbers; where the step leads out of the set, up to `steps` oracle calls (and projections, where the set has one) of O(d²) each",
         guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus what projections left",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",

@@ -56,7 +56,7 @@ use crate::parameter::fields;
 use crate::point::{Accuracy, HeldRow};
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{SharedSet, Structure};
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Gradient, Point, Result, Row, kernel};
 
@@ -71,10 +71,8 @@ fields! {
 }
 
 impl Described for CoinFtrl {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "a scaled direction whose length is bet on, with gauge-ftrl behind it; untuned on sparse streams",
-        parameters: Self::PARAMETERS,
         cost: "O(non-zeros) per round, O(d) with a ridge term",
         guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), known in every round; L₁ and L are the first and the largest loss that the bet for the share sees",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",

@@ -46,7 +46,7 @@ use crate::learner::{Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::set::{Atom, SharedSet};
 use crate::solver::ActiveSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
@@ -73,10 +73,8 @@ fields! {
 }
 
 impl Described for Lloo {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "local linear optimisation: the regularised leader on polytopes",
-        parameters: Self::PARAMETERS,
         cost: "1 oracle call per round; O(d log d) on simplices; elsewhere O(d) per vertex kept, of which there are 2(d + 1) at most, and O(d²) to keep it so",
         guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 instead of 2 with G; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",

@@ -52,7 +52,7 @@ use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, Seen, Storage};
 use crate::parameter::fields;
 use crate::set::SharedSet;
-use crate::spec::{Described, Entry, Kind};
+use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
 
@@ -81,10 +81,8 @@ fields! {
 }
 
 impl Described for LooBogd {
-    const ENTRY: Entry = Entry {
-        name: NAME,
+    const ABOUT: About = About {
         summary: "gradient descent near the set, in blocks: far fewer oracle calls than rounds",
-        parameters: Self::PARAMETERS,
         cost: "O(d) per round; per block of K rounds 1 oracle call or a few, ⌈27R²/ε − 2⌉ at most",
         guarantee: "any set, convex losses, on every stretch of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without, or for λ-strongly convex losses, what follows from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",

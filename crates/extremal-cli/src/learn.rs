@@ -12,8 +12,8 @@ use anyhow::Context;
 use clap::ValueEnum;
 use extremal::learner::Storage;
 use extremal_data::{Format, OnError};
-use extremal_lab::learn::{
-    self, Asked, End, Every, Host, LearnOptions, Link, PredictOptions, Progress,
+use extremal_learn::{
+    self as learn, Asked, End, Every, Host, LearnOptions, Link, PredictOptions, Progress,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -103,16 +103,21 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| {
         // A reader that has seen enough (`extremal list | head`) is no failure.
         let closed = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
+        let learn = error.downcast_ref::<extremal_learn::Error>();
         let lab = error.downcast_ref::<extremal_lab::Error>();
         if error.downcast_ref().is_some_and(closed)
-            || lab.is_some_and(extremal_lab::Error::is_closed_pipe)
+            || learn.is_some_and(extremal_learn::Error::is_closed_pipe)
         {
             return ExitCode::SUCCESS;
         }
         tell(&format!("error: {}", in_words(&error)));
-        ExitCode::from(match lab {
-            Some(lab) if lab.is_numerical() => NUMERICAL_FAILURE,
-            Some(lab) if lab.is_usage() => BAD_USAGE,
+        let is_numerical = learn.is_some_and(extremal_learn::Error::is_numerical)
+            || lab.is_some_and(extremal_lab::Error::is_numerical);
+        let is_usage = learn.is_some_and(extremal_learn::Error::is_usage)
+            || lab.is_some_and(extremal_lab::Error::is_usage);
+        ExitCode::from(match (is_numerical, is_usage) {
+            (true, _) => NUMERICAL_FAILURE,
+            (_, true) => BAD_USAGE,
             _ => BAD_INPUT,
         })
     })

@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::run::LearnOptions;
 use crate::error::{Error, Result};
+use crate::run::LearnOptions;
 
 /// More links in a row lead nowhere.
 const MOST_LINKS: usize = 40;
 
 /// Whether a file is read or written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(crate) enum Use {
     Read,
     Write,
 }
 
 /// Refuses flags that don't go together, and files that would be in each other's way.
-pub(super) fn options(options: &LearnOptions) -> Result<()> {
+pub(crate) fn options(options: &LearnOptions) -> Result<()> {
     let refuse = |text: &str| Err(Error::Usage(text.into()));
     if options.passes == 0 {
         return refuse("--passes must be at least 1");
@@ -65,7 +65,7 @@ pub(super) fn options(options: &LearnOptions) -> Result<()> {
 
 /// Whether the stream is a file that can be opened once more; one that is not there is an error
 /// later on.
-pub(super) fn can_be_read_again(data: Option<&Path>) -> bool {
+pub(crate) fn can_be_read_again(data: Option<&Path>) -> bool {
     let data = data.filter(|path| !is_dash(path));
     data.is_some_and(|path| fs::metadata(path).map_or(true, |about| about.is_file()))
 }
@@ -97,11 +97,11 @@ fn test(path: &Path, data: Option<&Path>) -> Result<()> {
 }
 
 /// A file by the flag that names it, and what it is for.
-pub(super) type Named<'a> = (&'a str, Option<&'a Path>, Use);
+pub(crate) type Named<'a> = (&'a str, Option<&'a Path>, Use);
 
 /// Refuses a file that is written to and named twice, also where standard input or output is one.
 /// A model may take the place of the one that it goes on from.
-pub(super) fn files(named: &[Named<'_>]) -> Result<()> {
+pub(crate) fn files(named: &[Named<'_>]) -> Result<()> {
     for (k, later) in named.iter().enumerate() {
         for earlier in &named[..k] {
             let ((flag, Some(path), _), (other, Some(first), _)) = (later, earlier) else {

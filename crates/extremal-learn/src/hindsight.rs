@@ -10,12 +10,11 @@ use extremal::set::SharedSet;
 use extremal_data::{Batch, Example, Next, ReadOptions};
 use serde_json::{Value, json};
 
-use super::name_of;
-use super::plan::Signs;
-use super::run::Run;
-use super::source::Source;
-use crate::error::{Context, Error, Result};
+use crate::config::Signs;
+use crate::error::{Error, Result};
 use crate::format;
+use crate::run::Run;
+use crate::source::{Source, name_of};
 
 /// Gaps that are reached one after the other and told of, relative to the learner's own loss.
 const GAPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
@@ -25,7 +24,7 @@ const MOST_SQUARED: usize = 2_000;
 
 /// The examples of a stream that can be read once.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// Each with how many of its examples were skipped.
     batches: Vec<(usize, Batch)>,
     bytes: usize,
@@ -68,7 +67,7 @@ fn there_is(bytes: usize) -> bool {
 }
 
 /// The best fixed weights of the set for the examples of a run.
-pub(super) struct Found {
+pub(crate) struct Found {
     best: Best,
     /// How often every example was played.
     passes: f64,
@@ -155,7 +154,7 @@ impl Run<'_> {
             && dim <= MOST_SQUARED
             && dim * dim < self.nonzeros / self.options.passes as usize;
         if squares {
-            let sum = QuadraticSum::new(dim, objective.ridge()).context(here)?;
+            let sum = QuadraticSum::new(dim, objective.ridge()).map_err(failed)?;
             let found = self.search(Losses::Squares(sum), &objective, &set, read)?;
             match found {
                 // the sums of squares have lost too many digits
@@ -169,7 +168,7 @@ impl Run<'_> {
         if !there_is(bytes) {
             return Err(no_memory(bytes));
         }
-        let sum = Sum::new(dim, &objective).context(here)?;
+        let sum = Sum::new(dim, &objective).map_err(failed)?;
         let found = self.search(Losses::Rows(sum), &objective, &set, read)?;
         Ok(found.map(|(found, _)| found))
     }
@@ -195,7 +194,7 @@ impl Run<'_> {
             options.absolute_gap = gap * loss.abs() / passes;
             let host = &*self.host;
             let go_on = || !host.is_stopped();
-            let mut best = solve_while(losses.total(), &**set, &options, &go_on).context(here)?;
+            let mut best = solve_while(losses.total(), &**set, &options, &go_on).map_err(failed)?;
             steps += best.steps;
             floor = best.floor.max(floor);
             (best.floor, best.steps) = (floor, steps);
@@ -327,15 +326,18 @@ impl Admitted {
                 continue;
             };
             self.signs = signs;
-            losses.push(&example, label).context(here)?;
+            losses.push(&example, label).map_err(failed)?;
             self.count += 1;
         }
         Ok(())
     }
 }
 
-fn here() -> String {
-    "hindsight".into()
+fn failed(why: extremal::Error) -> Error {
+    Error::Library {
+        context: "hindsight".into(),
+        why,
+    }
 }
 
 fn no_memory(bytes: usize) -> Error {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::saved::Saved;
-use super::session::Proven;
-use crate::error::Result;
+use crate::error::{Result, cant_write};
 use crate::format;
+use crate::model::Saved;
+use crate::session::Proven;
 
 /// What a model file holds, in words.
 pub fn inspect(path: &Path) -> Result<String> {
@@ -101,6 +101,6 @@ pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -
     }
     match failed {
         None => Ok(()),
-        Some(why) => Err(super::cant_write(Path::new("-"), why)),
+        Some(why) => Err(cant_write(Path::new("-"), why)),
     }
 }

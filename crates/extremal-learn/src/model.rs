@@ -7,9 +7,9 @@ use extremal::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
-use super::session::{Counters, Session, predict};
+use crate::config::Plan;
 use crate::error::{Error, Result};
+use crate::session::{Counters, Session, predict};
 
 /// A model as it was saved.
 pub struct Saved {

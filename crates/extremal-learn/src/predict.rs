@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use extremal_data::{Example, Format, Labels, OnError, ReadOptions, Reader};
 
-use super::check::{self, Use};
-use super::plan::Link;
-use super::saved::Saved;
-use super::sink::Sink;
-use super::{at_line, finite, name_of};
-use crate::error::Result;
+use crate::check::{self, Use};
+use crate::config::Link;
+use crate::error::{Result, at_line, finite};
+use crate::model::Saved;
+use crate::sink::Sink;
+use crate::source::name_of;
 
 /// What `predict` is to do.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::session::{Certified, Round, Session};
 use crate::format;
+use crate::session::{Certified, Round, Session};
 
 /// When a line is due.
 #[derive(Debug, Clone, Copy, PartialEq)]

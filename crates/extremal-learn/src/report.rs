@@ -4,17 +4,17 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::hindsight::Found;
-use super::progress::{self, Every, Point, Schedule, Window};
-use super::run::{End, Progress, Run};
-use super::score::Tested;
-use super::session::{Proven, Session};
-use super::sink::Sink;
 use crate::error::Result;
 use crate::format;
+use crate::hindsight::Found;
+use crate::progress::{self, Every, Point, Schedule, Window};
+use crate::run::{End, Progress, Run};
+use crate::score::Tested;
+use crate::session::{Proven, Session};
+use crate::sink::Sink;
 
 /// The trace and when its next row is due.
-pub(super) struct Trace {
+pub(crate) struct Trace {
     pub out: Sink,
     pub schedule: Schedule,
     window: Window,

@@ -6,18 +6,18 @@ use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Example, Format, Next, OnError, ReadOptions};
 
-use super::hindsight::Kept;
-use super::plan::{Asked, Plan, Signs};
-use super::progress::{Every, Schedule, Window};
-use super::report::Trace;
-use super::saved::{Saved, save};
-use super::score;
-use super::session::{Round, Session};
-use super::sink::Sink;
-use super::source::Source;
-use super::{at_line, certified, check, name_of};
-use crate::error::{Error, Result};
+use crate::config::{Asked, Plan, Signs};
+use crate::error::{Error, Result, at_line};
 use crate::format;
+use crate::hindsight::Kept;
+use crate::model::{Saved, save};
+use crate::progress::{Every, Schedule, Window};
+use crate::report::Trace;
+use crate::score;
+use crate::session::{Round, Session};
+use crate::sink::Sink;
+use crate::source::{Source, name_of};
+use crate::{certified, check};
 
 /// Examples that are looked at where no set is given.
 const FIRST: usize = 100;
@@ -216,7 +216,7 @@ fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -
     whole.then(|| default_radius(&norms, &labels))
 }
 
-pub(super) struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub options: &'a LearnOptions,
     pub host: &'a mut dyn Host,
     pub session: Session,

@@ -6,16 +6,15 @@ use std::sync::mpsc::RecvTimeoutError;
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
 
-use super::plan::Signs;
-use super::run::Host;
-use super::session::Session;
-use super::source::PATIENCE;
-use super::{at_line, finite, name_of};
-use crate::error::{Error, Result};
+use crate::config::Signs;
+use crate::error::{Error, Result, at_line, finite};
 use crate::format;
+use crate::run::Host;
+use crate::session::Session;
+use crate::source::{PATIENCE, name_of};
 
 /// A model's score on a file.
-pub(super) struct Tested {
+pub(crate) struct Tested {
     kind: Kind,
     score: Score,
     skipped: u64,
@@ -42,7 +41,7 @@ impl Tested {
 }
 
 /// Scores a session on a file of its own; `None` if told to stop meanwhile.
-pub(super) fn test(
+pub(crate) fn test(
     session: &Session,
     path: &Path,
     read: &ReadOptions,

@@ -14,8 +14,8 @@ use extremal::{Point, Row};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
-use super::classes::{self, Lane};
-use super::plan::Plan;
+use crate::classes::{self, Lane};
+use crate::config::Plan;
 use crate::error::{Error, Result};
 use crate::norms;
 
@@ -57,7 +57,7 @@ pub struct Round {
 }
 
 /// One model: a learner and the meter that certifies its regret.
-pub(super) struct Track {
+pub(crate) struct Track {
     pub learner: Box<dyn Learner>,
     pub meter: Meter,
     set: SharedSet,
@@ -115,7 +115,7 @@ impl Track {
 pub struct Session {
     plan: Plan,
     objective: Objective,
-    pub(super) tracks: Vec<Track>,
+    pub(crate) tracks: Vec<Track>,
     counters: Counters,
     /// A set that grows with the features, or one whose dimension was given.
     grows: bool,
@@ -214,7 +214,7 @@ impl Session {
         &self.counters
     }
 
-    pub(super) fn set_counters(&mut self, counters: Counters) {
+    pub(crate) fn set_counters(&mut self, counters: Counters) {
         self.counters = counters;
     }
 
@@ -261,7 +261,7 @@ impl Session {
     }
 
     /// Makes room for so many features; on an error nothing has changed.
-    pub(super) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+    pub(crate) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
         if dim > self.dim() {
             // All or none of them, and with room left for what reports and saves write out.
             for track in &mut self.tracks {
@@ -501,7 +501,7 @@ fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<P
 
 /// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.
 /// Not finite where one of them is not.
-pub(super) fn predict<'a>(
+pub(crate) fn predict<'a>(
     decisions: impl Iterator<Item = &'a dyn Point>,
     dim: usize,
     example: &Example<'_>,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use extremal_lab::learn::Saved;
+use extremal_learn::Saved;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 

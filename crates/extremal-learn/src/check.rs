@@ -22,7 +22,7 @@ pub(crate) fn options(options: &LearnOptions) -> Result<()> {
     if options.passes == 0 {
         return refuse("--passes must be at least 1");
     }
-    let data = options.data.as_deref().filter(|path| !is_dash(path));
+    let data = options.input.path();
     if options.hindsight && options.skip_consumed && options.passes > 1 {
         return refuse("--hindsight with --continue needs --passes 1");
     }

@@ -137,3 +137,8 @@ pub(crate) fn finite(prediction: f64, file: &str, example: &Example<'_>) -> Resu
         what: format!("the prediction is not finite: {prediction}"),
     })
 }
+
+/// What the library refuses of what was asked for.
+pub(crate) fn usage(error: extremal::Error) -> Error {
+    Error::Usage(error.to_string())
+}

@@ -10,10 +10,10 @@ use extremal::set::SharedSet;
 use extremal_data::{Batch, Example, Next, ReadOptions};
 use serde_json::{Value, json};
 
-use crate::config::Signs;
 use crate::error::{Error, Result};
 use crate::format;
 use crate::run::Run;
+use crate::signs::Signs;
 use crate::source::{Source, name_of};
 
 /// Gaps that are reached one after the other and told of, relative to the learner's own loss.
@@ -264,7 +264,7 @@ impl Run<'_> {
                 admitted.add(batch.iter().skip(*skipped), losses, objective)?;
             }
         } else {
-            let mut source = Source::open(self.options.data.as_deref(), read)?;
+            let mut source = Source::open(self.options.input.path(), read)?;
             let mut to_skip = self.skipped_first as usize;
             loop {
                 if self.host.is_stopped() {
@@ -288,7 +288,7 @@ impl Run<'_> {
             return Ok(true);
         }
         Err(Error::from(extremal_data::Error::Content {
-            file: name_of(self.options.data.as_deref()),
+            file: name_of(self.options.input.path()),
             what: format!(
                 "the run played {} rounds, but --hindsight found {} examples afterwards: the file must not change meanwhile",
                 format::count(played),

@@ -37,7 +37,7 @@ impl Trace {
 
 impl Run<'_> {
     pub fn say(&mut self, text: &str) {
-        if self.options.progress == Progress::Table {
+        if self.options.shows(Progress::Table) {
             self.host.say(text);
         }
     }
@@ -51,7 +51,7 @@ impl Run<'_> {
     /// What is played, chosen or asked for.
     pub fn introduce(&mut self) {
         let plan = self.session.plan();
-        let asked = &self.options.asked;
+        let asked = &self.options.config;
         let resumed = self.options.resume.is_some();
         let origin = |given: bool| match (resumed, given) {
             (true, _) => " (of the model)",
@@ -63,8 +63,8 @@ impl Run<'_> {
             plan.set,
             origin(asked.set.is_some()),
             plan.loss,
-            if plan.ridge > 0.0 {
-                format!(" + ({}/2)‖x‖²", plan.ridge)
+            if plan.config.ridge() > 0.0 {
+                format!(" + ({}/2)‖x‖²", plan.config.ridge())
             } else {
                 String::new()
             },
@@ -72,10 +72,10 @@ impl Run<'_> {
             plan.learner,
             origin(asked.learner.is_some()),
         );
-        if !plan.classes.is_empty() {
+        if !plan.classes().is_empty() {
             text += &format!(
                 "classes          {}, each against the others; the loss shown is the share of wrong ones\n",
-                plan.classes.len()
+                plan.classes().len()
             );
         }
         text += &format!("\n{}", progress::HEAD);
@@ -111,13 +111,11 @@ impl Run<'_> {
         if line {
             self.reported = point.round;
             point.since = self.window.pass(&self.session);
-            match self.options.progress {
-                Progress::Table => {
-                    let text = progress::line(&point, &self.session.plan().classes);
-                    self.host.say(&text);
-                }
-                Progress::Json => self.host.say(&progress::json(&point)),
-                Progress::Quiet => {}
+            if self.options.shows(Progress::Table) {
+                let text = progress::line(&point, self.session.plan().classes());
+                self.host.say(&text);
+            } else if self.options.shows(Progress::Json) {
+                self.host.say(&progress::json(&point));
             }
         }
         if row && let Some(trace) = &mut self.trace {
@@ -133,7 +131,7 @@ impl Run<'_> {
 
     /// The block at the end.
     pub fn conclude(&mut self) -> Result<()> {
-        if self.options.progress != Progress::Table {
+        if !self.options.shows(Progress::Table) {
             return Ok(());
         }
         let seconds = self.host.seconds() - self.started;
@@ -210,7 +208,7 @@ impl Run<'_> {
                 self.note(note);
             }
         }
-        if self.options.progress == Progress::Json {
+        if self.options.shows(Progress::Json) {
             let mut line = self.last_line(tested.map(|mut tested| tested.json()), end);
             if let Some(found) = found {
                 line["hindsight"] = found.json();

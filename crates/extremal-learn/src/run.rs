@@ -1,20 +1,25 @@
 //! `learn`: the loop over the examples, with reports, checkpoints and an orderly end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Example, Format, Next, OnError, ReadOptions};
+use serde::Deserialize;
 
-use crate::config::{Asked, Plan, Signs};
+use crate::config::Config;
 use crate::error::{Error, Result, at_line};
+#[cfg(feature = "clap")]
+use crate::flag;
 use crate::format;
 use crate::hindsight::Kept;
 use crate::model::{Saved, save};
+use crate::plan::Plan;
 use crate::progress::{Every, Schedule, Window};
 use crate::report::Trace;
 use crate::score;
 use crate::session::{Round, Session};
+use crate::signs::Signs;
 use crate::sink::Sink;
 use crate::source::{Source, name_of};
 use crate::{certified, check};
@@ -25,58 +30,158 @@ const FIRST: usize = 100;
 /// Examples between two looks at whether to stop.
 const STRIDE: u64 = 256;
 
+/// Where examples come from.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct Input {
+    /// The examples: a file, or - or nothing for standard input; gzip, bzip2, zstd and xz are
+    /// recognised
+    pub data: Option<PathBuf>,
+    /// libsvm, vw, csv, tsv or jsonl [default: from the name, then from the content]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub format: Option<Format>,
+    /// What to do about a line that can't be read
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::on_error(), default_value = "stop"))]
+    pub on_error: OnError,
+}
+
+impl Input {
+    /// The file, or `None` for standard input.
+    pub fn path(&self) -> Option<&Path> {
+        self.data.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// How to read it for a plan that wants it read like this.
+    pub(crate) fn options(&self, planned: ReadOptions) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            on_error: self.on_error,
+            ..planned
+        }
+    }
+}
+
 /// What `learn` is to do.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_line_help = false))]
+// `--link` is shown among the reports
+#[cfg_attr(feature = "clap", command(mut_arg("link", |link| link.help_heading("Reports").display_order(1))))]
 pub struct LearnOptions {
-    /// The stream; `None` for standard input.
-    pub data: Option<PathBuf>,
-    /// Its format, unless it shows.
-    pub format: Option<Format>,
-    /// What to do about lines that can't be read.
-    pub on_error: OnError,
-    /// How often to go through it.
+    /// The stream.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub input: Input,
+    /// What is learnt and how.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub config: Config,
+    /// How many threads learn, one class or several each, besides the one that reads [default: one
+    /// per core]; what is learnt does not depend on it
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = flag::READING))]
+    pub threads: Option<u16>,
+    /// How often to go through the file
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 1, help_heading = flag::READING))]
     pub passes: u32,
-    /// A model to go on with.
-    pub resume: Option<PathBuf>,
-    /// Whether to skip the examples that the model has consumed.
-    pub skip_consumed: bool,
-    /// Where the model goes.
+
+    /// Save the model here; it can be resumed
+    #[cfg_attr(
+        feature = "clap",
+        arg(short = 'f', long, value_name = "MODEL", help_heading = "Models")
+    )]
     pub model: Option<PathBuf>,
-    /// Whether the model keeps no more than predicting needs.
-    pub drop_resume_state: bool,
-    /// Rounds between two saves.
+    /// Go on with this model
+    #[cfg_attr(
+        feature = "clap",
+        arg(short = 'i', long, value_name = "MODEL", help_heading = "Models")
+    )]
+    pub resume: Option<PathBuf>,
+    /// Skip the examples that the model has consumed, after a kill for example
+    #[cfg_attr(feature = "clap", arg(long = "continue", help_heading = "Models"))]
+    pub skip_consumed: bool,
+    /// Save every N rounds
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Models"))]
     pub checkpoint_every: Option<u64>,
-    /// Where predictions go, made before each label was used.
+    /// Keep only what predicting needs
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Models"))]
+    pub drop_resume_state: bool,
+
+    /// Write the prediction made before each label was used; - is standard output
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            short,
+            long,
+            value_name = "FILE",
+            help_heading = "Reports",
+            display_order = 0
+        )
+    )]
     pub predictions: Option<PathBuf>,
-    /// Whether to look for the best fixed weights at the end.
-    pub hindsight: bool,
-    /// Where the certificate by the comparators' norm goes.
-    pub certificate: Option<PathBuf>,
-    /// What the final model is scored on.
+    /// Score the final model on this file
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "FILE", help_heading = "Reports")
+    )]
     pub test: Option<PathBuf>,
-    /// Where the trace goes.
+    /// Look for the best fixed weights at the end, with a proof: one more pass over a file;
+    /// examples from a pipe are kept in memory
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Reports"))]
+    pub hindsight: bool,
+    /// Write the certified regret against weights of any norm, as CSV
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "FILE", help_heading = "Reports")
+    )]
+    pub certificate: Option<PathBuf>,
+    /// Write a CSV row per report point
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "FILE", help_heading = "Reports")
+    )]
     pub trace: Option<PathBuf>,
-    /// Rounds between its rows, if not those of the progress lines.
+    /// Rounds between two rows of the trace
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trace", help_heading = "Reports"))]
     pub trace_every: Option<u64>,
-    /// When a progress line is due.
+    /// When a progress line is due: a factor (2.0) or a number of rounds (1000)
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            short = 'P',
+            long,
+            value_name = "N",
+            default_value = "2.0",
+            help_heading = "Reports"
+        )
+    )]
     pub every: Every,
-    /// In which form.
+    /// The form of progress lines
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Progress>(&["table", "json"]), default_value = "table", help_heading = "Reports"))]
     pub progress: Progress,
-    /// How many threads may learn; what is learnt does not depend on it.
-    pub threads: usize,
-    /// What was said about the learning itself.
-    pub asked: Asked,
+    /// Print nothing but errors and the score of --test
+    #[cfg_attr(feature = "clap", arg(short, long, help_heading = "Reports"))]
+    pub quiet: bool,
+}
+
+impl LearnOptions {
+    fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    /// Whether progress is shown in this form.
+    pub(crate) fn shows(&self, form: Progress) -> bool {
+        !self.quiet && self.progress == form
+    }
 }
 
 /// The form of progress reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Progress {
     /// For people.
+    #[default]
     Table,
     /// For programs.
     Json,
-    /// None at all; a score that was asked for shows all the same.
-    Quiet,
 }
 
 /// What the surroundings provide.
@@ -111,38 +216,37 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let saved = match &options.resume {
         Some(path) => {
             let saved = Saved::open(path)?;
-            saved.plan.agree(&options.asked)?;
+            options
+                .config
+                .agree(&saved.plan.config, &saved.plan.learner)?;
             Some(saved.resume(path)?)
         }
         None => None,
     };
     let plan = match &saved {
         Some(session) => session.plan().clone(),
-        None => Plan::choose(&options.asked, 1.0)?,
+        None => Plan::choose(&options.config, 1.0)?,
     };
-    if options.hindsight && !plan.classes.is_empty() {
+    if options.hindsight && !plan.classes().is_empty() {
         return Err(Error::Usage(
             "--hindsight looks for the best weights of one model, and there is one per class: leave it out".into(),
         ));
     }
-    let read = ReadOptions {
-        format: options.format,
-        on_error: options.on_error,
-        ..plan.read_options()
-    };
-    let mut source = Source::open(options.data.as_deref(), &read)?;
+    let read = options.input.options(plan.read_options());
+    let mut source = Source::open(options.input.path(), &read)?;
     let session = match saved {
         Some(session) => session,
-        None if options.asked.set.is_some() => {
-            Session::new(numbered(plan, source.reader().format()))?
-        }
         None => {
-            let is_stopped = || host.is_stopped();
-            let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
-                return Ok(End::Unstarted);
-            };
-            let plan = Plan::choose(&options.asked, radius)?;
-            Session::new(numbered(plan, source.reader().format()))?
+            let mut plan = plan;
+            if options.config.set.is_none() {
+                let is_stopped = || host.is_stopped();
+                let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
+                    return Ok(End::Unstarted);
+                };
+                plan = Plan::choose(&options.config, radius)?;
+            }
+            plan.data.format = Some(source.reader().format());
+            Session::new(plan)?
         }
     };
     let mut run = Run::new(options, session, host)?;
@@ -173,11 +277,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let end = played.and_then(|end| match &options.test {
         Some(path) if end == End::Done => {
             // its columns are those that the model has met by now
-            let read = ReadOptions {
-                format: read.format,
-                on_error: read.on_error,
-                ..run.session.plan().read_options()
-            };
+            let read = options.input.options(run.session.plan().read_options());
             tested = score::test(&run.session, path, &read, run.host)?;
             Ok(if tested.is_some() {
                 end
@@ -189,15 +289,6 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     });
     run.show(found, tested, &end);
     end
-}
-
-/// The plan with the numbers that features have in this format.
-fn numbered(plan: Plan, format: Format) -> Plan {
-    Plan {
-        format: Some(format),
-        first_index: u32::from(format == Format::Libsvm && !plan.zero_based),
-        ..plan
-    }
 }
 
 /// A radius that suits the stream, by its first examples; `None` if told to stop meanwhile.
@@ -274,14 +365,14 @@ impl<'a> Run<'a> {
         Ok(Self {
             started: host.seconds(),
             rounds_before: rounds,
-            signs_before: session.plan().signs,
+            signs_before: session.plan().data.signs,
             loss_before: session.counters().whole_loss,
             skipped_first: match options.skip_consumed {
                 true => session.counters().records,
                 false => 0,
             },
             nonzeros: 0,
-            kept: (options.hindsight && !check::can_be_read_again(options.data.as_deref()))
+            kept: (options.hindsight && !check::can_be_read_again(options.input.path()))
                 .then(Kept::default),
             skipped: 0,
             notes: Vec::new(),
@@ -301,7 +392,7 @@ impl<'a> Run<'a> {
 
     fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
         let mut to_skip = self.skipped_first;
-        let path = self.options.data.as_deref();
+        let path = self.options.input.path();
         let mut first = Some(first);
         for _ in 0..self.options.passes {
             let mut source = match first.take() {
@@ -403,7 +494,7 @@ impl<'a> Run<'a> {
         while !examples.is_empty() {
             rounds.clear();
             let before = self.session.rounds();
-            let threads = self.options.threads;
+            let threads = self.options.threads();
             let played = self.session.play_classes(examples, threads, &mut rounds);
             for (k, round) in rounds.iter().enumerate() {
                 self.after(*round, before + k as u64 + 1)?;
@@ -420,7 +511,7 @@ impl<'a> Run<'a> {
 
     /// An example that could not be played is left out, or ends the run.
     fn refuse(&mut self, error: extremal::Error, file: &str, example: &Example<'_>) -> Result<()> {
-        if self.options.on_error == OnError::Skip && !error.is_numerical() {
+        if self.options.input.on_error == OnError::Skip && !error.is_numerical() {
             self.skipped += 1;
             self.session.pass_over();
             return Ok(());
@@ -434,7 +525,7 @@ impl<'a> Run<'a> {
         self.nonzeros += last.features;
         if let Some(out) = &mut self.predictions {
             let plan = self.session.plan();
-            let written = match plan.classes.get(last.prediction as usize) {
+            let written = match plan.classes().get(last.prediction as usize) {
                 Some(name) => out.line(name),
                 None => out.line(plan.link.of(last.prediction)),
             };

@@ -6,11 +6,11 @@ use std::sync::mpsc::RecvTimeoutError;
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
 
-use crate::config::Signs;
 use crate::error::{Error, Result, at_line, finite};
 use crate::format;
 use crate::run::Host;
 use crate::session::Session;
+use crate::signs::Signs;
 use crate::source::{PATIENCE, name_of};
 
 /// A model's score on a file.
@@ -48,7 +48,7 @@ pub(crate) fn test(
     host: &dyn Host,
 ) -> Result<Option<Tested>> {
     let plan = session.plan();
-    let kind = match (plan.classes.is_empty(), plan.takes_signs()) {
+    let kind = match (plan.classes().is_empty(), plan.takes_signs()) {
         (false, _) => Kind::Classes,
         (true, true) => Kind::Signs,
         (true, false) => Kind::Numbers,

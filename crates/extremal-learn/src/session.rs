@@ -15,9 +15,9 @@ use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
 use crate::classes::{self, Lane};
-use crate::config::Plan;
 use crate::error::{Error, Result};
 use crate::norms;
+use crate::plan::Plan;
 
 /// How often a better point to certify at is looked for, where the losses are strongly convex.
 const CERTIFICATE_STEPS: usize = 20;
@@ -204,7 +204,7 @@ impl Session {
     /// Takes note of the columns of the table that the next examples are from.
     pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
         if !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns)) {
-            self.plan.columns = Some(columns.to_vec());
+            self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
         }
     }
@@ -302,10 +302,10 @@ impl Session {
         let label = example.label.unwrap_or(f64::NAN);
         // Before room is made for the features: a label that is refused must leave no trace.
         self.objective.loss().check_label(label)?;
-        let signs = self.plan.signs.with(&**self.objective.loss(), label)?;
+        let signs = self.plan.data.signs.with(&**self.objective.loss(), label)?;
         self.fit(example)?;
         let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
-        self.plan.signs = signs;
+        self.plan.data.signs = signs;
         self.counters.whole_loss += whole;
         self.count(example, &round);
         Ok(round)
@@ -313,7 +313,7 @@ impl Session {
 
     /// Whether there is one model per class.
     pub fn learns_classes(&self) -> bool {
-        !self.plan.classes.is_empty()
+        !self.plan.classes().is_empty()
     }
 
     /// Plays examples in turn, one model per class, on up to `threads` threads: the same as one by

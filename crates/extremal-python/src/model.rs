@@ -44,7 +44,7 @@ pub fn load(path: PathBuf) -> PyResult<Model> {
     });
     Ok(Model {
         weights: weights.collect(),
-        plan: serde_json::to_string(&saved.plan).map_err(|e| raise(&e))?,
+        plan: serde_json::to_string(&saved.plan.config).map_err(|e| raise(&e))?,
         rounds: saved.rounds,
         dim: saved.dim,
     })

@@ -10,7 +10,7 @@ use crate::terminal::Terminal;
 use crate::{INTERRUPTED, tell};
 
 pub fn learn(options: &LearnOptions) -> anyhow::Result<ExitCode> {
-    let quiet = options.quiet || options.progress == Progress::Json;
+    let quiet = options.reports.quiet || options.reports.progress == Progress::Json;
     let mut terminal = Terminal::new(quiet, "{total_bytes}")?;
     let end = extremal_learn::learn(options, &mut terminal);
     terminal.bar.finish_and_clear();
@@ -18,7 +18,7 @@ pub fn learn(options: &LearnOptions) -> anyhow::Result<ExitCode> {
     if end == End::Done {
         return Ok(ExitCode::SUCCESS);
     }
-    tell(&match (&options.model, end) {
+    tell(&match (&options.models.model, end) {
         (_, End::Unstarted) => {
             "interrupted before the first round; nothing was learnt, and nothing saved".into()
         }

@@ -10,7 +10,7 @@ use crate::error::{Result, at_line, finite};
 #[cfg(feature = "clap")]
 use crate::flag;
 use crate::model::Saved;
-use crate::run::Input;
+use crate::options::Input;
 use crate::sink::Sink;
 use crate::source::name_of;
 

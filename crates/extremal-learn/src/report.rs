@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::format;
 use crate::hindsight::Found;
+use crate::options::Progress;
 use crate::progress::{self, Every, Point, Schedule, Window};
-use crate::run::{End, Progress, Run};
+use crate::run::{End, Run};
 use crate::score::Tested;
 use crate::session::{Proven, Session};
 use crate::sink::Sink;
@@ -18,8 +19,6 @@ pub(crate) struct Trace {
     pub out: Sink,
     pub schedule: Schedule,
     window: Window,
-    /// The round of the last row.
-    reported: u64,
 }
 
 impl Trace {
@@ -30,14 +29,13 @@ impl Trace {
             out,
             schedule: Schedule::new(every, session.rounds()),
             window: Window::after(session),
-            reported: session.rounds(),
         })
     }
 }
 
 impl Run<'_> {
     pub fn say(&mut self, text: &str) {
-        if self.options.shows(Progress::Table) {
+        if self.options.reports.shows(Progress::Table) {
             self.host.say(text);
         }
     }
@@ -52,7 +50,7 @@ impl Run<'_> {
     pub fn introduce(&mut self) {
         let plan = self.session.plan();
         let asked = &self.options.config;
-        let resumed = self.options.resume.is_some();
+        let resumed = self.options.models.resume.is_some();
         let origin = |given: bool| match (resumed, given) {
             (true, _) => " (of the model)",
             (false, true) => "",
@@ -84,9 +82,9 @@ impl Run<'_> {
 
     /// The last line and the last row, where the last round has none yet.
     pub fn report_last(&mut self) -> Result<()> {
-        let round = self.session.rounds();
-        let line = self.reported < round;
-        let row = self.trace.as_ref().is_some_and(|t| t.reported < round);
+        let behind = |window: &Window| window.is_behind(&self.session);
+        let line = behind(&self.window);
+        let row = self.trace.as_ref().is_some_and(|t| behind(&t.window));
         if line || row {
             self.point(line, row)?;
         }
@@ -109,17 +107,15 @@ impl Run<'_> {
             seconds: self.host.seconds() - self.started,
         };
         if line {
-            self.reported = point.round;
             point.since = self.window.pass(&self.session);
-            if self.options.shows(Progress::Table) {
+            if self.options.reports.shows(Progress::Table) {
                 let text = progress::line(&point, self.session.plan().classes());
                 self.host.say(&text);
-            } else if self.options.shows(Progress::Json) {
+            } else if self.options.reports.shows(Progress::Json) {
                 self.host.say(&progress::json(&point));
             }
         }
         if row && let Some(trace) = &mut self.trace {
-            trace.reported = point.round;
             point.since = trace.window.pass(&self.session);
             if let Err(error) = trace.out.line(progress::trace(&point)) {
                 self.trace = None;
@@ -131,7 +127,7 @@ impl Run<'_> {
 
     /// The block at the end.
     pub fn conclude(&mut self) -> Result<()> {
-        if !self.options.shows(Progress::Table) {
+        if !self.options.reports.shows(Progress::Table) {
             return Ok(());
         }
         let seconds = self.host.seconds() - self.started;
@@ -208,7 +204,7 @@ impl Run<'_> {
                 self.note(note);
             }
         }
-        if self.options.shows(Progress::Json) {
+        if self.options.reports.shows(Progress::Json) {
             let mut line = self.last_line(tested.map(|mut tested| tested.json()), end);
             if let Some(found) = found {
                 line["hindsight"] = found.json();

@@ -1,19 +1,14 @@
 //! `learn`: the loop over the examples, with reports, checkpoints and an orderly end.
 
-use std::path::{Path, PathBuf};
-
 use extremal::kernel;
 use extremal::learner::default_radius;
-use extremal_data::{Example, Format, Next, OnError, ReadOptions};
-use serde::Deserialize;
+use extremal_data::{Example, Next, OnError, ReadOptions};
 
-use crate::config::Config;
 use crate::error::{Error, Result, at_line};
-#[cfg(feature = "clap")]
-use crate::flag;
 use crate::format;
 use crate::hindsight::Kept;
 use crate::model::{Saved, save};
+use crate::options::LearnOptions;
 use crate::plan::Plan;
 use crate::progress::{Every, Schedule, Window};
 use crate::report::Trace;
@@ -29,160 +24,6 @@ const FIRST: usize = 100;
 
 /// Examples between two looks at whether to stop.
 const STRIDE: u64 = 256;
-
-/// Where examples come from.
-#[derive(Debug, Clone, Default)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct Input {
-    /// The examples: a file, or - or nothing for standard input; gzip, bzip2, zstd and xz are
-    /// recognised
-    pub data: Option<PathBuf>,
-    /// libsvm, vw, csv, tsv or jsonl [default: from the name, then from the content]
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub format: Option<Format>,
-    /// What to do about a line that can't be read
-    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::on_error(), default_value = "stop"))]
-    pub on_error: OnError,
-}
-
-impl Input {
-    /// The file, or `None` for standard input.
-    pub fn path(&self) -> Option<&Path> {
-        self.data.as_deref().filter(|path| path.as_os_str() != "-")
-    }
-
-    /// How to read it for a plan that wants it read like this.
-    pub(crate) fn options(&self, planned: ReadOptions) -> ReadOptions {
-        ReadOptions {
-            format: self.format,
-            on_error: self.on_error,
-            ..planned
-        }
-    }
-}
-
-/// What `learn` is to do.
-#[derive(Debug, Clone)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_line_help = false))]
-// `--link` is shown among the reports
-#[cfg_attr(feature = "clap", command(mut_arg("link", |link| link.help_heading("Reports").display_order(1))))]
-pub struct LearnOptions {
-    /// The stream.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub input: Input,
-    /// What is learnt and how.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub config: Config,
-    /// How many threads learn, one class or several each, besides the one that reads [default: one
-    /// per core]; what is learnt does not depend on it
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = flag::READING))]
-    pub threads: Option<u16>,
-    /// How often to go through the file
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 1, help_heading = flag::READING))]
-    pub passes: u32,
-
-    /// Save the model here; it can be resumed
-    #[cfg_attr(
-        feature = "clap",
-        arg(short = 'f', long, value_name = "MODEL", help_heading = "Models")
-    )]
-    pub model: Option<PathBuf>,
-    /// Go on with this model
-    #[cfg_attr(
-        feature = "clap",
-        arg(short = 'i', long, value_name = "MODEL", help_heading = "Models")
-    )]
-    pub resume: Option<PathBuf>,
-    /// Skip the examples that the model has consumed, after a kill for example
-    #[cfg_attr(feature = "clap", arg(long = "continue", help_heading = "Models"))]
-    pub skip_consumed: bool,
-    /// Save every N rounds
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Models"))]
-    pub checkpoint_every: Option<u64>,
-    /// Keep only what predicting needs
-    #[cfg_attr(feature = "clap", arg(long, help_heading = "Models"))]
-    pub drop_resume_state: bool,
-
-    /// Write the prediction made before each label was used; - is standard output
-    #[cfg_attr(
-        feature = "clap",
-        arg(
-            short,
-            long,
-            value_name = "FILE",
-            help_heading = "Reports",
-            display_order = 0
-        )
-    )]
-    pub predictions: Option<PathBuf>,
-    /// Score the final model on this file
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "FILE", help_heading = "Reports")
-    )]
-    pub test: Option<PathBuf>,
-    /// Look for the best fixed weights at the end, with a proof: one more pass over a file;
-    /// examples from a pipe are kept in memory
-    #[cfg_attr(feature = "clap", arg(long, help_heading = "Reports"))]
-    pub hindsight: bool,
-    /// Write the certified regret against weights of any norm, as CSV
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "FILE", help_heading = "Reports")
-    )]
-    pub certificate: Option<PathBuf>,
-    /// Write a CSV row per report point
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "FILE", help_heading = "Reports")
-    )]
-    pub trace: Option<PathBuf>,
-    /// Rounds between two rows of the trace
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trace", help_heading = "Reports"))]
-    pub trace_every: Option<u64>,
-    /// When a progress line is due: a factor (2.0) or a number of rounds (1000)
-    #[cfg_attr(
-        feature = "clap",
-        arg(
-            short = 'P',
-            long,
-            value_name = "N",
-            default_value = "2.0",
-            help_heading = "Reports"
-        )
-    )]
-    pub every: Every,
-    /// The form of progress lines
-    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Progress>(&["table", "json"]), default_value = "table", help_heading = "Reports"))]
-    pub progress: Progress,
-    /// Print nothing but errors and the score of --test
-    #[cfg_attr(feature = "clap", arg(short, long, help_heading = "Reports"))]
-    pub quiet: bool,
-}
-
-impl LearnOptions {
-    fn threads(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(all, usize::from)
-    }
-
-    /// Whether progress is shown in this form.
-    pub(crate) fn shows(&self, form: Progress) -> bool {
-        !self.quiet && self.progress == form
-    }
-}
-
-/// The form of progress reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Progress {
-    /// For people.
-    #[default]
-    Table,
-    /// For programs.
-    Json,
-}
 
 /// What the surroundings provide.
 pub trait Host {
@@ -213,7 +54,7 @@ pub enum End {
 /// Plays a stream. Whatever ends it early, what was learnt is saved first.
 pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     check::options(options)?;
-    let saved = match &options.resume {
+    let saved = match &options.models.resume {
         Some(path) => {
             let saved = Saved::open(path)?;
             options
@@ -227,7 +68,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Some(session) => session.plan().clone(),
         None => Plan::choose(&options.config, 1.0)?,
     };
-    if options.hindsight && !plan.classes().is_empty() {
+    if options.reports.hindsight && !plan.classes().is_empty() {
         return Err(Error::Usage(
             "--hindsight looks for the best weights of one model, and there is one per class: leave it out".into(),
         ));
@@ -265,7 +106,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let mut found = None;
     let played = played.and_then(|end| {
         let rounds = run.session.rounds() - run.rounds_before;
-        if !options.hindsight || end != End::Done || rounds == 0 {
+        if !options.reports.hindsight || end != End::Done || rounds == 0 {
             return Ok(end);
         }
         found = run.hindsight(&read)?;
@@ -274,7 +115,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Ok(if whole { end } else { End::Interrupted })
     });
     let mut tested = None;
-    let end = played.and_then(|end| match &options.test {
+    let end = played.and_then(|end| match &options.reports.test {
         Some(path) if end == End::Done => {
             // its columns are those that the model has met by now
             let read = options.input.options(run.session.plan().read_options());
@@ -327,8 +168,6 @@ pub(crate) struct Run<'a> {
     pub notes: Vec<String>,
     lines: Schedule,
     pub window: Window,
-    /// The round of the last line.
-    pub reported: u64,
     pub trace: Option<Trace>,
     predictions: Option<Sink>,
     certificate: Option<Sink>,
@@ -341,11 +180,11 @@ impl<'a> Run<'a> {
     fn new(options: &'a LearnOptions, session: Session, host: &'a mut dyn Host) -> Result<Self> {
         let rounds = session.rounds();
         // Better to fail before the first round than after the last.
-        if let Some(path) = &options.model {
+        if let Some(path) = &options.models.model {
             extremal_data::check_writable(path)?;
         }
-        let predictions = options.predictions.as_deref().map(Sink::create);
-        let certificate = match &options.certificate {
+        let predictions = options.reports.predictions.as_deref().map(Sink::create);
+        let certificate = match &options.reports.certificate {
             None => None,
             Some(_) if session.tracks[0].meter.by_norm().is_none() => {
                 return Err(Error::Usage(format!(
@@ -355,10 +194,13 @@ impl<'a> Run<'a> {
             }
             Some(path) => Some(Sink::create(path)?),
         };
-        let trace = match &options.trace {
+        let trace = match &options.reports.trace {
             None => None,
             Some(path) => {
-                let every = options.trace_every.map_or(options.every, Every::Rounds);
+                let every = options
+                    .reports
+                    .trace_every
+                    .map_or(options.reports.every, Every::Rounds);
                 Some(Trace::create(path, every, &session)?)
             }
         };
@@ -367,18 +209,17 @@ impl<'a> Run<'a> {
             rounds_before: rounds,
             signs_before: session.plan().data.signs,
             loss_before: session.counters().whole_loss,
-            skipped_first: match options.skip_consumed {
+            skipped_first: match options.models.skip_consumed {
                 true => session.counters().records,
                 false => 0,
             },
             nonzeros: 0,
-            kept: (options.hindsight && !check::can_be_read_again(options.input.path()))
+            kept: (options.reports.hindsight && !check::can_be_read_again(options.input.path()))
                 .then(Kept::default),
             skipped: 0,
             notes: Vec::new(),
-            lines: Schedule::new(options.every, rounds),
+            lines: Schedule::new(options.reports.every, rounds),
             window: Window::after(&session),
-            reported: rounds,
             trace,
             predictions: predictions.transpose()?,
             certificate,
@@ -471,7 +312,7 @@ impl<'a> Run<'a> {
             Some(trace) => until(trace.schedule.next()),
             None => STRIDE,
         };
-        let save = match self.options.checkpoint_every {
+        let save = match self.options.models.checkpoint_every {
             Some(n) => until((round / n + 1) * n),
             None => STRIDE,
         };
@@ -544,6 +385,7 @@ impl<'a> Run<'a> {
         }
         if self
             .options
+            .models
             .checkpoint_every
             .is_some_and(|n| round.is_multiple_of(n))
         {
@@ -555,8 +397,8 @@ impl<'a> Run<'a> {
 
     /// A reader that has gone does not end a run that something else comes of.
     pub fn lost(&mut self, what: &str, error: Error) -> Result<()> {
-        let goes_on = self.options.model.is_some()
-            || self.options.test.is_some()
+        let goes_on = self.options.models.model.is_some()
+            || self.options.reports.test.is_some()
             || self.predictions.is_some()
             || self.trace.is_some();
         if !error.is_closed_pipe() || !goes_on {
@@ -602,8 +444,8 @@ impl<'a> Run<'a> {
     }
 
     fn save(&mut self) -> Result<()> {
-        match &self.options.model {
-            Some(path) => save(&self.session, path, !self.options.drop_resume_state),
+        match &self.options.models.model {
+            Some(path) => save(&self.session, path, !self.options.models.drop_resume_state),
             None => Ok(()),
         }
     }

@@ -122,10 +122,11 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         tell(&format!("error: {}", in_words(&error)));
-        let is_numerical = learn.is_some_and(extremal_learn::Error::is_numerical)
-            || lab.is_some_and(extremal_lab::Error::is_numerical);
-        let is_usage = learn.is_some_and(extremal_learn::Error::is_usage)
-            || lab.is_some_and(extremal_lab::Error::is_usage);
+        let (is_numerical, is_usage) = match (learn, lab) {
+            (Some(learn), _) => (learn.is_numerical(), learn.is_usage()),
+            (_, Some(lab)) => (lab.is_numerical(), lab.is_usage()),
+            _ => (false, false),
+        };
         ExitCode::from(match (is_numerical, is_usage) {
             (true, _) => NUMERICAL_FAILURE,
             (_, true) => BAD_USAGE,

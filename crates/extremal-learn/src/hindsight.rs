@@ -4,7 +4,7 @@
 use std::mem::size_of;
 
 use extremal::Row;
-use extremal::hindsight::{Best, Interval, Options, QuadraticSum, Sum, Total, solve_while};
+use extremal::hindsight::{Best, Interval, Options, solve_while};
 use extremal::loss::Objective;
 use extremal::set::SharedSet;
 use extremal_data::{Batch, Example, Next, ReadOptions};
@@ -12,15 +12,13 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::format;
+use crate::losses::Losses;
 use crate::run::Run;
 use crate::signs::Signs;
 use crate::source::{Source, name_of};
 
 /// Gaps that are reached one after the other and told of, relative to the learner's own loss.
 const GAPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
-
-/// Sums of squares are as many numbers as the dimension squared; rows are kept where that is more.
-const MOST_SQUARED: usize = 2_000;
 
 /// The examples of a stream that can be read once.
 #[derive(Default)]
@@ -118,58 +116,30 @@ impl Found {
     }
 }
 
-/// The losses of all examples.
-enum Losses {
-    Squares(QuadraticSum),
-    Rows(Sum),
-}
-
-impl Losses {
-    fn push(&mut self, example: &Example<'_>, label: f64) -> extremal::Result<()> {
-        let row = Row::Sparse {
-            indices: example.indices,
-            values: example.values,
-        };
-        match self {
-            Self::Squares(sum) => sum.push(row, label, example.weight),
-            Self::Rows(sum) => sum.push(row, label, example.weight),
-        }
-    }
-
-    fn total(&self) -> &dyn Total {
-        match self {
-            Self::Squares(sum) => sum,
-            Self::Rows(sum) => sum,
-        }
-    }
-}
-
 impl Run<'_> {
     /// Looks for the best fixed weights; `None` if told to stop before anything was found.
     pub fn hindsight(&mut self, read: &ReadOptions) -> Result<Option<Found>> {
         let objective = self.session.plan().objective()?;
         let set = self.session.set().clone();
         let dim = set.dim();
-        let squares = objective.loss().is_square()
-            && dim <= MOST_SQUARED
-            && dim * dim < self.nonzeros / self.options.passes as usize;
-        if squares {
-            let sum = QuadraticSum::new(dim, objective.ridge()).map_err(failed)?;
-            let found = self.search(Losses::Squares(sum), &objective, &set, read)?;
-            match found {
-                // the sums of squares have lost too many digits
+        let passes = self.options.passes as usize;
+        // where the squares are fewer numbers than the rows
+        if dim * dim < self.nonzeros / passes
+            && let squares @ Losses::Squares(_) = Losses::new(dim, &objective).map_err(failed)?
+        {
+            match self.search(squares, &objective, &set, read)? {
+                // they have lost too many digits
                 Some((found, false)) if !found.stopped => {}
                 found => return Ok(found.map(|(found, _)| found)),
             }
         }
-        let passes = self.options.passes as usize;
         let rows = (self.session.rounds() - self.rounds_before) as usize / passes;
         let bytes = bytes(rows, self.nonzeros / passes);
         if !there_is(bytes) {
             return Err(no_memory(bytes));
         }
-        let sum = Sum::new(dim, &objective).map_err(failed)?;
-        let found = self.search(Losses::Rows(sum), &objective, &set, read)?;
+        let rows = Losses::rows(dim, &objective).map_err(failed)?;
+        let found = self.search(rows, &objective, &set, read)?;
         Ok(found.map(|(found, _)| found))
     }
 
@@ -326,7 +296,12 @@ impl Admitted {
                 continue;
             };
             self.signs = signs;
-            losses.push(&example, label).map_err(failed)?;
+            let row = Row::Sparse {
+                indices: example.indices,
+                values: example.values,
+            };
+            let pushed = losses.push(row, label, example.weight);
+            pushed.map_err(failed)?;
             self.count += 1;
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::hindsight::Found;
 use crate::options::Progress;
 use crate::progress::{self, Every, Point, Schedule, Window};
 use crate::run::{End, Run};
-use crate::score::Tested;
+use crate::score::Score;
 use crate::session::{Proven, Session};
 use crate::sink::Sink;
 
@@ -197,7 +197,7 @@ impl Run<'_> {
     }
 
     /// The score, where there is one; for programs, the last line, whatever the end.
-    pub fn show(&mut self, found: Option<Found>, tested: Option<Tested>, end: &Result<End>) {
+    pub fn show(&mut self, found: Option<Found>, tested: Option<Score>, end: &Result<End>) {
         let mut tested = tested;
         if let Some(tested) = &mut tested {
             for note in std::mem::take(&mut tested.notes) {

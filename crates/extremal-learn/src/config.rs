@@ -63,12 +63,15 @@ pub struct Config {
     pub horizon: Option<u64>,
     /// G, a bound on the gradients' norm, where it is known
     #[cfg_attr(feature = "clap", arg(long, value_name = "G"))]
+    #[serde(serialize_with = "number")]
     pub gradient_bound: Option<f64>,
     /// Multiplies the step size that theory gives
     #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
+    #[serde(serialize_with = "number")]
     pub eta_scale: Option<f64>,
     /// Adds (LAMBDA/2)|x|² to the loss
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA"))]
+    #[serde(serialize_with = "number")]
     pub l2: Option<f64>,
     /// Adds a feature that is always 1
     #[cfg_attr(feature = "clap", arg(long))]
@@ -242,6 +245,14 @@ fn written(value: &Value) -> String {
         Value::Array(all) => all.iter().map(written).collect::<Vec<_>>().join(","),
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or(f64::NAN).to_string(),
         other => other.to_string(),
+    }
+}
+
+/// JSON has no NaN and no ∞, which must be refused rather than forgotten: they are texts.
+fn number<S: Serializer>(value: &Option<f64>, out: S) -> std::result::Result<S::Ok, S::Error> {
+    match value {
+        Some(number) if !number.is_finite() => out.collect_str(number),
+        value => value.serialize(out),
     }
 }
 

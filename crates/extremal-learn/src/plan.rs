@@ -246,4 +246,26 @@ mod tests {
         value.as_object_mut().unwrap().remove("set");
         assert_eq!(Plan::of(read(value), facts()), Err("set"));
     }
+
+    #[test]
+    fn what_is_no_number_is_refused_and_not_forgotten() {
+        let asked = |learner: &str, l2, gradient_bound| Config {
+            learner: Some(learner.parse().unwrap()),
+            l2: Some(l2),
+            gradient_bound,
+            ..Config::default()
+        };
+        let plan = Plan::choose(&asked("ofw-ls", 0.5, None), 1.0).unwrap();
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(Plan::choose(&asked("ofw-ls", 0.5, Some(bad)), 1.0).is_err());
+            assert!(Plan::choose(&asked("ofw-ls", bad, None), 1.0).is_err());
+            let given = Config {
+                l2: Some(bad),
+                ..Config::default()
+            };
+            let error = given.agree(&plan.config, &plan.learner).unwrap_err();
+            let text = format!("--l2 {bad} contradicts the model, which was made with 0.5");
+            assert!(error.to_string().starts_with(&text), "{error}");
+        }
+    }
 }

@@ -1,12 +1,8 @@
 //! `demo`, `compare` and `report`.
 
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
@@ -15,8 +11,9 @@ use extremal_lab::output::Output;
 use extremal_lab::results::Results;
 use extremal_lab::results::file::{self, Owner};
 use extremal_lab::{Error, demo, report, table};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use extremal_learn::Host;
 
+use crate::terminal::Terminal;
 use crate::{INTERRUPTED, NUMERICAL_FAILURE, paint, print, tell};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -106,39 +103,19 @@ impl Running {
         command: &str,
         output: Option<&Output>,
     ) -> anyhow::Result<Option<Results>> {
-        let stop = Arc::new(AtomicBool::new(false));
-        for signal in signal_hook::consts::TERM_SIGNALS {
-            // the second one ends it at once
-            signal_hook::flag::register_conditional_default(*signal, stop.clone())
-                .context("signals")?;
-            signal_hook::flag::register(*signal, stop.clone()).context("signals")?;
-        }
-        let bar = bar(self.quiet)?;
-        let start = Instant::now();
+        let terminal = Terminal::new(self.quiet, "{human_len} rounds")?;
+        let bar = &terminal.bar;
         let progress = Progress {
             threads: self.threads(),
-            clock: &|| start.elapsed().as_secs_f64(),
+            clock: &|| terminal.seconds(),
             expect: &|rounds| bar.set_length(rounds),
             done: &|rounds| bar.inc(rounds),
-            stopped: &|| stop.load(Ordering::Relaxed),
+            stopped: &|| terminal.is_stopped(),
         };
         let results = compare(prepared, VERSION, command, output, &progress);
         bar.finish_and_clear();
         Ok(results?)
     }
-}
-
-/// A bar on stderr if that is a terminal, otherwise one that shows nothing.
-fn bar(quiet: bool) -> anyhow::Result<ProgressBar> {
-    let style =
-        ProgressStyle::with_template("{bar:40} {percent:>3} % of {human_len} rounds, {eta} left")
-            .context("progress bar")?;
-    let target = if quiet || !std::io::stderr().is_terminal() {
-        ProgressDrawTarget::hidden()
-    } else {
-        ProgressDrawTarget::stderr()
-    };
-    Ok(ProgressBar::with_draw_target(Some(0), target).with_style(style))
 }
 
 impl Figures {

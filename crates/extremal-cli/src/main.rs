@@ -2,6 +2,7 @@
 
 mod experiment;
 mod learn;
+mod terminal;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -38,9 +39,9 @@ enum Command {
     /// Make the report of experiments again from their tables
     Report(experiment::Report),
     /// Learn from a stream of examples, one round each, inside a constraint set
-    Learn(Box<learn::Learn>),
+    Learn(Box<extremal_learn::LearnOptions>),
     /// Write a model's predictions for examples, one per line
-    Predict(learn::Predict),
+    Predict(extremal_learn::PredictOptions),
     /// Show what a model file holds
     Inspect(learn::Inspect),
     /// Show everything registered: keys, cost, guarantee, reference, examples
@@ -87,13 +88,23 @@ impl From<Listed> for Kind {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        // A spec's own words say all.
+        let source = std::error::Error::source(&error);
+        match source.and_then(|why| why.downcast_ref::<extremal::Error>()) {
+            Some(why) => {
+                tell(&format!("error: {why}"));
+                std::process::exit(BAD_USAGE.into())
+            }
+            None => error.exit(),
+        }
+    });
     let result = match arguments.command {
         Command::Demo(demo) => demo.run(),
         Command::Compare(compare) => compare.run(),
         Command::Report(report) => report.run(),
-        Command::Learn(learn) => learn.run(),
-        Command::Predict(predict) => predict.run(),
+        Command::Learn(options) => learn::learn(&options),
+        Command::Predict(options) => learn::predict(&options),
         Command::Inspect(inspect) => inspect.run(),
         Command::List { kind, json_schema } => show(kind, json_schema),
         Command::Cite { learner } => papers(learner.as_deref()),
@@ -103,16 +114,22 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| {
         // A reader that has seen enough (`extremal list | head`) is no failure.
         let closed = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
+        let learn = error.downcast_ref::<extremal_learn::Error>();
         let lab = error.downcast_ref::<extremal_lab::Error>();
         if error.downcast_ref().is_some_and(closed)
-            || lab.is_some_and(extremal_lab::Error::is_closed_pipe)
+            || learn.is_some_and(extremal_learn::Error::is_closed_pipe)
         {
             return ExitCode::SUCCESS;
         }
         tell(&format!("error: {}", in_words(&error)));
-        ExitCode::from(match lab {
-            Some(lab) if lab.is_numerical() => NUMERICAL_FAILURE,
-            Some(lab) if lab.is_usage() => BAD_USAGE,
+        let (is_numerical, is_usage) = match (learn, lab) {
+            (Some(learn), _) => (learn.is_numerical(), learn.is_usage()),
+            (_, Some(lab)) => (lab.is_numerical(), lab.is_usage()),
+            _ => (false, false),
+        };
+        ExitCode::from(match (is_numerical, is_usage) {
+            (true, _) => NUMERICAL_FAILURE,
+            (_, true) => BAD_USAGE,
             _ => BAD_INPUT,
         })
     })

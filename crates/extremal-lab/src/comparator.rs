@@ -1,47 +1,13 @@
 //! The best fixed decision in hindsight, with a certificate, on streams that can be replayed.
 
-use extremal::hindsight::{Options, QuadraticSum, Sum, Total, solve};
+use extremal::hindsight::{Options, solve};
 use extremal::stream::{Round, Stream};
+use extremal_learn::Losses;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
 use crate::experiment::Built;
 use crate::fixed::Fixed;
-
-/// Statistics are as many numbers as the dimension squared; in more dimensions the rounds are kept.
-const MOST_SQUARED: usize = 2_000;
-
-/// The losses so far: as sufficient statistics where there are some, otherwise round by round.
-enum Kept {
-    Squares(QuadraticSum),
-    Rounds(Sum),
-}
-
-impl Kept {
-    fn new(problem: &Built) -> extremal::Result<Self> {
-        let (dim, objective) = (problem.set.dim(), &problem.objective);
-        Ok(if objective.loss().is_square() && dim <= MOST_SQUARED {
-            Self::Squares(QuadraticSum::new(dim, objective.ridge())?)
-        } else {
-            Self::Rounds(Sum::new(dim, objective)?)
-        })
-    }
-
-    fn push(&mut self, round: &Round<'_>) -> extremal::Result<()> {
-        let Round { row, label, weight } = *round;
-        match self {
-            Self::Squares(sum) => sum.push(row, label, weight),
-            Self::Rounds(sum) => sum.push(row, label, weight),
-        }
-    }
-
-    fn total(&self) -> &dyn Total {
-        match self {
-            Self::Squares(sum) => sum,
-            Self::Rounds(sum) => sum,
-        }
-    }
-}
 
 /// The smallest total loss of a fixed decision lies between these two.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,12 +21,12 @@ pub(crate) struct Best {
 /// A stream that is played to nobody, and the losses of its rounds so far.
 struct Replay {
     stream: Box<dyn Stream>,
-    kept: Kept,
+    kept: Losses,
     played: u64,
 }
 
 impl Replay {
-    fn new(problem: &Built, seed: u64, kept: Kept) -> extremal::Result<Self> {
+    fn new(problem: &Built, seed: u64, kept: Losses) -> extremal::Result<Self> {
         Ok(Self {
             stream: problem.stream(seed)?,
             kept,
@@ -88,7 +54,8 @@ impl Replay {
                     problem.name
                 )));
             };
-            self.kept.push(&next).context(here)?;
+            let Round { row, label, weight } = next;
+            self.kept.push(row, label, weight).context(here)?;
             self.played += 1;
         }
         Ok(true)
@@ -112,7 +79,8 @@ pub(crate) fn best_fixed(
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Vec<Best>>> {
     let here = || place(problem, seed);
-    let kept = Kept::new(problem).context(here)?;
+    let (dim, objective) = (problem.set.dim(), &problem.objective);
+    let kept = Losses::new(dim, objective).context(here)?;
     let mut replay = Replay::new(problem, seed, kept).context(here)?;
     // Each search begins where the last one ended.
     let mut options = Options {
@@ -127,9 +95,9 @@ pub(crate) fn best_fixed(
         }
         let mut best = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
         let wide = best.gap() > options.absolute_gap.max(LOST * best.value.abs());
-        if wide && matches!(replay.kept, Kept::Squares(_)) {
-            let sum = Sum::new(problem.set.dim(), &problem.objective).context(here)?;
-            replay = Replay::new(problem, seed, Kept::Rounds(sum)).context(here)?;
+        if wide && replay.kept.are_squares() {
+            let kept = Losses::rows(dim, objective).context(here)?;
+            replay = Replay::new(problem, seed, kept).context(here)?;
             if !replay.play_to(t, problem, seed, stopped)? {
                 return Ok(None);
             }
@@ -155,6 +123,7 @@ pub(crate) fn best_fixed(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use extremal::hindsight::Sum;
 
     /// A problem of these specs, with nobody to play it but ogd.
     fn problem(set: &str, loss: &str, l2: f64, stream: &str) -> Result<Built> {
@@ -230,8 +199,8 @@ mod tests {
         let mut prepared = crate::experiment::Prepared::new(experiment).unwrap();
         let problem = prepared.problems.remove(0);
         // the statistics alone know nothing
-        let kept = Kept::new(&problem).unwrap();
-        assert!(matches!(kept, Kept::Squares(_)));
+        let kept = Losses::new(problem.set.dim(), &problem.objective).unwrap();
+        assert!(kept.are_squares());
         let mut replay = Replay::new(&problem, 0, kept).unwrap();
         assert!(replay.play_to(300, &problem, 0, &|| false).unwrap());
         let wide = solve(replay.kept.total(), &*problem.set, &Options::default()).unwrap();
@@ -251,8 +220,8 @@ mod tests {
     fn rounds_are_kept_where_statistics_would_take_too_much_memory() {
         for (set, squared) in [("l2:dim=2000", true), ("l2:dim=100000", false)] {
             let problem = problem(set, "squared", 0.0, "zipf").unwrap();
-            let kept = Kept::new(&problem).unwrap();
-            assert_eq!(matches!(kept, Kept::Squares(_)), squared, "{set}");
+            let kept = Losses::new(problem.set.dim(), &problem.objective).unwrap();
+            assert_eq!(kept.are_squares(), squared, "{set}");
             if !squared {
                 let best = found(&problem, 1, &[20])[0];
                 assert!(best.floor <= best.value, "{best:?}");

@@ -20,14 +20,6 @@ pub enum Error {
         /// The system's words.
         why: std::io::Error,
     },
-    /// A file can't be written.
-    #[error("can't write {}: {why}", path.display())]
-    WriteFile {
-        /// Which.
-        path: PathBuf,
-        /// The system's words.
-        why: std::io::Error,
-    },
     /// An experiment says what can't be.
     #[error("{}:{line}: {what}", path.display())]
     Experiment {
@@ -54,17 +46,9 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// A stream or a model can't be read.
+    /// Examples can't be read.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),
-    /// A number that is not finite came out.
-    #[error("{place}: {what}")]
-    NotFinite {
-        /// The file and the line.
-        place: String,
-        /// Which number.
-        what: String,
-    },
     /// Numbers that can't all be true: a defect of the program.
     #[error("internal error: {place}: {what}. This is a defect of the program: please report it")]
     Contradiction {
@@ -72,14 +56,6 @@ pub enum Error {
         place: String,
         /// Which numbers.
         what: String,
-    },
-    /// Something went wrong, and then something else on the way out.
-    #[error("{first}\nerror: {then}")]
-    Both {
-        /// What ended the run.
-        first: Box<Error>,
-        /// What happened after.
-        then: Box<Error>,
     },
     /// What was asked for contradicts itself, or can't be had.
     #[error("{0}")]
@@ -92,33 +68,15 @@ pub enum Error {
 impl Error {
     /// Whether it is the call that is wrong, rather than the input.
     pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Usage(_) => true,
-            Self::Both { first, .. } => first.is_usage(),
-            _ => false,
-        }
-    }
-
-    /// Whether nobody reads what is written any more.
-    pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::WriteFile { why, .. } if why.kind() == std::io::ErrorKind::BrokenPipe)
+        matches!(self, Self::Usage(_))
     }
 
     /// Whether the numbers broke down, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
         match self {
             Self::Library { why, .. } => why.is_numerical(),
-            Self::NotFinite { .. } | Self::Contradiction { .. } => true,
-            Self::Both { first, .. } => first.is_numerical(),
+            Self::Contradiction { .. } => true,
             _ => false,
-        }
-    }
-
-    /// This one, then another.
-    pub(crate) fn then(self, then: Self) -> Self {
-        Self::Both {
-            first: Box::new(self),
-            then: Box::new(then),
         }
     }
 }

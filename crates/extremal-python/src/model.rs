@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use extremal_lab::learn::Saved;
+use extremal_learn::Saved;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ pub fn load(path: PathBuf) -> PyResult<Model> {
     });
     Ok(Model {
         weights: weights.collect(),
-        plan: serde_json::to_string(&saved.plan).map_err(|e| raise(&e))?,
+        plan: serde_json::to_string(&saved.plan.config).map_err(|e| raise(&e))?,
         rounds: saved.rounds,
         dim: saved.dim,
     })

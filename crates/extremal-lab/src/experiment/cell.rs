@@ -7,13 +7,13 @@ use extremal::hindsight::Meter;
 use extremal::learner::{Certificate, Learner, Record, Seen};
 use extremal::theory::{self, Assumption, Guarantee, LossFacts};
 use extremal::{Gradient, Point};
+use extremal_learn::norms;
 use serde::{Deserialize, Serialize};
 
 use super::LearnerConfig;
 use super::prepare::Built;
 use crate::comparator::Best;
 use crate::error::{Context, Error, Result};
-use crate::norms;
 use crate::surrogate::Follower;
 
 /// Seconds since some moment.

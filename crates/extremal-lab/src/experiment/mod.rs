@@ -184,3 +184,55 @@ impl std::fmt::Display for RowsFrom {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Cell, Experiment, Prepared};
+
+    #[test]
+    fn the_curve_of_a_run_passes_through_its_certificate_and_halves_at_its_radius() {
+        for set in [
+            "l2:radius=3,dim=4",
+            "l1:radius=3,dim=4",
+            "lp:p=1.5,radius=3,dim=4",
+        ] {
+            let text = format!(
+                "rounds = 400\nseeds = 1\n[problem.a]\nset = \"{set}\"\nloss = \"logistic\"\n\
+                 stream = {{ name = \"classification\" }}\n[learner.a]\nname = \"ofw\"\n\
+                 [learner.b]\nname = \"ofw-free\"\n"
+            );
+            let experiment = Experiment::parse(&text, Path::new("a.toml")).unwrap();
+            let prepared = Prepared::new(experiment).unwrap();
+            for (name, learner) in &prepared.experiment.learners {
+                let cell = Cell {
+                    problem: &prepared.problems[0],
+                    name,
+                    learner,
+                    scale: 1.0,
+                    horizon: 400,
+                    seed: 1,
+                };
+                // without the best decision, the upper end is the certificate on the set itself
+                let played = cell.play(&[64, 400], None, &|| false).unwrap().unwrap();
+                let (end, rows) = (played.last(), &played.comparators);
+                assert_eq!((rows.len(), rows[0][0]), (46, 0.0));
+                let above = rows.partition_point(|row| row[0] < 3.0);
+                let [low, high] = [rows[above - 1], rows[above]];
+                let part = (3.0 - low[0]) / (high[0] - low[0]);
+                let there = low[1] + part * (high[1] - low[1]);
+                assert!((there - end.upper).abs() < 1e-11 * end.loss, "{set} {name}");
+                assert!(played.looks.iter().all(|look| look.halving.is_some()));
+                let radius = end.halving.unwrap();
+                for [at, regret, share] in rows {
+                    assert_eq!(*share <= 0.5, *at <= radius, "{set} {name}: {at}, {radius}");
+                    // the loss that it is a share of is rounded down
+                    let exact = regret / end.loss;
+                    assert!((share - exact).abs() < 1e-11 && share.abs() >= exact.abs());
+                }
+                assert!(rows[0][2] < 0.5 && rows[45][2] > 1.0);
+            }
+        }
+    }
+}

@@ -8,11 +8,11 @@ use extremal::loss::{Labels, Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
 use extremal::theory::LossFacts;
+use extremal_learn::Signs;
 
 use super::{Experiment, LearnerConfig, ProblemConfig, ProblemLines, RowsFrom, Source};
 use crate::error::{Error, Result};
 use crate::fixed::Fixed;
-use crate::learn::Signs;
 use crate::results::Input;
 use crate::rows::Rows;
 

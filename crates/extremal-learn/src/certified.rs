@@ -1,10 +1,10 @@
 //! What is certified, in words.
 
-use super::session::{Certified, Proven};
+use crate::session::{Certified, Proven};
 use crate::{format, norms};
 
 /// The head of the table that [`Certified::curve`] has rows for.
-pub(super) const CURVE: &str = "radius,regret_upper,share_of_loss";
+pub(crate) const CURVE: &str = "radius,regret_upper,share_of_loss";
 
 impl Certified {
     /// The certified regret.

@@ -9,10 +9,10 @@ use extremal_data::{Batch, Next, ReadOptions, Reader};
 use crate::error::Result;
 
 /// How long a silent input is waited for before the host is asked whether to stop.
-pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Examples from a reader, some of them seen before.
-pub(super) struct Source {
+pub(crate) struct Source {
     reader: Reader,
     ahead: VecDeque<Batch>,
     /// How the stream ended, if it did while it was looked at.
@@ -72,5 +72,13 @@ impl Source {
     /// Lines left out, notes to show, and bytes read of how many.
     pub fn reader(&mut self) -> &mut Reader {
         &mut self.reader
+    }
+}
+
+/// What a data file is called in messages.
+pub(crate) fn name_of(path: Option<&Path>) -> String {
+    match path {
+        Some(path) => path.display().to_string(),
+        None => "-".into(),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::saved::Saved;
-use super::session::Proven;
-use crate::error::Result;
+use crate::error::{Result, cant_write};
 use crate::format;
+use crate::model::Saved;
+use crate::session::Proven;
 
 /// What a model file holds, in words.
 pub fn inspect(path: &Path) -> Result<String> {
@@ -15,7 +15,7 @@ pub fn inspect(path: &Path) -> Result<String> {
     let mut lines: Vec<(String, String)> = vec![
         ("set".into(), plan.set.to_string()),
         ("loss".into(), plan.loss.to_string()),
-        ("l2".into(), plan.ridge.to_string()),
+        ("l2".into(), plan.config.ridge().to_string()),
         ("learner".into(), plan.learner.to_string()),
         (
             "storage".into(),
@@ -25,10 +25,10 @@ pub fn inspect(path: &Path) -> Result<String> {
         ("rounds".into(), format::count(saved.rounds)),
         ("examples consumed".into(), format::count(counters.records)),
     ];
-    if !plan.classes.is_empty() {
-        lines.push(("classes".into(), plan.classes.join(", ")));
+    if !plan.classes().is_empty() {
+        lines.push(("classes".into(), plan.classes().join(", ")));
     }
-    if let Some((negative, positive)) = &plan.labels {
+    if let Some((negative, positive)) = &plan.config.labels {
         lines.push(("labels".into(), format!("{negative} = −1, {positive} = +1")));
     }
     if counters.weight > 0.0 {
@@ -42,7 +42,7 @@ pub fn inspect(path: &Path) -> Result<String> {
             nonzeros += 1;
             largest = largest.max(v.abs());
         });
-        let who = match plan.classes.get(k) {
+        let who = match plan.classes().get(k) {
             Some(class) => format!("weights of {class}"),
             None => "weights".into(),
         };
@@ -91,7 +91,7 @@ pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -
     let saved = Saved::open(path)?;
     let mut failed = None;
     for (k, decision) in saved.decisions().enumerate() {
-        let class = saved.plan.classes.get(k).map(|c| format!("{c} "));
+        let class = saved.plan.classes().get(k).map(|c| format!("{c} "));
         let class = class.unwrap_or_default();
         decision.for_each_nonzero(&mut |i, v| {
             if failed.is_none() {
@@ -101,6 +101,6 @@ pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -
     }
     match failed {
         None => Ok(()),
-        Some(why) => Err(super::cant_write(Path::new("-"), why)),
+        Some(why) => Err(cant_write(Path::new("-"), why)),
     }
 }

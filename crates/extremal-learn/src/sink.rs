@@ -4,11 +4,10 @@ use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::cant_write;
-use crate::error::Result;
+use crate::error::{Result, cant_write};
 
 /// A file, or standard output for `-`.
-pub(super) struct Sink {
+pub(crate) struct Sink {
     path: PathBuf,
     out: BufWriter<Box<dyn Write>>,
 }

@@ -3,27 +3,27 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::run::LearnOptions;
 use crate::error::{Error, Result};
+use crate::options::LearnOptions;
 
 /// More links in a row lead nowhere.
 const MOST_LINKS: usize = 40;
 
 /// Whether a file is read or written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(crate) enum Use {
     Read,
     Write,
 }
 
 /// Refuses flags that don't go together, and files that would be in each other's way.
-pub(super) fn options(options: &LearnOptions) -> Result<()> {
+pub(crate) fn options(options: &LearnOptions) -> Result<()> {
     let refuse = |text: &str| Err(Error::Usage(text.into()));
     if options.passes == 0 {
         return refuse("--passes must be at least 1");
     }
-    let data = options.data.as_deref().filter(|path| !is_dash(path));
-    if options.hindsight && options.skip_consumed && options.passes > 1 {
+    let data = options.input.path();
+    if options.reports.hindsight && options.models.skip_consumed && options.passes > 1 {
         return refuse("--hindsight with --continue needs --passes 1");
     }
     if options.passes > 1 {
@@ -37,27 +37,31 @@ pub(super) fn options(options: &LearnOptions) -> Result<()> {
             )));
         }
     }
-    if options.skip_consumed && options.resume.is_none() {
+    if options.models.skip_consumed && options.models.resume.is_none() {
         return refuse("--continue skips what a model has consumed: name it with -i");
     }
-    if options.checkpoint_every.is_some() && options.model.is_none() {
+    if options.models.checkpoint_every.is_some() && options.models.model.is_none() {
         return refuse("--checkpoint-every needs a model to save: -f MODEL");
     }
-    if options.checkpoint_every.is_some() && options.drop_resume_state {
+    if options.models.checkpoint_every.is_some() && options.models.drop_resume_state {
         return refuse(
             "a checkpoint without resume state can't be gone on with: leave out one of --checkpoint-every and --drop-resume-state",
         );
     }
     files(&[
         ("the data", Some(data.unwrap_or(Path::new("-"))), Use::Read),
-        ("-i", options.resume.as_deref(), Use::Read),
-        ("--test", options.test.as_deref(), Use::Read),
-        ("-f", options.model.as_deref(), Use::Write),
-        ("-p", options.predictions.as_deref(), Use::Write),
-        ("--trace", options.trace.as_deref(), Use::Write),
-        ("--certificate", options.certificate.as_deref(), Use::Write),
+        ("-i", options.models.resume.as_deref(), Use::Read),
+        ("--test", options.reports.test.as_deref(), Use::Read),
+        ("-f", options.models.model.as_deref(), Use::Write),
+        ("-p", options.reports.predictions.as_deref(), Use::Write),
+        ("--trace", options.reports.trace.as_deref(), Use::Write),
+        (
+            "--certificate",
+            options.reports.certificate.as_deref(),
+            Use::Write,
+        ),
     ])?;
-    match &options.test {
+    match &options.reports.test {
         Some(path) => test(path, data),
         None => Ok(()),
     }
@@ -65,8 +69,7 @@ pub(super) fn options(options: &LearnOptions) -> Result<()> {
 
 /// Whether the stream is a file that can be opened once more; one that is not there is an error
 /// later on.
-pub(super) fn can_be_read_again(data: Option<&Path>) -> bool {
-    let data = data.filter(|path| !is_dash(path));
+pub(crate) fn can_be_read_again(data: Option<&Path>) -> bool {
     data.is_some_and(|path| fs::metadata(path).map_or(true, |about| about.is_file()))
 }
 
@@ -97,11 +100,11 @@ fn test(path: &Path, data: Option<&Path>) -> Result<()> {
 }
 
 /// A file by the flag that names it, and what it is for.
-pub(super) type Named<'a> = (&'a str, Option<&'a Path>, Use);
+pub(crate) type Named<'a> = (&'a str, Option<&'a Path>, Use);
 
 /// Refuses a file that is written to and named twice, also where standard input or output is one.
 /// A model may take the place of the one that it goes on from.
-pub(super) fn files(named: &[Named<'_>]) -> Result<()> {
+pub(crate) fn files(named: &[Named<'_>]) -> Result<()> {
     for (k, later) in named.iter().enumerate() {
         for earlier in &named[..k] {
             let ((flag, Some(path), _), (other, Some(first), _)) = (later, earlier) else {

@@ -1,5 +1,6 @@
 //! Sessions as model files: what is needed to go on, or only to predict.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use extremal::hindsight::Meter;
@@ -7,9 +8,10 @@ use extremal::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
-use super::session::{Counters, Session, predict};
+use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::plan::{DataFacts, Plan};
+use crate::session::{Counters, Session, predict};
 
 /// A model as it was saved.
 pub struct Saved {
@@ -111,20 +113,11 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
 fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
     let plan = session.plan();
     let counters = *session.counters();
-    let encode = |section: &str, bytes: postcard::Result<Vec<u8>>| match bytes {
-        Ok(bytes) => Ok(Section {
-            name: section.into(),
-            bytes,
-        }),
-        Err(why) => Err(Error::Unsupported(format!("{section}: {why}"))),
-    };
+    // What is said in JSON describes itself: a key that is not there gets its default.
     let mut sections = vec![
-        Section {
-            name: "plan".into(),
-            // Text that describes itself: a key that is not there gets its default.
-            bytes: serde_json::to_vec(plan).map_err(|e| Error::Unsupported(e.to_string()))?,
-        },
-        encode(
+        section("config", serde_json::to_vec(&plan.config))?,
+        section("data", serde_json::to_vec(&plan.data))?,
+        section(
             "head",
             postcard::to_stdvec(&Head {
                 counters,
@@ -150,7 +143,7 @@ fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
             });
         } else {
             let weights = Weights::of(track.learner.decision());
-            sections.push(encode(
+            sections.push(section(
                 &format!("weights.{k}"),
                 postcard::to_stdvec(&weights),
             )?);
@@ -160,7 +153,7 @@ fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
         ("set".into(), plan.set.to_string()),
         ("loss".into(), plan.loss.to_string()),
         ("learner".into(), plan.learner.to_string()),
-        ("l2".into(), format!("{:?}", plan.ridge)),
+        ("l2".into(), format!("{:?}", plan.config.ridge())),
         ("dimension".into(), session.dim().to_string()),
         ("rounds".into(), session.rounds().to_string()),
         ("records".into(), counters.records.to_string()),
@@ -169,10 +162,20 @@ fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
             if resume { "yes" } else { "no: weights alone" }.into(),
         ),
     ];
-    if !plan.classes.is_empty() {
-        about.push(("classes".into(), plan.classes.join(",")));
+    if !plan.classes().is_empty() {
+        about.push(("classes".into(), plan.classes().join(",")));
     }
     Ok(ModelFile { about, sections })
+}
+
+fn section(name: &str, bytes: Result<Vec<u8>, impl Display>) -> Result<Section> {
+    match bytes {
+        Ok(bytes) => Ok(Section {
+            name: name.into(),
+            bytes,
+        }),
+        Err(why) => Err(Error::Unsupported(format!("{name}: {why}"))),
+    }
 }
 
 impl Saved {
@@ -190,8 +193,11 @@ impl Saved {
             file.section(wanted)
                 .ok_or_else(|| bad(format!("no section {wanted}")))
         };
-        let plan: Plan =
-            serde_json::from_slice(section("plan")?).map_err(|e| bad(format!("plan: {e}")))?;
+        let config: Config =
+            serde_json::from_slice(section("config")?).map_err(|e| bad(format!("config: {e}")))?;
+        let data: DataFacts =
+            serde_json::from_slice(section("data")?).map_err(|e| bad(format!("data: {e}")))?;
+        let plan = Plan::of(config, data).map_err(|key| bad(format!("config: no {key}")))?;
         let (head, rest) = postcard::take_from_bytes::<Head>(section("head")?)
             .map_err(|e| bad(format!("head: {e}")))?;
         if !rest.is_empty() {

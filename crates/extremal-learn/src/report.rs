@@ -4,22 +4,21 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::hindsight::Found;
-use super::progress::{self, Every, Point, Schedule, Window};
-use super::run::{End, Progress, Run};
-use super::score::Tested;
-use super::session::{Proven, Session};
-use super::sink::Sink;
 use crate::error::Result;
 use crate::format;
+use crate::hindsight::Found;
+use crate::options::Progress;
+use crate::progress::{self, Every, Point, Schedule, Window};
+use crate::run::{End, Run};
+use crate::score::Score;
+use crate::session::{Proven, Session};
+use crate::sink::Sink;
 
 /// The trace and when its next row is due.
-pub(super) struct Trace {
+pub(crate) struct Trace {
     pub out: Sink,
     pub schedule: Schedule,
     window: Window,
-    /// The round of the last row.
-    reported: u64,
 }
 
 impl Trace {
@@ -30,14 +29,13 @@ impl Trace {
             out,
             schedule: Schedule::new(every, session.rounds()),
             window: Window::after(session),
-            reported: session.rounds(),
         })
     }
 }
 
 impl Run<'_> {
     pub fn say(&mut self, text: &str) {
-        if self.options.progress == Progress::Table {
+        if self.options.reports.shows(Progress::Table) {
             self.host.say(text);
         }
     }
@@ -51,8 +49,8 @@ impl Run<'_> {
     /// What is played, chosen or asked for.
     pub fn introduce(&mut self) {
         let plan = self.session.plan();
-        let asked = &self.options.asked;
-        let resumed = self.options.resume.is_some();
+        let asked = &self.options.config;
+        let resumed = self.options.models.resume.is_some();
         let origin = |given: bool| match (resumed, given) {
             (true, _) => " (of the model)",
             (false, true) => "",
@@ -63,8 +61,8 @@ impl Run<'_> {
             plan.set,
             origin(asked.set.is_some()),
             plan.loss,
-            if plan.ridge > 0.0 {
-                format!(" + ({}/2)‖x‖²", plan.ridge)
+            if plan.config.ridge() > 0.0 {
+                format!(" + ({}/2)‖x‖²", plan.config.ridge())
             } else {
                 String::new()
             },
@@ -72,10 +70,10 @@ impl Run<'_> {
             plan.learner,
             origin(asked.learner.is_some()),
         );
-        if !plan.classes.is_empty() {
+        if !plan.classes().is_empty() {
             text += &format!(
                 "classes          {}, each against the others; the loss shown is the share of wrong ones\n",
-                plan.classes.len()
+                plan.classes().len()
             );
         }
         text += &format!("\n{}", progress::HEAD);
@@ -84,9 +82,9 @@ impl Run<'_> {
 
     /// The last line and the last row, where the last round has none yet.
     pub fn report_last(&mut self) -> Result<()> {
-        let round = self.session.rounds();
-        let line = self.reported < round;
-        let row = self.trace.as_ref().is_some_and(|t| t.reported < round);
+        let behind = |window: &Window| window.is_behind(&self.session);
+        let line = behind(&self.window);
+        let row = self.trace.as_ref().is_some_and(|t| behind(&t.window));
         if line || row {
             self.point(line, row)?;
         }
@@ -109,19 +107,15 @@ impl Run<'_> {
             seconds: self.host.seconds() - self.started,
         };
         if line {
-            self.reported = point.round;
             point.since = self.window.pass(&self.session);
-            match self.options.progress {
-                Progress::Table => {
-                    let text = progress::line(&point, &self.session.plan().classes);
-                    self.host.say(&text);
-                }
-                Progress::Json => self.host.say(&progress::json(&point)),
-                Progress::Quiet => {}
+            if self.options.reports.shows(Progress::Table) {
+                let text = progress::line(&point, self.session.plan().classes());
+                self.host.say(&text);
+            } else if self.options.reports.shows(Progress::Json) {
+                self.host.say(&progress::json(&point));
             }
         }
         if row && let Some(trace) = &mut self.trace {
-            trace.reported = point.round;
             point.since = trace.window.pass(&self.session);
             if let Err(error) = trace.out.line(progress::trace(&point)) {
                 self.trace = None;
@@ -133,7 +127,7 @@ impl Run<'_> {
 
     /// The block at the end.
     pub fn conclude(&mut self) -> Result<()> {
-        if self.options.progress != Progress::Table {
+        if !self.options.reports.shows(Progress::Table) {
             return Ok(());
         }
         let seconds = self.host.seconds() - self.started;
@@ -203,14 +197,14 @@ impl Run<'_> {
     }
 
     /// The score, where there is one; for programs, the last line, whatever the end.
-    pub fn show(&mut self, found: Option<Found>, tested: Option<Tested>, end: &Result<End>) {
+    pub fn show(&mut self, found: Option<Found>, tested: Option<Score>, end: &Result<End>) {
         let mut tested = tested;
         if let Some(tested) = &mut tested {
             for note in std::mem::take(&mut tested.notes) {
                 self.note(note);
             }
         }
-        if self.options.progress == Progress::Json {
+        if self.options.reports.shows(Progress::Json) {
             let mut line = self.last_line(tested.map(|mut tested| tested.json()), end);
             if let Some(found) = found {
                 line["hindsight"] = found.json();

@@ -4,28 +4,25 @@
 use std::mem::size_of;
 
 use extremal::Row;
-use extremal::hindsight::{Best, Interval, Options, QuadraticSum, Sum, Total, solve_while};
+use extremal::hindsight::{Best, Interval, Options, solve_while};
 use extremal::loss::Objective;
 use extremal::set::SharedSet;
 use extremal_data::{Batch, Example, Next, ReadOptions};
 use serde_json::{Value, json};
 
-use super::name_of;
-use super::plan::Signs;
-use super::run::Run;
-use super::source::Source;
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, Result};
 use crate::format;
+use crate::losses::Losses;
+use crate::run::Run;
+use crate::signs::Signs;
+use crate::source::{Source, name_of};
 
 /// Gaps that are reached one after the other and told of, relative to the learner's own loss.
 const GAPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
-/// Sums of squares are as many numbers as the dimension squared; rows are kept where that is more.
-const MOST_SQUARED: usize = 2_000;
-
 /// The examples of a stream that can be read once.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     /// Each with how many of its examples were skipped.
     batches: Vec<(usize, Batch)>,
     bytes: usize,
@@ -68,7 +65,7 @@ fn there_is(bytes: usize) -> bool {
 }
 
 /// The best fixed weights of the set for the examples of a run.
-pub(super) struct Found {
+pub(crate) struct Found {
     best: Best,
     /// How often every example was played.
     passes: f64,
@@ -119,58 +116,30 @@ impl Found {
     }
 }
 
-/// The losses of all examples.
-enum Losses {
-    Squares(QuadraticSum),
-    Rows(Sum),
-}
-
-impl Losses {
-    fn push(&mut self, example: &Example<'_>, label: f64) -> extremal::Result<()> {
-        let row = Row::Sparse {
-            indices: example.indices,
-            values: example.values,
-        };
-        match self {
-            Self::Squares(sum) => sum.push(row, label, example.weight),
-            Self::Rows(sum) => sum.push(row, label, example.weight),
-        }
-    }
-
-    fn total(&self) -> &dyn Total {
-        match self {
-            Self::Squares(sum) => sum,
-            Self::Rows(sum) => sum,
-        }
-    }
-}
-
 impl Run<'_> {
     /// Looks for the best fixed weights; `None` if told to stop before anything was found.
     pub fn hindsight(&mut self, read: &ReadOptions) -> Result<Option<Found>> {
         let objective = self.session.plan().objective()?;
         let set = self.session.set().clone();
         let dim = set.dim();
-        let squares = objective.loss().is_square()
-            && dim <= MOST_SQUARED
-            && dim * dim < self.nonzeros / self.options.passes as usize;
-        if squares {
-            let sum = QuadraticSum::new(dim, objective.ridge()).context(here)?;
-            let found = self.search(Losses::Squares(sum), &objective, &set, read)?;
-            match found {
-                // the sums of squares have lost too many digits
+        let passes = self.options.passes as usize;
+        // where the squares are fewer numbers than the rows
+        if dim * dim < self.nonzeros / passes
+            && let squares @ Losses::Squares(_) = Losses::new(dim, &objective).map_err(failed)?
+        {
+            match self.search(squares, &objective, &set, read)? {
+                // they have lost too many digits
                 Some((found, false)) if !found.stopped => {}
                 found => return Ok(found.map(|(found, _)| found)),
             }
         }
-        let passes = self.options.passes as usize;
         let rows = (self.session.rounds() - self.rounds_before) as usize / passes;
         let bytes = bytes(rows, self.nonzeros / passes);
         if !there_is(bytes) {
             return Err(no_memory(bytes));
         }
-        let sum = Sum::new(dim, &objective).context(here)?;
-        let found = self.search(Losses::Rows(sum), &objective, &set, read)?;
+        let rows = Losses::rows(dim, &objective).map_err(failed)?;
+        let found = self.search(rows, &objective, &set, read)?;
         Ok(found.map(|(found, _)| found))
     }
 
@@ -195,7 +164,7 @@ impl Run<'_> {
             options.absolute_gap = gap * loss.abs() / passes;
             let host = &*self.host;
             let go_on = || !host.is_stopped();
-            let mut best = solve_while(losses.total(), &**set, &options, &go_on).context(here)?;
+            let mut best = solve_while(losses.total(), &**set, &options, &go_on).map_err(failed)?;
             steps += best.steps;
             floor = best.floor.max(floor);
             (best.floor, best.steps) = (floor, steps);
@@ -265,7 +234,7 @@ impl Run<'_> {
                 admitted.add(batch.iter().skip(*skipped), losses, objective)?;
             }
         } else {
-            let mut source = Source::open(self.options.data.as_deref(), read)?;
+            let mut source = Source::open(self.options.input.path(), read)?;
             let mut to_skip = self.skipped_first as usize;
             loop {
                 if self.host.is_stopped() {
@@ -289,7 +258,7 @@ impl Run<'_> {
             return Ok(true);
         }
         Err(Error::from(extremal_data::Error::Content {
-            file: name_of(self.options.data.as_deref()),
+            file: name_of(self.options.input.path()),
             what: format!(
                 "the run played {} rounds, but --hindsight found {} examples afterwards: the file must not change meanwhile",
                 format::count(played),
@@ -327,15 +296,23 @@ impl Admitted {
                 continue;
             };
             self.signs = signs;
-            losses.push(&example, label).context(here)?;
+            let row = Row::Sparse {
+                indices: example.indices,
+                values: example.values,
+            };
+            let pushed = losses.push(row, label, example.weight);
+            pushed.map_err(failed)?;
             self.count += 1;
         }
         Ok(())
     }
 }
 
-fn here() -> String {
-    "hindsight".into()
+fn failed(why: extremal::Error) -> Error {
+    Error::Library {
+        context: "hindsight".into(),
+        why,
+    }
 }
 
 fn no_memory(bytes: usize) -> Error {

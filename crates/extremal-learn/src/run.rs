@@ -1,83 +1,29 @@
 //! `learn`: the loop over the examples, with reports, checkpoints and an orderly end.
 
-use std::path::PathBuf;
-
 use extremal::kernel;
 use extremal::learner::default_radius;
-use extremal_data::{Example, Format, Next, OnError, ReadOptions};
+use extremal_data::{Example, Next, OnError, ReadOptions};
 
-use super::hindsight::Kept;
-use super::plan::{Asked, Plan, Signs};
-use super::progress::{Every, Schedule, Window};
-use super::report::Trace;
-use super::saved::{Saved, save};
-use super::score;
-use super::session::{Round, Session};
-use super::sink::Sink;
-use super::source::Source;
-use super::{at_line, certified, check, name_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_line};
 use crate::format;
+use crate::hindsight::Kept;
+use crate::model::{Saved, save};
+use crate::options::LearnOptions;
+use crate::plan::Plan;
+use crate::progress::{Every, Schedule, Window};
+use crate::report::Trace;
+use crate::score;
+use crate::session::{Round, Session};
+use crate::signs::Signs;
+use crate::sink::Sink;
+use crate::source::{Source, name_of};
+use crate::{certified, check};
 
 /// Examples that are looked at where no set is given.
 const FIRST: usize = 100;
 
 /// Examples between two looks at whether to stop.
 const STRIDE: u64 = 256;
-
-/// What `learn` is to do.
-#[derive(Debug, Clone)]
-pub struct LearnOptions {
-    /// The stream; `None` for standard input.
-    pub data: Option<PathBuf>,
-    /// Its format, unless it shows.
-    pub format: Option<Format>,
-    /// What to do about lines that can't be read.
-    pub on_error: OnError,
-    /// How often to go through it.
-    pub passes: u32,
-    /// A model to go on with.
-    pub resume: Option<PathBuf>,
-    /// Whether to skip the examples that the model has consumed.
-    pub skip_consumed: bool,
-    /// Where the model goes.
-    pub model: Option<PathBuf>,
-    /// Whether the model keeps no more than predicting needs.
-    pub drop_resume_state: bool,
-    /// Rounds between two saves.
-    pub checkpoint_every: Option<u64>,
-    /// Where predictions go, made before each label was used.
-    pub predictions: Option<PathBuf>,
-    /// Whether to look for the best fixed weights at the end.
-    pub hindsight: bool,
-    /// Where the certificate by the comparators' norm goes.
-    pub certificate: Option<PathBuf>,
-    /// What the final model is scored on.
-    pub test: Option<PathBuf>,
-    /// Where the trace goes.
-    pub trace: Option<PathBuf>,
-    /// Rounds between its rows, if not those of the progress lines.
-    pub trace_every: Option<u64>,
-    /// When a progress line is due.
-    pub every: Every,
-    /// In which form.
-    pub progress: Progress,
-    /// How many threads may learn; what is learnt does not depend on it.
-    pub threads: usize,
-    /// What was said about the learning itself.
-    pub asked: Asked,
-}
-
-/// The form of progress reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
-    /// None at all; a score that was asked for shows all the same.
-    Quiet,
-}
 
 /// What the surroundings provide.
 pub trait Host {
@@ -108,41 +54,40 @@ pub enum End {
 /// Plays a stream. Whatever ends it early, what was learnt is saved first.
 pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     check::options(options)?;
-    let saved = match &options.resume {
+    let saved = match &options.models.resume {
         Some(path) => {
             let saved = Saved::open(path)?;
-            saved.plan.agree(&options.asked)?;
+            options
+                .config
+                .agree(&saved.plan.config, &saved.plan.learner)?;
             Some(saved.resume(path)?)
         }
         None => None,
     };
     let plan = match &saved {
         Some(session) => session.plan().clone(),
-        None => Plan::choose(&options.asked, 1.0)?,
+        None => Plan::choose(&options.config, 1.0)?,
     };
-    if options.hindsight && !plan.classes.is_empty() {
+    if options.reports.hindsight && !plan.classes().is_empty() {
         return Err(Error::Usage(
             "--hindsight looks for the best weights of one model, and there is one per class: leave it out".into(),
         ));
     }
-    let read = ReadOptions {
-        format: options.format,
-        on_error: options.on_error,
-        ..plan.read_options()
-    };
-    let mut source = Source::open(options.data.as_deref(), &read)?;
+    let read = options.input.options(plan.read_options());
+    let mut source = Source::open(options.input.path(), &read)?;
     let session = match saved {
         Some(session) => session,
-        None if options.asked.set.is_some() => {
-            Session::new(numbered(plan, source.reader().format()))?
-        }
         None => {
-            let is_stopped = || host.is_stopped();
-            let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
-                return Ok(End::Unstarted);
-            };
-            let plan = Plan::choose(&options.asked, radius)?;
-            Session::new(numbered(plan, source.reader().format()))?
+            let mut plan = plan;
+            if options.config.set.is_none() {
+                let is_stopped = || host.is_stopped();
+                let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
+                    return Ok(End::Unstarted);
+                };
+                plan = Plan::choose(&options.config, radius)?;
+            }
+            plan.data.format = Some(source.reader().format());
+            Session::new(plan)?
         }
     };
     let mut run = Run::new(options, session, host)?;
@@ -161,7 +106,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let mut found = None;
     let played = played.and_then(|end| {
         let rounds = run.session.rounds() - run.rounds_before;
-        if !options.hindsight || end != End::Done || rounds == 0 {
+        if !options.reports.hindsight || end != End::Done || rounds == 0 {
             return Ok(end);
         }
         found = run.hindsight(&read)?;
@@ -170,14 +115,10 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Ok(if whole { end } else { End::Interrupted })
     });
     let mut tested = None;
-    let end = played.and_then(|end| match &options.test {
+    let end = played.and_then(|end| match &options.reports.test {
         Some(path) if end == End::Done => {
             // its columns are those that the model has met by now
-            let read = ReadOptions {
-                format: read.format,
-                on_error: read.on_error,
-                ..run.session.plan().read_options()
-            };
+            let read = options.input.options(run.session.plan().read_options());
             tested = score::test(&run.session, path, &read, run.host)?;
             Ok(if tested.is_some() {
                 end
@@ -189,15 +130,6 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     });
     run.show(found, tested, &end);
     end
-}
-
-/// The plan with the numbers that features have in this format.
-fn numbered(plan: Plan, format: Format) -> Plan {
-    Plan {
-        format: Some(format),
-        first_index: u32::from(format == Format::Libsvm && !plan.zero_based),
-        ..plan
-    }
 }
 
 /// A radius that suits the stream, by its first examples; `None` if told to stop meanwhile.
@@ -216,7 +148,7 @@ fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -
     whole.then(|| default_radius(&norms, &labels))
 }
 
-pub(super) struct Run<'a> {
+pub(crate) struct Run<'a> {
     pub options: &'a LearnOptions,
     pub host: &'a mut dyn Host,
     pub session: Session,
@@ -236,8 +168,6 @@ pub(super) struct Run<'a> {
     pub notes: Vec<String>,
     lines: Schedule,
     pub window: Window,
-    /// The round of the last line.
-    pub reported: u64,
     pub trace: Option<Trace>,
     predictions: Option<Sink>,
     certificate: Option<Sink>,
@@ -250,11 +180,11 @@ impl<'a> Run<'a> {
     fn new(options: &'a LearnOptions, session: Session, host: &'a mut dyn Host) -> Result<Self> {
         let rounds = session.rounds();
         // Better to fail before the first round than after the last.
-        if let Some(path) = &options.model {
+        if let Some(path) = &options.models.model {
             extremal_data::check_writable(path)?;
         }
-        let predictions = options.predictions.as_deref().map(Sink::create);
-        let certificate = match &options.certificate {
+        let predictions = options.reports.predictions.as_deref().map(Sink::create);
+        let certificate = match &options.reports.certificate {
             None => None,
             Some(_) if session.tracks[0].meter.by_norm().is_none() => {
                 return Err(Error::Usage(format!(
@@ -264,30 +194,32 @@ impl<'a> Run<'a> {
             }
             Some(path) => Some(Sink::create(path)?),
         };
-        let trace = match &options.trace {
+        let trace = match &options.reports.trace {
             None => None,
             Some(path) => {
-                let every = options.trace_every.map_or(options.every, Every::Rounds);
+                let every = options
+                    .reports
+                    .trace_every
+                    .map_or(options.reports.every, Every::Rounds);
                 Some(Trace::create(path, every, &session)?)
             }
         };
         Ok(Self {
             started: host.seconds(),
             rounds_before: rounds,
-            signs_before: session.plan().signs,
+            signs_before: session.plan().data.signs,
             loss_before: session.counters().whole_loss,
-            skipped_first: match options.skip_consumed {
+            skipped_first: match options.models.skip_consumed {
                 true => session.counters().records,
                 false => 0,
             },
             nonzeros: 0,
-            kept: (options.hindsight && !check::can_be_read_again(options.data.as_deref()))
+            kept: (options.reports.hindsight && !check::can_be_read_again(options.input.path()))
                 .then(Kept::default),
             skipped: 0,
             notes: Vec::new(),
-            lines: Schedule::new(options.every, rounds),
+            lines: Schedule::new(options.reports.every, rounds),
             window: Window::after(&session),
-            reported: rounds,
             trace,
             predictions: predictions.transpose()?,
             certificate,
@@ -301,7 +233,7 @@ impl<'a> Run<'a> {
 
     fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
         let mut to_skip = self.skipped_first;
-        let path = self.options.data.as_deref();
+        let path = self.options.input.path();
         let mut first = Some(first);
         for _ in 0..self.options.passes {
             let mut source = match first.take() {
@@ -380,7 +312,7 @@ impl<'a> Run<'a> {
             Some(trace) => until(trace.schedule.next()),
             None => STRIDE,
         };
-        let save = match self.options.checkpoint_every {
+        let save = match self.options.models.checkpoint_every {
             Some(n) => until((round / n + 1) * n),
             None => STRIDE,
         };
@@ -403,7 +335,7 @@ impl<'a> Run<'a> {
         while !examples.is_empty() {
             rounds.clear();
             let before = self.session.rounds();
-            let threads = self.options.threads;
+            let threads = self.options.threads();
             let played = self.session.play_classes(examples, threads, &mut rounds);
             for (k, round) in rounds.iter().enumerate() {
                 self.after(*round, before + k as u64 + 1)?;
@@ -420,7 +352,7 @@ impl<'a> Run<'a> {
 
     /// An example that could not be played is left out, or ends the run.
     fn refuse(&mut self, error: extremal::Error, file: &str, example: &Example<'_>) -> Result<()> {
-        if self.options.on_error == OnError::Skip && !error.is_numerical() {
+        if self.options.input.on_error == OnError::Skip && !error.is_numerical() {
             self.skipped += 1;
             self.session.pass_over();
             return Ok(());
@@ -434,7 +366,7 @@ impl<'a> Run<'a> {
         self.nonzeros += last.features;
         if let Some(out) = &mut self.predictions {
             let plan = self.session.plan();
-            let written = match plan.classes.get(last.prediction as usize) {
+            let written = match plan.classes().get(last.prediction as usize) {
                 Some(name) => out.line(name),
                 None => out.line(plan.link.of(last.prediction)),
             };
@@ -453,6 +385,7 @@ impl<'a> Run<'a> {
         }
         if self
             .options
+            .models
             .checkpoint_every
             .is_some_and(|n| round.is_multiple_of(n))
         {
@@ -464,8 +397,8 @@ impl<'a> Run<'a> {
 
     /// A reader that has gone does not end a run that something else comes of.
     pub fn lost(&mut self, what: &str, error: Error) -> Result<()> {
-        let goes_on = self.options.model.is_some()
-            || self.options.test.is_some()
+        let goes_on = self.options.models.model.is_some()
+            || self.options.reports.test.is_some()
             || self.predictions.is_some()
             || self.trace.is_some();
         if !error.is_closed_pipe() || !goes_on {
@@ -511,8 +444,8 @@ impl<'a> Run<'a> {
     }
 
     fn save(&mut self) -> Result<()> {
-        match &self.options.model {
-            Some(path) => save(&self.session, path, !self.options.drop_resume_state),
+        match &self.options.models.model {
+            Some(path) => save(&self.session, path, !self.options.models.drop_resume_state),
             None => Ok(()),
         }
     }

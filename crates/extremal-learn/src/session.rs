@@ -14,10 +14,10 @@ use extremal::{Point, Row};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
-use super::classes::{self, Lane};
-use super::plan::Plan;
+use crate::classes::{self, Lane};
 use crate::error::{Error, Result};
 use crate::norms;
+use crate::plan::Plan;
 
 /// How often a better point to certify at is looked for, where the losses are strongly convex.
 const CERTIFICATE_STEPS: usize = 20;
@@ -57,7 +57,7 @@ pub struct Round {
 }
 
 /// One model: a learner and the meter that certifies its regret.
-pub(super) struct Track {
+pub(crate) struct Track {
     pub learner: Box<dyn Learner>,
     pub meter: Meter,
     set: SharedSet,
@@ -115,7 +115,7 @@ impl Track {
 pub struct Session {
     plan: Plan,
     objective: Objective,
-    pub(super) tracks: Vec<Track>,
+    pub(crate) tracks: Vec<Track>,
     counters: Counters,
     /// A set that grows with the features, or one whose dimension was given.
     grows: bool,
@@ -204,7 +204,7 @@ impl Session {
     /// Takes note of the columns of the table that the next examples are from.
     pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
         if !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns)) {
-            self.plan.columns = Some(columns.to_vec());
+            self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
         }
     }
@@ -214,7 +214,7 @@ impl Session {
         &self.counters
     }
 
-    pub(super) fn set_counters(&mut self, counters: Counters) {
+    pub(crate) fn set_counters(&mut self, counters: Counters) {
         self.counters = counters;
     }
 
@@ -261,7 +261,7 @@ impl Session {
     }
 
     /// Makes room for so many features; on an error nothing has changed.
-    pub(super) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+    pub(crate) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
         if dim > self.dim() {
             // All or none of them, and with room left for what reports and saves write out.
             for track in &mut self.tracks {
@@ -302,10 +302,10 @@ impl Session {
         let label = example.label.unwrap_or(f64::NAN);
         // Before room is made for the features: a label that is refused must leave no trace.
         self.objective.loss().check_label(label)?;
-        let signs = self.plan.signs.with(&**self.objective.loss(), label)?;
+        let signs = self.plan.data.signs.with(&**self.objective.loss(), label)?;
         self.fit(example)?;
         let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
-        self.plan.signs = signs;
+        self.plan.data.signs = signs;
         self.counters.whole_loss += whole;
         self.count(example, &round);
         Ok(round)
@@ -313,7 +313,7 @@ impl Session {
 
     /// Whether there is one model per class.
     pub fn learns_classes(&self) -> bool {
-        !self.plan.classes.is_empty()
+        !self.plan.classes().is_empty()
     }
 
     /// Plays examples in turn, one model per class, on up to `threads` threads: the same as one by
@@ -501,7 +501,7 @@ fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<P
 
 /// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.
 /// Not finite where one of them is not.
-pub(super) fn predict<'a>(
+pub(crate) fn predict<'a>(
     decisions: impl Iterator<Item = &'a dyn Point>,
     dim: usize,
     example: &Example<'_>,

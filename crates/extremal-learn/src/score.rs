@@ -6,58 +6,29 @@ use std::sync::mpsc::RecvTimeoutError;
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
 
-use super::plan::Signs;
-use super::run::Host;
-use super::session::Session;
-use super::source::PATIENCE;
-use super::{at_line, finite, name_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_line, finite};
 use crate::format;
-
-/// A model's score on a file.
-pub(super) struct Tested {
-    kind: Kind,
-    score: Score,
-    skipped: u64,
-    /// What the user should know about the file.
-    pub notes: Vec<String>,
-}
-
-impl Tested {
-    /// In words.
-    pub fn describe(&mut self) -> String {
-        let mut text = self.score.describe(self.kind);
-        if self.skipped > 0 {
-            text += &format!(", {} skipped", format::count(self.skipped));
-        }
-        text
-    }
-
-    /// For programs; the accuracy is a share.
-    pub fn json(&mut self) -> Value {
-        let mut value = self.score.json(self.kind);
-        value["skipped"] = self.skipped.into();
-        value
-    }
-}
+use crate::run::Host;
+use crate::session::Session;
+use crate::signs::Signs;
+use crate::source::{PATIENCE, name_of};
 
 /// Scores a session on a file of its own; `None` if told to stop meanwhile.
-pub(super) fn test(
+pub(crate) fn test(
     session: &Session,
     path: &Path,
     read: &ReadOptions,
     host: &dyn Host,
-) -> Result<Option<Tested>> {
+) -> Result<Option<Score>> {
     let plan = session.plan();
-    let kind = match (plan.classes.is_empty(), plan.takes_signs()) {
+    let kind = match (plan.classes().is_empty(), plan.takes_signs()) {
         (false, _) => Kind::Classes,
         (true, true) => Kind::Signs,
         (true, false) => Kind::Numbers,
     };
     let loss = plan.loss.build().map_err(|e| Error::Usage(e.to_string()))?;
     let file = name_of(Some(path));
-    let mut score = Score::default();
-    let mut refused = 0;
+    let mut score = Score::new(kind);
     let mut signs = Signs::default();
     let Some(mut reader) = open(path, read, host)? else {
         return Ok(None);
@@ -81,7 +52,7 @@ pub(super) fn test(
                 match admitted.and_then(|()| signs.with(&*loss, label)) {
                     Ok(seen) => signs = seen,
                     Err(_) if read.on_error == OnError::Skip => {
-                        refused += 1;
+                        score.skipped += 1;
                         continue;
                     }
                     Err(error) => return Err(at_line(error, &file, &example)),
@@ -101,15 +72,12 @@ pub(super) fn test(
                     what: format!("the loss is not finite for the prediction {prediction:?}"),
                 });
             }
-            score.add(kind, example.weight, value, prediction, label);
+            score.add(example.weight, value, prediction, label);
         }
     }
-    Ok(Some(Tested {
-        kind,
-        score,
-        skipped: refused + reader.skipped(),
-        notes: reader.notes(),
-    }))
+    score.skipped += reader.skipped();
+    score.notes = reader.notes();
+    Ok(Some(score))
 }
 
 /// Opens a file that may be a pipe nobody writes to yet; `None` if told to stop meanwhile.
@@ -134,19 +102,23 @@ fn open(path: &Path, read: &ReadOptions, host: &dyn Host) -> Result<Option<Reade
 }
 
 /// Adds up predictions and labels.
-#[derive(Debug, Clone, Default)]
-pub struct Score {
+#[derive(Debug, Clone)]
+pub(crate) struct Score {
+    kind: Kind,
     weight: f64,
     loss: f64,
     right: f64,
     squares: f64,
     /// (score, weight, is positive), for the AUC.
     ranked: Vec<(f64, f64, bool)>,
+    skipped: u64,
+    /// What the user should know about the file.
+    pub notes: Vec<String>,
 }
 
 /// What a score is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// ±1.
     Signs,
     /// One of several.
@@ -156,11 +128,24 @@ pub enum Kind {
 }
 
 impl Score {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            weight: 0.0,
+            loss: 0.0,
+            right: 0.0,
+            squares: 0.0,
+            ranked: Vec::new(),
+            skipped: 0,
+            notes: Vec::new(),
+        }
+    }
+
     /// Notes an example: its weight, the data's loss, the prediction and the label.
-    pub fn add(&mut self, kind: Kind, weight: f64, loss: f64, prediction: f64, label: f64) {
+    fn add(&mut self, weight: f64, loss: f64, prediction: f64, label: f64) {
         self.weight += weight;
         self.loss += weight * loss;
-        match kind {
+        match self.kind {
             Kind::Signs => {
                 let positive = label > 0.0;
                 // nothing said is half right
@@ -178,13 +163,11 @@ impl Score {
     }
 
     /// In words.
-    pub fn describe(&mut self, kind: Kind) -> String {
-        if self.weight == 0.0 {
-            return "no examples".into();
-        }
+    pub fn describe(&mut self) -> String {
         let loss = format::fixed(self.loss / self.weight);
         let accuracy = 100.0 * self.right / self.weight;
-        match kind {
+        let mut text = match self.kind {
+            _ if self.weight == 0.0 => "no examples".into(),
             Kind::Signs => {
                 let auc = match self.auc() {
                     Some(auc) => format!("AUC {auc:.5}"),
@@ -197,25 +180,31 @@ impl Score {
                 let rmse = format::fixed((self.squares / self.weight).sqrt());
                 format!("loss {loss}, RMSE {rmse}")
             }
+        };
+        if self.skipped > 0 {
+            text += &format!(", {} skipped", format::count(self.skipped));
         }
+        text
     }
 
-    /// For programs. A number that can't be had is null.
-    pub fn json(&mut self, kind: Kind) -> Value {
-        let weight = self.weight;
-        let accuracy = self.right / weight;
-        match kind {
+    /// For programs; the accuracy is a share. A number that can't be had is null.
+    pub fn json(&mut self) -> Value {
+        let (weight, skipped) = (self.weight, self.skipped);
+        let (loss, accuracy) = (self.loss / weight, self.right / weight);
+        match self.kind {
             Kind::Signs => json!({
                 "weight": weight,
-                "loss": self.loss / weight,
+                "loss": loss,
                 "accuracy": accuracy,
                 "auc": self.auc(),
+                "skipped": skipped,
             }),
-            Kind::Classes => json!({ "weight": weight, "accuracy": accuracy }),
+            Kind::Classes => json!({ "weight": weight, "accuracy": accuracy, "skipped": skipped }),
             Kind::Numbers => json!({
                 "weight": weight,
-                "loss": self.loss / weight,
+                "loss": loss,
                 "rmse": (self.squares / weight).sqrt(),
+                "skipped": skipped,
             }),
         }
     }
@@ -258,9 +247,9 @@ mod tests {
                 )
             })
             .collect();
-        let mut score = Score::default();
+        let mut score = Score::new(Kind::Signs);
         for (z, y) in &data {
-            score.add(Kind::Signs, 1.0, 0.0, *z, *y);
+            score.add(1.0, 0.0, *z, *y);
         }
         let (mut won, mut pairs) = (0.0, 0.0);
         for (a, y) in &data {
@@ -279,29 +268,29 @@ mod tests {
         }
         let auc = score.auc().unwrap();
         assert!((auc - won / pairs).abs() < 1e-12, "{auc}");
-        let mut one_sided = Score::default();
-        one_sided.add(Kind::Signs, 1.0, 0.3, 1.0, 1.0);
+        let mut one_sided = Score::new(Kind::Signs);
+        one_sided.add(1.0, 0.3, 1.0, 1.0);
         assert_eq!(one_sided.auc(), None);
     }
 
     #[test]
     fn what_is_not_a_number_is_ranked_and_the_ranking_ends() {
-        let mut score = Score::default();
+        let mut score = Score::new(Kind::Signs);
         for (z, y) in [(f64::NAN, 1.0), (0.0, -1.0), (f64::NAN, -1.0)] {
-            score.add(Kind::Signs, 1.0, 0.0, z, y);
+            score.add(1.0, 0.0, z, y);
         }
         assert_eq!(score.auc(), Some(0.5));
     }
 
     #[test]
     fn weights_count_as_repetitions() {
-        let (mut a, mut b) = (Score::default(), Score::default());
+        let (mut a, mut b) = (Score::new(Kind::Signs), Score::new(Kind::Signs));
         for (z, y, n) in [(0.5, 1.0, 3), (-0.2, 1.0, 1), (0.1, -1.0, 2)] {
-            a.add(Kind::Signs, f64::from(n), 0.25, z, y);
+            a.add(f64::from(n), 0.25, z, y);
             for _ in 0..n {
-                b.add(Kind::Signs, 1.0, 0.25, z, y);
+                b.add(1.0, 0.25, z, y);
             }
         }
-        assert_eq!(a.describe(Kind::Signs), b.describe(Kind::Signs));
+        assert_eq!(a.describe(), b.describe());
     }
 }

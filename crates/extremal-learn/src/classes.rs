@@ -4,20 +4,20 @@
 use extremal::loss::Objective;
 use extremal_data::Example;
 
-use super::session::{Round, Track};
+use crate::session::{Round, Track};
 
 /// Rounds of a model that are worth a thread's start.
 const WORTH_A_THREAD: usize = 64;
 
 /// A model and its rounds on the examples at hand, each with the whole loss.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     rounds: Vec<(Round, f64)>,
     failed: Option<extremal::Error>,
 }
 
 /// What the models made of some examples.
-pub(super) struct Played {
+pub(crate) struct Played {
     /// How many examples all of them have played.
     pub rounds: usize,
     /// Why the next one was not.
@@ -25,7 +25,7 @@ pub(super) struct Played {
 }
 
 /// Plays examples in turn, on up to `threads` threads.
-pub(super) fn play(
+pub(crate) fn play(
     tracks: &mut [Track],
     lanes: &mut Vec<Lane>,
     objective: &Objective,
@@ -93,7 +93,7 @@ impl Lane {
 
 /// Round `k` of all models as one: the class predicted, whether it was wrong, and the models'
 /// whole losses, in their order.
-pub(super) fn together<'a>(
+pub(crate) fn together<'a>(
     lanes: &'a [Lane],
     k: usize,
     example: &Example<'_>,

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::session::{Certified, Round, Session};
 use crate::format;
+use crate::session::{Certified, Round, Session};
 
 /// When a line is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,6 +104,7 @@ pub struct Point {
 /// Remembers where the last line was.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Window {
+    round: u64,
     loss: f64,
     weight: f64,
 }
@@ -113,9 +114,15 @@ impl Window {
     pub fn after(session: &Session) -> Self {
         let counters = session.counters();
         Self {
+            round: session.rounds(),
             loss: counters.loss,
             weight: counters.weight,
         }
+    }
+
+    /// Whether the last round has no line yet.
+    pub fn is_behind(&self, session: &Session) -> bool {
+        self.round < session.rounds()
     }
 
     /// Averages since the last time, and from now on since now.

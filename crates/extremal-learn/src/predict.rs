@@ -2,29 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
-use extremal_data::{Example, Format, Labels, OnError, ReadOptions, Reader};
+use extremal_data::{Example, Labels, ReadOptions, Reader};
 
-use super::check::{self, Use};
-use super::plan::Link;
-use super::saved::Saved;
-use super::sink::Sink;
-use super::{at_line, finite, name_of};
-use crate::error::Result;
+use crate::check::{self, Use};
+use crate::config::Link;
+use crate::error::{Result, at_line, finite};
+#[cfg(feature = "clap")]
+use crate::flag;
+use crate::model::Saved;
+use crate::options::Input;
+use crate::sink::Sink;
+use crate::source::name_of;
 
 /// What `predict` is to do.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PredictOptions {
-    /// The model.
+    /// The model
+    #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub model: PathBuf,
-    /// The examples; `None` for standard input.
-    pub data: Option<PathBuf>,
-    /// Their format, unless it shows.
-    pub format: Option<Format>,
-    /// What to do about lines that can't be read.
-    pub on_error: OnError,
-    /// Where predictions go; standard output if nowhere else.
-    pub out: Option<PathBuf>,
-    /// What they are written as, if not as the model says.
+    /// The examples.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub input: Input,
+    /// Where predictions go [default: standard output]
+    #[cfg_attr(feature = "clap", arg(short, long, value_name = "FILE"))]
+    pub predictions: Option<PathBuf>,
+    /// What predictions are written as [default: as the model was made]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
 }
 
@@ -32,8 +36,8 @@ pub struct PredictOptions {
 /// were skipped.
 pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
     let dash = Path::new("-");
-    let path = options.out.as_deref().unwrap_or(dash);
-    let data = options.data.as_deref();
+    let path = options.predictions.as_deref().unwrap_or(dash);
+    let data = options.input.path();
     check::files(&[
         ("-i", Some(&options.model), Use::Read),
         ("the data", Some(data.unwrap_or(dash)), Use::Read),
@@ -42,17 +46,15 @@ pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
     let saved = Saved::open(&options.model)?;
     let link = options.link.unwrap_or(saved.plan.link);
     let read = ReadOptions {
-        format: options.format,
-        on_error: options.on_error,
         labels: Labels::None,
         labels_required: false,
-        ..saved.plan.read_options()
+        ..options.input.options(saved.plan.read_options())
     };
     let file = name_of(data);
     let mut reader = Reader::open(data, &read)?;
     let mut out = Sink::create(path)?;
     let mut count = 0;
-    let names = &saved.plan.classes;
+    let names = saved.plan.classes();
     let mut each = |example: &Example<'_>, out: &mut Sink| {
         let prediction = saved
             .predict(example)

@@ -1,0 +1,66 @@
+//! The terminal and the signals, around runs that take long.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::Context;
+use extremal_learn::Host;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A clock, a bar on stderr if that is a terminal, and whether a signal asks to stop.
+pub struct Terminal {
+    start: Instant,
+    stop: Arc<AtomicBool>,
+    pub bar: ProgressBar,
+}
+
+impl Terminal {
+    /// `of` says how much there is, `{human_len} rounds` for example.
+    pub fn new(quiet: bool, of: &str) -> anyhow::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in signal_hook::consts::TERM_SIGNALS {
+            // a second one ends it at once, as if nobody listened
+            signal_hook::flag::register_conditional_default(*signal, stop.clone())
+                .context("signals")?;
+            signal_hook::flag::register(*signal, stop.clone()).context("signals")?;
+        }
+        let target = if quiet || !std::io::stderr().is_terminal() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let style = format!("{{bar:40}} {{percent:>3}} % of {of}, {{eta}} left");
+        let style = ProgressStyle::with_template(&style).context("progress bar")?;
+        Ok(Self {
+            start: Instant::now(),
+            stop,
+            bar: ProgressBar::with_draw_target(None, target).with_style(style),
+        })
+    }
+}
+
+impl Host for Terminal {
+    fn say(&mut self, text: &str) {
+        self.bar.suspend(|| {
+            // Nobody may read it; the run goes on.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        });
+    }
+
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn progress(&mut self, done: u64, of: Option<u64>) {
+        if let Some(of) = of {
+            self.bar.set_length(of);
+            self.bar.set_position(done);
+        }
+    }
+}

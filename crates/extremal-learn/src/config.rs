@@ -1,0 +1,280 @@
+//! What is asked for: one table for flags, model files and other programs.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::loss::LossSpec;
+use extremal::set::SetSpec;
+use extremal::set::l2::L2;
+use extremal_data::{Labels, ReadOptions};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result, usage};
+#[cfg(feature = "clap")]
+use crate::flag;
+
+/// A list that one value of a flag stands for.
+pub type Names = Vec<String>;
+
+/// What a prediction ⟨a, x⟩ is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Link {
+    /// As it is.
+    Identity,
+    /// 1/(1 + e^(−z)): a probability.
+    Logistic,
+}
+
+impl Link {
+    /// What is written for z.
+    pub fn of(self, z: f64) -> f64 {
+        match self {
+            Self::Identity => z,
+            Self::Logistic => 1.0 / (1.0 + (-z).exp()),
+        }
+    }
+}
+
+/// What is learnt and how, as far as it is said: [`Plan::choose`](crate::Plan::choose) fills in
+/// the rest. A field is a flag of the command line, `--gradient-bound`, and a key of the table that
+/// a model keeps.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "What is learnt"))]
+pub struct Config {
+    /// Where decisions lie, e.g. l2:radius=10, lp:p=1.5,radius=3, l1:radius=20
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
+    #[serde(with = "text")]
+    pub set: Option<SetSpec>,
+    /// What a round costs, e.g. logistic, squared, hinge, huber:delta=1, quantile:level=0.9
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
+    #[serde(with = "text")]
+    pub loss: Option<LossSpec>,
+    /// Who plays, e.g. ofw-ls, sc-ofw:lambda=0.01, gauge-ftrl, ogd; see `extremal list`
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
+    #[serde(with = "text")]
+    pub learner: Option<LearnerSpec>,
+    /// T, the number of rounds, where it is known
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T"))]
+    pub horizon: Option<u64>,
+    /// G, a bound on the gradients' norm, where it is known
+    #[cfg_attr(feature = "clap", arg(long, value_name = "G"))]
+    #[serde(serialize_with = "number")]
+    pub gradient_bound: Option<f64>,
+    /// Multiplies the step size that theory gives
+    #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
+    #[serde(serialize_with = "number")]
+    pub eta_scale: Option<f64>,
+    /// Adds (LAMBDA/2)|x|² to the loss
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA"))]
+    #[serde(serialize_with = "number")]
+    pub l2: Option<f64>,
+    /// Adds a feature that is always 1
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub intercept: bool,
+    /// The texts that stand for -1 and +1
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NEG,POS", value_parser = flag::pair, allow_hyphen_values = true))]
+    pub labels: Option<(String, String)>,
+    /// Several classes, each against the others: their number (labels 1 to N) or their names
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|A,B,..", value_parser = flag::classes, allow_hyphen_values = true))]
+    pub classes: Option<Names>,
+    /// How the decision is stored [default: the cheapest that the set allows]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Storage>(&["dense", "lazy", "sparse"])))]
+    pub storage: Option<Storage>,
+    /// For learners that draw at random, ospf and fpl for example
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub seed: Option<u64>,
+
+    /// Names are hashed to 2^B places
+    #[cfg_attr(feature = "clap", arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=31), help_heading = flag::READING))]
+    pub bits: Option<u32>,
+    /// libsvm indices start at 0
+    #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
+    pub zero_based: bool,
+    /// The column with the label, in CSV
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
+    pub label: Option<String>,
+    /// The column with the importance weight, in CSV
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
+    pub weight: Option<String>,
+    /// Columns that are texts whatever they look like, in CSV
+    #[cfg_attr(feature = "clap", arg(long, value_name = "A,B,..", value_delimiter = ',', help_heading = flag::READING))]
+    pub categorical: Option<Vec<String>>,
+
+    /// What predictions are written as [default: a probability for logistic loss]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
+    pub link: Option<Link>,
+}
+
+/// The keys that are keys of the learner's spec too.
+const OF_THE_LEARNER: [&str; 3] = ["horizon", "gradient-bound", "eta-scale"];
+
+impl Config {
+    /// The classes of one-against-all; none for one model.
+    pub fn classes(&self) -> &[String] {
+        self.classes.as_deref().unwrap_or_default()
+    }
+
+    /// λ of (λ/2)‖x‖².
+    pub fn ridge(&self) -> f64 {
+        self.l2.unwrap_or(0.0)
+    }
+
+    /// How examples are read for it.
+    pub fn read_options(&self) -> ReadOptions {
+        let labels = match &self.labels {
+            Some((negative, positive)) => Labels::Pair {
+                negative: negative.clone(),
+                positive: positive.clone(),
+            },
+            None if self.classes().is_empty() => Labels::Number,
+            None => Labels::Names(self.classes().to_vec()),
+        };
+        ReadOptions {
+            zero_based: self.zero_based,
+            bits: self.bits,
+            label_column: self.label.clone(),
+            weight_column: self.weight.clone(),
+            categorical: self.categorical.clone().unwrap_or_default(),
+            labels,
+            labels_required: true,
+            intercept: self.intercept,
+            ..ReadOptions::default()
+        }
+    }
+
+    /// The learner, if one is named, with the keys that are given beside it; λ is that of the loss
+    /// where it needs one.
+    pub(crate) fn full_learner(&self, ridge: f64) -> Result<Option<LearnerSpec>> {
+        let table = self.table();
+        let mut given: Vec<_> = OF_THE_LEARNER
+            .iter()
+            .filter(|k| table.contains_key(**k))
+            .collect();
+        let Some(mut spec) = self.learner.clone() else {
+            if given.is_empty() {
+                return Ok(None);
+            }
+            return Err(Error::Usage(
+                "--horizon, --gradient-bound and --eta-scale are for the learner named by --learner"
+                    .into(),
+            ));
+        };
+        if self.seed.is_some() && spec.has_key("seed") {
+            given.push(&"seed");
+        }
+        for key in given {
+            if spec.value(key).is_some() {
+                return Err(Error::Usage(format!(
+                    "{key} is given twice: by --{key} and in the learner {spec}"
+                )));
+            }
+            spec = spec.with(key, written(&table[*key])).map_err(usage)?;
+        }
+        // λ is in the loss already: what else could be meant?
+        let ball = SetSpec::L2(L2 {
+            radius: 1.0,
+            dim: Some(1),
+        })
+        .build(None)
+        .map_err(usage)?;
+        match spec.build(&ball) {
+            Err(extremal::Error::Missing { name: "lambda", .. }) if ridge > 0.0 => {
+                spec.with("lambda", ridge).map(Some).map_err(usage)
+            }
+            _ => Ok(Some(spec)),
+        }
+    }
+
+    /// Errors where a key contradicts what a model was made with, all of it filled in.
+    pub(crate) fn agree(&self, model: &Self, learner: &LearnerSpec) -> Result<()> {
+        let mut given = self.clone();
+        if given.learner.is_some() {
+            given.learner = self.full_learner(model.ridge())?;
+            (given.horizon, given.gradient_bound, given.eta_scale) = (None, None, None);
+        }
+        let kept = model.table();
+        for (key, value) in given.table() {
+            let (given, mut with) = (written(&value), kept.get(&key).map(written));
+            let agrees = if OF_THE_LEARNER.contains(&&*key) {
+                if !learner.has_key(&key) {
+                    let name = learner.entry().name;
+                    return Err(Error::Usage(format!(
+                        "--{key} is not for the model's learner, {name}: leave it out, or start anew without -i"
+                    )));
+                }
+                with = Some(learner.to_string());
+                learner.with(&key, &given).map_err(usage)? == *learner
+            } else {
+                kept.get(&key) == Some(&value)
+            };
+            if !agrees {
+                let given = if given.is_empty() {
+                    given
+                } else {
+                    format!(" {given}")
+                };
+                let with = with.map_or("out".into(), |with| format!(" {with}"));
+                return Err(Error::Usage(format!(
+                    "--{key}{given} contradicts the model, which was made with{with}: leave it out, or start anew without -i"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said, by its key.
+    fn table(&self) -> Map<String, Value> {
+        let Ok(Value::Object(table)) = serde_json::to_value(self) else {
+            unreachable!("a struct of numbers and texts is an object");
+        };
+        let said = |value: &Value| !value.is_null() && *value != Value::Bool(false);
+        table.into_iter().filter(|(_, value)| said(value)).collect()
+    }
+}
+
+/// A value as the flag has it; nothing for a flag without.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Bool(_) => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(all) => all.iter().map(written).collect::<Vec<_>>().join(","),
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or(f64::NAN).to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// JSON has no NaN and no ∞, which must be refused rather than forgotten: they are texts.
+fn number<S: Serializer>(value: &Option<f64>, out: S) -> std::result::Result<S::Ok, S::Error> {
+    match value {
+        Some(number) if !number.is_finite() => out.collect_str(number),
+        value => value.serialize(out),
+    }
+}
+
+/// Specs as the command line has them.
+mod text {
+    use super::*;
+
+    pub fn serialize<T: Display, S: Serializer>(
+        value: &Option<T>,
+        out: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        match value {
+            Some(spec) => out.collect_str(spec),
+            None => out.serialize_none(),
+        }
+    }
+
+    pub fn deserialize<'de, T: FromStr<Err = extremal::Error>, D: Deserializer<'de>>(
+        from: D,
+    ) -> std::result::Result<Option<T>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        let spec = text.map(|text| text.parse()).transpose();
+        spec.map_err(serde::de::Error::custom)
+    }
+}

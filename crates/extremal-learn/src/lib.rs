@@ -1,0 +1,39 @@
+//! Learning from a stream of examples: one pass, resumable, with its regret certified.
+
+mod certified;
+mod check;
+mod classes;
+mod config;
+mod error;
+#[cfg(feature = "clap")]
+mod flag;
+pub mod format;
+mod hindsight;
+mod inspect;
+mod losses;
+mod model;
+pub mod norms;
+mod options;
+mod plan;
+mod predict;
+mod progress;
+mod report;
+mod run;
+mod score;
+mod session;
+mod signs;
+mod sink;
+mod source;
+
+pub use config::{Config, Link, Names};
+pub use error::{Error, Result};
+pub use inspect::{inspect, weights};
+pub use losses::Losses;
+pub use model::{Saved, save};
+pub use options::{Input, LearnOptions, ModelOptions, Progress, ReportOptions};
+pub use plan::{DataFacts, Plan};
+pub use predict::{PredictOptions, predict};
+pub use progress::Every;
+pub use run::{End, Host, learn};
+pub use session::{Counters, Proven, Round, Session};
+pub use signs::Signs;

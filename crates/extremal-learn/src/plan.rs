@@ -1,0 +1,271 @@
+//! What is learnt and how, all of it: what a resumed run must agree on.
+
+use extremal::learner::{LearnerSpec, Storage, default_for};
+use extremal::loss::{Labels, Loss, LossSpec, Objective};
+use extremal::set::l2::L2;
+use extremal::set::{SetSpec, SharedSet};
+use extremal_data::{Column, Format, ReadOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, Link};
+use crate::error::{Error, Result, usage};
+use crate::signs::Signs;
+
+/// What a set that grows is taken for where a learner has to be chosen for it.
+const TYPICAL: usize = 1 << 10;
+
+/// What is learnt and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// All that was asked for or chosen. What follows, up to the data, is in it.
+    pub config: Config,
+    /// Where decisions lie.
+    pub set: SetSpec,
+    /// What a round costs.
+    pub loss: LossSpec,
+    /// Who plays.
+    pub learner: LearnerSpec,
+    /// How the decision is stored.
+    pub storage: Storage,
+    /// What predictions are written as.
+    pub link: Link,
+    /// What the examples have shown.
+    pub data: DataFacts,
+}
+
+/// What the examples of earlier rounds say about those to come.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DataFacts {
+    /// How they are written, which says what features are numbered by.
+    pub format: Option<Format>,
+    /// The table's columns, where they are one.
+    pub columns: Option<Vec<Column>>,
+    /// How labels say no.
+    pub signs: Signs,
+}
+
+impl Plan {
+    /// Fills up what was not asked for; with no set, an ℓ2 ball of this radius.
+    pub fn choose(asked: &Config, radius: f64) -> Result<Self> {
+        let classes = asked.classes();
+        if classes.len() == 1 {
+            return Err(Error::Usage("--classes needs at least two".into()));
+        }
+        if asked.labels.is_some() && !classes.is_empty() {
+            return Err(Error::Usage(
+                "--labels names two classes and --classes all of them: give one".into(),
+            ));
+        }
+        let two_sided = asked.labels.is_some() || !classes.is_empty();
+        let usual = if two_sided { "logistic" } else { "squared" };
+        let loss = asked.loss.clone().map_or_else(|| usual.parse(), Ok);
+        let loss: LossSpec = loss.map_err(usage)?;
+        let objective = objective(&loss, asked.ridge())?;
+        if !classes.is_empty() && objective.loss().labels() != Labels::Signs {
+            return Err(Error::Usage(format!(
+                "--classes plays one class against the others, with labels ±1; {} loss is not for them",
+                loss.entry().name
+            )));
+        }
+        let ball = SetSpec::L2(L2 { radius, dim: None });
+        let set = asked.set.clone().unwrap_or(ball);
+        let learner = asked.full_learner(asked.ridge())?;
+        let start = start_set(&set)?;
+        // A learner for the dimension to come: in one dimension every set is a ball.
+        let later = start.grown(TYPICAL).unwrap_or(start);
+        let (storage, learner) = stored(&later, asked.storage, learner, &objective)?;
+        let link = asked
+            .link
+            .unwrap_or(match objective.loss().probability(0.0) {
+                Some(_) => Link::Logistic,
+                None => Link::Identity,
+            });
+        let config = Config {
+            set: Some(set),
+            loss: Some(loss),
+            learner: Some(learner),
+            // the learner has them
+            horizon: None,
+            gradient_bound: None,
+            eta_scale: None,
+            storage: Some(storage),
+            link: Some(link),
+            l2: Some(asked.ridge()),
+            seed: Some(asked.seed.unwrap_or(0)),
+            ..asked.clone()
+        };
+        Self::of(config, DataFacts::default()).map_err(|key| Error::Usage(format!("no {key}")))
+    }
+
+    /// Takes what is filled up; otherwise the key that is not.
+    pub(crate) fn of(config: Config, data: DataFacts) -> Result<Self, &'static str> {
+        Ok(Self {
+            set: config.set.clone().ok_or("set")?,
+            loss: config.loss.clone().ok_or("loss")?,
+            learner: config.learner.clone().ok_or("learner")?,
+            storage: config.storage.ok_or("storage")?,
+            link: config.link.ok_or("link")?,
+            config,
+            data,
+        })
+    }
+
+    /// How examples are read for it.
+    pub fn read_options(&self) -> ReadOptions {
+        let DataFacts {
+            format, columns, ..
+        } = &self.data;
+        ReadOptions {
+            // Feature 7 of a model is feature 7 of a libsvm file, whatever it was learnt from.
+            zero_based: self.config.zero_based
+                || matches!(format, Some(Format::Vw | Format::Jsonl)),
+            learnt_from: *format,
+            columns: columns.clone(),
+            ..self.config.read_options()
+        }
+    }
+
+    /// The loss with its ridge term.
+    pub fn objective(&self) -> Result<Objective> {
+        objective(&self.loss, self.config.ridge())
+    }
+
+    /// A note if rounds cost more than lazy storage promises, for want of a ridge term.
+    pub fn cost_note(&self) -> Option<String> {
+        let lambda = self.learner.needs_ridge()?;
+        let curved = self.objective().ok()?.strong_convexity();
+        (self.storage == Storage::Lazy && lambda != curved).then(|| {
+            format!(
+                "{} is slow on losses without the ridge term λ = {lambda}: every few rounds go through all features seen so far. Use --l2 {lambda}",
+                self.learner
+            )
+        })
+    }
+
+    /// What the data call feature `i`: from 1 in libsvm's files, from 0 elsewhere; the intercept
+    /// comes before all of them.
+    pub fn feature(&self, i: usize) -> String {
+        let libsvm = self.data.format == Some(Format::Libsvm);
+        let first = usize::from(libsvm && !self.config.zero_based);
+        match (self.config.intercept, i) {
+            (true, 0) => "intercept".into(),
+            (true, i) => (i - 1 + first).to_string(),
+            (false, i) => (i + first).to_string(),
+        }
+    }
+
+    /// The classes of one-against-all; none for one model.
+    pub fn classes(&self) -> &[String] {
+        self.config.classes()
+    }
+
+    /// How many models are learnt side by side.
+    pub fn tracks(&self) -> usize {
+        self.classes().len().max(1)
+    }
+
+    /// Whether labels are ±1, be it one class against the others.
+    pub fn takes_signs(&self) -> bool {
+        let loss = self.loss.build();
+        loss.is_ok_and(|loss| loss.labels() == Labels::Signs)
+    }
+
+    /// The set that a run starts on: of one dimension, if it may grow.
+    pub fn start_set(&self) -> Result<SharedSet> {
+        start_set(&self.set)
+    }
+}
+
+fn objective(loss: &LossSpec, ridge: f64) -> Result<Objective> {
+    Objective::new(loss.build().map_err(usage)?, ridge).map_err(usage)
+}
+
+fn start_set(spec: &SetSpec) -> Result<SharedSet> {
+    match spec.build(None) {
+        Ok(set) => Ok(set),
+        Err(extremal::Error::Missing { name: "dim", .. }) => {
+            let set = spec.build(Some(1)).map_err(usage)?;
+            if set.grown(1).is_some() {
+                return Ok(set);
+            }
+            Err(Error::Usage(format!(
+                "set {spec} can't grow as features appear: give its dimension, dim=N"
+            )))
+        }
+        Err(error) => Err(usage(error)),
+    }
+}
+
+/// The cheapest storage that the learner can play in, and the default learner for it.
+fn stored<L: Loss + ?Sized>(
+    set: &SharedSet,
+    asked: Option<Storage>,
+    learner: Option<LearnerSpec>,
+    objective: &Objective<L>,
+) -> Result<(Storage, LearnerSpec)> {
+    let all = [Storage::Lazy, Storage::Sparse, Storage::Dense];
+    let tried = all.into_iter().filter(|s| asked.is_none_or(|a| a == *s));
+    let mut why = None;
+    for storage in tried {
+        let spec = learner
+            .clone()
+            .unwrap_or_else(|| default_for(&**set, objective, storage));
+        match spec.build_stored(set, storage) {
+            Ok(_) => return Ok((storage, spec)),
+            Err(error) => why = Some(error),
+        }
+    }
+    // The last one tried is the one that takes every set: its error is the learner's own.
+    match why {
+        Some(error) => Err(usage(error)),
+        None => Err(Error::Usage("no storage to play in".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_a_table_that_says_it_again_and_keys_without_a_value_may_be_left_out() {
+        let asked = Config {
+            loss: Some("logistic".parse().unwrap()),
+            learner: Some("ofw-ls".parse().unwrap()),
+            horizon: Some(7),
+            gradient_bound: Some(0.1),
+            ..Config::default()
+        };
+        let plan = Plan::choose(&asked, 2.0 / 3.0).unwrap();
+        let mut value = serde_json::to_value(&plan.config).unwrap();
+        let keys = value.as_object_mut().unwrap();
+        keys.retain(|_, value| !value.is_null());
+        let read = |value| serde_json::from_value::<Config>(value).unwrap();
+        let facts = DataFacts::default;
+        assert_eq!(Plan::of(read(value.clone()), facts()), Ok(plan));
+        value.as_object_mut().unwrap().remove("set");
+        assert_eq!(Plan::of(read(value), facts()), Err("set"));
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_and_not_forgotten() {
+        let asked = |learner: &str, l2, gradient_bound| Config {
+            learner: Some(learner.parse().unwrap()),
+            l2: Some(l2),
+            gradient_bound,
+            ..Config::default()
+        };
+        let plan = Plan::choose(&asked("ofw-ls", 0.5, None), 1.0).unwrap();
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(Plan::choose(&asked("ofw-ls", 0.5, Some(bad)), 1.0).is_err());
+            assert!(Plan::choose(&asked("ofw-ls", bad, None), 1.0).is_err());
+            let given = Config {
+                l2: Some(bad),
+                ..Config::default()
+            };
+            let error = given.agree(&plan.config, &plan.learner).unwrap_err();
+            let text = format!("--l2 {bad} contradicts the model, which was made with 0.5");
+            assert!(error.to_string().starts_with(&text), "{error}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::parse::Fault;
+use crate::parse::ParseError;
 
 /// How deep values nest that are skipped.
 const DEEPEST: usize = 64;
@@ -35,8 +35,8 @@ impl<'t> Json<'t> {
     }
 
     /// Something wrong from here on.
-    pub(crate) fn fault(&self, what: &'static str) -> Fault {
-        Fault::new(what, self.at.min(self.text.len())..self.text.len())
+    pub(crate) fn error(&self, what: &'static str) -> ParseError {
+        ParseError::new(what, self.at.min(self.text.len())..self.text.len())
     }
 
     /// The next character that is not white space.
@@ -52,7 +52,7 @@ impl<'t> Json<'t> {
     }
 
     /// What the next value is.
-    pub(crate) fn kind(&mut self) -> Result<Kind, Fault> {
+    pub(crate) fn kind(&mut self) -> Result<Kind, ParseError> {
         match self.peek() {
             Some(b'{') => Ok(Kind::Object),
             Some(b'[') => Ok(Kind::Array),
@@ -61,16 +61,19 @@ impl<'t> Json<'t> {
             Some(b't') => Ok(Kind::True),
             Some(b'f') => Ok(Kind::False),
             Some(b'n') => Ok(Kind::Null),
-            Some(_) => Err(self.fault("not JSON")),
-            None => Err(Fault::new("the JSON ends too early", 0..self.text.len())),
+            Some(_) => Err(self.error("not JSON")),
+            None => Err(ParseError::new(
+                "the JSON ends too early",
+                0..self.text.len(),
+            )),
         }
     }
 
-    pub(crate) fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), Fault> {
+    pub(crate) fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), ParseError> {
         if self.peek() != Some(byte) {
             return Err(match self.at < self.text.len() {
-                true => self.fault(what),
-                false => Fault::new("the JSON ends too early", 0..self.text.len()),
+                true => self.error(what),
+                false => ParseError::new("the JSON ends too early", 0..self.text.len()),
             });
         }
         self.at += 1;
@@ -78,7 +81,7 @@ impl<'t> Json<'t> {
     }
 
     /// Whether another element follows in an object or array that ends with `close`.
-    pub(crate) fn more(&mut self, close: u8, first: &mut bool) -> Result<bool, Fault> {
+    pub(crate) fn more(&mut self, close: u8, first: &mut bool) -> Result<bool, ParseError> {
         if self.peek() == Some(close) {
             self.at += 1;
             return Ok(false);
@@ -86,14 +89,14 @@ impl<'t> Json<'t> {
         if !std::mem::replace(first, false) {
             self.expect(b',', "expected a comma")?;
             if self.peek() == Some(close) {
-                return Err(self.fault("a comma before the end"));
+                return Err(self.error("a comma before the end"));
             }
         }
         Ok(true)
     }
 
     /// A key and its colon; `key` is what it says.
-    pub(crate) fn key(&mut self, key: &mut String) -> Result<(), Fault> {
+    pub(crate) fn key(&mut self, key: &mut String) -> Result<(), ParseError> {
         self.expect(b'"', "expected a name in quotes")?;
         key.clear();
         self.string_behind_quote(key)?;
@@ -101,21 +104,21 @@ impl<'t> Json<'t> {
     }
 
     /// `true`, `false` or `null`.
-    pub(crate) fn word(&mut self, kind: Kind) -> Result<(), Fault> {
+    pub(crate) fn word(&mut self, kind: Kind) -> Result<(), ParseError> {
         let word: &[u8] = match kind {
             Kind::True => b"true",
             Kind::False => b"false",
             _ => b"null",
         };
         if !self.text[self.at..].starts_with(word) {
-            return Err(self.fault("not JSON"));
+            return Err(self.error("not JSON"));
         }
         self.at += word.len();
         Ok(())
     }
 
     /// Where a number is.
-    pub(crate) fn number(&mut self) -> Result<Range<usize>, Fault> {
+    pub(crate) fn number(&mut self) -> Result<Range<usize>, ParseError> {
         let start = self.at;
         let digits = |json: &mut Json<'t>| {
             let from = json.at;
@@ -143,28 +146,28 @@ impl<'t> Json<'t> {
         }
         if !good {
             self.at = start;
-            return Err(self.fault("not a JSON number"));
+            return Err(self.error("not a JSON number"));
         }
         Ok(start..self.at)
     }
 
     /// Adds what a string says to `out`.
-    pub(crate) fn string(&mut self, out: &mut String) -> Result<(), Fault> {
+    pub(crate) fn string(&mut self, out: &mut String) -> Result<(), ParseError> {
         self.at += 1;
         self.string_behind_quote(out)
     }
 
-    fn string_behind_quote(&mut self, out: &mut String) -> Result<(), Fault> {
+    fn string_behind_quote(&mut self, out: &mut String) -> Result<(), ParseError> {
         loop {
             let rest = &self.text[self.at..];
             let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
-                return Err(self.fault("a string without an end"));
+                return Err(self.error("a string without an end"));
             };
             let piece = &rest[..length];
             if piece.iter().any(|&byte| byte < 0x20) {
-                return Err(self.fault("a control character in a string"));
+                return Err(self.error("a control character in a string"));
             }
-            out.push_str(std::str::from_utf8(piece).map_err(|_| self.fault("not UTF-8"))?);
+            out.push_str(std::str::from_utf8(piece).map_err(|_| self.error("not UTF-8"))?);
             self.at += length + 1;
             if rest[length] == b'"' {
                 return Ok(());
@@ -174,9 +177,9 @@ impl<'t> Json<'t> {
     }
 
     /// What follows a backslash.
-    fn escape(&mut self) -> Result<char, Fault> {
+    fn escape(&mut self) -> Result<char, ParseError> {
         let Some(&byte) = self.text.get(self.at) else {
-            return Err(self.fault("a string without an end"));
+            return Err(self.error("a string without an end"));
         };
         self.at += 1;
         Ok(match byte {
@@ -192,24 +195,24 @@ impl<'t> Json<'t> {
                     self.at += 2;
                     let low = self.four_digits()?;
                     if !(0xDC00..0xE000).contains(&low) {
-                        return Err(self.fault("half a character"));
+                        return Err(self.error("half a character"));
                     }
                     code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
                 }
-                char::from_u32(code).ok_or_else(|| self.fault("half a character"))?
+                char::from_u32(code).ok_or_else(|| self.error("half a character"))?
             }
             _ => {
                 self.at -= 1;
-                return Err(self.fault("no such escape in JSON"));
+                return Err(self.error("no such escape in JSON"));
             }
         })
     }
 
-    fn four_digits(&mut self) -> Result<u32, Fault> {
+    fn four_digits(&mut self) -> Result<u32, ParseError> {
         let digits = self.text[self.at..]
             .first_chunk::<4>()
             .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-            .ok_or_else(|| self.fault("expected four hexadecimal digits"))?;
+            .ok_or_else(|| self.error("expected four hexadecimal digits"))?;
         self.at += 4;
         Ok(digits.iter().fold(0, |code, &digit| {
             code * 16 + char::from(digit).to_digit(16).unwrap_or(0)
@@ -217,14 +220,14 @@ impl<'t> Json<'t> {
     }
 
     /// Passes over any value, checking it.
-    pub(crate) fn skip(&mut self, scratch: &mut String) -> Result<(), Fault> {
+    pub(crate) fn skip(&mut self, scratch: &mut String) -> Result<(), ParseError> {
         self.skip_nested(scratch, 0)
     }
 
-    fn skip_nested(&mut self, scratch: &mut String, depth: usize) -> Result<(), Fault> {
+    fn skip_nested(&mut self, scratch: &mut String, depth: usize) -> Result<(), ParseError> {
         let kind = self.kind()?;
         if depth == DEEPEST {
-            return Err(self.fault("the JSON nests too deep"));
+            return Err(self.error("the JSON nests too deep"));
         }
         let mut first = true;
         match kind {

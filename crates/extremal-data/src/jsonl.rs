@@ -35,8 +35,8 @@ use std::ops::Range;
 use crate::hash::murmur3;
 use crate::json::{Json, Kind};
 use crate::options;
-use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse};
-use crate::row::{Disorder, Sorter, Twice, is_rising};
+use crate::parse::{self, LARGEST_INDEX, LabelWeight, Parse, ParseError, Warnings};
+use crate::row::{OnDuplicate, RowError, Sorter, is_rising};
 use crate::{Batch, Labels, ReadOptions};
 
 /// Reads lines of JSON.
@@ -48,7 +48,7 @@ pub(crate) struct Jsonl {
     label: String,
     weight: String,
     sorter: Sorter,
-    notes: Notes,
+    warnings: Warnings,
     /// The indices that were given as numbers.
     numbers: Vec<u32>,
     /// Memory for a key, and for a value.
@@ -66,7 +66,7 @@ impl Jsonl {
             weight: or(&options.weight_column, "weight"),
             options: options.clone(),
             sorter: Sorter::default(),
-            notes: Notes::default(),
+            warnings: Warnings::default(),
             numbers: Vec::new(),
             key: String::new(),
             text: String::new(),
@@ -74,20 +74,20 @@ impl Jsonl {
     }
 
     /// A number as it is written or what a string says, in `self.text`; false for `null`.
-    fn scalar(&mut self, json: &mut Json<'_>, line: &[u8]) -> Result<bool, Fault> {
+    fn scalar(&mut self, json: &mut Json<'_>, line: &[u8]) -> Result<bool, ParseError> {
         self.text.clear();
         match json.kind()? {
             Kind::String => json.string(&mut self.text)?,
             Kind::Number => {
                 let place = json.number()?;
                 let number = parse::text(&line[place.clone()]);
-                (self.text).push_str(number.map_err(|what| Fault::new(what, place))?);
+                (self.text).push_str(number.map_err(|what| ParseError::new(what, place))?);
             }
             Kind::Null => {
                 json.word(Kind::Null)?;
                 return Ok(false);
             }
-            _ => return Err(json.fault("expected a number or a string")),
+            _ => return Err(json.error("expected a number or a string")),
         }
         Ok(true)
     }
@@ -104,27 +104,32 @@ impl Jsonl {
         json: &mut Json<'_>,
         line: &[u8],
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let start = json.at();
         let twice = match json.kind()? {
             Kind::Object => {
                 self.named(json, line, batch)?;
-                Twice::Add
+                OnDuplicate::Add
             }
             Kind::Array => {
                 self.listed(json, line, batch)?;
-                Twice::Refuse
+                OnDuplicate::Refuse
             }
-            _ => return Err(json.fault("the features are neither an object nor a list")),
+            _ => return Err(json.error("the features are neither an object nor a list")),
         };
-        self.sorter.settle(batch, twice).map_err(|disorder| {
-            let fault = Fault::disorder(disorder, i64::from(self.shift), 0);
-            Fault::new(fault.what, start..json.at())
+        self.sorter.sort_row(batch, twice).map_err(|error| {
+            let error = ParseError::from_row(error, i64::from(self.shift), 0);
+            ParseError::new(error.what, start..json.at())
         })
     }
 
     /// `{"name": value, …}`
-    fn named(&mut self, json: &mut Json<'_>, line: &[u8], batch: &mut Batch) -> Result<(), Fault> {
+    fn named(
+        &mut self,
+        json: &mut Json<'_>,
+        line: &[u8],
+        batch: &mut Batch,
+    ) -> Result<(), ParseError> {
         json.expect(b'{', "expected an object")?;
         let begin = json.at();
         self.numbers.clear();
@@ -144,8 +149,9 @@ impl Jsonl {
             self.numbers.sort_unstable();
             let twice = self.numbers.windows(2).find(|two| two[0] == two[1]);
             if let Some(&[index, _]) = twice {
-                let fault = Fault::disorder(Disorder::Twice(index), i64::from(self.shift), 0);
-                return Err(Fault::new(fault.what, begin - 1..json.at()));
+                let error =
+                    ParseError::from_row(RowError::Duplicate(index), i64::from(self.shift), 0);
+                return Err(ParseError::new(error.what, begin - 1..json.at()));
             }
         }
         Ok(())
@@ -157,7 +163,7 @@ impl Jsonl {
         line: &[u8],
         key: &mut String,
         start: usize,
-    ) -> Result<Option<(u32, f64)>, Fault> {
+    ) -> Result<Option<(u32, f64)>, ParseError> {
         let kind = json.kind()?;
         let value = match kind {
             Kind::String => {
@@ -171,7 +177,7 @@ impl Jsonl {
                 f64::from(u8::from(kind == Kind::True))
             }
             Kind::Object | Kind::Array => {
-                return Err(json.fault("a feature is a number, a string, true, false or null"));
+                return Err(json.error("a feature is a number, a string, true, false or null"));
             }
         };
         let name = key.as_bytes();
@@ -181,7 +187,7 @@ impl Jsonl {
         } else {
             self.hashed(name)
         };
-        let index = index.map_err(|what| Fault::new(what, start..json.at()))?;
+        let index = index.map_err(|what| ParseError::new(what, start..json.at()))?;
         if is_number && kind != Kind::Null {
             self.numbers.push(index);
         }
@@ -189,7 +195,12 @@ impl Jsonl {
     }
 
     /// `[[index, value], …]` or `[value, …]`
-    fn listed(&mut self, json: &mut Json<'_>, line: &[u8], batch: &mut Batch) -> Result<(), Fault> {
+    fn listed(
+        &mut self,
+        json: &mut Json<'_>,
+        line: &[u8],
+        batch: &mut Batch,
+    ) -> Result<(), ParseError> {
         json.expect(b'[', "expected a list")?;
         let mut first = true;
         let mut pairs = None;
@@ -197,7 +208,7 @@ impl Jsonl {
         while json.more(b']', &mut first)? {
             let kind = json.kind()?;
             if *pairs.get_or_insert(kind == Kind::Array) != (kind == Kind::Array) {
-                return Err(json.fault("expected either pairs or values, not both"));
+                return Err(json.error("expected either pairs or values, not both"));
             }
             match kind {
                 Kind::Array => {
@@ -210,25 +221,25 @@ impl Jsonl {
                     batch.push(place as u32, value);
                 }
                 Kind::Null => json.word(kind)?,
-                _ => return Err(json.fault("expected a number or [index, value]")),
+                _ => return Err(json.error("expected a number or [index, value]")),
             }
             place += 1;
         }
         Ok(())
     }
 
-    fn pair(&self, json: &mut Json<'_>, line: &[u8]) -> Result<(u32, f64), Fault> {
+    fn pair(&self, json: &mut Json<'_>, line: &[u8]) -> Result<(u32, f64), ParseError> {
         const WHAT: &str = "expected [index, value]";
         json.expect(b'[', WHAT)?;
         if json.kind()? != Kind::Number {
-            return Err(json.fault(WHAT));
+            return Err(json.error(WHAT));
         }
         let place = json.number()?;
         let index = parse::index(&line[place.clone()], i64::from(self.shift))
-            .map_err(|what| Fault::new(what, place))?;
+            .map_err(|what| ParseError::new(what, place))?;
         json.expect(b',', WHAT)?;
         if json.kind()? != Kind::Number {
-            return Err(json.fault(WHAT));
+            return Err(json.error(WHAT));
         }
         let value = number(json, line)?;
         json.expect(b']', WHAT)?;
@@ -237,9 +248,9 @@ impl Jsonl {
 }
 
 /// A finite number.
-fn number(json: &mut Json<'_>, line: &[u8]) -> Result<f64, Fault> {
+fn number(json: &mut Json<'_>, line: &[u8]) -> Result<f64, ParseError> {
     let place: Range<usize> = json.number()?;
-    parse::value(&line[place.clone()]).map_err(|what| Fault::new(what, place))
+    parse::value(&line[place.clone()]).map_err(|what| ParseError::new(what, place))
 }
 
 impl Parse for Jsonl {
@@ -248,7 +259,7 @@ impl Parse for Jsonl {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let line = &text[..end];
         let mut json = Json::new(line);
         if json.at_end() {
@@ -266,7 +277,7 @@ impl Parse for Jsonl {
             let is_features = key == "features" && !is_label && !is_weight;
             let is_tag = key == "tag" && !is_label && !is_weight;
             if !(is_label || is_weight || is_features || is_tag) && read.is_ok() {
-                self.notes.tell_about(&key, || {
+                self.warnings.add_about(&key, || {
                     format!("key `{}` ignored", parse::excerpt(key.as_bytes()))
                 });
             }
@@ -277,7 +288,7 @@ impl Parse for Jsonl {
                 || is_features && features
                 || is_tag && tagged
             {
-                return Err(Fault::new("a key that comes twice", start..json.at()));
+                return Err(ParseError::new("a key that comes twice", start..json.at()));
             }
             json.kind()?;
             let start = json.at();
@@ -287,13 +298,13 @@ impl Parse for Jsonl {
             } else if is_label {
                 let there = self.scalar(&mut json, line)?;
                 let read = (self.options).label(Some(self.text.as_bytes()).filter(|_| there));
-                label = Some(read.map_err(|what| Fault::new(what, start..json.at()))?);
+                label = Some(read.map_err(|what| ParseError::new(what, start..json.at()))?);
             } else if is_weight {
                 if !self.scalar(&mut json, line)? {
-                    return Err(Fault::new("the weight is missing", start..json.at()));
+                    return Err(ParseError::new("the weight is missing", start..json.at()));
                 }
                 let read = options::weight(self.text.as_bytes());
-                weight = Some(read.map_err(|what| Fault::new(what, start..json.at()))?);
+                weight = Some(read.map_err(|what| ParseError::new(what, start..json.at()))?);
             } else if is_features {
                 self.features(&mut json, line, batch)?;
                 features = true;
@@ -307,26 +318,26 @@ impl Parse for Jsonl {
             }
         }
         if !json.at_end() {
-            return Err(json.fault("text behind the object"));
+            return Err(json.error("text behind the object"));
         }
         if !features {
-            return Err(Fault::new("the features are missing", 0..end));
+            return Err(ParseError::new("the features are missing", 0..end));
         }
         if weight.is_none() && self.options.weight_column.is_some() && self.options.labels_required
         {
-            return Err(Fault::new("the weight is missing", 0..end));
+            return Err(ParseError::new("the weight is missing", 0..end));
         }
         let label = match label {
             Some(label) => label,
-            None => (self.options.label(None)).map_err(|what| Fault::new(what, 0..end))?,
+            None => (self.options.label(None)).map_err(|what| ParseError::new(what, 0..end))?,
         };
-        Ok(Some(Head {
+        Ok(Some(LabelWeight {
             label,
             weight: weight.unwrap_or(1.0),
         }))
     }
 
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+    fn warnings(&mut self) -> &mut Warnings {
+        &mut self.warnings
     }
 }

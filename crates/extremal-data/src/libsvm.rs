@@ -23,8 +23,8 @@
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
-use crate::parse::{self, Fault, Head, Notes, Parse, is_blank, skip_blanks};
-use crate::row::{Sorter, Twice};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings, is_blank, skip_blanks};
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, ReadOptions};
 
 /// Reads lines of libsvm.
@@ -34,7 +34,7 @@ pub(crate) struct Libsvm {
     /// What has to be added to the file's indices.
     shift: i64,
     sorter: Sorter,
-    notes: Notes,
+    warnings: Warnings,
 }
 
 impl Libsvm {
@@ -43,19 +43,24 @@ impl Libsvm {
             options: options.clone(),
             shift: i64::from(options.intercept) - i64::from(!options.zero_based),
             sorter: Sorter::default(),
-            notes: Notes::default(),
+            warnings: Warnings::default(),
         }
     }
 
     /// One `index:value` by the book; `None` for a query.
-    fn pair(&mut self, line: &[u8], at: usize, end: usize) -> Result<Option<(u32, f64)>, Fault> {
+    fn pair(
+        &mut self,
+        line: &[u8],
+        at: usize,
+        end: usize,
+    ) -> Result<Option<(u32, f64)>, ParseError> {
         let token = &line[at..end];
         let Some(colon) = memchr::memchr(b':', token) else {
-            return Err(Fault::new("expected index:value", at..end));
+            return Err(ParseError::new("expected index:value", at..end));
         };
         let (index, value) = (&token[..colon], &token[colon + 1..]);
         if index == b"qid" && !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
-            self.notes.tell("qid ignored");
+            self.warnings.add("qid ignored");
             return Ok(None);
         }
         let index = parse::index(index, self.shift).map_err(|what| {
@@ -63,13 +68,13 @@ impl Libsvm {
                 [b'-', ..] => "the index is negative",
                 _ => what,
             };
-            Fault::new(what, at..end)
+            ParseError::new(what, at..end)
         })?;
         if index == 0 && self.options.intercept {
             // Below the first index of the file: its place is the intercept's.
-            return Err(Fault::new("indices begin with 1", at..end));
+            return Err(ParseError::new("indices begin with 1", at..end));
         }
-        let value = parse::value(value).map_err(|what| Fault::new(what, at..end))?;
+        let value = parse::value(value).map_err(|what| ParseError::new(what, at..end))?;
         Ok(Some((index, value)))
     }
 }
@@ -88,15 +93,16 @@ impl Parse for Libsvm {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let line = &text[..end];
         let mut at = skip_blanks(line, 0);
         if at < end && line[at] != b'#' {
             let stop = token_end(line, at);
             let token = &line[at..stop];
             let label = Some(token).filter(|token| memchr::memchr(b':', token).is_none());
-            let head = Head {
-                label: (self.options.label(label)).map_err(|what| Fault::new(what, at..stop))?,
+            let head = LabelWeight {
+                label: (self.options.label(label))
+                    .map_err(|what| ParseError::new(what, at..stop))?,
                 weight: 1.0,
             };
             if label.is_some() {
@@ -105,12 +111,12 @@ impl Parse for Libsvm {
             self.features(text, end, at, batch)?;
             return Ok(Some(head));
         }
-        parse::text(&line[at..]).map_err(|what| Fault::new(what, at..end))?;
+        parse::text(&line[at..]).map_err(|what| ParseError::new(what, at..end))?;
         Ok(None)
     }
 
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+    fn warnings(&mut self) -> &mut Warnings {
+        &mut self.warnings
     }
 }
 
@@ -121,7 +127,7 @@ impl Libsvm {
         end: usize,
         mut at: usize,
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let line = &text[..end];
         let bounds = (u32::from(!self.options.zero_based), self.shift as u32);
         loop {
@@ -131,7 +137,7 @@ impl Libsvm {
                 break;
             }
             if line[at] == b'#' {
-                parse::text(&line[at..]).map_err(|what| Fault::new(what, at..end))?;
+                parse::text(&line[at..]).map_err(|what| ParseError::new(what, at..end))?;
                 break;
             }
             let stop = token_end(line, at);
@@ -141,7 +147,7 @@ impl Libsvm {
             at = skip_blanks(line, stop);
         }
         self.sorter
-            .settle(batch, Twice::Refuse)
-            .map_err(|disorder| Fault::disorder(disorder, self.shift, end))
+            .sort_row(batch, OnDuplicate::Refuse)
+            .map_err(|error| ParseError::from_row(error, self.shift, end))
     }
 }

@@ -106,7 +106,7 @@ impl Labels {
     }
 
     /// What is wrong with them, if anything.
-    fn fault(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         let pair;
         let names = match self {
             Labels::Number | Labels::None => return None,
@@ -210,12 +210,12 @@ impl Default for ReadOptions {
 
 impl ReadOptions {
     /// What is wrong with them, if anything.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         match self.bits {
             Some(bits) if !(1..=31).contains(&bits) => Some(format!(
                 "names can be hashed to 1 to 31 bits, but {bits} were asked for"
             )),
-            _ => self.labels.fault(),
+            _ => self.labels.problem(),
         }
     }
 

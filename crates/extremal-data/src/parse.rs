@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::row::Disorder;
+use crate::row::RowError;
 use crate::{Batch, Column, number};
 
 /// The largest index: one below 2^32 − 1, so that the number of features is a `u32` too.
@@ -20,11 +20,15 @@ pub(crate) trait Parse: Send {
     /// Adds the features and the tag of the record `text[..end]` to the example being written.
     /// What follows may be looked at, but is not the record's. `None` where there is no example,
     /// as in a blank line.
-    fn record(&mut self, text: &[u8], end: usize, batch: &mut Batch)
-    -> Result<Option<Head>, Fault>;
+    fn record(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        batch: &mut Batch,
+    ) -> Result<Option<LabelWeight>, ParseError>;
 
     /// What the user should know.
-    fn notes(&mut self) -> &mut Notes;
+    fn warnings(&mut self) -> &mut Warnings;
 
     /// A table's columns, as far as they are known.
     fn columns(&mut self) -> Option<Arc<[Column]>> {
@@ -34,7 +38,7 @@ pub(crate) trait Parse: Send {
 
 /// What an example has besides features.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Head {
+pub(crate) struct LabelWeight {
     /// NaN where there is none.
     pub(crate) label: f64,
     pub(crate) weight: f64,
@@ -42,7 +46,7 @@ pub(crate) struct Head {
 
 /// What is wrong with a record.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct ParseError {
     pub(crate) what: Cow<'static, str>,
     /// Where in the record.
     pub(crate) place: Range<usize>,
@@ -50,55 +54,55 @@ pub(crate) struct Fault {
     pub(crate) fatal: bool,
 }
 
-impl Fault {
-    pub(crate) fn new(what: impl Into<Cow<'static, str>>, place: Range<usize>) -> Fault {
-        Fault {
+impl ParseError {
+    pub(crate) fn new(what: impl Into<Cow<'static, str>>, place: Range<usize>) -> ParseError {
+        ParseError {
             what: what.into(),
             place,
             fatal: false,
         }
     }
 
-    pub(crate) fn disorder(disorder: Disorder, shift: i64, end: usize) -> Fault {
-        let what = match disorder {
-            Disorder::Twice(index) => {
+    pub(crate) fn from_row(error: RowError, shift: i64, end: usize) -> ParseError {
+        let what = match error {
+            RowError::Duplicate(index) => {
                 format!("index {} comes twice", i64::from(index) - shift)
             }
-            Disorder::Overflow(index) => format!(
+            RowError::Overflow(index) => format!(
                 "the values at index {} add up to more than a number can hold",
                 i64::from(index) - shift
             ),
         };
-        Fault::new(what, 0..end)
+        ParseError::new(what, 0..end)
     }
 }
 
 /// Things to tell, once each.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
-    told: Vec<String>,
-    fresh: Vec<String>,
+pub(crate) struct Warnings {
+    known: Vec<String>,
+    new: Vec<String>,
 }
 
-impl Notes {
+impl Warnings {
     /// Past so many, what is in the file is too odd to be listed.
     const MOST: usize = 16;
 
-    pub(crate) fn tell(&mut self, note: &str) {
-        self.tell_about(note, || note.into());
+    pub(crate) fn add(&mut self, warning: &str) {
+        self.add_about(warning, || warning.into());
     }
 
-    /// A note that is only written if there was none about this subject.
-    pub(crate) fn tell_about(&mut self, subject: &str, note: impl FnOnce() -> String) {
-        if self.told.len() < Notes::MOST && !self.told.iter().any(|told| told == subject) {
-            self.told.push(subject.into());
-            self.fresh.push(note());
+    /// A warning that is only written if there was none about this subject.
+    pub(crate) fn add_about(&mut self, subject: &str, warning: impl FnOnce() -> String) {
+        if self.known.len() < Warnings::MOST && !self.known.iter().any(|known| known == subject) {
+            self.known.push(subject.into());
+            self.new.push(warning());
         }
     }
 
     /// Those that were not taken before.
     pub(crate) fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.fresh)
+        std::mem::take(&mut self.new)
     }
 }
 
@@ -239,15 +243,15 @@ mod tests {
 
     #[test]
     fn a_note_is_told_once() {
-        let mut notes = Notes::default();
-        notes.tell("a");
-        notes.tell("a");
-        assert_eq!(notes.take(), ["a"]);
-        notes.tell("a");
-        assert_eq!(notes.take(), [""; 0]);
+        let mut warnings = Warnings::default();
+        warnings.add("a");
+        warnings.add("a");
+        assert_eq!(warnings.take(), ["a"]);
+        warnings.add("a");
+        assert_eq!(warnings.take(), [""; 0]);
         for k in 0..1000 {
-            notes.tell(&k.to_string());
+            warnings.add(&k.to_string());
         }
-        assert_eq!(notes.take().len(), Notes::MOST - 1);
+        assert_eq!(warnings.take().len(), Warnings::MOST - 1);
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::archive::Unpacked;
 use crate::buffer::{Buffer, LONGEST};
 use crate::detect;
-use crate::parse::{Fault, Notes, Parse, excerpt};
+use crate::parse::{Parse, ParseError, Warnings, excerpt};
 use crate::{Batch, Error, Format, OnError, ReadOptions, Result};
 
 /// Batches under way: one that is written, one that is used, and two between them.
@@ -46,7 +46,7 @@ pub struct Reader {
     pool: SyncSender<Batch>,
     current: Option<Batch>,
     format: Format,
-    notes: Vec<String>,
+    warnings: Vec<String>,
     skipped: u64,
     consumed: Arc<AtomicU64>,
     total: Option<u64>,
@@ -68,7 +68,7 @@ pub enum Next<'a> {
 /// What the thread has to say.
 struct Message {
     what: What,
-    notes: Vec<String>,
+    warnings: Vec<String>,
     skipped: u64,
 }
 
@@ -110,7 +110,7 @@ impl Reader {
         total: Option<u64>,
         options: &ReadOptions,
     ) -> Result<Reader> {
-        if let Some(what) = options.fault() {
+        if let Some(what) = options.problem() {
             return Err(Error::Content {
                 file: name.into(),
                 what,
@@ -137,22 +137,22 @@ impl Reader {
             // The channel has room for all of them, and both its ends are here.
             let _ = pool.send(Batch::default());
         }
-        let mut work = Work {
+        let mut reading = ReaderThread {
             name: name.into(),
             on_error: options.on_error,
             intercept: options.intercept,
             parser: detect::parser(format, options),
             line: 0,
-            reach: (0, 0),
+            scanned: (0, 0),
             skipped: 0,
-            notes: Notes::default(),
+            warnings: Warnings::default(),
             batch: Batch::default(),
             sender,
             recycled,
         };
         thread::Builder::new()
             .name("reader".into())
-            .spawn(move || work.run(source))
+            .spawn(move || reading.run(source))
             .map_err(|source| Error::File {
                 path: name.into(),
                 what: "no thread to read it",
@@ -163,7 +163,7 @@ impl Reader {
             pool,
             current: None,
             format,
-            notes: Vec::new(),
+            warnings: Vec::new(),
             skipped: 0,
             consumed,
             total,
@@ -223,7 +223,7 @@ impl Reader {
             }
         };
         self.skipped = message.skipped;
-        self.notes.extend(message.notes);
+        self.warnings.extend(message.warnings);
         match message.what {
             What::Batch(batch) => Ok(Next::Batch(self.current.insert(batch))),
             What::End(result) => {
@@ -239,8 +239,8 @@ impl Reader {
     }
 
     /// What the user should know about the part that was read: each note comes once.
-    pub fn notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+    pub fn warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// How many records were left out, with [`OnError::Skip`].
@@ -299,7 +299,7 @@ pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> 
 }
 
 /// The thread's work.
-struct Work {
+struct ReaderThread {
     name: String,
     on_error: OnError,
     intercept: bool,
@@ -308,9 +308,9 @@ struct Work {
     line: u64,
     /// So many bytes and lines of the buffer were looked through for the end of a record that was
     /// then refused: every line within begins inside of quotes, if the one before ends so.
-    reach: (usize, u64),
+    scanned: (usize, u64),
     skipped: u64,
-    notes: Notes,
+    warnings: Warnings,
     batch: Batch,
     sender: SyncSender<Message>,
     recycled: Receiver<Batch>,
@@ -331,7 +331,7 @@ impl From<Gone> for Stop {
     }
 }
 
-impl Work {
+impl ReaderThread {
     fn run(&mut self, mut source: Source) {
         let name = self.name.clone();
         let result = match source.open(&name) {
@@ -379,8 +379,8 @@ impl Work {
             lines += 1;
             if self.parser.goes_on(line, open) {
                 known = (end + 1).min(rest.len());
-                if known < self.reach.0 {
-                    (known, lines) = self.reach;
+                if known < self.scanned.0 {
+                    (known, lines) = self.scanned;
                 }
                 continue;
             }
@@ -412,9 +412,9 @@ impl Work {
         } else {
             let what = format!("a line of more than {} MiB", LONGEST >> 20);
             let shown = buffer.rest().len().min(LONGEST);
-            self.refuse(&Fault::new(what, 0..shown), &buffer.rest()[..shown])?;
+            self.refuse(&ParseError::new(what, 0..shown), &buffer.rest()[..shown])?;
             self.line += 1;
-            self.reach = (0, 0);
+            self.scanned = (0, 0);
             loop {
                 match buffer.line(0) {
                     Some(end) => {
@@ -450,18 +450,18 @@ impl Work {
         let rest = buffer.rest();
         let first = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let what = "a quote that is not closed";
-        self.refuse(&Fault::new(what, 0..first), rest)?;
+        self.refuse(&ParseError::new(what, 0..first), rest)?;
         self.line += 1;
         buffer.consume(first + 1);
-        self.reach = (known, lines);
+        self.scanned = (known, lines);
         self.pass_over(first + 1, 1);
         Ok(())
     }
 
     /// Takes note that so much of the buffer was dropped.
     fn pass_over(&mut self, bytes: usize, lines: u64) {
-        self.reach.0 = self.reach.0.saturating_sub(bytes);
-        self.reach.1 = self.reach.1.saturating_sub(lines);
+        self.scanned.0 = self.scanned.0.saturating_sub(bytes);
+        self.scanned.1 = self.scanned.1.saturating_sub(lines);
     }
 
     /// Parses a record that has `lines` lines.
@@ -473,9 +473,9 @@ impl Work {
         match self.parser.record(rest, end, &mut self.batch) {
             Ok(Some(head)) => self.batch.finish(head.label, head.weight, self.line + 1),
             Ok(None) => self.batch.abandon(),
-            Err(fault) => {
+            Err(error) => {
                 self.batch.abandon();
-                self.refuse(&fault, &rest[..end])?;
+                self.refuse(&error, &rest[..end])?;
             }
         }
         self.line += lines;
@@ -483,24 +483,24 @@ impl Work {
     }
 
     /// Stops, or counts.
-    fn refuse(&mut self, fault: &Fault, record: &[u8]) -> std::result::Result<(), Stop> {
-        if self.on_error == OnError::Skip && !fault.fatal {
+    fn refuse(&mut self, error: &ParseError, record: &[u8]) -> std::result::Result<(), Stop> {
+        if self.on_error == OnError::Skip && !error.fatal {
             if self.skipped == 0 {
-                let error = self.error(fault, record);
-                self.notes.tell(&format!("skipped {error}"));
+                let error = self.located(error, record);
+                self.warnings.add(&format!("skipped {error}"));
             }
             self.skipped += 1;
             return Ok(());
         }
-        Err(Stop::Error(self.error(fault, record)))
+        Err(Stop::Error(self.located(error, record)))
     }
 
-    fn error(&self, fault: &Fault, record: &[u8]) -> Error {
+    fn located(&self, error: &ParseError, record: &[u8]) -> Error {
         Error::Parse {
             file: self.name.clone(),
             line: self.line + 1,
-            what: fault.what.to_string(),
-            text: excerpt(record.get(fault.place.clone()).unwrap_or(record)),
+            what: error.what.to_string(),
+            text: excerpt(record.get(error.place.clone()).unwrap_or(record)),
         }
     }
 
@@ -514,11 +514,11 @@ impl Work {
     }
 
     fn send(&mut self, what: What) -> std::result::Result<(), Gone> {
-        let mut notes = self.parser.notes().take();
-        notes.extend(self.notes.take());
+        let mut warnings = self.parser.warnings().take();
+        warnings.extend(self.warnings.take());
         let message = Message {
             what,
-            notes,
+            warnings,
             skipped: self.skipped,
         };
         self.sender.send(message).map_err(|_| Gone)

@@ -4,7 +4,7 @@ use crate::Batch;
 
 /// What to do with an index that comes twice.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Twice {
+pub(crate) enum OnDuplicate {
     /// Add the values up: names that hash to the same number.
     Add,
     /// Refuse: the file says where things are.
@@ -13,9 +13,9 @@ pub(crate) enum Twice {
 
 /// Why an example can't be put in order.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Disorder {
+pub(crate) enum RowError {
     /// This index comes twice.
-    Twice(u32),
+    Duplicate(u32),
     /// The values at this index add up to more than a number can hold.
     Overflow(u32),
 }
@@ -29,7 +29,11 @@ pub(crate) struct Sorter {
 
 impl Sorter {
     /// Makes the indices of the example being written distinct and rising, and leaves the zeros out.
-    pub(crate) fn settle(&mut self, batch: &mut Batch, twice: Twice) -> Result<(), Disorder> {
+    pub(crate) fn sort_row(
+        &mut self,
+        batch: &mut Batch,
+        on_duplicate: OnDuplicate,
+    ) -> Result<(), RowError> {
         let (indices, values, start) = batch.row_mut();
         let rising = is_rising(&indices[start..]);
         if rising && !has_zero(&values[start..]) {
@@ -52,14 +56,14 @@ impl Sorter {
         while let Some(&(key, mut value)) = entries.next() {
             let index = (key >> 32) as u32;
             while let Some(&&(_, more)) = entries.peek().filter(|next| next.0 >> 32 == key >> 32) {
-                if twice == Twice::Refuse {
-                    return Err(Disorder::Twice(index));
+                if on_duplicate == OnDuplicate::Refuse {
+                    return Err(RowError::Duplicate(index));
                 }
                 value += more;
                 entries.next();
             }
             if !value.is_finite() {
-                return Err(Disorder::Overflow(index));
+                return Err(RowError::Overflow(index));
             }
             if value != 0.0 {
                 indices.push(index);
@@ -86,14 +90,17 @@ fn has_zero(values: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    fn settled(pairs: &[(u32, f64)], twice: Twice) -> Result<Vec<(u32, f64)>, Disorder> {
+    fn sorted(
+        pairs: &[(u32, f64)],
+        on_duplicate: OnDuplicate,
+    ) -> Result<Vec<(u32, f64)>, RowError> {
         let mut batch = Batch::default();
         batch.push(9, 9.0);
         batch.finish(1.0, 1.0, 1);
         for &(index, value) in pairs {
             batch.push(index, value);
         }
-        Sorter::default().settle(&mut batch, twice)?;
+        Sorter::default().sort_row(&mut batch, on_duplicate)?;
         batch.finish(1.0, 1.0, 2);
         assert_eq!(
             batch.get(0).indices,
@@ -107,11 +114,11 @@ mod tests {
     #[test]
     fn indices_are_sorted_and_zeros_left_out() {
         assert_eq!(
-            settled(&[(5, 1.0), (2, 0.0), (1, 3.0)], Twice::Refuse),
+            sorted(&[(5, 1.0), (2, 0.0), (1, 3.0)], OnDuplicate::Refuse),
             Ok(vec![(1, 3.0), (5, 1.0)])
         );
         assert_eq!(
-            settled(&[(1, 1.0), (2, -0.0), (3, 3.0)], Twice::Refuse),
+            sorted(&[(1, 1.0), (2, -0.0), (3, 3.0)], OnDuplicate::Refuse),
             Ok(vec![(1, 1.0), (3, 3.0)])
         );
     }
@@ -119,20 +126,26 @@ mod tests {
     #[test]
     fn an_index_that_comes_twice_is_added_or_refused() {
         let pairs = [(5, 1.0), (2, 4.0), (5, 2.5)];
-        assert_eq!(settled(&pairs, Twice::Add), Ok(vec![(2, 4.0), (5, 3.5)]));
-        assert_eq!(settled(&pairs, Twice::Refuse), Err(Disorder::Twice(5)));
         assert_eq!(
-            settled(&[(3, 0.0), (3, 0.0)], Twice::Refuse),
-            Err(Disorder::Twice(3))
+            sorted(&pairs, OnDuplicate::Add),
+            Ok(vec![(2, 4.0), (5, 3.5)])
         );
-        assert_eq!(settled(&[(3, 1.0), (3, -1.0)], Twice::Add), Ok(vec![]));
+        assert_eq!(
+            sorted(&pairs, OnDuplicate::Refuse),
+            Err(RowError::Duplicate(5))
+        );
+        assert_eq!(
+            sorted(&[(3, 0.0), (3, 0.0)], OnDuplicate::Refuse),
+            Err(RowError::Duplicate(3))
+        );
+        assert_eq!(sorted(&[(3, 1.0), (3, -1.0)], OnDuplicate::Add), Ok(vec![]));
     }
 
     #[test]
     fn sums_are_taken_in_the_order_of_the_line() {
         let pairs = [(3, 1e16), (3, 1.0), (3, 1.0), (3, -1e16)];
         assert_eq!(
-            settled(&pairs, Twice::Add),
+            sorted(&pairs, OnDuplicate::Add),
             Ok(vec![(3, 1e16 + 1.0 + 1.0 - 1e16)]).map(|mut all: Vec<(u32, f64)>| {
                 all.retain(|pair| pair.1 != 0.0);
                 all
@@ -143,8 +156,8 @@ mod tests {
     #[test]
     fn a_sum_that_is_too_large_is_refused() {
         assert_eq!(
-            settled(&[(3, 1e308), (3, 1e308)], Twice::Add),
-            Err(Disorder::Overflow(3))
+            sorted(&[(3, 1e308), (3, 1e308)], OnDuplicate::Add),
+            Err(RowError::Overflow(3))
         );
     }
 }

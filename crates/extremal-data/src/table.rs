@@ -36,8 +36,8 @@ use std::sync::Arc;
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, Fault, Head, Notes, Parse};
-use crate::row::{Sorter, Twice};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings};
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, Column, Holds, Labels, ReadOptions, columns, number};
 
 /// What a column holds.
@@ -95,7 +95,7 @@ pub(crate) struct Table {
     decided: Vec<usize>,
     key: String,
     sorter: Sorter,
-    notes: Notes,
+    warnings: Warnings,
 }
 
 impl Table {
@@ -112,7 +112,7 @@ impl Table {
             decided: Vec::new(),
             key: String::new(),
             sorter: Sorter::default(),
-            notes: Notes::default(),
+            warnings: Warnings::default(),
         }
     }
 
@@ -148,7 +148,7 @@ impl Table {
                 let found = usual.into_iter().find_map(find);
                 let is_optional = self.options.labels == Labels::None;
                 found.or_else(|| (!is_optional).then(|| {
-                    self.notes.tell_about("label", || {
+                    self.warnings.add_about("label", || {
                         format!(
                             "no column is called label, y, target or class: the first, `{}`, is taken for the label",
                             parse::excerpt(names[0].as_bytes())
@@ -230,7 +230,7 @@ impl Table {
     }
 
     /// Adds the features, finds label and weight.
-    fn row(&mut self, record: &[u8], batch: &mut Batch) -> Result<Head, Fault> {
+    fn row(&mut self, record: &[u8], batch: &mut Batch) -> Result<LabelWeight, ParseError> {
         let mut label = None;
         let mut weight = 1.0;
         for (k, column) in self.columns.iter_mut().enumerate() {
@@ -270,10 +270,10 @@ impl Table {
             if let Err(what) = read {
                 let name = parse::excerpt(column.name.as_bytes());
                 let what = format!("column `{name}`: {what}");
-                return Err(Fault::new(what, self.fields.place(k)));
+                return Err(ParseError::new(what, self.fields.place(k)));
             }
         }
-        Ok(Head {
+        Ok(LabelWeight {
             label: label.unwrap_or(f64::NAN),
             weight,
         })
@@ -315,22 +315,22 @@ impl Parse for Table {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let record = &text[..end];
         let heading = self.columns.is_empty();
-        let fatal = |mut fault: Fault| {
-            fault.fatal = heading;
-            fault
+        let fatal = |mut error: ParseError| {
+            error.fatal = heading;
+            error
         };
         if record.iter().all(|&byte| byte == b' ') {
             return Ok(None);
         }
-        parse::text(record).map_err(|what| fatal(Fault::new(what, 0..end)))?;
+        parse::text(record).map_err(|what| fatal(ParseError::new(what, 0..end)))?;
         (self.fields.split(record, self.separator))
-            .map_err(|(what, place)| fatal(Fault::new(what, place)))?;
+            .map_err(|(what, place)| fatal(ParseError::new(what, place)))?;
         if heading {
             self.header(record)
-                .map_err(|what| fatal(Fault::new(what, 0..end)))?;
+                .map_err(|what| fatal(ParseError::new(what, 0..end)))?;
             return Ok(None);
         }
         if self.fields.len() != self.columns.len() {
@@ -339,7 +339,7 @@ impl Parse for Table {
                 self.columns.len(),
                 self.fields.len()
             );
-            return Err(Fault::new(what, 0..end));
+            return Err(ParseError::new(what, 0..end));
         }
         self.decided.clear();
         let head = self.row(record, batch).inspect_err(|_| {
@@ -355,13 +355,13 @@ impl Parse for Table {
         }
         let shift = i64::from(self.options.intercept);
         self.sorter
-            .settle(batch, Twice::Add)
-            .map_err(|disorder| Fault::disorder(disorder, shift, end))?;
+            .sort_row(batch, OnDuplicate::Add)
+            .map_err(|error| ParseError::from_row(error, shift, end))?;
         Ok(Some(head))
     }
 
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+    fn warnings(&mut self) -> &mut Warnings {
+        &mut self.warnings
     }
 
     fn columns(&mut self) -> Option<Arc<[Column]>> {

@@ -30,8 +30,8 @@
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse, skip_blanks};
-use crate::row::{Sorter, Twice};
+use crate::parse::{self, LARGEST_INDEX, LabelWeight, Parse, ParseError, Warnings, skip_blanks};
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, ReadOptions, number};
 
 /// Reads lines of Vowpal Wabbit's text.
@@ -42,7 +42,7 @@ pub(crate) struct Vw {
     shift: u32,
     mask: u32,
     sorter: Sorter,
-    notes: Notes,
+    warnings: Warnings,
 }
 
 /// The namespace that features belong to.
@@ -60,12 +60,17 @@ impl Vw {
             shift: u32::from(options.intercept),
             mask: options.mask(),
             sorter: Sorter::default(),
-            notes: Notes::default(),
+            warnings: Warnings::default(),
         }
     }
 
     /// Label, weight, base and tag.
-    fn head(&mut self, line: &[u8], bar: usize, batch: &mut Batch) -> Result<Head, Fault> {
+    fn head(
+        &mut self,
+        line: &[u8],
+        bar: usize,
+        batch: &mut Batch,
+    ) -> Result<LabelWeight, ParseError> {
         let mut label = None;
         let mut weight = 1.0;
         let mut place = 0;
@@ -74,24 +79,25 @@ impl Vw {
         while at < bar {
             let (_, stop) = token(&line[..bar], at);
             let token = &line[at..stop];
-            let fault = |what: String| Fault::new(what, at..stop);
+            let error = |what: String| ParseError::new(what, at..stop);
             if tagged {
-                return Err(fault("the tag is not the last before |".into()));
+                return Err(error("the tag is not the last before |".into()));
             }
             if token[0] == b'\'' || stop == bar {
                 let tag = token.strip_prefix(b"'").unwrap_or(token);
-                batch.set_tag(parse::text(tag).map_err(|what| fault(what.into()))?);
+                batch.set_tag(parse::text(tag).map_err(|what| error(what.into()))?);
                 tagged = true;
             } else {
                 match place {
                     0 => label = Some(at..stop),
-                    1 => weight = options::weight(token).map_err(fault)?,
+                    1 => weight = options::weight(token).map_err(error)?,
                     2 => {
                         parse::value(token)
-                            .map_err(|_| fault("the base is not a finite number".into()))?;
-                        self.notes.tell("base (the third number before |) ignored");
+                            .map_err(|_| error("the base is not a finite number".into()))?;
+                        self.warnings
+                            .add("base (the third number before |) ignored");
                     }
-                    _ => return Err(fault("expected label, weight, base and a tag".into())),
+                    _ => return Err(error("expected label, weight, base and a tag".into())),
                 }
                 place += 1;
             }
@@ -103,9 +109,9 @@ impl Vw {
                 None if tagged => format!("{what} (what touches | is a tag)"),
                 _ => what,
             };
-            Fault::new(what, label.unwrap_or(0..line.len()))
+            ParseError::new(what, label.unwrap_or(0..line.len()))
         })?;
-        Ok(Head { label, weight })
+        Ok(LabelWeight { label, weight })
     }
 
     /// What follows a `|`.
@@ -113,8 +119,8 @@ impl Vw {
         &self,
         line: &[u8],
         (at, colon, stop): (usize, usize, usize),
-    ) -> Result<Namespace, Fault> {
-        let fault = |what| Fault::new(what, at..stop);
+    ) -> Result<Namespace, ParseError> {
+        let error = |what| ParseError::new(what, at..stop);
         if at == stop {
             return Ok(Namespace {
                 hash: None,
@@ -123,12 +129,12 @@ impl Vw {
         }
         let name = &line[at..colon];
         if name.is_empty() {
-            return Err(fault("a namespace without a name"));
+            return Err(error("a namespace without a name"));
         }
         let factor = match colon == stop {
             true => 1.0,
             false => parse::value(&line[colon + 1..stop])
-                .map_err(|_| fault("the namespace's factor is not a finite number"))?,
+                .map_err(|_| error("the namespace's factor is not a finite number"))?,
         };
         let hash = Some(hash(name, 0));
         Ok(Namespace { hash, factor })
@@ -177,7 +183,7 @@ impl Vw {
         end: usize,
         bar: usize,
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let line = &text[..end];
         let mut at = bar;
         let mut namespace = Namespace {
@@ -197,7 +203,7 @@ impl Vw {
             let start = at + usize::from(bar);
             let (colon, stop) = token(line, start);
             if !checked && stop > start {
-                parse::text(&line[start..]).map_err(|what| Fault::new(what, 0..end))?;
+                parse::text(&line[start..]).map_err(|what| ParseError::new(what, 0..end))?;
                 checked = true;
             }
             if bar {
@@ -205,14 +211,14 @@ impl Vw {
             } else {
                 let (index, value) = self
                     .feature(text, (at, colon, stop), namespace)
-                    .map_err(|what| Fault::new(what, at..stop))?;
+                    .map_err(|what| ParseError::new(what, at..stop))?;
                 batch.push(index, value);
             }
             at = skip_blanks(line, stop);
         }
         self.sorter
-            .settle(batch, Twice::Add)
-            .map_err(|disorder| Fault::disorder(disorder, i64::from(self.shift), end))
+            .sort_row(batch, OnDuplicate::Add)
+            .map_err(|error| ParseError::from_row(error, i64::from(self.shift), end))
     }
 }
 
@@ -255,23 +261,23 @@ impl Parse for Vw {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let line = &text[..end];
         if skip_blanks(line, 0) == end {
             return Ok(None);
         }
         let Some(bar) = memchr::memchr(b'|', line) else {
-            return Err(Fault::new("no | before the features", 0..end));
+            return Err(ParseError::new("no | before the features", 0..end));
         };
         let head = self.head(line, bar, batch)?;
         // All of it, also what is not looked at: whether a line is text may not depend on how fast
         // its features can be read.
-        parse::text(&line[..bar]).map_err(|what| Fault::new(what, 0..end))?;
+        parse::text(&line[..bar]).map_err(|what| ParseError::new(what, 0..end))?;
         self.features(text, end, bar, batch)?;
         Ok(Some(head))
     }
 
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+    fn warnings(&mut self) -> &mut Warnings {
+        &mut self.warnings
     }
 }

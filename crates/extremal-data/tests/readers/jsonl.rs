@@ -103,7 +103,7 @@ fn other_keys_are_ignored_with_a_note() {
     let mut reader =
         Reader::from_read(Box::new(std::io::Cursor::new(text)), "f", &jsonl()).unwrap();
     assert_eq!(common::drain(&mut reader).0.len(), 2);
-    assert_eq!(reader.notes(), ["key `id` ignored"]);
+    assert_eq!(reader.warnings(), ["key `id` ignored"]);
 }
 
 #[test]

@@ -125,8 +125,8 @@ fn queries_are_ignored_with_one_note() {
     let (rows, error) = common::drain(&mut reader);
     assert_eq!((rows.len(), error), (2, None));
     assert_eq!(rows[1].features, [(0, 2.0)]);
-    assert_eq!(reader.notes(), ["qid ignored"]);
-    assert_eq!(reader.notes(), [""; 0]);
+    assert_eq!(reader.warnings(), ["qid ignored"]);
+    assert_eq!(reader.warnings(), [""; 0]);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn every_fault_is_named_with_its_place() {
         let labels: Vec<_> = rows.iter().map(|row| (row.label, row.line)).collect();
         assert_eq!(labels, [(Some(1.0), 1), (Some(2.0), 3), (Some(3.0), 5)]);
         assert_eq!(reader.skipped(), 2, "{line}");
-        assert_eq!(reader.notes(), [format!("skipped f:2: {error}")]);
+        assert_eq!(reader.warnings(), [format!("skipped f:2: {error}")]);
     }
     let (_, error) = read(b"1 1:2 # \xff\n", &libsvm());
     assert_eq!(error.unwrap(), "f:1: not UTF-8: # \u{fffd}");

@@ -74,7 +74,7 @@ fn the_label_is_where_it_is_said_to_be() {
             Reader::from_read(Box::new(Cursor::new(text.to_string())), "f", options).unwrap();
         let (rows, error) = drain(&mut reader);
         assert_eq!(error, None);
-        (rows[0].label, rows[0].features.clone(), reader.notes())
+        (rows[0].label, rows[0].features.clone(), reader.warnings())
     };
     for name in ["label", "y", "target", "class"] {
         let text = format!("a,{name},b\n1,2,3\n");

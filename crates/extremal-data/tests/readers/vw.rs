@@ -120,7 +120,10 @@ fn a_base_is_ignored_with_a_note() {
     let text = "1 1 0.5 | 1\n1 1 0.5 | 1\n";
     let mut reader = Reader::from_read(Box::new(text.as_bytes()), "f", &vw()).unwrap();
     assert_eq!(common::drain(&mut reader).0.len(), 2);
-    assert_eq!(reader.notes(), ["base (the third number before |) ignored"]);
+    assert_eq!(
+        reader.warnings(),
+        ["base (the third number before |) ignored"]
+    );
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub(super) fn test(
         kind,
         score,
         skipped: refused + reader.skipped(),
-        notes: reader.notes(),
+        notes: reader.warnings(),
     }))
 }
 

@@ -22,7 +22,6 @@ mod detect;
 mod error;
 mod escape;
 mod hash;
-mod json;
 pub mod jsonl;
 pub mod libsvm;
 pub mod model;

@@ -64,16 +64,7 @@ impl ParseError {
     }
 
     pub(crate) fn from_row(error: RowError, shift: i64, end: usize) -> ParseError {
-        let what = match error {
-            RowError::Duplicate(index) => {
-                format!("index {} comes twice", i64::from(index) - shift)
-            }
-            RowError::Overflow(index) => format!(
-                "the values at index {} add up to more than a number can hold",
-                i64::from(index) - shift
-            ),
-        };
-        ParseError::new(what, 0..end)
+        ParseError::new(error.message(shift), 0..end)
     }
 }
 

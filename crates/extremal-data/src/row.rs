@@ -20,6 +20,21 @@ pub(crate) enum RowError {
     Overflow(u32),
 }
 
+impl RowError {
+    /// In the file's own numbering, which is `shift` below the example's.
+    pub(crate) fn message(&self, shift: i64) -> String {
+        match *self {
+            RowError::Duplicate(index) => {
+                format!("index {} appears twice", i64::from(index) - shift)
+            }
+            RowError::Overflow(index) => {
+                let index = i64::from(index) - shift;
+                format!("the sum of the values at index {index} is too large for a number")
+            }
+        }
+    }
+}
+
 /// Puts examples in order, with memory that is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Sorter {

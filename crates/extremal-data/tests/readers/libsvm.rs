@@ -100,7 +100,7 @@ fn an_intercept_is_at_0_and_moves_the_others_up() {
             ]
         );
         let (_, error) = read("1 5:2 5:3", &options);
-        assert_eq!(error.unwrap(), "f:1: index 5 comes twice: 1 5:2 5:3");
+        assert_eq!(error.unwrap(), "f:1: index 5 appears twice: 1 5:2 5:3");
     }
     let options = ReadOptions {
         intercept: true,
@@ -138,8 +138,8 @@ fn every_fault_is_named_with_its_place() {
         format!("the value is {what}: 1:{filler}…")
     };
     for (line, error) in [
-        ("1 1:2 1:3", "index 1 comes twice: 1 1:2 1:3"),
-        ("1 2:1 1:2 2:0", "index 2 comes twice: 1 2:1 1:2 2:0"),
+        ("1 1:2 1:3", "index 1 appears twice: 1 1:2 1:3"),
+        ("1 2:1 1:2 2:0", "index 2 appears twice: 1 2:1 1:2 2:0"),
         ("1 -1:2", "the index is negative: -1:2"),
         ("1 x:2", "the index is not a whole number: x:2"),
         ("1 1.5:2", "the index is not a whole number: 1.5:2"),

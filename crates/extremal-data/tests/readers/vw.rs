@@ -179,7 +179,7 @@ fn every_fault_is_named_with_its_place() {
         ),
         (
             "1 | 7:1e308 7:1e308",
-            "the values at index 7 add up to more than a number can hold: 1 | 7:1e308 7:1e308",
+            "the sum of the values at index 7 is too large for a number: 1 | 7:1e308 7:1e308",
         ),
         ("1 | 4294967295", "the index is too large: 4294967295"),
         (

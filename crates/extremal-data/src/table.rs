@@ -230,11 +230,11 @@ impl Table {
     }
 
     /// Adds the features, finds label and weight.
-    fn row(&mut self, record: &[u8], batch: &mut Batch) -> Result<LabelWeight, ParseError> {
+    fn row(&mut self, text: &[u8], batch: &mut Batch) -> Result<LabelWeight, ParseError> {
         let mut label = None;
         let mut weight = 1.0;
         for (k, column) in self.columns.iter_mut().enumerate() {
-            let field = self.fields.get(k, record);
+            let field = self.fields.get(k, text);
             let read = match column.role {
                 Role::Label => {
                     let text = Some(field).filter(|field| !field.is_empty());
@@ -243,27 +243,29 @@ impl Table {
                 Role::Weight if field.is_empty() => Err("the weight is missing".into()),
                 Role::Weight => options::weight(field).map(|read| weight = read),
                 _ if field.is_empty() => Ok(()),
-                role => feature(role, field, &column.name).map(|found| match found {
-                    Some(value) => {
-                        if role == Role::Unknown {
-                            column.role = Role::Numbers;
-                            self.decided.push(k);
+                role => feature(role, &column.name, || self.fields.number(k, text)).map(|found| {
+                    match found {
+                        Some(value) => {
+                            if role == Role::Unknown {
+                                column.role = Role::Numbers;
+                                self.decided.push(k);
+                            }
+                            batch.push(column.index, value);
                         }
-                        batch.push(column.index, value);
-                    }
-                    None => {
-                        if role == Role::Unknown {
-                            column.role = Role::Text { given: false };
-                            self.decided.push(k);
+                        None => {
+                            if role == Role::Unknown {
+                                column.role = Role::Text { given: false };
+                                self.decided.push(k);
+                            }
+                            self.key.clear();
+                            self.key.push_str(&column.name);
+                            self.key.push('=');
+                            // The record was checked as a whole.
+                            self.key
+                                .push_str(std::str::from_utf8(field).unwrap_or("\u{fffd}"));
+                            let hash = murmur3(self.key.as_bytes(), 0) & self.mask;
+                            batch.push(self.behind + hash, 1.0);
                         }
-                        self.key.clear();
-                        self.key.push_str(&column.name);
-                        self.key.push('=');
-                        // The record was checked as a whole.
-                        self.key
-                            .push_str(std::str::from_utf8(field).unwrap_or("\u{fffd}"));
-                        let hash = murmur3(self.key.as_bytes(), 0) & self.mask;
-                        batch.push(self.behind + hash, 1.0);
                     }
                 }),
             };
@@ -281,11 +283,15 @@ impl Table {
 }
 
 /// The number in a field, or `None` where it is text.
-fn feature(role: Role, field: &[u8], column: &str) -> Result<Option<f64>, String> {
+fn feature(
+    role: Role,
+    column: &str,
+    number: impl FnOnce() -> Option<f64>,
+) -> Result<Option<f64>, String> {
     if role == (Role::Text { given: true }) {
         return Ok(None);
     }
-    let number = number::parse(field);
+    let number = number();
     if number.is_some_and(|number| !number.is_finite()) {
         return Err("the value is not finite".into());
     }
@@ -342,7 +348,7 @@ impl Parse for Table {
             return Err(ParseError::new(what, 0..end));
         }
         self.decided.clear();
-        let head = self.row(record, batch).inspect_err(|_| {
+        let head = self.row(text, batch).inspect_err(|_| {
             // A row that is left out decides nothing.
             for &k in &self.decided {
                 self.columns[k].role = Role::Unknown;
@@ -437,6 +443,13 @@ impl Fields {
         match &self.places[k] {
             (place, None) => &record[place.clone()],
             (_, Some(inside)) => &self.unquoted[inside.clone()],
+        }
+    }
+
+    fn number(&self, k: usize, text: &[u8]) -> Option<f64> {
+        match &self.places[k] {
+            (place, None) => number::parse_within(text, place.clone()),
+            (_, Some(inside)) => number::parse(&self.unquoted[inside.clone()]),
         }
     }
 

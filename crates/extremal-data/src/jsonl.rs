@@ -17,7 +17,7 @@
 //!   `weight_column`) defaults to 1. `tag` is a string or a number. The reader ignores other
 //!   keys and warns once about each.
 //!
-//! Blank lines are skipped.
+//! The reader skips blank lines.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -41,7 +41,7 @@ use serde_json::value::RawValue;
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, LARGEST_INDEX, LabelWeight, Parse, ParseError, Warnings};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings};
 use crate::row::{OnDuplicate, RowError, Sorter, is_rising};
 use crate::{Batch, Labels, ReadOptions};
 
@@ -58,7 +58,6 @@ pub(crate) struct Jsonl {
     label: String,
     weight: String,
     sorter: Sorter,
-    warnings: Warnings,
     /// The row's indices that are given as numbers.
     numbers: Vec<u32>,
     /// A feature's name, followed by `=` and its value where that is a string.
@@ -75,21 +74,20 @@ impl Jsonl {
             weight: or(&options.weight_column, "weight"),
             options: options.clone(),
             sorter: Sorter::default(),
-            warnings: Warnings::default(),
             numbers: Vec::new(),
             name: String::new(),
         }
     }
 
-    fn key(&mut self, key: &str) -> Key {
+    fn key(&self, key: &str, warnings: &mut Warnings) -> Key {
         match key {
             _ if key == self.label => Key::Label,
             _ if key == self.weight => Key::Weight,
             "features" => Key::Features,
             "tag" => Key::Tag,
             _ => {
-                self.warnings.add_about(key, || {
-                    format!("key `{}` ignored", parse::excerpt(key.as_bytes()))
+                warnings.add_about(key, || {
+                    format!("key `{}` is ignored", parse::excerpt(key.as_bytes()))
                 });
                 Key::Other
             }
@@ -109,10 +107,7 @@ impl Jsonl {
     }
 
     fn shifted(&self, index: u64) -> Result<u32, &'static str> {
-        match index.saturating_add(u64::from(self.shift)) {
-            index @ ..=LARGEST_INDEX => Ok(index as u32),
-            _ => Err("the index is too large"),
-        }
+        parse::in_range(index.saturating_add(u64::from(self.shift)))
     }
 
     fn sort_row<E: Error>(
@@ -131,6 +126,7 @@ impl Parse for Jsonl {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
+        warnings: &mut Warnings,
     ) -> Result<Option<LabelWeight>, ParseError> {
         let line = parse::text(&text[..end]).map_err(|what| ParseError::new(what, 0..end))?;
         if line.trim_ascii().is_empty() {
@@ -140,18 +136,15 @@ impl Parse for Jsonl {
         let record = json.deserialize_map(Record {
             reader: self,
             batch,
+            warnings,
         });
         record
             .and_then(|found| json.end().map(|()| Some(found)))
             .map_err(|error| located(&error, line))
     }
-
-    fn warnings(&mut self) -> &mut Warnings {
-        &mut self.warnings
-    }
 }
 
-/// Every record is one line, so that the column alone says where the error is.
+/// The error with its column. Every record is one line.
 fn located(error: &serde_json::Error, line: &str) -> ParseError {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -204,6 +197,7 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for WithKey<F> {
 struct Record<'a> {
     reader: &'a mut Jsonl,
     batch: &'a mut Batch,
+    warnings: &'a mut Warnings,
 }
 
 impl<'de> Visitor<'de> for Record<'_> {
@@ -214,10 +208,14 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LabelWeight, A::Error> {
-        let Record { reader, batch } = self;
+        let Record {
+            reader,
+            batch,
+            warnings,
+        } = self;
         let (mut label, mut weight) = (None, None);
         let mut seen = [false; 4];
-        while let Some(key) = map.next_key_seed(WithKey(|key: &str| reader.key(key)))? {
+        while let Some(key) = map.next_key_seed(WithKey(|key: &str| reader.key(key, warnings)))? {
             if key != Key::Other && std::mem::replace(&mut seen[key as usize], true) {
                 return Err(A::Error::custom("the key appears twice"));
             }

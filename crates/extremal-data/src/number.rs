@@ -1,13 +1,12 @@
-//! Decimal numbers, rounded as the standard library rounds them, several times as fast where they
-//! are short.
+//! Decimal numbers. The result equals that of `str::parse`, and short numbers take a fraction of
+//! its time.
 //!
-//! A number of up to 2^53 as digits, times or divided by a power of ten up to 10^22, both of which
-//! are exact in an `f64`, is one operation that rounds once: the result is the nearest `f64`.
-//! Everything else goes to `str::parse`.
+//! Whole numbers up to 2^53 and powers of ten up to 10^22 are exact in an `f64`. Their quotient is
+//! rounded once and is therefore the nearest `f64`. All other numbers go to `str::parse`.
 
 use std::ops::Range;
 
-/// The powers of ten that are exact, and 0 up to a length that a masked index can't leave.
+/// The exact powers of ten, padded with 0 so that a masked index is always in range.
 const POWERS: [f64; 32] = {
     let mut powers = [0.0; 32];
     let mut power = 1.0;
@@ -20,35 +19,35 @@ const POWERS: [f64; 32] = {
     powers
 };
 
-/// The same, as far as seven digits go.
+/// The powers of ten up to 10^7.
 const WHOLE_POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
-/// Up to here every whole number is an `f64`.
+/// Every whole number up to here is an `f64`.
 const EXACT: u64 = 1 << 53;
 
 const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// Eight bytes, the first in the lowest byte.
+/// Eight bytes from `at` on, the first in the lowest byte.
 #[inline(always)]
 fn word(text: &[u8], at: usize) -> Option<u64> {
     let bytes = text.get(at..)?.first_chunk::<8>()?;
     Some(u64::from_le_bytes(*bytes))
 }
 
-/// What the first `count` characters, 1 to 8 of them, are worth as digits, with zeros in front.
+/// The values of the first `count` digits (1 to 8), with zeros in front.
 #[inline(always)]
 fn in_front(word: u64, count: u32) -> u64 {
     (word ^ 0x3030_3030_3030_3030).wrapping_shl(64 - 8 * count)
 }
 
-/// The highest bit of the first byte above 9, and perhaps of others behind it.
+/// Sets the highest bit of the first byte above 9. Later bytes are unspecified.
 #[inline(always)]
 fn no_digits(lanes: u64) -> u64 {
-    // More than 9 carries into the highest bit, and spoils only what is behind.
+    // A byte above 9 carries into its highest bit, and at most into later bytes.
     (lanes.wrapping_add(0x7676_7676_7676_7676) | lanes) & HIGHEST_BITS
 }
 
-/// How many digits there are at the start.
+/// The number of digits at the start.
 #[inline(always)]
 fn digits(word: u64) -> u32 {
     no_digits(word ^ 0x3030_3030_3030_3030).trailing_zeros() / 8
@@ -57,20 +56,19 @@ fn digits(word: u64) -> u32 {
 /// Eight digits as a number.
 #[inline(always)]
 fn joined(lanes: u64) -> u64 {
-    // Neighbours are joined to pairs, fours and eights.
+    // Neighbours are combined into pairs, then fours, then eight digits.
     let pairs = lanes.wrapping_mul(10 * 256 + 1) >> 8;
     let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 * 65_536 + 1) >> 16;
     (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
-/// The `index:value` at `at` and where it ends, if the index has up to seven digits and the value
-/// is finite. What follows is for the caller to look at; it is no digit.
+/// Reads the `index:value` at `at` and returns its end, if the index has up to seven digits and the
+/// value is finite. The next character is not a digit; the caller checks it.
 ///
-/// This is where the time goes, and most of it is waiting: the next pair can't begin before the
-/// end of this one is known. So the ends are found by as little as it takes, the next character
-/// above `9` and below `0`, and what is before them is checked afterwards. One
-/// look at the length covers all that is read here, and the commonest value, one digit before the
-/// point and up to seven behind it, is read in one go.
+/// Reading spends most of its time here, waiting: the next pair can't start before the end of this
+/// one is known. The search for the ends is therefore minimal, for a character above `9` and one
+/// below `0`, and the validation comes later. A single bounds check covers all reads. The most
+/// common value, one digit before the point and up to seven after it, takes one step.
 #[inline(always)]
 pub(crate) fn short_pair(text: &[u8], at: usize) -> Option<(u32, f64, usize)> {
     let near = text.get(at..)?.first_chunk::<24>()?;
@@ -106,7 +104,7 @@ fn part(near: &[u8; 24], at: usize) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The finite number at `at` and where it ends, before a blank or a control character.
+/// The finite number at `at`, which a blank or control character ends, and its end.
 #[inline(never)]
 pub(crate) fn finite(text: &[u8], at: usize) -> Option<(f64, usize)> {
     if let Some((value, end)) = short(text, at)
@@ -119,8 +117,8 @@ pub(crate) fn finite(text: &[u8], at: usize) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, at + length))
 }
 
-/// The number at `at` and where it ends, if it is a short one: a sign, up to seven digits, a
-/// point and up to 15 digits behind it. An exponent may follow, or anything else but a digit.
+/// The number at `at` and its end, if it has up to seven digits before the point and up to 15
+/// after it. The next character is not a digit, but may begin an exponent.
 #[inline(always)]
 fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let negative = *text.get(at)? == b'-';
@@ -154,7 +152,7 @@ fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
     Some((f64::from_bits(size.to_bits() | sign), end))
 }
 
-/// Goes on with a fraction whose first eight digits are in `mantissa` already.
+/// Continues a fraction whose first eight digits are already in `mantissa`.
 #[inline(never)]
 fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> {
     let more = word(text, at + 8)?;
@@ -162,7 +160,7 @@ fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> 
     if count == 8 {
         return None;
     }
-    // 15 digits so far: another seven do not fit into 64 bits if all of them are used.
+    // Seven more digits may overflow 64 bits: there are up to 15 already.
     let mantissa = match count {
         0 => mantissa,
         _ => mantissa
@@ -176,7 +174,7 @@ fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> 
     Some((mantissa as i64 as f64 / power, at + 8 + count as usize))
 }
 
-/// The number in `text[place]`. Reading a short one takes a few bytes behind it, whatever they are.
+/// The number in `text[place]`. The fast path also reads, and ignores, the bytes after it.
 pub(crate) fn parse_within(text: &[u8], place: Range<usize>) -> Option<f64> {
     match short(text, place.start) {
         Some((value, end)) if end == place.end => Some(value),
@@ -184,7 +182,7 @@ pub(crate) fn parse_within(text: &[u8], place: Range<usize>) -> Option<f64> {
     }
 }
 
-/// The whole of `text` as a number, by `str::parse`: "inf" and "nan" are numbers here too.
+/// The whole of `text` as a number, which may be "inf" or "nan".
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
@@ -193,7 +191,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A small generator, so that the strings are the same on every run.
+    /// A generator with a fixed seed, so that every run tests the same strings.
     struct Rng(u64);
 
     impl Rng {
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_what_the_standard_library_makes_of_it() {
+    fn numbers_equal_those_of_the_standard_library() {
         let mut rng = Rng(0x9E37_79B9_7F4A_7C15);
         let (mut text, mut next) = (String::new(), String::new());
         let mut numbers = 0;
@@ -259,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_pair_is_what_the_standard_library_makes_of_it() {
+    fn short_pairs_equal_those_of_the_standard_library() {
         let mut rng = Rng(0xD1B5_4A32_D192_ED03);
         let (mut text, mut number) = (String::new(), String::new());
         let mut taken = 0;
@@ -326,7 +324,7 @@ mod tests {
             pair(&format!("1:{long}")),
             Some((1, long.parse().unwrap(), 24))
         );
-        // Not the end of a number, as the caller will see.
+        // The caller rejects the next character.
         assert_eq!(pair("1:0.5#"), Some((1, 0.5, 5)));
         for other in [
             "12345678:1",

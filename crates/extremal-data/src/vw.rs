@@ -1,18 +1,18 @@
 //! Vowpal Wabbit's text: `label weight 'tag |namespace name:value name … |namespace …`
 //!
-//! - Before the first `|`: the label; the example's weight, 1 unless given; a base, which is
-//!   ignored, with a note; a tag, which begins with `'` or touches the `|`. All of them may be
-//!   left out, in this order.
-//! - Behind a `|` that is followed by a blank come features without a namespace, otherwise the
-//!   namespace's name and perhaps `:factor`, by which its values are multiplied.
-//! - A feature is `name:value`, or `name` alone, which is 1. Zeros are left out.
-//! - A name that is a number, outside of namespaces, is taken as it is: `| 7:0.5` is feature 7.
-//!   Everything else is hashed as Vowpal Wabbit hashes it: MurmurHash3 of the name with the
-//!   namespace's own hash as the seed, and the last `bits` bits (18 unless given) are the index;
-//!   within a namespace a number is added to its hash instead. Features that share an index are
-//!   added up.
+//! - Before the first `|` stand, in this order, the label, the weight (1 by default), a base and a
+//!   tag. Each is optional. The reader ignores the base and warns once. A tag begins with `'` or
+//!   touches the `|`.
+//! - A `|` followed by a blank begins features without a namespace. Any other `|` is followed by
+//!   the namespace's name and an optional `:factor`, which multiplies its values.
+//! - A feature is `name:value`, or `name` alone, which has the value 1. The reader drops zeros.
+//! - Outside namespaces, a name that is a number is the index: `| 7:0.5` is feature 7. All other
+//!   names are hashed as in Vowpal Wabbit: MurmurHash3 of the name, with the hash of the namespace
+//!   as the seed. The last `bits` bits (18 by default) are the index. A number within a namespace
+//!   is added to the namespace's hash instead. The values of features with the same index are
+//!   added.
 //!
-//! Blank lines are skipped.
+//! The reader skips blank lines.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -30,7 +30,7 @@
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, LARGEST_INDEX, LabelWeight, Parse, ParseError, Warnings, skip_blanks};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings, skip_blanks};
 use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, ReadOptions, number};
 
@@ -38,17 +38,16 @@ use crate::{Batch, ReadOptions, number};
 #[derive(Debug)]
 pub(crate) struct Vw {
     options: ReadOptions,
-    /// What has to be added to indices.
+    /// Added to every index.
     shift: u32,
     mask: u32,
     sorter: Sorter,
-    warnings: Warnings,
 }
 
 /// The namespace that features belong to.
 #[derive(Clone, Copy)]
 struct Namespace {
-    /// `None` for features without one.
+    /// `None` for features without a namespace.
     hash: Option<u32>,
     factor: f64,
 }
@@ -60,16 +59,16 @@ impl Vw {
             shift: u32::from(options.intercept),
             mask: options.mask(),
             sorter: Sorter::default(),
-            warnings: Warnings::default(),
         }
     }
 
-    /// Label, weight, base and tag.
-    fn head(
-        &mut self,
+    /// Reads label, weight, base and tag, which stand before the first `|`.
+    fn label_and_weight(
+        &self,
         line: &[u8],
         bar: usize,
         batch: &mut Batch,
+        warnings: &mut Warnings,
     ) -> Result<LabelWeight, ParseError> {
         let mut label = None;
         let mut weight = 1.0;
@@ -81,7 +80,7 @@ impl Vw {
             let token = &line[at..stop];
             let error = |what: String| ParseError::new(what, at..stop);
             if tagged {
-                return Err(error("the tag is not the last before |".into()));
+                return Err(error("the tag is not the last item before |".into()));
             }
             if token[0] == b'\'' || stop == bar {
                 let tag = token.strip_prefix(b"'").unwrap_or(token);
@@ -94,10 +93,13 @@ impl Vw {
                     2 => {
                         parse::value(token)
                             .map_err(|_| error("the base is not a finite number".into()))?;
-                        self.warnings
-                            .add("base (the third number before |) ignored");
+                        warnings.add("the base (the third number before |) is ignored");
                     }
-                    _ => return Err(error("expected label, weight, base and a tag".into())),
+                    _ => {
+                        return Err(error(
+                            "expected only label, weight, base and tag before |".into(),
+                        ));
+                    }
                 }
                 place += 1;
             }
@@ -106,7 +108,9 @@ impl Vw {
         let text = label.clone().map(|label| &line[label]);
         let label = self.options.label(text).map_err(|what| {
             let what = match label {
-                None if tagged => format!("{what} (what touches | is a tag)"),
+                None if tagged => {
+                    format!("{what}; put a blank before |, since text that touches | is a tag")
+                }
                 _ => what,
             };
             ParseError::new(what, label.unwrap_or(0..line.len()))
@@ -114,7 +118,7 @@ impl Vw {
         Ok(LabelWeight { label, weight })
     }
 
-    /// What follows a `|`.
+    /// The namespace that a `|` begins.
     fn namespace(
         &self,
         line: &[u8],
@@ -129,7 +133,7 @@ impl Vw {
         }
         let name = &line[at..colon];
         if name.is_empty() {
-            return Err(error("a namespace without a name"));
+            return Err(error("the namespace has no name"));
         }
         let factor = match colon == stop {
             true => 1.0,
@@ -149,16 +153,13 @@ impl Vw {
     ) -> Result<(u32, f64), &'static str> {
         let name = &text[at..colon];
         if name.is_empty() {
-            return Err("a feature without a name");
+            return Err("the feature has no name");
         }
         let index = match namespace.hash {
             None if is_number(name) => parse::index(name, i64::from(self.shift))?,
             seed => {
                 let index = hash(name, seed.unwrap_or(0)) & self.mask;
-                index
-                    .checked_add(self.shift)
-                    .filter(|&index| u64::from(index) <= LARGEST_INDEX)
-                    .ok_or("the index is too large")?
+                parse::in_range(u64::from(index) + u64::from(self.shift))?
             }
         };
         let value = if colon == stop {
@@ -172,7 +173,7 @@ impl Vw {
         };
         let value = namespace.factor * value;
         if !value.is_finite() {
-            return Err("the value times its namespace's factor is not finite");
+            return Err("the value times the factor of its namespace is not finite");
         }
         Ok((index, value))
     }
@@ -222,8 +223,8 @@ impl Vw {
     }
 }
 
-/// Where the part of the line that begins at `at` has its first colon, if any, and where it ends:
-/// a `|` needs no blank before it.
+/// The position of the first colon, or of the end, and the end of the token that begins at `at`. A
+/// `|` ends a token too.
 fn token(line: &[u8], at: usize) -> (usize, usize) {
     let mut colon = None;
     for (place, &byte) in line.iter().enumerate().skip(at) {
@@ -240,7 +241,7 @@ fn is_number(name: &[u8]) -> bool {
     name.iter().all(u8::is_ascii_digit)
 }
 
-/// Vowpal Wabbit's hash of a name; only its last 31 bits are ever used.
+/// Vowpal Wabbit's hash of a name. Callers use only its last 31 bits.
 pub(crate) fn hash(name: &[u8], seed: u32) -> u32 {
     if is_number(name) {
         name.iter()
@@ -261,23 +262,20 @@ impl Parse for Vw {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
+        warnings: &mut Warnings,
     ) -> Result<Option<LabelWeight>, ParseError> {
         let line = &text[..end];
         if skip_blanks(line, 0) == end {
             return Ok(None);
         }
         let Some(bar) = memchr::memchr(b'|', line) else {
-            return Err(ParseError::new("no | before the features", 0..end));
+            return Err(ParseError::new("expected | before the features", 0..end));
         };
-        let head = self.head(line, bar, batch)?;
-        // All of it, also what is not looked at: whether a line is text may not depend on how fast
-        // its features can be read.
+        let found = self.label_and_weight(line, bar, batch, warnings)?;
+        // The whole part, even what is ignored: which path reads the features must not decide
+        // whether a line is valid text.
         parse::text(&line[..bar]).map_err(|what| ParseError::new(what, 0..end))?;
         self.features(text, end, bar, batch)?;
-        Ok(Some(head))
-    }
-
-    fn warnings(&mut self) -> &mut Warnings {
-        &mut self.warnings
+        Ok(Some(found))
     }
 }

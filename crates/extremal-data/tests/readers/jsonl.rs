@@ -103,7 +103,7 @@ fn other_keys_are_ignored_with_a_note() {
     let mut reader =
         Reader::from_read(Box::new(std::io::Cursor::new(text)), "f", &jsonl()).unwrap();
     assert_eq!(common::drain(&mut reader).0.len(), 2);
-    assert_eq!(reader.warnings(), ["key `id` ignored"]);
+    assert_eq!(reader.warnings(), ["key `id` is ignored"]);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn every_fault_is_named_with_its_place() {
         ),
         (
             "{\"label\": 1, \"features\": {\"a\0\": 1}}",
-            "a NUL byte: {\"label\": 1, \"features\": {\"a\\u{0}\": 1}}",
+            "the line contains a NUL byte: {\"label\": 1, \"features\": {\"a\\u{0}\": 1}}",
         ),
     ] {
         let good = "{\"label\": 1, \"features\": [1]}";
@@ -253,6 +253,6 @@ fn every_fault_is_named_with_its_place() {
     let (_, error) = read(b"{\"label\": 1, \"features\": {\"\xff\": 1}}", &jsonl());
     assert_eq!(
         error.unwrap(),
-        "f:1: not UTF-8: {\"label\": 1, \"features\": {\"\u{fffd}\": 1}}"
+        "f:1: the line is not UTF-8: {\"label\": 1, \"features\": {\"\u{fffd}\": 1}}"
     );
 }

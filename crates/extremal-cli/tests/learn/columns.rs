@@ -88,7 +88,7 @@ fn a_format_with_other_numbers_is_refused() {
         refused(&["learn", "-i", one, text(other)], said);
         refused(&["learn", text(&svm), "--test", text(other)], said);
     }
-    refused(&["predict", "-i", zero, text(&table)], "learnt from vw");
+    refused(&["predict", "-i", zero, text(&table)], "trained on vw");
     // where numbers start at 0, those of libsvm are what they say
     assert_eq!(predictions(zero, text(&svm)), predictions(zero, text(&vw)));
     assert_eq!(

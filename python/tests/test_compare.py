@@ -143,7 +143,7 @@ def test_which_column_is_the_label_is_said(tmp_path):
     (tmp_path / "a.csv").write_text("a,price\n" + "".join(f"{i % 3},{i % 2}\n" for i in range(20)))
     mine = {"rounds": 20, "learner": {"a": "ofw-free"}, "problem": {"p": {
         "set": "l2", "loss": "squared", "stream": {"file": tmp_path / "a.csv"}}}}
-    with pytest.warns(UserWarning, match="the first, `a`, is taken for the label"):
+    with pytest.warns(UserWarning, match="the first column, `a`, is used as the label"):
         ex.compare(mine, tmp_path / "first", quiet=True)
     mine["problem"]["p"]["stream"]["label"] = "price"
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-//! Archives, recognised by their first bytes: gzip, bzip2, zstd and xz.
+//! Decompression of gzip, bzip2, zstd and xz, recognised by the first bytes.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use liblzma::stream::Stream;
 
-/// How a file is packed.
+/// A compression format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Packing {
     Gzip,
@@ -18,7 +18,7 @@ pub(crate) enum Packing {
 impl Packing {
     const ALL: [Packing; 4] = [Packing::Gzip, Packing::Bzip2, Packing::Zstd, Packing::Xz];
 
-    /// What all of them begin with.
+    /// The first bytes of every archive.
     fn magic(self) -> &'static [u8] {
         match self {
             Packing::Gzip => b"\x1f\x8b",
@@ -28,7 +28,7 @@ impl Packing {
         }
     }
 
-    /// How files are called that are packed so.
+    /// The usual extension.
     fn extension(self) -> &'static str {
         match self {
             Packing::Gzip => ".gz",
@@ -38,7 +38,7 @@ impl Packing {
         }
     }
 
-    /// Whether a file that begins like this may be an archive.
+    /// Whether a file with this beginning may be an archive.
     fn possible(head: &[u8]) -> bool {
         Packing::ALL.into_iter().any(|packing| {
             let magic = packing.magic();
@@ -47,12 +47,12 @@ impl Packing {
         })
     }
 
-    /// By the beginning of the file, ten bytes or all that there is.
+    /// The format of a file with this beginning: ten bytes, or the whole file if it is shorter.
     fn of(head: &[u8]) -> Option<Packing> {
         Packing::ALL
             .into_iter()
             .find(|packing| match head.strip_prefix(packing.magic()) {
-                // A text may begin like this too, but not go on like that.
+                // Text may begin with BZh too, but not continue with a block's header.
                 Some([b'1'..=b'9', rest @ ..]) if *packing == Packing::Bzip2 => {
                     b"\x31\x41\x59\x26\x53\x59".starts_with(rest)
                         || b"\x17\x72\x45\x38\x50\x90".starts_with(rest)
@@ -62,7 +62,7 @@ impl Packing {
     }
 }
 
-/// A name without the ending that says how the file is packed.
+/// A name without the extension of an archive.
 pub(crate) fn without_extension(name: &str) -> &str {
     Packing::ALL
         .into_iter()
@@ -70,7 +70,7 @@ pub(crate) fn without_extension(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Counts what is read, and remembers whether it was reading that failed.
+/// Counts the bytes read, and records whether a read failed.
 struct Counted {
     read: Box<dyn Read + Send>,
     consumed: Arc<AtomicU64>,
@@ -95,7 +95,7 @@ impl Read for Counted {
     }
 }
 
-/// What a file says once it is unpacked.
+/// The content of a file, decompressed if it is an archive.
 pub(crate) struct Unpacked {
     read: Box<dyn Read + Send>,
     packed: bool,
@@ -103,7 +103,7 @@ pub(crate) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Looks at the first bytes of `read`. The name matters only where there are too few of them.
+    /// Detects the compression from the first bytes, or from the name if there are too few.
     pub(crate) fn new(
         read: Box<dyn Read + Send>,
         name: &str,
@@ -117,7 +117,7 @@ impl Unpacked {
         };
         let mut head = [0; 10];
         let mut length = 0;
-        // A pipe may not have more yet.
+        // A pipe may return fewer bytes than requested.
         while length < head.len() && Packing::possible(&head[..length]) {
             match counted.read(&mut head[length..])? {
                 0 => break,
@@ -125,7 +125,7 @@ impl Unpacked {
             }
         }
         let packing = Packing::of(&head[..length]).or_else(|| {
-            // The unpacker will say that there is too little.
+            // The decoder then reports that the archive is truncated.
             (Packing::ALL.into_iter()).find(|packing| {
                 name.ends_with(packing.extension())
                     && length < 4.max(packing.magic().len())
@@ -146,7 +146,7 @@ impl Unpacked {
         })
     }
 
-    /// Whether an error came from what is in the file, not from reading it.
+    /// Whether a failure is due to the content of the archive, not to reading it.
     pub(crate) fn is_damaged(&self) -> bool {
         self.packed && !self.failed.load(Ordering::Relaxed)
     }
@@ -158,12 +158,12 @@ impl Read for Unpacked {
     }
 }
 
-/// Several archives one after the other are as good as one.
+/// Decompresses an archive, or several in a row.
 fn unpack<R: Read + Send + 'static>(
     packing: Packing,
     read: BufReader<R>,
 ) -> io::Result<Box<dyn Read + Send>> {
-    // More than `xz -9` needs, and little enough for a file that asks for gigabytes to be refused.
+    // More than `xz -9` needs, and a limit for files that request gigabytes.
     const XZ_MEMORY: u64 = 256 << 20;
     Ok(match packing {
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(read)),
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archives_are_known_by_their_first_bytes() {
+    fn archives_are_recognised_by_their_first_bytes() {
         for (head, packing) in [
             (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], Some(Packing::Gzip)),
             (b"BZh91AY&SY", Some(Packing::Bzip2)),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ending_of_a_name_is_dropped_once() {
+    fn only_one_extension_is_removed() {
         assert_eq!(without_extension("a.svm.gz"), "a.svm");
         assert_eq!(without_extension("a.svm"), "a.svm");
         assert_eq!(without_extension("a.gz.xz"), "a.gz");

@@ -1,4 +1,4 @@
-//! Replacing a file, whole or not at all.
+//! Atomic replacement of a file.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -7,47 +7,50 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::{Error, Result};
 
-/// How temporary files end.
+/// The extension of temporary files.
 const SUFFIX: &str = ".extremal-tmp";
 
-/// More links in a row lead nowhere.
+/// The longest chain of links that is followed.
 const MOST_LINKS: usize = 40;
 
-/// So often is begun anew where another process took away the temporary file.
+/// The number of attempts if other processes remove the temporary file.
 const ATTEMPTS: usize = 5;
 
-/// Puts what `write` writes in place of a file: into a temporary file beside it, synced, renamed.
-/// On an error the file is as it was, and the temporary one gone.
+/// Replaces a file by what `write` writes. The content goes to a temporary file beside it, which is
+/// synced and renamed. On an error the file is unchanged and the temporary file removed.
 pub(crate) fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Result<()> {
     let place = Place::of(path)?;
     let (target, folder) = match &place {
         Place::Special(target) => {
             let mut file = open(path, target)?;
-            return write(&mut file).map_err(failed(path, "writing the model"));
+            return write(&mut file).map_err(Error::file(path, "the model can't be written"));
         }
         Place::File { target, .. } => (target, place.folder()),
     };
     for attempt in 1.. {
         let mut temporary = place.temporary(path)?;
         let written = write(&mut temporary.file).and_then(|()| temporary.file.sync_all());
-        written.map_err(failed(
+        written.map_err(Error::file(
             path,
-            "writing the model to a temporary file beside it",
+            "the temporary file beside it can't be written",
         ))?;
         match temporary.rename(target) {
-            // Removed as a left-over between its making and its locking.
+            // Another process removed it between its creation and its locking.
             Err(e) if e.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {}
             renamed => {
-                renamed.map_err(failed(path, "renaming the temporary file to it"))?;
+                renamed.map_err(Error::file(
+                    path,
+                    "the temporary file can't be renamed to it",
+                ))?;
                 break;
             }
         }
     }
-    sync_folder(folder).map_err(failed(path, "syncing its folder"))
+    sync_folder(folder).map_err(Error::file(path, "its folder can't be synced"))
 }
 
-/// Errors where a model could not be written, and changes nothing: better before the first round
-/// than after the last.
+/// Checks that a model can be written to `path`, without changing the file. Call it before training,
+/// so that an unwritable path fails before the first round and not after the last.
 pub fn check_writable(path: &Path) -> Result<()> {
     let place = Place::of(path)?;
     if let Place::File { .. } = place {
@@ -56,27 +59,19 @@ pub fn check_writable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn failed(path: &Path, what: &'static str) -> impl Fn(io::Error) -> Error {
-    move |source| Error::File {
-        path: path.into(),
-        what,
-        source,
-    }
-}
-
 fn open(path: &Path, target: &Path) -> Result<File> {
     let opened = OpenOptions::new().write(true).open(target);
-    opened.map_err(failed(path, "opening it for writing"))
+    opened.map_err(Error::file(path, "can't be opened for writing"))
 }
 
-/// Where a file goes.
+/// The destination of a file.
 enum Place {
-    /// A pipe or a device: written to as it is.
+    /// A pipe or a device, which is written directly.
     Special(PathBuf),
-    /// A file, there or not.
+    /// A file, which may not exist yet.
     File {
         target: PathBuf,
-        /// How its temporary files begin.
+        /// The prefix of its temporary files.
         stem: String,
         old: Option<Metadata>,
     },
@@ -84,11 +79,11 @@ enum Place {
 
 impl Place {
     fn of(path: &Path) -> Result<Self> {
-        let target = follow(path).map_err(failed(path, "following the link"))?;
+        let target = follow(path).map_err(Error::file(path, "the link can't be followed"))?;
         let old = match fs::metadata(&target) {
             Ok(old) if old.is_dir() => {
                 let error = ErrorKind::IsADirectory.into();
-                return Err(failed(path, "writing the model")(error));
+                return Err(Error::file(path, "the model can't be written")(error));
             }
             Ok(old) => {
                 open(path, &target)?;
@@ -98,11 +93,11 @@ impl Place {
                 Some(old)
             }
             Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(e) => return Err(failed(path, "looking for it")(e)),
+            Err(e) => return Err(Error::file(path, "its metadata can't be read")(e)),
         };
         let name = target.file_name().ok_or(ErrorKind::InvalidFilename.into());
-        let name = name.map_err(failed(path, "writing the model"))?;
-        // short enough for any file system
+        let name = name.map_err(Error::file(path, "the model can't be written"))?;
+        // Short enough for every file system.
         let stem: String = name.to_string_lossy().chars().take(40).collect();
         Ok(Self::File {
             stem: format!(".{stem}."),
@@ -119,7 +114,7 @@ impl Place {
         }
     }
 
-    /// A file beside it. Those that others left are removed.
+    /// Creates a temporary file beside it, and removes those of processes that have ended.
     fn temporary(&self, path: &Path) -> Result<Temporary> {
         let (stem, old) = match self {
             Self::File { stem, old, .. } => (stem.as_str(), old.as_ref()),
@@ -127,11 +122,14 @@ impl Place {
         };
         remove_left_over(self.folder(), stem);
         let made = Temporary::create(self.folder(), stem, old);
-        made.map_err(failed(path, "making a temporary file beside it"))
+        made.map_err(Error::file(
+            path,
+            "a temporary file beside it can't be created",
+        ))
     }
 }
 
-/// The file behind a link, which need not exist.
+/// The target of a chain of links, which may not exist.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -147,9 +145,9 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links in a row"))
 }
 
-/// Removes temporary files of processes that are no more: a lock dies with its process.
+/// Removes temporary files of processes that have ended: the lock ends with the process.
 fn remove_left_over(folder: &Path, stem: &str) {
-    // Whatever goes wrong here disturbs nobody: the names are never used again.
+    // Failures are harmless, since no name is used twice.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -162,7 +160,7 @@ fn remove_left_over(folder: &Path, stem: &str) {
     }
 }
 
-/// A locked file that is removed unless it has been renamed.
+/// A locked file that is removed when dropped, unless it was renamed.
 struct Temporary {
     file: File,
     path: PathBuf,
@@ -170,18 +168,18 @@ struct Temporary {
 }
 
 impl Temporary {
-    /// With the owner and the permissions of an old file, where there is one.
+    /// Creates the file, with the owner and the permissions of the old file if there is one.
     fn create(folder: &Path, stem: &str, old: Option<&Metadata>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         if old.is_some() {
-            // nobody else's until it has the old file's permissions
+            // Private until it has the permissions of the old file.
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }
         let process = std::process::id();
         let temporary = loop {
-            // With both, no name comes twice; otherwise a file could be renamed for another.
+            // Process and time make the name unique, so that no other file is renamed by mistake.
             let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let nanos = now.unwrap_or_default().as_nanos();
             let path = folder.join(format!("{stem}{process}-{nanos}{SUFFIX}"));
@@ -191,9 +189,9 @@ impl Temporary {
                 Err(e) => return Err(e),
             };
             match file.try_lock() {
-                // Another process takes it for a left-over, and removes it.
+                // Another process is about to remove it as abandoned.
                 Err(TryLockError::WouldBlock) => continue,
-                // Where there are no locks, nobody removes left-overs.
+                // Without locks, no process removes abandoned files.
                 Ok(()) | Err(TryLockError::Error(_)) => {
                     break Self {
                         file,
@@ -209,7 +207,7 @@ impl Temporary {
                 use std::os::unix::fs::{MetadataExt, fchown};
                 let mine = temporary.file.metadata()?;
                 if (mine.uid(), mine.gid()) != (old.uid(), old.gid()) {
-                    // Only the superuser may give files away.
+                    // Only the superuser may change the owner.
                     let _ = fchown(&temporary.file, Some(old.uid()), Some(old.gid()));
                 }
             }
@@ -233,13 +231,13 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes a renaming last.
+/// Makes a rename durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
     match File::open(folder)?.sync_all() {
-        // some file systems have nothing to sync there
+        // Some file systems can't sync folders.
         Err(e) if matches!(e.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         synced => synced,
     }

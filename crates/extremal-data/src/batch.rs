@@ -1,21 +1,20 @@
-//! Examples read together, in flat memory.
+//! A batch of examples in flat memory.
 
 use std::sync::Arc;
 
 use crate::Column;
 
-/// Examples read together. Cleared and filled again it does not allocate once it has seen the
-/// largest of them.
+/// A batch of examples. Refilling a cleared batch does not allocate once its memory is large enough.
 #[derive(Debug, Default, Clone)]
 pub struct Batch {
     labels: Vec<f64>,
     weights: Vec<f64>,
     lines: Vec<u64>,
-    /// Where an example's non-zeros end.
+    /// The end of each example's non-zeros.
     ends: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
-    /// Where an example's tag ends.
+    /// The end of each example's tag.
     tag_ends: Vec<usize>,
     tags: String,
     columns: Option<Arc<[Column]>>,
@@ -24,32 +23,32 @@ pub struct Batch {
 /// One example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Example<'a> {
-    /// The label, where there is one: a number, ±1 of a pair, or the number of a class from 0.
+    /// The label, if any: a number, ±1 for a pair of labels, or the number of a class from 0.
     pub label: Option<f64>,
-    /// How often it counts.
+    /// The weight in the total loss.
     pub weight: f64,
-    /// What the file calls it; often nothing.
+    /// The name of the example in the file, often empty.
     pub tag: &'a str,
-    /// Where it is not 0: distinct, rising.
+    /// The indices of the non-zeros, strictly increasing.
     pub indices: &'a [u32],
-    /// How much.
+    /// The values of the non-zeros.
     pub values: &'a [f64],
-    /// The line it begins on, from 1.
+    /// The number of its first line, from 1.
     pub line: u64,
 }
 
 impl Batch {
-    /// How many examples.
+    /// The number of examples.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch has no examples.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How many non-zeros.
+    /// The number of non-zeros in all examples.
     pub fn stored(&self) -> usize {
         self.indices.len()
     }
@@ -57,7 +56,7 @@ impl Batch {
     /// Example `k`, from 0.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the batch has `k` examples or fewer.
     pub fn get(&self, k: usize) -> Example<'_> {
         let start = |ends: &[usize]| if k == 0 { 0 } else { ends[k - 1] };
         let row = start(&self.ends)..self.ends[k];
@@ -71,12 +70,12 @@ impl Batch {
         }
     }
 
-    /// All of them.
+    /// Iterates over the examples.
     pub fn iter(&self) -> impl Iterator<Item = Example<'_>> {
         (0..self.len()).map(|k| self.get(k))
     }
 
-    /// Forgets the examples, and keeps the memory.
+    /// Removes all examples and keeps the memory.
     pub fn clear(&mut self) {
         self.labels.clear();
         self.weights.clear();
@@ -89,9 +88,8 @@ impl Batch {
         self.columns = None;
     }
 
-    /// The columns of the table that they are from, with what is known about them after these
-    /// examples; of a model's table ([`ReadOptions::columns`](crate::ReadOptions::columns)), in
-    /// its order.
+    /// The columns of the table, with the types known after these examples. With
+    /// [`ReadOptions::columns`](crate::ReadOptions::columns), in the order of the model.
     pub fn columns(&self) -> Option<&Arc<[Column]>> {
         self.columns.as_ref()
     }
@@ -100,7 +98,7 @@ impl Batch {
         self.columns = columns;
     }
 
-    /// Where the example being written begins among the non-zeros.
+    /// The position of the first non-zero of the example being written.
     pub(crate) fn open(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
@@ -112,7 +110,7 @@ impl Batch {
         self.values.push(value);
     }
 
-    /// Adds several at once.
+    /// Adds several non-zeros.
     pub(crate) fn extend(&mut self, indices: &[u32], values: &[f64]) {
         self.indices.extend_from_slice(indices);
         self.values.extend_from_slice(values);
@@ -125,7 +123,7 @@ impl Batch {
         self.tags.push_str(tag);
     }
 
-    /// Ends the example being written. A label that is NaN is none.
+    /// Ends the example being written. A label of NaN means no label.
     pub(crate) fn finish(&mut self, label: f64, weight: f64, line: u64) {
         self.labels.push(label);
         self.weights.push(weight);
@@ -134,7 +132,7 @@ impl Batch {
         self.tag_ends.push(self.tags.len());
     }
 
-    /// Forgets the example being written.
+    /// Discards the example being written.
     pub(crate) fn abandon(&mut self) {
         let start = self.open();
         self.indices.truncate(start);
@@ -143,12 +141,12 @@ impl Batch {
         self.tags.truncate(start);
     }
 
-    /// How much text its tags hold.
+    /// The length of all tags in bytes.
     pub(crate) fn tag_bytes(&self) -> usize {
         self.tags.len()
     }
 
-    /// The non-zeros of the example being written, for putting them in order.
+    /// All indices and values, and where those of the example being written begin.
     pub(crate) fn row_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>, usize) {
         let start = self.open();
         (&mut self.indices, &mut self.values, start)

@@ -1,21 +1,21 @@
-//! Bytes read in large blocks, handed out record by record.
+//! A buffer that reads large blocks and returns lines.
 
 use std::io::{self, Read};
 
-/// Read at once: few calls, and still in the cache when it is parsed.
+/// The size of a read: large enough for few calls, small enough to stay in the cache.
 const BLOCK: usize = 64 << 10;
 
-/// The longest record.
+/// The largest size of a record.
 pub(crate) const LONGEST: usize = 16 << 20;
 
-/// What has been read and not yet been handed out. It holds a block, or twice the longest record
-/// so far.
+/// The bytes that have been read but not consumed. Its size is a block, or up to twice the longest
+/// record so far.
 pub(crate) struct Buffer<R> {
     read: R,
     bytes: Vec<u8>,
     start: usize,
     filled: usize,
-    /// Behind the lines that were asked for, there is no end of line up to here.
+    /// There is no line end between the lines already returned and this position.
     searched: usize,
     at_end: bool,
     short: bool,
@@ -38,13 +38,13 @@ impl<R: Read> Buffer<R> {
         &self.read
     }
 
-    /// All that is there, from the next record on.
+    /// All bytes from the next record on.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..self.filled]
     }
 
-    /// How long the next line is: behind the first `from` bytes that are known to belong to the
-    /// record, up to the end of a line, or to the end of the file. `None` if that is not there yet.
+    /// The end of the line that begins `from` bytes into the record: its line break, or the end of
+    /// the file. `None` if the buffer does not reach that far.
     pub(crate) fn line(&mut self, from: usize) -> Option<usize> {
         let searched = self.searched.max(self.start + from);
         match memchr::memchr(b'\n', &self.bytes[searched..self.filled]) {
@@ -57,7 +57,7 @@ impl<R: Read> Buffer<R> {
         }
     }
 
-    /// Begins again with the first line that was not dropped.
+    /// Searches again from the first line that was not consumed.
     pub(crate) fn rewind(&mut self) {
         self.searched = self.start;
     }
@@ -68,23 +68,23 @@ impl<R: Read> Buffer<R> {
         self.rewind();
     }
 
-    /// Whether everything has been read.
+    /// Whether the source has ended.
     pub(crate) fn at_end(&self) -> bool {
         self.at_end
     }
 
-    /// Whether the last block came short, so that the next may have to be waited for.
+    /// Whether the last read was short, so that the next one may block.
     pub(crate) fn may_wait(&self) -> bool {
         self.short
     }
 
-    /// Reads another block. False if there is no room for it: the record is too long.
+    /// Reads another block. Returns false if the record is too long.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         let held = self.filled - self.start;
         if held >= LONGEST {
             return Ok(false);
         }
-        // Where that is no more than was dropped: all in all, a byte is moved once or twice.
+        // Moving no more bytes than were consumed moves each byte at most twice on average.
         if self.start > 0 && self.start >= held {
             self.bytes.copy_within(self.start..self.filled, 0);
             self.filled -= self.start;

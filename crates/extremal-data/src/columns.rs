@@ -1,4 +1,4 @@
-//! A table's columns, for a model to remember.
+//! The columns of a table, as a model stores them.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// What the header calls it.
+    /// Its name in the header.
     pub name: String,
-    /// What is in it.
+    /// What it holds.
     pub holds: Holds,
 }
 
@@ -21,7 +21,7 @@ pub enum Holds {
     Label,
     /// Weights.
     Weight,
-    /// Nothing so far: all its fields were empty.
+    /// Nothing so far: all fields were empty.
     Nothing,
     /// Numbers.
     Numbers,
@@ -35,8 +35,8 @@ impl Holds {
     }
 }
 
-/// Where among the model's columns each of these is. The label and the weight may be missing
-/// unless they are `required`; no other may, and there must be none beside them.
+/// The position of each name among the model's columns. Label and weight may be missing unless
+/// `required`. Any other missing column is an error, and so is an additional one.
 pub(crate) fn matched(
     names: &[String],
     model: &[Column],
@@ -73,16 +73,16 @@ pub(crate) fn matched(
         };
         format!("{what} {}{more}", shown.join(", "))
     };
-    let faults: Vec<String> = [("missing", missing), ("unknown", unknown)]
+    let problems: Vec<String> = [("missing", missing), ("unknown", unknown)]
         .iter()
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| list(what, names))
         .collect();
-    if faults.is_empty() {
+    if problems.is_empty() {
         return Ok(found);
     }
     Err(format!(
-        "the columns are not those that the model was learnt from: {}",
-        faults.join("; ")
+        "the columns differ from those that the model was trained on: {}",
+        problems.join("; ")
     ))
 }

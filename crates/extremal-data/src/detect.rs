@@ -1,4 +1,4 @@
-//! Which format a file has.
+//! Detection of a file's format.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use crate::archive::{Unpacked, without_extension};
 use crate::buffer::Buffer;
 use crate::jsonl::Jsonl;
 use crate::libsvm::Libsvm;
-use crate::parse::{Parse, text};
+use crate::parse::{Parse, Warnings, text};
 use crate::reader::broken;
 use crate::table::Table;
 use crate::vw::Vw;
 use crate::{Batch, Error, Format, ReadOptions, Result, number};
 
-/// The reader of a format's records.
+/// The parser of a format.
 pub(crate) fn parser(format: Format, options: &ReadOptions) -> Box<dyn Parse> {
     match format {
         Format::Libsvm => Box::new(Libsvm::new(options)),
@@ -23,7 +23,7 @@ pub(crate) fn parser(format: Format, options: &ReadOptions) -> Box<dyn Parse> {
     }
 }
 
-/// By the ending of the name, before that of an archive.
+/// The format by the extension of the name, after removing that of an archive.
 pub(crate) fn by_name(name: &str) -> Option<Format> {
     let name = without_extension(name);
     match Path::new(name).extension()?.to_str()? {
@@ -36,7 +36,7 @@ pub(crate) fn by_name(name: &str) -> Option<Format> {
     }
 }
 
-/// By the first line that says anything, if only one format fits.
+/// The format by the first line that is neither blank nor a comment, if exactly one fits.
 pub(crate) fn by_content(
     buffer: &mut Buffer<Unpacked>,
     name: &str,
@@ -68,16 +68,15 @@ pub(crate) fn by_content(
     buffer.rewind();
     match candidates[..] {
         [format] => Ok(format),
-        _ => Err(Error::Content {
-            file: name.into(),
-            what: "neither its name nor its first line tells how it is written: \
-                   pass --format libsvm, vw, csv, tsv or jsonl"
-                .into(),
-        }),
+        _ => Err(Error::content(
+            name,
+            "neither the name nor the first line identifies the format: \
+             use --format libsvm, vw, csv, tsv or jsonl",
+        )),
     }
 }
 
-/// The formats that a line may be of.
+/// The formats that accept a line.
 fn fitting(line: &[u8], options: &ReadOptions) -> Vec<Format> {
     if line[0] == b'{' {
         // No other format's first line is an object.
@@ -94,14 +93,19 @@ fn fitting(line: &[u8], options: &ReadOptions) -> Vec<Format> {
         Format::Tsv => is_header(line, b'\t'),
         Format::Libsvm | Format::Vw => {
             let mut batch = Batch::default();
-            let read = parser(format, &unlabelled).record(line, line.len(), &mut batch);
+            let read = parser(format, &unlabelled).record(
+                line,
+                line.len(),
+                &mut batch,
+                &mut Warnings::default(),
+            );
             matches!(read, Ok(Some(_))) && batch.stored() > 0
         }
     };
     Format::ALL.into_iter().filter(|&f| fits(f)).collect()
 }
 
-/// Two or more names, all different, none of them a number.
+/// Whether a line consists of two or more distinct names that are not numbers.
 fn is_header(line: &[u8], separator: u8) -> bool {
     let names: Vec<&[u8]> = line
         .split(|&byte| byte == separator)
@@ -119,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_format() {
+    fn the_extension_identifies_the_format() {
         for (name, format) in [
             ("a.svm", Some(Format::Libsvm)),
             ("dir.csv/a.libsvm.gz", Some(Format::Libsvm)),
@@ -137,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_the_format_where_only_one_fits() {
+    fn a_line_identifies_the_format_if_only_one_fits() {
         let options = ReadOptions::default();
         for (line, formats) in [
             ("1 1:0.5 3:2", &[Format::Libsvm][..]),

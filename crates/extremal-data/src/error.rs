@@ -1,42 +1,63 @@
-//! What can be wrong with a file.
+//! Errors about files.
 
 use std::path::PathBuf;
 
-/// What can be wrong with a file.
+/// An error about a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A line that can't be read.
+    /// A line is invalid.
     #[error("{file}:{line}: {what}: {text}")]
     Parse {
-        /// The file as the user named it, `-` for standard input.
+        /// The name of the file as given by the user, `-` for standard input.
         file: String,
-        /// From 1.
+        /// The number of the line, from 1.
         line: u64,
         /// What is wrong.
         what: String,
         /// The offending text.
         text: String,
     },
-    /// A file that can't be opened, read or written.
+    /// A file can't be opened, read or written.
     #[error("{}: {what}: {source}", .path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// What failed.
         what: &'static str,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
-    /// A file whose content is not what it should be.
+    /// The content of a file is invalid.
     #[error("{file}: {what}")]
     Content {
-        /// The file as the user named it.
+        /// The name of the file as given by the user.
         file: String,
         /// What is wrong, and what to do.
         what: String,
     },
 }
 
-/// With this crate's [`Error`].
+impl Error {
+    /// Turns an error of the operating system into an [`Error::File`].
+    pub(crate) fn file(
+        path: impl Into<PathBuf> + Clone,
+        what: &'static str,
+    ) -> impl Fn(std::io::Error) -> Error {
+        move |source| Error::File {
+            path: path.clone().into(),
+            what,
+            source,
+        }
+    }
+
+    pub(crate) fn content(file: &str, what: impl Into<String>) -> Error {
+        Error::Content {
+            file: file.into(),
+            what: what.into(),
+        }
+    }
+}
+
+/// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,7 +1,7 @@
-//! Any text on one line, in one way only.
+//! Escaping of text into one line, in a canonical form.
 
-/// Appends `text` with a backslash before what would end the line, move the cursor or be taken
-/// for a backslash of ours; before `=` too where that ends the text.
+/// Appends `text` to `out`. A backslash escapes control characters and backslashes, and with
+/// `equals` also `=`.
 pub(crate) fn escape(text: &str, equals: bool, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -16,7 +16,7 @@ pub(crate) fn escape(text: &str, equals: bool, out: &mut String) {
     }
 }
 
-/// What [`escape`] made a line of; nothing else.
+/// The inverse of [`escape`]. Lines that it would not write are refused.
 pub(crate) fn unescape(line: &str, equals: bool) -> Option<String> {
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars();

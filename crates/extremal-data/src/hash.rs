@@ -1,4 +1,4 @@
-//! Names to numbers: MurmurHash3 (x86, 32 bits), as Vowpal Wabbit hashes them.
+//! MurmurHash3 (x86, 32 bits), the hash that Vowpal Wabbit uses for names.
 
 /// MurmurHash3_x86_32.
 pub(crate) fn murmur3(key: &[u8], seed: u32) -> u32 {

@@ -6,17 +6,18 @@
 //! {"label": -1, "features": [1.5, 0, null, 2]}
 //! ```
 //!
-//! - `features` is an object, a list of `[index, value]`, or a list of values with indices from 0.
-//! - In an object, a name that is a whole number is the index itself; any other is hashed
-//!   (MurmurHash3, seed 0, the last `bits` bits, 18 unless given). A value that is a string is
-//!   hashed as `name=value`, and counts 1. `true` is 1, `false` 0, `null` missing. Names that are
-//!   hashed to the same index are added up.
-//! - Indices that are given as numbers are distinct, in any order.
-//! - `label` (or `label_column`) is a number or a string; `null` is none. `weight` (or
-//!   `weight_column`) is 1 unless given. `tag` is a string or a number. Other keys are
-//!   ignored, with a note.
+//! - `features` is an object, a list of `[index, value]` pairs, or a list of values with indices
+//!   from 0.
+//! - In an object, a name that is a whole number is the index itself. The reader hashes every
+//!   other name (MurmurHash3, seed 0, the last `bits` bits, 18 by default). It hashes a string
+//!   value as `name=value` and stores 1 there. `true` is 1, `false` is 0, `null` is missing. The
+//!   values of names with the same hash are added.
+//! - Indices given as numbers must be distinct. Their order is free.
+//! - `label` (or `label_column`) is a number or a string; `null` means no label. `weight` (or
+//!   `weight_column`) defaults to 1. `tag` is a string or a number. The reader ignores other
+//!   keys and warns once about each.
 //!
-//! Blank lines are skipped.
+//! The reader skips blank lines.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -30,30 +31,37 @@
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
-use std::ops::Range;
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use serde_json::value::RawValue;
 
 use crate::hash::murmur3;
-use crate::json::{Json, Kind};
 use crate::options;
-use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse};
-use crate::row::{Disorder, Sorter, Twice, is_rising};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings};
+use crate::row::{OnDuplicate, RowError, Sorter, is_rising};
 use crate::{Batch, Labels, ReadOptions};
+
+/// An error quotes the line from this many bytes before its column.
+const CONTEXT: usize = 40;
 
 /// Reads lines of JSON.
 #[derive(Debug)]
 pub(crate) struct Jsonl {
     options: ReadOptions,
+    /// Added to every index.
     shift: u32,
     mask: u32,
     label: String,
     weight: String,
     sorter: Sorter,
-    notes: Notes,
-    /// The indices that were given as numbers.
+    /// The row's indices that are given as numbers.
     numbers: Vec<u32>,
-    /// Memory for a key, and for a value.
-    key: String,
-    text: String,
+    /// A feature's name, followed by `=` and its value where that is a string.
+    name: String,
 }
 
 impl Jsonl {
@@ -66,180 +74,50 @@ impl Jsonl {
             weight: or(&options.weight_column, "weight"),
             options: options.clone(),
             sorter: Sorter::default(),
-            notes: Notes::default(),
             numbers: Vec::new(),
-            key: String::new(),
-            text: String::new(),
+            name: String::new(),
         }
     }
 
-    /// A number as it is written or what a string says, in `self.text`; false for `null`.
-    fn scalar(&mut self, json: &mut Json<'_>, line: &[u8]) -> Result<bool, Fault> {
-        self.text.clear();
-        match json.kind()? {
-            Kind::String => json.string(&mut self.text)?,
-            Kind::Number => {
-                let place = json.number()?;
-                let number = parse::text(&line[place.clone()]);
-                (self.text).push_str(number.map_err(|what| Fault::new(what, place))?);
+    fn key(&self, key: &str, warnings: &mut Warnings) -> Key {
+        match key {
+            _ if key == self.label => Key::Label,
+            _ if key == self.weight => Key::Weight,
+            "features" => Key::Features,
+            "tag" => Key::Tag,
+            _ => {
+                warnings.add_about(key, || {
+                    format!("key `{}` is ignored", parse::excerpt(key.as_bytes()))
+                });
+                Key::Other
             }
-            Kind::Null => {
-                json.word(Kind::Null)?;
-                return Ok(false);
-            }
-            _ => return Err(json.fault("expected a number or a string")),
         }
-        Ok(true)
     }
 
-    fn hashed(&self, name: &[u8]) -> Result<u32, &'static str> {
-        (murmur3(name, 0) & self.mask)
-            .checked_add(self.shift)
-            .filter(|&index| u64::from(index) <= LARGEST_INDEX)
-            .ok_or("the index is too large")
+    /// The index of the feature called `self.name`.
+    fn named_index(&mut self) -> Result<u32, &'static str> {
+        let name = self.name.as_bytes();
+        if name.is_empty() || !name.iter().all(u8::is_ascii_digit) {
+            return self.shifted(u64::from(murmur3(name, 0) & self.mask));
+        }
+        // Parsing fails only where the number exceeds 64 bits.
+        let index = self.shifted(self.name.parse().unwrap_or(u64::MAX))?;
+        self.numbers.push(index);
+        Ok(index)
     }
 
-    fn features(
+    fn shifted(&self, index: u64) -> Result<u32, &'static str> {
+        parse::in_range(index.saturating_add(u64::from(self.shift)))
+    }
+
+    fn sort_row<E: Error>(
         &mut self,
-        json: &mut Json<'_>,
-        line: &[u8],
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
-        let start = json.at();
-        let twice = match json.kind()? {
-            Kind::Object => {
-                self.named(json, line, batch)?;
-                Twice::Add
-            }
-            Kind::Array => {
-                self.listed(json, line, batch)?;
-                Twice::Refuse
-            }
-            _ => return Err(json.fault("the features are neither an object nor a list")),
-        };
-        self.sorter.settle(batch, twice).map_err(|disorder| {
-            let fault = Fault::disorder(disorder, i64::from(self.shift), 0);
-            Fault::new(fault.what, start..json.at())
-        })
+        on_duplicate: OnDuplicate,
+    ) -> Result<(), E> {
+        let sorted = self.sorter.sort_row(batch, on_duplicate);
+        sorted.map_err(|error| E::custom(error.message(i64::from(self.shift))))
     }
-
-    /// `{"name": value, …}`
-    fn named(&mut self, json: &mut Json<'_>, line: &[u8], batch: &mut Batch) -> Result<(), Fault> {
-        json.expect(b'{', "expected an object")?;
-        let begin = json.at();
-        self.numbers.clear();
-        let mut first = true;
-        while json.more(b'}', &mut first)? {
-            let start = json.at();
-            let mut key = std::mem::take(&mut self.key);
-            let pair = json
-                .key(&mut key)
-                .and_then(|()| self.named_value(json, line, &mut key, start));
-            self.key = key;
-            if let Some((index, value)) = pair? {
-                batch.push(index, value);
-            }
-        }
-        if !is_rising(&self.numbers) {
-            self.numbers.sort_unstable();
-            let twice = self.numbers.windows(2).find(|two| two[0] == two[1]);
-            if let Some(&[index, _]) = twice {
-                let fault = Fault::disorder(Disorder::Twice(index), i64::from(self.shift), 0);
-                return Err(Fault::new(fault.what, begin - 1..json.at()));
-            }
-        }
-        Ok(())
-    }
-
-    fn named_value(
-        &mut self,
-        json: &mut Json<'_>,
-        line: &[u8],
-        key: &mut String,
-        start: usize,
-    ) -> Result<Option<(u32, f64)>, Fault> {
-        let kind = json.kind()?;
-        let value = match kind {
-            Kind::String => {
-                key.push('=');
-                json.string(key)?;
-                1.0
-            }
-            Kind::Number => number(json, line)?,
-            Kind::True | Kind::False | Kind::Null => {
-                json.word(kind)?;
-                f64::from(u8::from(kind == Kind::True))
-            }
-            Kind::Object | Kind::Array => {
-                return Err(json.fault("a feature is a number, a string, true, false or null"));
-            }
-        };
-        let name = key.as_bytes();
-        let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
-        let index = if is_number {
-            parse::index(name, i64::from(self.shift))
-        } else {
-            self.hashed(name)
-        };
-        let index = index.map_err(|what| Fault::new(what, start..json.at()))?;
-        if is_number && kind != Kind::Null {
-            self.numbers.push(index);
-        }
-        Ok(Some((index, value)).filter(|_| kind != Kind::Null))
-    }
-
-    /// `[[index, value], …]` or `[value, …]`
-    fn listed(&mut self, json: &mut Json<'_>, line: &[u8], batch: &mut Batch) -> Result<(), Fault> {
-        json.expect(b'[', "expected a list")?;
-        let mut first = true;
-        let mut pairs = None;
-        let mut place = i64::from(self.shift);
-        while json.more(b']', &mut first)? {
-            let kind = json.kind()?;
-            if *pairs.get_or_insert(kind == Kind::Array) != (kind == Kind::Array) {
-                return Err(json.fault("expected either pairs or values, not both"));
-            }
-            match kind {
-                Kind::Array => {
-                    let (index, value) = self.pair(json, line)?;
-                    batch.push(index, value);
-                }
-                Kind::Number => {
-                    let value = number(json, line)?;
-                    // The list is no longer than a line.
-                    batch.push(place as u32, value);
-                }
-                Kind::Null => json.word(kind)?,
-                _ => return Err(json.fault("expected a number or [index, value]")),
-            }
-            place += 1;
-        }
-        Ok(())
-    }
-
-    fn pair(&self, json: &mut Json<'_>, line: &[u8]) -> Result<(u32, f64), Fault> {
-        const WHAT: &str = "expected [index, value]";
-        json.expect(b'[', WHAT)?;
-        if json.kind()? != Kind::Number {
-            return Err(json.fault(WHAT));
-        }
-        let place = json.number()?;
-        let index = parse::index(&line[place.clone()], i64::from(self.shift))
-            .map_err(|what| Fault::new(what, place))?;
-        json.expect(b',', WHAT)?;
-        if json.kind()? != Kind::Number {
-            return Err(json.fault(WHAT));
-        }
-        let value = number(json, line)?;
-        json.expect(b']', WHAT)?;
-        Ok((index, value))
-    }
-}
-
-/// A finite number.
-fn number(json: &mut Json<'_>, line: &[u8]) -> Result<f64, Fault> {
-    let place: Range<usize> = json.number()?;
-    parse::value(&line[place.clone()]).map_err(|what| Fault::new(what, place))
 }
 
 impl Parse for Jsonl {
@@ -248,85 +126,291 @@ impl Parse for Jsonl {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
-        let line = &text[..end];
-        let mut json = Json::new(line);
-        if json.at_end() {
+        warnings: &mut Warnings,
+    ) -> Result<Option<LabelWeight>, ParseError> {
+        let line = parse::text(&text[..end]).map_err(|what| ParseError::new(what, 0..end))?;
+        if line.trim_ascii().is_empty() {
             return Ok(None);
         }
-        json.expect(b'{', "expected an object")?;
-        let (mut label, mut weight, mut features, mut tagged) = (None, None, false, false);
-        let mut first = true;
-        while json.more(b'}', &mut first)? {
-            let start = json.at();
-            let mut key = std::mem::take(&mut self.key);
-            let read = json.key(&mut key);
-            let is_label = key == self.label;
-            let is_weight = !is_label && key == self.weight;
-            let is_features = key == "features" && !is_label && !is_weight;
-            let is_tag = key == "tag" && !is_label && !is_weight;
-            if !(is_label || is_weight || is_features || is_tag) && read.is_ok() {
-                self.notes.tell_about(&key, || {
-                    format!("key `{}` ignored", parse::excerpt(key.as_bytes()))
-                });
+        let mut json = serde_json::Deserializer::from_str(line);
+        let record = json.deserialize_map(Record {
+            reader: self,
+            batch,
+            warnings,
+        });
+        record
+            .and_then(|found| json.end().map(|()| Some(found)))
+            .map_err(|error| located(&error, line))
+    }
+}
+
+/// The error with its column. Every record is one line.
+fn located(error: &serde_json::Error, line: &str) -> ParseError {
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let what = match message.strip_suffix(&position) {
+        _ if error.is_eof() => "the line ends before the JSON object does",
+        what => what.unwrap_or(&message),
+    };
+    let column = error.column().max(1);
+    let mut start = column.saturating_sub(CONTEXT);
+    while !line.is_char_boundary(start) {
+        start -= 1;
+    }
+    ParseError::new(format!("{what} at column {column}"), start..line.len())
+}
+
+/// The keys of a record.
+#[derive(Clone, Copy, PartialEq)]
+enum Key {
+    Label,
+    Weight,
+    Features,
+    Tag,
+    Other,
+}
+
+/// Passes a key to a function, without a copy.
+struct WithKey<F>(F);
+
+impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for WithKey<F> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<T, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl<T, F: FnOnce(&str) -> T> Visitor<'_> for WithKey<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<T, E> {
+        Ok((self.0)(key))
+    }
+}
+
+/// Reads an object with label, weight, tag and features.
+struct Record<'a> {
+    reader: &'a mut Jsonl,
+    batch: &'a mut Batch,
+    warnings: &'a mut Warnings,
+}
+
+impl<'de> Visitor<'de> for Record<'_> {
+    type Value = LabelWeight;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with the key features")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LabelWeight, A::Error> {
+        let Record {
+            reader,
+            batch,
+            warnings,
+        } = self;
+        let (mut label, mut weight) = (None, None);
+        let mut seen = [false; 4];
+        while let Some(key) = map.next_key_seed(WithKey(|key: &str| reader.key(key, warnings)))? {
+            if key != Key::Other && std::mem::replace(&mut seen[key as usize], true) {
+                return Err(A::Error::custom("the key appears twice"));
             }
-            self.key = key;
-            read?;
-            if is_label && label.is_some()
-                || is_weight && weight.is_some()
-                || is_features && features
-                || is_tag && tagged
-            {
-                return Err(Fault::new("a key that comes twice", start..json.at()));
-            }
-            json.kind()?;
-            let start = json.at();
-            if is_label && self.options.labels == Labels::None {
-                json.skip(&mut self.text)?;
-                label = Some(f64::NAN);
-            } else if is_label {
-                let there = self.scalar(&mut json, line)?;
-                let read = (self.options).label(Some(self.text.as_bytes()).filter(|_| there));
-                label = Some(read.map_err(|what| Fault::new(what, start..json.at()))?);
-            } else if is_weight {
-                if !self.scalar(&mut json, line)? {
-                    return Err(Fault::new("the weight is missing", start..json.at()));
+            match key {
+                Key::Label if reader.options.labels != Labels::None => {
+                    let text = scalar::<A::Error>(map.next_value()?)?;
+                    let read = reader.options.label(text.as_deref().map(str::as_bytes));
+                    label = Some(read.map_err(A::Error::custom)?);
                 }
-                let read = options::weight(self.text.as_bytes());
-                weight = Some(read.map_err(|what| Fault::new(what, start..json.at()))?);
-            } else if is_features {
-                self.features(&mut json, line, batch)?;
-                features = true;
-            } else if is_tag {
-                if self.scalar(&mut json, line)? {
-                    batch.set_tag(&self.text);
+                Key::Weight => {
+                    let text = scalar::<A::Error>(map.next_value()?)?;
+                    let text = text.ok_or_else(|| A::Error::custom("the weight is missing"))?;
+                    weight = Some(options::weight(text.as_bytes()).map_err(A::Error::custom)?);
                 }
-                tagged = true;
-            } else {
-                json.skip(&mut self.text)?;
+                Key::Features => map.next_value_seed(Features { reader, batch })?,
+                Key::Tag => {
+                    if let Some(tag) = scalar::<A::Error>(map.next_value()?)? {
+                        batch.set_tag(&tag);
+                    }
+                }
+                Key::Label | Key::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        if !json.at_end() {
-            return Err(json.fault("text behind the object"));
+        let options = &reader.options;
+        if !seen[Key::Features as usize] {
+            return Err(A::Error::custom("the features are missing"));
         }
-        if !features {
-            return Err(Fault::new("the features are missing", 0..end));
-        }
-        if weight.is_none() && self.options.weight_column.is_some() && self.options.labels_required
-        {
-            return Err(Fault::new("the weight is missing", 0..end));
+        if weight.is_none() && options.weight_column.is_some() && options.labels_required {
+            return Err(A::Error::custom("the weight is missing"));
         }
         let label = match label {
             Some(label) => label,
-            None => (self.options.label(None)).map_err(|what| Fault::new(what, 0..end))?,
+            None => options.label(None).map_err(A::Error::custom)?,
         };
-        Ok(Some(Head {
+        Ok(LabelWeight {
             label,
             weight: weight.unwrap_or(1.0),
-        }))
+        })
+    }
+}
+
+/// A number as the file writes it, or the content of a string; `None` for `null`.
+fn scalar<E: Error>(value: &RawValue) -> Result<Option<Cow<'_, str>>, E> {
+    let text = value.get();
+    match text.as_bytes()[0] {
+        b'n' => Ok(None),
+        b'-' | b'0'..=b'9' => Ok(Some(text.into())),
+        b'"' if text.contains('\\') => match serde_json::from_str(text) {
+            Ok(text) => Ok(Some(Cow::Owned(text))),
+            Err(_) => Err(E::custom("the string has an invalid escape")),
+        },
+        b'"' => Ok(Some(text[1..text.len() - 1].into())),
+        _ => Err(E::custom("expected a number or a string")),
+    }
+}
+
+/// Reads the features into the batch.
+struct Features<'a> {
+    reader: &'a mut Jsonl,
+    batch: &'a mut Batch,
+}
+
+impl<'de> DeserializeSeed<'de> for Features<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Features<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("features as an object or a list")
     }
 
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+    /// `{"name": value, …}`
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Features { reader, batch } = self;
+        reader.numbers.clear();
+        loop {
+            let name = &mut reader.name;
+            name.clear();
+            let Some(()) = map.next_key_seed(WithKey(|key: &str| name.push_str(key)))? else {
+                break;
+            };
+            if let Entry::Value(value) = map.next_value_seed(Feature { name: Some(name) })? {
+                batch.push(reader.named_index().map_err(A::Error::custom)?, value);
+            }
+        }
+        if !is_rising(&reader.numbers) {
+            reader.numbers.sort_unstable();
+            if let Some(two) = reader.numbers.windows(2).find(|two| two[0] == two[1]) {
+                let error = RowError::Duplicate(two[0]);
+                return Err(A::Error::custom(error.message(i64::from(reader.shift))));
+            }
+        }
+        reader.sort_row(batch, OnDuplicate::Add)
+    }
+
+    /// `[[index, value], …]` or `[value, …]`
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Features { reader, batch } = self;
+        let mut pairs = None;
+        let mut place = 0;
+        while let Some(entry) = list.next_element_seed(Feature { name: None })? {
+            let is_pair = matches!(entry, Entry::Pair(..));
+            if *pairs.get_or_insert(is_pair) != is_pair {
+                let what = "the list mixes values and [index, value] pairs";
+                return Err(A::Error::custom(what));
+            }
+            let (index, value) = match entry {
+                Entry::Pair(index, value) => (index, value),
+                Entry::Value(value) => (place, value),
+                Entry::Missing => (place, 0.0),
+            };
+            batch.push(reader.shifted(index).map_err(A::Error::custom)?, value);
+            place += 1;
+        }
+        reader.sort_row(batch, OnDuplicate::Refuse)
+    }
+}
+
+/// A feature's value, or an entry of a list.
+enum Entry {
+    Missing,
+    Value(f64),
+    Pair(u64, f64),
+}
+
+/// Reads an [`Entry`]. In an object, appends a string value to the feature's name.
+struct Feature<'a> {
+    name: Option<&'a mut String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Feature<'_> {
+    type Value = Entry;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Entry, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Feature<'_> {
+    type Value = Entry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.name {
+            Some(_) => "a number, a string, true, false or null",
+            None => "a number, null or [index, value]",
+        })
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Entry, E> {
+        Ok(Entry::Value(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Entry, E> {
+        Ok(Entry::Value(value as f64))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Entry, E> {
+        Ok(Entry::Value(value as f64))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Entry, E> {
+        Ok(Entry::Missing)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Entry, E> {
+        match self.name {
+            Some(_) => Ok(Entry::Value(f64::from(u8::from(value)))),
+            None => Err(E::invalid_type(Unexpected::Bool(value), &self)),
+        }
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Entry, E> {
+        let Some(name) = self.name else {
+            return Err(E::invalid_type(Unexpected::Str(value), &self));
+        };
+        name.push('=');
+        name.push_str(value);
+        Ok(Entry::Value(1.0))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Entry, A::Error> {
+        if self.name.is_some() {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
+        match (pair.next_element(), pair.next_element()) {
+            (Ok(Some(index)), Ok(Some(value))) => Ok(Entry::Pair(index, value)),
+            _ => Err(A::Error::custom(
+                "expected [index, value], a whole number and a number",
+            )),
+        }
     }
 }

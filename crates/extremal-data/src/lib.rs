@@ -1,17 +1,17 @@
 //! Streams of examples from files and pipes, and model files.
 //!
-//! Examples come in a [`Batch`] whose memory is used again and again; every one knows the line it
-//! was read from, and every error says `FILE:LINE: what is wrong: the offending text`.
+//! A [`Reader`] returns examples in a [`Batch`] whose memory it reuses. Every example stores its
+//! line number, and every error has the form `FILE:LINE: what is wrong: the offending text`.
 //!
-//! A [`Reader`] reads any of the formats: [`libsvm`], [`vw`], [`table`] (CSV and TSV) and [`jsonl`].
-//! Which one it is comes from the options; otherwise from the ending of the name (`.svm`,
-//! `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl`, `.ndjson`, before `.gz`,
-//! `.bz2`, `.zst` or `.xz`); otherwise from the first line, if only one fits. Archives are known by
-//! their first bytes, whatever their name.
+//! The reader supports the formats [`libsvm`], [`vw`], [`table`] (CSV and TSV) and [`jsonl`]. It
+//! takes the format from the options. Without that option it uses the extension of the name
+//! (`.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl`, `.ndjson`, before `.gz`,
+//! `.bz2`, `.zst` or `.xz`), and otherwise the first line, if exactly one format fits. It recognises
+//! archives by their first bytes, whatever their name.
 //!
-//! In all formats values, labels and weights are finite, weights are at least 0, indices are below
-//! 2^32 − 1, and a line has at most 16 MiB. Anything else is an error, and never turned into
-//! a number.
+//! In all formats, values, labels and weights are finite, weights are at least 0, indices are below
+//! 2^32 − 1, and a line has at most 16 MiB. Everything else is an error; the reader never replaces
+//! invalid input by a number.
 
 mod archive;
 mod atomic;
@@ -22,7 +22,6 @@ mod detect;
 mod error;
 mod escape;
 mod hash;
-mod json;
 pub mod jsonl;
 pub mod libsvm;
 pub mod model;

@@ -1,12 +1,12 @@
 //! The format of libsvm and SVMlight: `label index:value index:value …`
 //!
-//! - One example per line; blanks and tabs between its parts; blank lines are skipped, and so is
-//!   everything from a `#` on.
-//! - Indices begin with 1 (with `zero_based`, with 0) and are distinct within a line. They need
-//!   not rise: the line is sorted. The example has them from 0: `1:0.5` is feature 0.
-//! - Values are finite decimal numbers. Zeros are left out.
-//! - `qid:7` behind the label, the query of a ranking, is ignored, with a note.
-//! - A line whose first part has a colon has no label.
+//! - Each line is an example. Blanks or tabs separate its items. The reader skips blank lines and
+//!   everything after a `#`.
+//! - Indices start at 1 (at 0 with `zero_based`) and are distinct within a line, in any order. The
+//!   reader sorts them and numbers features from 0: `1:0.5` is feature 0.
+//! - Values are finite decimal numbers. The reader drops zeros.
+//! - The reader ignores `qid:7` after the label, the query of a ranking, and warns once.
+//! - A line whose first item contains a colon has no label.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -23,18 +23,17 @@
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
-use crate::parse::{self, Fault, Head, Notes, Parse, is_blank, skip_blanks};
-use crate::row::{Sorter, Twice};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings, is_blank, skip_blanks};
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, ReadOptions};
 
 /// Reads lines of libsvm.
 #[derive(Debug)]
 pub(crate) struct Libsvm {
     options: ReadOptions,
-    /// What has to be added to the file's indices.
+    /// Added to the file's indices.
     shift: i64,
     sorter: Sorter,
-    notes: Notes,
 }
 
 impl Libsvm {
@@ -43,19 +42,24 @@ impl Libsvm {
             options: options.clone(),
             shift: i64::from(options.intercept) - i64::from(!options.zero_based),
             sorter: Sorter::default(),
-            notes: Notes::default(),
         }
     }
 
-    /// One `index:value` by the book; `None` for a query.
-    fn pair(&mut self, line: &[u8], at: usize, end: usize) -> Result<Option<(u32, f64)>, Fault> {
+    /// Reads one `index:value` of any form; `None` for a query.
+    fn pair(
+        &mut self,
+        line: &[u8],
+        at: usize,
+        end: usize,
+        warnings: &mut Warnings,
+    ) -> Result<Option<(u32, f64)>, ParseError> {
         let token = &line[at..end];
         let Some(colon) = memchr::memchr(b':', token) else {
-            return Err(Fault::new("expected index:value", at..end));
+            return Err(ParseError::new("expected index:value", at..end));
         };
         let (index, value) = (&token[..colon], &token[colon + 1..]);
         if index == b"qid" && !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
-            self.notes.tell("qid ignored");
+            warnings.add("qid is ignored");
             return Ok(None);
         }
         let index = parse::index(index, self.shift).map_err(|what| {
@@ -63,18 +67,49 @@ impl Libsvm {
                 [b'-', ..] => "the index is negative",
                 _ => what,
             };
-            Fault::new(what, at..end)
+            ParseError::new(what, at..end)
         })?;
         if index == 0 && self.options.intercept {
-            // Below the first index of the file: its place is the intercept's.
-            return Err(Fault::new("indices begin with 1", at..end));
+            // Index 0 of the file would take the place of the intercept.
+            return Err(ParseError::new(parse::FROM_ONE, at..end));
         }
-        let value = parse::value(value).map_err(|what| Fault::new(what, at..end))?;
+        let value = parse::value(value).map_err(|what| ParseError::new(what, at..end))?;
         Ok(Some((index, value)))
+    }
+
+    fn features(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        mut at: usize,
+        batch: &mut Batch,
+        warnings: &mut Warnings,
+    ) -> Result<(), ParseError> {
+        let line = &text[..end];
+        let bounds = (u32::from(!self.options.zero_based), self.shift as u32);
+        loop {
+            at = parse::short_pairs(text, end, at, bounds, batch);
+            at = skip_blanks(line, at);
+            if at == end {
+                break;
+            }
+            if line[at] == b'#' {
+                parse::text(&line[at..]).map_err(|what| ParseError::new(what, at..end))?;
+                break;
+            }
+            let stop = token_end(line, at);
+            if let Some((index, value)) = self.pair(line, at, stop, warnings)? {
+                batch.push(index, value);
+            }
+            at = skip_blanks(line, stop);
+        }
+        self.sorter
+            .sort_row(batch, OnDuplicate::Refuse)
+            .map_err(|error| ParseError::from_row(error, self.shift, end))
     }
 }
 
-/// Where the part of the line that begins at `at` ends.
+/// The end of the token that begins at `at`.
 fn token_end(line: &[u8], at: usize) -> usize {
     line[at..]
         .iter()
@@ -88,60 +123,26 @@ impl Parse for Libsvm {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+        warnings: &mut Warnings,
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let line = &text[..end];
         let mut at = skip_blanks(line, 0);
         if at < end && line[at] != b'#' {
             let stop = token_end(line, at);
             let token = &line[at..stop];
             let label = Some(token).filter(|token| memchr::memchr(b':', token).is_none());
-            let head = Head {
-                label: (self.options.label(label)).map_err(|what| Fault::new(what, at..stop))?,
+            let found = LabelWeight {
+                label: (self.options.label(label))
+                    .map_err(|what| ParseError::new(what, at..stop))?,
                 weight: 1.0,
             };
             if label.is_some() {
                 at = skip_blanks(line, stop);
             }
-            self.features(text, end, at, batch)?;
-            return Ok(Some(head));
+            self.features(text, end, at, batch, warnings)?;
+            return Ok(Some(found));
         }
-        parse::text(&line[at..]).map_err(|what| Fault::new(what, at..end))?;
+        parse::text(&line[at..]).map_err(|what| ParseError::new(what, at..end))?;
         Ok(None)
-    }
-
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
-    }
-}
-
-impl Libsvm {
-    fn features(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        mut at: usize,
-        batch: &mut Batch,
-    ) -> Result<(), Fault> {
-        let line = &text[..end];
-        let bounds = (u32::from(!self.options.zero_based), self.shift as u32);
-        loop {
-            at = parse::short_pairs(text, end, at, bounds, batch);
-            at = skip_blanks(line, at);
-            if at == end {
-                break;
-            }
-            if line[at] == b'#' {
-                parse::text(&line[at..]).map_err(|what| Fault::new(what, at..end))?;
-                break;
-            }
-            let stop = token_end(line, at);
-            if let Some((index, value)) = self.pair(line, at, stop)? {
-                batch.push(index, value);
-            }
-            at = skip_blanks(line, stop);
-        }
-        self.sorter
-            .settle(batch, Twice::Refuse)
-            .map_err(|disorder| Fault::disorder(disorder, self.shift, end))
     }
 }

@@ -1,7 +1,7 @@
-//! Model files: what was learnt, kept so that it can be shipped and taken up again.
+//! Model files, which store a trained model.
 //!
-//! A model file begins with text that says what it is, readable with `head`; its sections, in
-//! any encoding that their owners like, follow in one piece:
+//! A model file begins with a text header, readable with `head`. Its sections follow, each in an
+//! encoding of its own:
 //!
 //! ```text
 //! extremal model 1
@@ -11,10 +11,10 @@
 //! section 8000 learner
 //! section 45 names
 //!
-//! the sections' bytes, one after the other, and a CRC-32 of everything before it
+//! the bytes of all sections, then a CRC-32 of everything before it
 //! ```
 //!
-//! `bytes` counts what follows its line. The same content always gives the same bytes.
+//! `bytes` is the number of bytes after its line. The same content always gives the same bytes.
 //!
 //! ```
 //! use extremal_data::{ModelFile, Section};
@@ -28,7 +28,7 @@
 //! assert_eq!(ModelFile::from_bytes(&bytes, "m")?, model);
 //!
 //! let error = ModelFile::from_bytes(&bytes[..50], "m").unwrap_err();
-//! assert!(error.to_string().starts_with("m: this model is cut off"));
+//! assert!(error.to_string().starts_with("m: the model is truncated"));
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
@@ -40,52 +40,52 @@ use crate::atomic;
 use crate::escape::{escape, unescape};
 use crate::{Error, Result};
 
-/// The version that is written, and the only one that is read.
+/// The version of the format. Other versions can't be read.
 pub const VERSION: u32 = 1;
 
 const MAGIC: &str = "extremal model ";
 
-/// The first two lines are no longer than this.
+/// The largest size of the first two lines.
 const OPENING: usize = 64;
 
-/// Or what is wrong, in words.
+/// A result whose error is a message.
 type Checked<T> = std::result::Result<T, String>;
 
-/// A part of a model, in its owner's encoding.
+/// A part of a model, in an encoding of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// What it is called.
+    /// The name of the section.
     pub name: String,
-    /// What it holds.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
-/// What a model file holds.
+/// The content of a model file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelFile {
-    /// What it says of itself: keys and values, in a fixed order.
+    /// The header: keys and values, in a fixed order.
     pub about: Vec<(String, String)>,
-    /// The rest, in a fixed order.
+    /// The sections, in a fixed order.
     pub sections: Vec<Section>,
 }
 
 impl ModelFile {
-    /// What it says under a key; the first where there are several.
+    /// The first value of a key in the header.
     pub fn about(&self, key: &str) -> Option<&str> {
         let (_, value) = self.about.iter().find(|(k, _)| k == key)?;
         Some(value)
     }
 
-    /// The bytes of a section; the first where several have that name.
+    /// The content of the first section with this name.
     pub fn section(&self, name: &str) -> Option<&[u8]> {
         let section = self.sections.iter().find(|s| s.name == name)?;
         Some(&section.bytes)
     }
 
-    /// The file. The same content gives the same bytes.
+    /// Encodes the model. The same content gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        self.encode(&mut out).expect("memory takes every byte");
+        self.encode(&mut out).expect("writing to memory can't fail");
         out
     }
 
@@ -115,34 +115,36 @@ impl ModelFile {
         out.write_all(&crc.finalize().to_le_bytes())
     }
 
-    /// The model in these bytes; `file` names them in errors. Whatever the bytes, no more memory
-    /// is asked for than they take themselves, a few times over.
+    /// Decodes a model; `file` names it in errors. Memory stays within a small multiple of the
+    /// size of `bytes`, even if they are damaged.
     pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
-        let opening = Opening::of(bytes).map_err(|what| content(file, what))?;
+        let opening = Opening::of(bytes).map_err(|what| Error::content(file, what))?;
         opening
             .check(bytes.len() as u64)
-            .map_err(|what| content(file, what))?;
-        Self::decode(bytes, opening.end).map_err(|why| content(file, damaged(&why)))
+            .map_err(|what| Error::content(file, what))?;
+        Self::decode(bytes, opening.end).map_err(|why| Error::content(file, damaged(&why)))
     }
 
-    /// Everything from the end of the opening on, in a file of the right length.
+    /// Decodes everything after the opening, in a file of the right length.
     fn decode(bytes: &[u8], opening: usize) -> Checked<Self> {
         let (covered, crc) = bytes.split_at(bytes.len() - 4);
         if crc32fast::hash(covered).to_le_bytes() != crc {
-            return Err("checksum".into());
+            return Err("the checksum does not match".into());
         }
         let mut rest = &covered[opening..];
         let (mut about, mut lengths) = (Vec::new(), Vec::new());
         loop {
             let end = rest.iter().position(|b| *b == b'\n');
-            let end = end.ok_or("its heading does not end")?;
-            let line = str::from_utf8(&rest[..end]).map_err(|_| "its heading is no text")?;
+            let end = end.ok_or("the header does not end")?;
+            let line = str::from_utf8(&rest[..end]).map_err(|_| "the header is not UTF-8")?;
             rest = &rest[end + 1..];
             if line.is_empty() {
                 break;
             }
             match line.strip_prefix("section ") {
-                Some(section) if !has_plain_equals(line) => lengths.push(read_section(section)?),
+                Some(section) if plain_equals(line).is_none() => {
+                    lengths.push(read_section(section)?)
+                }
                 _ if lengths.is_empty() => about.push(read_about(line)?),
                 _ => return Err(unreadable(line)),
             }
@@ -151,7 +153,7 @@ impl ModelFile {
             sum.checked_add(usize::try_from(*length).ok()?)
         });
         if total != Some(rest.len()) {
-            return Err("its sections are not as long as it says".into());
+            return Err("the sizes of the sections do not match the header".into());
         }
         let sections = lengths.into_iter().map(|(name, length)| {
             let (bytes, after) = rest.split_at(length as usize);
@@ -165,33 +167,26 @@ impl ModelFile {
         Ok(Self { about, sections })
     }
 
-    /// Puts the model into a file, whole or not at all: it is written beside it, synced and
-    /// renamed, so that on any failure the old file is still there as it was. A link is followed,
-    /// an existing file's permissions are kept, what a killed process left behind is removed. A
-    /// pipe or device is written into directly.
+    /// Writes the model to a file atomically: to a temporary file beside it, which is synced and
+    /// renamed. On any failure the old file is unchanged. Links are followed, and the permissions
+    /// of an existing file are kept. Temporary files of killed processes are removed. Pipes and
+    /// devices are written directly.
     pub fn write(&self, path: &Path) -> Result<()> {
         atomic::replace(path, |file| self.encode(file))
     }
 
-    /// The model in a file.
+    /// Reads a model from a file.
     pub fn read(path: &Path) -> Result<Self> {
-        let failed = |what| {
-            move |source| Error::File {
-                path: path.into(),
-                what,
-                source,
-            }
-        };
         let name = path.display().to_string();
-        let file = File::open(path).map_err(failed("opening the model"))?;
+        let file = File::open(path).map_err(Error::file(path, "the model can't be opened"))?;
         let mut bytes = Vec::new();
         let take = |most: u64, bytes: &mut Vec<u8>| {
             let part = (&file).take(most).read_to_end(bytes);
-            part.map_err(failed("reading the model"))
+            part.map_err(Error::file(path, "the model can't be read"))
         };
-        // Something else by mistake, a disk or an archive say, is not read to its end.
+        // A file that is not a model, such as a disk image, is not read to its end.
         take(OPENING as u64, &mut bytes)?;
-        let opening = Opening::of(&bytes).map_err(|what| content(&name, what))?;
+        let opening = Opening::of(&bytes).map_err(|what| Error::content(&name, what))?;
         let left = opening.total().saturating_sub(bytes.len() as u64);
         take(left.saturating_add(1), &mut bytes)?;
         Self::from_bytes(&bytes, &name)
@@ -200,9 +195,9 @@ impl ModelFile {
 
 /// The first two lines.
 struct Opening {
-    /// Where they end.
+    /// The end of the two lines.
     end: usize,
-    /// How many bytes should follow.
+    /// The number of bytes that should follow.
     follow: u64,
 }
 
@@ -212,30 +207,32 @@ impl Opening {
         let magic = MAGIC.as_bytes();
         let common = start.len().min(magic.len());
         if start[..common] != magic[..common] {
-            return Err("this is not an extremal model".into());
+            return Err("the file is not an extremal model".into());
         }
         let mut lines = start.split_inclusive(|b| *b == b'\n');
         let mut line = || {
             let line = lines.next().unwrap_or_default();
             match line.strip_suffix(b"\n") {
                 Some(whole) => Ok(str::from_utf8(whole).unwrap_or("?")),
-                None if bytes.len() < OPENING => Err(cut_off("its first lines are missing")),
-                None => Err(damaged("its first lines do not end")),
+                None if bytes.len() < OPENING => {
+                    Err(truncated("the first two lines are incomplete"))
+                }
+                None => Err(damaged("the first two lines are too long")),
             }
         };
         let first = line()?;
         match number(&first[magic.len().min(first.len())..]) {
-            None => return Err("this is not an extremal model: it has no version".into()),
+            None => return Err("the file is not an extremal model: the version is missing".into()),
             Some(version) if version > u64::from(VERSION) => {
                 return Err(format!(
-                    "this model was written by a newer extremal (model version {version}, this \
-                     one reads up to {VERSION}): update"
+                    "the model has version {version}, and this program reads version {VERSION}: \
+                     update extremal"
                 ));
             }
             Some(version) if version < u64::from(VERSION) => {
                 return Err(format!(
-                    "this model was written by an older extremal (model version {version}, this \
-                     one reads from {VERSION} on): learn it again"
+                    "the model has version {version}, and this program reads version {VERSION}: \
+                     train the model again"
                 ));
             }
             Some(_) => {}
@@ -244,7 +241,7 @@ impl Opening {
         let follow = second.strip_prefix("bytes ").and_then(number);
         Ok(Self {
             end: first.len() + second.len() + 2,
-            follow: follow.ok_or_else(|| damaged("it does not say how long it is"))?,
+            follow: follow.ok_or_else(|| damaged("the second line does not give the size"))?,
         })
     }
 
@@ -252,54 +249,42 @@ impl Opening {
         self.follow.saturating_add(self.end as u64)
     }
 
-    /// Whether a file has the length that it should have.
+    /// Checks the size of the file.
     fn check(&self, found: u64) -> Checked<()> {
         let total = self.total();
         if found < total {
-            Err(cut_off(&format!(
-                "it has {found} bytes, and should have {total}"
+            Err(truncated(&format!(
+                "it has {found} bytes instead of {total}"
             )))
         } else if found > total {
-            Err(damaged(&format!("it goes on after its {total} bytes")))
+            Err(damaged(&format!("it continues after its {total} bytes")))
         } else if self.follow < 5 {
-            Err(damaged("it is shorter than any model"))
+            Err(damaged("it is too short"))
         } else {
             Ok(())
         }
     }
 }
 
-fn content(file: &str, what: String) -> Error {
-    Error::Content {
-        file: file.into(),
-        what,
-    }
-}
-
-fn cut_off(why: &str) -> String {
-    format!("this model is cut off: {why}")
+fn truncated(why: &str) -> String {
+    format!("the model is truncated: {why}")
 }
 
 fn damaged(why: &str) -> String {
-    format!("this model is damaged: {why}")
+    format!("the model is damaged: {why}")
 }
 
 fn unreadable(line: &str) -> String {
-    format!("its heading has the line {line:?}")
+    format!("the header contains the invalid line {line:?}")
 }
 
-/// A number as it is written here, and in no other way.
+/// A number in canonical form.
 fn number(text: &str) -> Option<u64> {
     let value: u64 = text.parse().ok()?;
     (value.to_string() == text).then_some(value)
 }
 
-/// Whether a line has a `=` of its own, as `key = value` has and a section has not.
-fn has_plain_equals(line: &str) -> bool {
-    plain_equals(line).is_some()
-}
-
-/// Where the first `=` is that no backslash stands before; a backslash escapes what follows it.
+/// The position of the first `=` that no backslash escapes.
 fn plain_equals(line: &str) -> Option<usize> {
     let mut escaped = false;
     for (i, b) in line.bytes().enumerate() {

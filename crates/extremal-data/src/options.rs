@@ -1,4 +1,4 @@
-//! How to read a file.
+//! Options of the reader.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Column, number};
 
-/// How the examples are written.
+/// The format of a file of examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -15,16 +15,16 @@ pub enum Format {
     Libsvm,
     /// [Vowpal Wabbit's text](crate::vw): `label weight 'tag |namespace name:value …`
     Vw,
-    /// [A table](crate::table) with commas between its columns, and a header.
+    /// [A table](crate::table) with a header and commas between its columns.
     Csv,
-    /// [A table](crate::table) with tabs.
+    /// [A table](crate::table) with a header and tabs between its columns.
     Tsv,
     /// [One JSON object per line](crate::jsonl).
     Jsonl,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 5] = [
         Format::Libsvm,
         Format::Vw,
@@ -58,31 +58,33 @@ impl FromStr for Format {
         Format::ALL
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| format!("no format `{text}`: expected libsvm, vw, csv, tsv or jsonl"))
+            .ok_or_else(|| {
+                format!("unknown format `{text}`: expected libsvm, vw, csv, tsv or jsonl")
+            })
     }
 }
 
-/// What labels mean.
+/// The kind of labels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Labels {
     /// Any finite number.
     #[default]
     Number,
-    /// One of two texts, which become −1 and +1. A number that equals one of them will do.
+    /// One of two texts, which become −1 and +1. Numbers are compared by value.
     Pair {
-        /// Becomes −1.
+        /// The text that becomes −1.
         negative: String,
-        /// Becomes +1.
+        /// The text that becomes +1.
         positive: String,
     },
-    /// Classes: the place in this list, from 0. A number that equals one of them will do.
+    /// Classes: a label becomes its position in this list, from 0. Numbers are compared by value.
     Names(Vec<String>),
-    /// They are not looked at, and need not be there.
+    /// Labels are ignored and may be missing.
     None,
 }
 
 impl Labels {
-    /// What a label's text means; where it is not admitted, what would have been.
+    /// The label as a number, or an error that lists the valid labels.
     pub(crate) fn read(&self, text: &[u8]) -> Result<f64, String> {
         match self {
             Labels::Number => number::parse(text)
@@ -99,14 +101,14 @@ impl Labels {
             }
             Labels::Names(names) => match names.iter().position(|name| same(text, name)) {
                 Some(place) => Ok(place as f64),
-                None => Err(format!("the label is none of {}", list(names))),
+                None => Err(format!("the label is not one of {}", list(names))),
             },
             Labels::None => Ok(f64::NAN),
         }
     }
 
-    /// What is wrong with them, if anything.
-    fn fault(&self) -> Option<String> {
+    /// Why the labels are invalid, if they are.
+    fn problem(&self) -> Option<String> {
         let pair;
         let names = match self {
             Labels::Number | Labels::None => return None,
@@ -117,18 +119,18 @@ impl Labels {
             Labels::Names(names) => names,
         };
         if names.is_empty() {
-            return Some("there are no labels to choose from".into());
+            return Some("the list of labels is empty".into());
         }
         names.iter().enumerate().find_map(|(k, name)| {
             let earlier = names[..k]
                 .iter()
                 .find(|earlier| same(name.as_bytes(), earlier))?;
-            Some(format!("the labels {earlier} and {name} are the same"))
+            Some(format!("the labels {earlier} and {name} are equal"))
         })
     }
 }
 
-/// Equal as texts or as finite numbers.
+/// Whether both are equal as text or as finite numbers.
 fn same(text: &[u8], name: &str) -> bool {
     text == name.as_bytes()
         || match (number::parse(text), number::parse(name.as_bytes())) {
@@ -137,7 +139,7 @@ fn same(text: &[u8], name: &str) -> bool {
         }
 }
 
-/// The first few, for a message.
+/// The first names, for a message.
 fn list(names: &[String]) -> String {
     const MOST: usize = 8;
     let shown = names[..names.len().min(MOST)].join(", ");
@@ -147,45 +149,45 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// What to do about a line that can't be read.
+/// What to do about an invalid line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
-    /// Give the examples before it, then the error.
+    /// Return the examples before it, then the error.
     #[default]
     Stop,
-    /// Leave it out, and count.
+    /// Skip and count it.
     Skip,
 }
 
-/// How to read a file. The default takes the format from the name or the content and asks for
-/// labels that are numbers.
+/// Options of the reader. By default it detects the format, and every example needs a numeric
+/// label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
-    /// Otherwise by the name, otherwise by the content.
+    /// The format. Without it, the reader uses the name of the file, then the content.
     pub format: Option<Format>,
-    /// libsvm: the first index is 0, not 1.
+    /// libsvm: indices start at 0, not at 1.
     pub zero_based: bool,
-    /// Names are hashed to 2^bits numbers; 18 unless given.
+    /// The number of bits to which names are hashed, 18 by default.
     pub bits: Option<u32>,
-    /// Tables and JSON: where the label is.
+    /// Tables and JSON: the column or key of the label.
     pub label_column: Option<String>,
-    /// Tables and JSON: where the weight is.
+    /// Tables and JSON: the column or key of the weight.
     pub weight_column: Option<String>,
-    /// Tables: columns that hold text even where it looks like numbers.
+    /// Tables: columns whose values are text even if they are numbers.
     pub categorical: Vec<String>,
-    /// What labels mean.
+    /// The kind of labels.
     pub labels: Labels,
     /// Whether an example without a label is an error.
     pub labels_required: bool,
-    /// What to do about a line that can't be read.
+    /// What to do about an invalid line.
     pub on_error: OnError,
-    /// What a model was learnt from: a file whose features are numbered in another way is refused.
+    /// The format of the model's training data. A format with another numbering is an error.
     pub learnt_from: Option<Format>,
-    /// Tables: the columns that a model was learnt from. They are found by name, keep their
-    /// numbers and what they hold, and must be there, but for label and weight where labels are
-    /// not required; no others may.
+    /// Tables: the columns that a model was trained on. The reader finds them by name, and they
+    /// keep their feature numbers and types. A missing or additional column is an error, except
+    /// that label and weight may be missing if labels are not required.
     pub columns: Option<Vec<Column>>,
-    /// Put a 1 at index 0 of every example, and move all others up by one.
+    /// Whether every example gets a 1 at index 0, which increases all other indices by one.
     pub intercept: bool,
 }
 
@@ -209,17 +211,17 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// What is wrong with them, if anything.
-    pub(crate) fn fault(&self) -> Option<String> {
+    /// Why the labels are invalid, if they are.
+    pub(crate) fn problem(&self) -> Option<String> {
         match self.bits {
-            Some(bits) if !(1..=31).contains(&bits) => Some(format!(
-                "names can be hashed to 1 to 31 bits, but {bits} were asked for"
-            )),
-            _ => self.labels.fault(),
+            Some(bits) if !(1..=31).contains(&bits) => {
+                Some(format!("bits must be between 1 and 31, not {bits}"))
+            }
+            _ => self.labels.problem(),
         }
     }
 
-    /// How a format numbers its features.
+    /// The numbering of a format's features.
     fn numbering(&self, format: Format) -> &'static str {
         match format {
             Format::Csv | Format::Tsv => "are a table's columns",
@@ -228,13 +230,13 @@ impl ReadOptions {
         }
     }
 
-    /// Why a file of this format is not for the model, if it is not.
+    /// Why the model can't read files of this format, if it can't.
     pub(crate) fn misfit(&self, format: Format) -> Option<String> {
         let model = self.learnt_from?;
         let (here, there) = (self.numbering(format), self.numbering(model));
         (here != there).then(|| {
             format!(
-                "the model was learnt from {model}, whose features {there}; those of {format} {here}"
+                "the model was trained on {model}, whose features {there}; those of {format} {here}"
             )
         })
     }
@@ -244,12 +246,12 @@ impl ReadOptions {
         self.labels_required && self.labels != Labels::None
     }
 
-    /// Keeps of a hash what is asked for.
+    /// The bits of a hash that form the index.
     pub(crate) fn mask(&self) -> u32 {
         (1 << self.bits.unwrap_or(18)) - 1
     }
 
-    /// A label's meaning; `None` is one that is not there.
+    /// The label as a number. `None` means that the label is missing.
     pub(crate) fn label(&self, text: Option<&[u8]>) -> Result<f64, String> {
         match text {
             Some(text) => self.labels.read(text),
@@ -259,7 +261,7 @@ impl ReadOptions {
     }
 }
 
-/// A weight: finite, not negative.
+/// Reads a weight, a finite number of at least 0.
 pub(crate) fn weight(text: &[u8]) -> Result<f64, String> {
     number::parse(text)
         .filter(|weight| weight.is_finite() && *weight >= 0.0)
@@ -271,22 +273,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_read_as_it_is_written() {
+    fn formats_are_parsed_from_their_names() {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
         assert_eq!(
             "xml".parse::<Format>().unwrap_err(),
-            "no format `xml`: expected libsvm, vw, csv, tsv or jsonl"
+            "unknown format `xml`: expected libsvm, vw, csv, tsv or jsonl"
         );
     }
 
     #[test]
-    fn a_long_list_of_labels_is_shown_in_part() {
+    fn a_long_list_of_labels_is_shortened() {
         let names = Labels::Names((0..100).map(|k| format!("c{k}")).collect());
         assert_eq!(
             names.read(b"x").unwrap_err(),
-            "the label is none of c0, c1, c2, c3, c4, c5, c6, c7, … (100 in all)"
+            "the label is not one of c0, c1, c2, c3, c4, c5, c6, c7, … (100 in all)"
         );
     }
 }

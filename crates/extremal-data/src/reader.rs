@@ -1,8 +1,8 @@
-//! Files and pipes, read on a thread of their own.
+//! The reader of files and pipes, which parses on its own thread.
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,22 +12,24 @@ use std::time::Duration;
 use crate::archive::Unpacked;
 use crate::buffer::{Buffer, LONGEST};
 use crate::detect;
-use crate::parse::{Fault, Notes, Parse, excerpt};
+use crate::parse::{OPEN_QUOTE, Parse, ParseError, Warnings, excerpt};
 use crate::{Batch, Error, Format, OnError, ReadOptions, Result};
 
-/// Batches under way: one that is written, one that is used, and two between them.
+/// The number of batches: one being written, one being used, two in between.
 const BATCHES: usize = 4;
 
-/// A batch is passed on when it has so many examples, non-zeros or bytes of tags.
+/// A batch is complete at this number of examples, of non-zeros or of bytes of tags.
 const EXAMPLES: usize = 512;
 const STORED: usize = 1 << 15;
 const TAGS: usize = 1 << 16;
 
-/// Examples from a file or a pipe. A thread reads ahead, a few batches at most.
+const UNREADABLE: &str = "can't be read";
+
+/// Reads examples from a file or a pipe. A thread reads ahead by a few batches.
 ///
-/// Archives (gzip, bzip2, zstd, xz) are known by their first bytes. A line that can't be read is
-/// an error with its position, or is left out and counted: see [`OnError`]. A pipe's examples
-/// come as soon as their lines have.
+/// The reader recognises archives (gzip, bzip2, zstd, xz) by their first bytes. An invalid line is
+/// an error with its position, or is skipped and counted: see [`OnError`]. The reader returns the
+/// examples of a pipe as soon as their lines are complete.
 ///
 /// ```
 /// use extremal_data::{ReadOptions, Reader};
@@ -46,7 +48,7 @@ pub struct Reader {
     pool: SyncSender<Batch>,
     current: Option<Batch>,
     format: Format,
-    notes: Vec<String>,
+    warnings: Vec<String>,
     skipped: u64,
     consumed: Arc<AtomicU64>,
     total: Option<u64>,
@@ -54,21 +56,21 @@ pub struct Reader {
     name: String,
 }
 
-/// What [`Reader::next_within`] finds.
+/// The result of [`Reader::next_within`].
 #[derive(Debug)]
 pub enum Next<'a> {
-    /// Examples.
+    /// A batch of examples.
     Batch(&'a Batch),
-    /// Nothing came in that time.
+    /// No batch was ready in time.
     Nothing,
-    /// There are no more.
+    /// The end of the file.
     End,
 }
 
-/// What the thread has to say.
+/// A message from the reader thread.
 struct Message {
     what: What,
-    notes: Vec<String>,
+    warnings: Vec<String>,
     skipped: u64,
 }
 
@@ -78,24 +80,20 @@ enum What {
 }
 
 impl Reader {
-    /// Opens a file; nothing or `-` is standard input. Waits for its beginning only where the
-    /// format has to be told from the content.
+    /// Opens a file; `None` or `-` is standard input. Waits for the first line only if the format
+    /// must be detected from the content.
     pub fn open(path: Option<&Path>, options: &ReadOptions) -> Result<Reader> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             return Reader::start(Box::new(io::stdin()), "-", None, options);
         };
-        let problem = |source| Error::File {
-            path: path.into(),
-            what: "can't be opened",
-            source,
-        };
-        let file = File::open(path).map_err(problem)?;
+        let problem = Error::file(path, "can't be opened");
+        let file = File::open(path).map_err(&problem)?;
         let metadata = file.metadata().map_err(problem)?;
         let total = metadata.is_file().then_some(metadata.len());
         Reader::start(Box::new(file), &path.display().to_string(), total, options)
     }
 
-    /// Reads from anything; errors call it `name`, and the format may be told from that.
+    /// Reads from any source. Errors call it `name`, whose extension may identify the format.
     pub fn from_read(
         read: Box<dyn Read + Send>,
         name: &str,
@@ -110,11 +108,8 @@ impl Reader {
         total: Option<u64>,
         options: &ReadOptions,
     ) -> Result<Reader> {
-        if let Some(what) = options.fault() {
-            return Err(Error::Content {
-                file: name.into(),
-                what,
-            });
+        if let Some(what) = options.problem() {
+            return Err(Error::content(name, what));
         }
         let consumed = Arc::new(AtomicU64::new(0));
         let mut source = Source::Closed(read, consumed.clone());
@@ -126,44 +121,37 @@ impl Reader {
             }
         };
         if let Some(what) = options.misfit(format) {
-            return Err(Error::Content {
-                file: name.into(),
-                what,
-            });
+            return Err(Error::content(name, what));
         }
         let (sender, batches) = sync_channel(BATCHES + 1);
         let (pool, recycled) = sync_channel(BATCHES);
         for _ in 0..BATCHES {
-            // The channel has room for all of them, and both its ends are here.
+            // This can't fail: the channel holds them all, and both its ends are open.
             let _ = pool.send(Batch::default());
         }
-        let mut work = Work {
+        let mut reading = ReaderThread {
             name: name.into(),
             on_error: options.on_error,
             intercept: options.intercept,
             parser: detect::parser(format, options),
             line: 0,
-            reach: (0, 0),
+            scanned: (0, 0),
             skipped: 0,
-            notes: Notes::default(),
+            warnings: Warnings::default(),
             batch: Batch::default(),
             sender,
             recycled,
         };
         thread::Builder::new()
             .name("reader".into())
-            .spawn(move || work.run(source))
-            .map_err(|source| Error::File {
-                path: name.into(),
-                what: "no thread to read it",
-                source,
-            })?;
+            .spawn(move || reading.run(source))
+            .map_err(Error::file(name, "the reader thread can't be started"))?;
         Ok(Reader {
             batches,
             pool,
             current: None,
             format,
-            notes: Vec::new(),
+            warnings: Vec::new(),
             skipped: 0,
             consumed,
             total,
@@ -172,25 +160,22 @@ impl Reader {
         })
     }
 
-    /// More examples, never an empty batch; `None` at the end. Those before a bad line come
-    /// first, then the error, and that is the end.
+    /// Returns the next batch, which is never empty, or `None` at the end. The examples before an
+    /// invalid line precede its error, after which the reader ends.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<&Batch>> {
         self.recycle();
         if self.done {
             return Ok(None);
         }
-        let message = self
-            .batches
-            .recv()
-            .map_err(|_| RecvTimeoutError::Disconnected);
+        let message = self.batches.recv().map_err(RecvTimeoutError::from);
         match self.take(message)? {
             Next::Batch(batch) => Ok(Some(batch)),
             Next::Nothing | Next::End => Ok(None),
         }
     }
 
-    /// The same for whoever has other things to look after: waits no longer than `patience`.
+    /// Like [`next`](Reader::next), but returns [`Next::Nothing`] after `patience`.
     pub fn next_within(&mut self, patience: Duration) -> Result<Next<'_>> {
         self.recycle();
         if self.done {
@@ -202,7 +187,7 @@ impl Reader {
 
     fn recycle(&mut self) {
         if let Some(batch) = self.current.take() {
-            // The thread may have ended, and not need it any more.
+            // This fails only if the thread has ended.
             let _ = self.pool.try_send(batch);
         }
     }
@@ -216,14 +201,12 @@ impl Reader {
             Err(RecvTimeoutError::Timeout) => return Ok(Next::Nothing),
             Err(RecvTimeoutError::Disconnected) => {
                 self.done = true;
-                return Err(Error::Content {
-                    file: self.name.clone(),
-                    what: "reading stopped without an end: please report this".into(),
-                });
+                let what = "the reader thread stopped unexpectedly; please report this bug";
+                return Err(Error::content(&self.name, what));
             }
         };
         self.skipped = message.skipped;
-        self.notes.extend(message.notes);
+        self.warnings.extend(message.warnings);
         match message.what {
             What::Batch(batch) => Ok(Next::Batch(self.current.insert(batch))),
             What::End(result) => {
@@ -233,29 +216,29 @@ impl Reader {
         }
     }
 
-    /// How the examples are written.
+    /// The format of the file.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// What the user should know about the part that was read: each note comes once.
-    pub fn notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+    /// The warnings since the last call. Each is reported once.
+    pub fn warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
-    /// How many records were left out, with [`OnError::Skip`].
+    /// The number of invalid records skipped with [`OnError::Skip`].
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// The bytes of the file (of the archive, where it is one) that were read, and how many there
-    /// are, where that is known. The thread reads ahead.
+    /// The number of bytes read from the file or archive, and its size if known. The thread reads
+    /// ahead of the batches.
     pub fn progress(&self) -> (u64, Option<u64>) {
         (self.consumed.load(Ordering::Relaxed), self.total)
     }
 }
 
-/// A file before and after a look at its first bytes.
+/// A source before and after the reader has examined its first bytes.
 pub(crate) enum Source {
     Closed(Box<dyn Read + Send>, Arc<AtomicU64>),
     Open(Box<Buffer<Unpacked>>),
@@ -266,72 +249,55 @@ impl Source {
         if let Source::Closed(read, consumed) = self {
             let read = std::mem::replace(read, Box::new(io::empty()));
             let unpacked = Unpacked::new(read, name, consumed.clone())
-                .map_err(|source| unreadable(name, source))?;
+                .map_err(Error::file(name, UNREADABLE))?;
             *self = Source::Open(Box::new(Buffer::new(unpacked)));
         }
         match self {
             Source::Open(buffer) => Ok(buffer),
-            Source::Closed(..) => unreachable!("it was opened above"),
+            Source::Closed(..) => unreachable!("opened above"),
         }
     }
 }
 
-/// Reading itself went wrong.
-pub(crate) fn unreadable(name: &str, source: io::Error) -> Error {
-    Error::File {
-        path: PathBuf::from(name),
-        what: "can't be read",
-        source,
-    }
-}
-
-/// The same, after so many lines, where it may be the archive that is broken.
+/// The error of a failed read after `line` lines, possibly because the archive is damaged.
 pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> Error {
     if !damaged {
-        return unreadable(name, error);
+        return Error::file(name, UNREADABLE)(error);
     }
     Error::Parse {
         file: name.into(),
         line,
-        what: "the archive is damaged or cut short after this line".into(),
+        what: "the archive is damaged or truncated after this line".into(),
         text: error.to_string(),
     }
 }
 
-/// The thread's work.
-struct Work {
+/// The thread that reads and parses.
+struct ReaderThread {
     name: String,
     on_error: OnError,
     intercept: bool,
     parser: Box<dyn Parse>,
-    /// Lines before the record.
+    /// The number of lines before the record.
     line: u64,
-    /// So many bytes and lines of the buffer were looked through for the end of a record that was
-    /// then refused: every line within begins inside of quotes, if the one before ends so.
-    reach: (usize, u64),
+    /// The bytes and lines that were scanned for the end of a record that never closed its quote.
+    /// If a line among them ends inside quotes, all the following ones do too.
+    scanned: (usize, u64),
     skipped: u64,
-    notes: Notes,
+    warnings: Warnings,
     batch: Batch,
     sender: SyncSender<Message>,
     recycled: Receiver<Batch>,
 }
 
-/// Nobody listens any more.
-struct Gone;
-
-/// Why reading ends early.
+/// Why the thread stops early.
 enum Stop {
+    /// The [`Reader`] was dropped.
     Gone,
     Error(Error),
 }
 
-impl From<Gone> for Stop {
-    fn from(_: Gone) -> Stop {
-        Stop::Gone
-    }
-}
-
-impl Work {
+impl ReaderThread {
     fn run(&mut self, mut source: Source) {
         let name = self.name.clone();
         let result = match source.open(&name) {
@@ -350,7 +316,7 @@ impl Work {
     }
 
     fn read(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<(), Stop> {
-        // How much of the buffer belongs to the record for sure, and how many lines that is.
+        // The bytes and lines of the buffer that certainly belong to the record.
         let (mut known, mut lines) = (0, 0);
         loop {
             let Some(end) = buffer.line(known) else {
@@ -371,7 +337,7 @@ impl Work {
             let rest = buffer.rest();
             let open = known > 0;
             if self.line == 0 && !open && rest.starts_with(b"\xef\xbb\xbf") {
-                // The mark that some programs put at the beginning of UTF-8.
+                // The byte order mark of UTF-8.
                 buffer.consume(3);
                 continue;
             }
@@ -379,8 +345,8 @@ impl Work {
             lines += 1;
             if self.parser.goes_on(line, open) {
                 known = (end + 1).min(rest.len());
-                if known < self.reach.0 {
-                    (known, lines) = self.reach;
+                if known < self.scanned.0 {
+                    (known, lines) = self.scanned;
                 }
                 continue;
             }
@@ -397,7 +363,7 @@ impl Work {
         }
     }
 
-    /// Reads more. A record that is too long is refused, and passed over.
+    /// Reads more. Refuses and skips a record that is too long.
     fn fill(
         &mut self,
         buffer: &mut Buffer<Unpacked>,
@@ -410,11 +376,11 @@ impl Work {
         if *known > 0 {
             self.refuse_open(buffer, *known, *lines)?;
         } else {
-            let what = format!("a line of more than {} MiB", LONGEST >> 20);
+            let what = format!("the line is longer than {} MiB", LONGEST >> 20);
             let shown = buffer.rest().len().min(LONGEST);
-            self.refuse(&Fault::new(what, 0..shown), &buffer.rest()[..shown])?;
+            self.refuse(&ParseError::new(what, 0..shown), &buffer.rest()[..shown])?;
             self.line += 1;
-            self.reach = (0, 0);
+            self.scanned = (0, 0);
             loop {
                 match buffer.line(0) {
                     Some(end) => {
@@ -431,7 +397,7 @@ impl Work {
         Ok(())
     }
 
-    /// Reads another block; false if there is no room.
+    /// Reads another block. Returns false if the record is too long.
     fn more(&mut self, buffer: &mut Buffer<Unpacked>) -> std::result::Result<bool, Stop> {
         buffer.fill().map_err(|error| {
             let damaged = buffer.source().is_damaged();
@@ -439,8 +405,8 @@ impl Work {
         })
     }
 
-    /// A record whose quotes don't close: only its first line is passed over.
-    /// It was looked for in the next `known` bytes, which are `lines` lines.
+    /// Refuses a record that never closes its quote, and skips only its first line. The next `known`
+    /// bytes, which are `lines` lines, were scanned for its end.
     fn refuse_open(
         &mut self,
         buffer: &mut Buffer<Unpacked>,
@@ -449,78 +415,78 @@ impl Work {
     ) -> std::result::Result<(), Stop> {
         let rest = buffer.rest();
         let first = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let what = "a quote that is not closed";
-        self.refuse(&Fault::new(what, 0..first), rest)?;
+        self.refuse(&ParseError::new(OPEN_QUOTE, 0..first), rest)?;
         self.line += 1;
         buffer.consume(first + 1);
-        self.reach = (known, lines);
+        self.scanned = (known, lines);
         self.pass_over(first + 1, 1);
         Ok(())
     }
 
-    /// Takes note that so much of the buffer was dropped.
+    /// Updates `scanned` after bytes of the buffer were consumed.
     fn pass_over(&mut self, bytes: usize, lines: u64) {
-        self.reach.0 = self.reach.0.saturating_sub(bytes);
-        self.reach.1 = self.reach.1.saturating_sub(lines);
+        self.scanned.0 = self.scanned.0.saturating_sub(bytes);
+        self.scanned.1 = self.scanned.1.saturating_sub(lines);
     }
 
-    /// Parses a record that has `lines` lines.
+    /// Parses a record of `lines` lines.
     fn record(&mut self, rest: &[u8], end: usize, lines: u64) -> std::result::Result<(), Stop> {
         let end = end - usize::from(rest[..end].ends_with(b"\r"));
         if self.intercept {
             self.batch.push(0, 1.0);
         }
-        match self.parser.record(rest, end, &mut self.batch) {
+        match self
+            .parser
+            .record(rest, end, &mut self.batch, &mut self.warnings)
+        {
             Ok(Some(head)) => self.batch.finish(head.label, head.weight, self.line + 1),
             Ok(None) => self.batch.abandon(),
-            Err(fault) => {
+            Err(error) => {
                 self.batch.abandon();
-                self.refuse(&fault, &rest[..end])?;
+                self.refuse(&error, &rest[..end])?;
             }
         }
         self.line += lines;
         Ok(())
     }
 
-    /// Stops, or counts.
-    fn refuse(&mut self, fault: &Fault, record: &[u8]) -> std::result::Result<(), Stop> {
-        if self.on_error == OnError::Skip && !fault.fatal {
+    /// Returns the error, or counts it if invalid records are skipped.
+    fn refuse(&mut self, error: &ParseError, record: &[u8]) -> std::result::Result<(), Stop> {
+        if self.on_error == OnError::Skip && !error.fatal {
             if self.skipped == 0 {
-                let error = self.error(fault, record);
-                self.notes.tell(&format!("skipped {error}"));
+                let error = self.located(error, record);
+                self.warnings.add(&format!("skipped {error}"));
             }
             self.skipped += 1;
             return Ok(());
         }
-        Err(Stop::Error(self.error(fault, record)))
+        Err(Stop::Error(self.located(error, record)))
     }
 
-    fn error(&self, fault: &Fault, record: &[u8]) -> Error {
+    fn located(&self, error: &ParseError, record: &[u8]) -> Error {
         Error::Parse {
             file: self.name.clone(),
             line: self.line + 1,
-            what: fault.what.to_string(),
-            text: excerpt(record.get(fault.place.clone()).unwrap_or(record)),
+            what: error.what.to_string(),
+            text: excerpt(record.get(error.place.clone()).unwrap_or(record)),
         }
     }
 
-    /// Hands the batch over and takes an empty one.
-    fn pass_on(&mut self) -> std::result::Result<(), Gone> {
-        let mut next = self.recycled.recv().map_err(|_| Gone)?;
+    /// Sends the batch and continues with an empty one.
+    fn pass_on(&mut self) -> std::result::Result<(), Stop> {
+        let mut next = self.recycled.recv().map_err(|_| Stop::Gone)?;
         next.clear();
         self.batch.set_columns(self.parser.columns());
         let batch = std::mem::replace(&mut self.batch, next);
         self.send(What::Batch(batch))
     }
 
-    fn send(&mut self, what: What) -> std::result::Result<(), Gone> {
-        let mut notes = self.parser.notes().take();
-        notes.extend(self.notes.take());
+    fn send(&mut self, what: What) -> std::result::Result<(), Stop> {
         let message = Message {
             what,
-            notes,
+            warnings: self.warnings.take(),
             skipped: self.skipped,
         };
-        self.sender.send(message).map_err(|_| Gone)
+        self.sender.send(message).map_err(|_| Stop::Gone)
     }
 }

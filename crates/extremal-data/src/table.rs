@@ -1,21 +1,21 @@
 //! Tables: CSV and TSV, with a header.
 //!
-//! - The first line names the columns, and no name is a number; every other has as many fields. A field may be quoted
-//!   with `"`, and then hold separators, ends of lines and `""` for a quote. Blanks around fields
-//!   are dropped, blank lines skipped.
-//! - The label is in `label_column`; unless given, in the column called `label`, `y`, `target` or
-//!   `class`; otherwise in the first, with a note. Where labels are not required and the
-//!   `label_column` that was given is not there, there are none, and all columns are features;
-//!   likewise where labels are not looked at and no column has such a name.
-//! - The weight is in `weight_column`; unless given, it is 1.
-//! - All other columns are features, numbered from 0 in their order. A column holds numbers, and
-//!   then has its number as the index, or text: `column=text` is hashed (MurmurHash3, seed 0, the
-//!   last `bits` bits, 18 unless given) and counts 1 at that place *behind* all columns. What a
-//!   column holds is decided by its first field that is not empty; a column that mixes
-//!   both is an error unless it is named in `categorical`, which makes it text.
+//! - The first line holds the names of the columns; a name must not be a number. Every other line
+//!   has as many fields. A field may be quoted with `"`. It may then contain separators, line ends
+//!   and `""` for a quote. The reader drops blanks around fields and skips blank lines.
+//! - The label is in `label_column`. By default it is in the column called `label`, `y`, `target`
+//!   or `class`, and otherwise in the first column, with a warning. If labels are optional and the
+//!   given `label_column` does not exist, examples have no label and every column is a feature. The
+//!   same holds if labels are ignored and no column has one of the four names.
+//! - The weight is in `weight_column`. Without that option it is 1.
+//! - All other columns are features, numbered from 0 in their order. A column of numbers has its
+//!   own number as the index. In a column of text, the reader hashes `column=text` (MurmurHash3,
+//!   seed 0, the last `bits` bits, 18 by default) and stores 1 at that index *after* all columns.
+//!   The first field that is not empty decides whether a column holds numbers or text. A column
+//!   that mixes both is an error, unless `categorical` names it and thereby makes it text.
 //! - An empty field is missing, which is 0.
-//! - For a model ([`ReadOptions::columns`]) columns are found by their names, in any order, and are
-//!   what they were: the same features, label and weight, numbers or text.
+//! - For a model ([`ReadOptions::columns`]) the reader finds columns by name, in any order. They
+//!   keep the model's feature numbers, label and weight, and their type.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -26,7 +26,7 @@
 //! let batch = reader.next()?.unwrap();
 //! let (first, second) = (batch.get(0), batch.get(1));
 //! assert_eq!((first.indices[0], first.values), (0, &[31.0, 1.0][..]));
-//! assert!(first.indices[1] >= 2, "text comes behind the two columns");
+//! assert!(first.indices[1] >= 2, "text is stored after the two columns");
 //! assert_eq!((second.label, second.values), (Some(0.0), &[1.0][..]));
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
@@ -36,44 +36,20 @@ use std::sync::Arc;
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, Fault, Head, Notes, Parse};
-use crate::row::{Sorter, Twice};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings};
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, Column, Holds, Labels, ReadOptions, columns, number};
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Role {
-    Label,
-    Weight,
-    /// Nothing yet.
-    Unknown,
-    Numbers,
-    Text {
-        /// Because the user said so: it need not look like text.
-        given: bool,
-    },
-}
-
-impl Role {
-    fn holds(self) -> Holds {
-        match self {
-            Role::Label => Holds::Label,
-            Role::Weight => Holds::Weight,
-            Role::Unknown => Holds::Nothing,
-            Role::Numbers => Holds::Numbers,
-            Role::Text { .. } => Holds::Text,
-        }
-    }
-}
 
 /// A column of the file.
 #[derive(Debug)]
 struct Place {
     name: String,
-    role: Role,
-    /// The place among the features.
+    holds: Holds,
+    /// The user declared it as text, so numbers in it are text too.
+    categorical: bool,
+    /// The index of its feature.
     index: u32,
-    /// The place among the columns that are remembered.
+    /// Its position in `Table::known`.
     known: usize,
 }
 
@@ -83,19 +59,18 @@ pub(crate) struct Table {
     options: ReadOptions,
     separator: u8,
     columns: Vec<Place>,
-    /// What a model remembers: these columns, or its own in their order.
+    /// The columns that a model stores: those of the file, or the model's own in their order.
     known: Vec<Column>,
-    /// The same to pass on, unless it has changed.
+    /// A copy of `known` for the batches, dropped when `known` changes.
     shared: Option<Arc<[Column]>>,
-    /// Where hashed text begins.
-    behind: u32,
+    /// The first index of hashed text.
+    text_start: u32,
     mask: u32,
     fields: Fields,
-    /// Columns whose first field is in this row.
+    /// Columns whose first non-empty field is in this row.
     decided: Vec<usize>,
     key: String,
     sorter: Sorter,
-    notes: Notes,
 }
 
 impl Table {
@@ -106,23 +81,22 @@ impl Table {
             columns: Vec::new(),
             known: Vec::new(),
             shared: None,
-            behind: 0,
+            text_start: 0,
             mask: options.mask(),
             fields: Fields::default(),
             decided: Vec::new(),
             key: String::new(),
             sorter: Sorter::default(),
-            notes: Notes::default(),
         }
     }
 
-    fn header(&mut self, record: &[u8]) -> Result<(), String> {
+    fn header(&mut self, record: &[u8], warnings: &mut Warnings) -> Result<(), String> {
         let names: Vec<String> = (0..self.fields.len())
             .map(|k| String::from_utf8_lossy(self.fields.get(k, record)).into_owned())
             .collect();
         if let Some(name) = (names.iter()).find(|name| number::parse(name.as_bytes()).is_some()) {
             return Err(format!(
-                "a table needs a header line with the columns' names, and `{name}` is a number"
+                "`{name}` is a number, not a column's name: add a first line with the names of the columns"
             ));
         }
         let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
@@ -130,175 +104,160 @@ impl Table {
         if let Some(two) = sorted.windows(2).find(|two| two[0] == two[1]) {
             return Err(format!("two columns are called `{}`", two[0]));
         }
-        if let Some(model) = self.options.columns.take() {
-            return self.recognise(names, model);
-        }
-        let find = |name: &str| names.iter().position(|column| column == name);
-        for name in &self.options.categorical {
-            find(name).ok_or_else(|| format!("no column is called `{name}`"))?;
-        }
-        let required = self.options.needs_label();
-        let label = match &self.options.label_column {
-            Some(name) => match find(name) {
-                None if required => return Err(format!("no column is called `{name}`")),
-                found => found,
-            },
+        let (known, found) = match self.options.columns.take() {
+            Some(model) => {
+                let found = columns::matched(&names, &model, self.options.needs_label())?;
+                (model, found)
+            }
             None => {
-                let usual = ["label", "y", "target", "class"];
-                let found = usual.into_iter().find_map(find);
-                let is_optional = self.options.labels == Labels::None;
-                found.or_else(|| (!is_optional).then(|| {
-                    self.notes.tell_about("label", || {
-                        format!(
-                            "no column is called label, y, target or class: the first, `{}`, is taken for the label",
-                            parse::excerpt(names[0].as_bytes())
-                        )
-                    });
-                    0
-                }))
+                let found = (0..names.len()).collect();
+                (self.choose_columns(&names, warnings)?, found)
             }
         };
-        let weight = match &self.options.weight_column {
-            Some(name) => match find(name) {
-                None if required => return Err(format!("no column is called `{name}`")),
-                found => found,
-            },
-            None => None,
-        };
-        if label.is_some() && label == weight {
-            return Err(format!(
-                "`{}` is both label and weight",
-                names[label.unwrap_or(0)]
-            ));
-        }
         let mut index = u32::from(self.options.intercept);
-        for (k, name) in names.into_iter().enumerate() {
-            let role = if Some(k) == label {
-                Role::Label
-            } else if Some(k) == weight {
-                Role::Weight
-            } else if self.options.categorical.contains(&name) {
-                Role::Text { given: true }
-            } else {
-                Role::Unknown
-            };
-            self.known.push(Column {
-                name: name.clone(),
-                holds: role.holds(),
-            });
-            self.columns.push(Place {
-                name,
-                role,
-                index,
-                known: k,
-            });
-            index += u32::from(role.holds().is_feature());
-        }
-        self.behind = index;
-        Ok(())
-    }
-
-    /// Finds the columns of a model.
-    fn recognise(&mut self, names: Vec<String>, model: Vec<Column>) -> Result<(), String> {
-        let found = columns::matched(&names, &model, self.options.needs_label())?;
-        let mut index = u32::from(self.options.intercept);
-        let mut indices = Vec::with_capacity(model.len());
-        for column in &model {
+        let mut indices = Vec::with_capacity(known.len());
+        for column in &known {
             indices.push(index);
             index += u32::from(column.holds.is_feature());
         }
-        for (name, known) in std::iter::zip(names, found) {
-            let given = self.options.categorical.contains(&name);
-            let role = match model[known].holds {
-                Holds::Label => Role::Label,
-                Holds::Weight => Role::Weight,
-                Holds::Nothing if given => Role::Text { given },
-                Holds::Nothing => Role::Unknown,
-                Holds::Numbers => Role::Numbers,
-                Holds::Text => Role::Text { given },
+        for (name, known_as) in std::iter::zip(names, found) {
+            let categorical = self.options.categorical.contains(&name);
+            let holds = match known[known_as].holds {
+                Holds::Nothing if categorical => Holds::Text,
+                holds => holds,
             };
             self.columns.push(Place {
                 name,
-                role,
-                index: indices[known],
-                known,
+                holds,
+                categorical: categorical && holds == Holds::Text,
+                index: indices[known_as],
+                known: known_as,
             });
         }
-        self.behind = index;
-        self.known = model;
+        self.text_start = index;
+        self.known = known;
         Ok(())
     }
 
-    /// Adds the features, finds label and weight.
-    fn row(&mut self, record: &[u8], batch: &mut Batch) -> Result<Head, Fault> {
-        let mut label = None;
+    /// Chooses the columns of label, weight and declared text. The rest is open until it has data.
+    fn choose_columns(
+        &self,
+        names: &[String],
+        warnings: &mut Warnings,
+    ) -> Result<Vec<Column>, String> {
+        let options = &self.options;
+        let find = |name: &str| names.iter().position(|column| column == name);
+        let find_given = |name: &str, required: bool| match find(name) {
+            None if required => Err(format!("no column is called `{name}`")),
+            found => Ok(found),
+        };
+        for name in &options.categorical {
+            find_given(name, true)?;
+        }
+        let required = options.needs_label();
+        let label = match &options.label_column {
+            Some(name) => find_given(name, required)?,
+            None => {
+                let usual = ["label", "y", "target", "class"].into_iter().find_map(find);
+                if usual.is_none() && options.labels != Labels::None {
+                    let first = parse::excerpt(names[0].as_bytes());
+                    warnings.add(&format!(
+                        "no column is called label, y, target or class: the first column, `{first}`, is used as the label"
+                    ));
+                    Some(0)
+                } else {
+                    usual
+                }
+            }
+        };
+        let weight = match &options.weight_column {
+            Some(name) => find_given(name, required)?,
+            None => None,
+        };
+        let column = |(k, name): (usize, &String)| {
+            let holds = match Some(k) {
+                k if k == label && k == weight => {
+                    return Err(format!("column `{name}` is both label and weight"));
+                }
+                k if k == label => Holds::Label,
+                k if k == weight => Holds::Weight,
+                _ if options.categorical.contains(name) => Holds::Text,
+                _ => Holds::Nothing,
+            };
+            Ok(Column {
+                name: name.clone(),
+                holds,
+            })
+        };
+        names.iter().enumerate().map(column).collect()
+    }
+
+    /// Adds the features of a row and reads its label and weight.
+    fn row(&mut self, text: &[u8], batch: &mut Batch) -> Result<LabelWeight, ParseError> {
+        let mut label = f64::NAN;
         let mut weight = 1.0;
         for (k, column) in self.columns.iter_mut().enumerate() {
-            let field = self.fields.get(k, record);
-            let read = match column.role {
-                Role::Label => {
+            let field = self.fields.get(k, text);
+            let read = match column.holds {
+                Holds::Label => {
                     let text = Some(field).filter(|field| !field.is_empty());
-                    (self.options.label(text)).map(|read| label = Some(read))
+                    self.options.label(text).map(|read| label = read)
                 }
-                Role::Weight if field.is_empty() => Err("the weight is missing".into()),
-                Role::Weight => options::weight(field).map(|read| weight = read),
+                Holds::Weight if field.is_empty() => Err("the weight is missing".into()),
+                Holds::Weight => options::weight(field).map(|read| weight = read),
                 _ if field.is_empty() => Ok(()),
-                role => feature(role, field, &column.name).map(|found| match found {
-                    Some(value) => {
-                        if role == Role::Unknown {
-                            column.role = Role::Numbers;
+                holds => column
+                    .feature(|| self.fields.number(k, text))
+                    .map(|number| {
+                        if holds == Holds::Nothing {
                             self.decided.push(k);
                         }
-                        batch.push(column.index, value);
-                    }
-                    None => {
-                        if role == Role::Unknown {
-                            column.role = Role::Text { given: false };
-                            self.decided.push(k);
+                        match number {
+                            Some(value) => {
+                                column.holds = Holds::Numbers;
+                                batch.push(column.index, value);
+                            }
+                            None => {
+                                column.holds = Holds::Text;
+                                self.key.clear();
+                                self.key.push_str(&column.name);
+                                self.key.push('=');
+                                // The record was checked as a whole.
+                                let field = std::str::from_utf8(field).unwrap_or("\u{fffd}");
+                                self.key.push_str(field);
+                                let hash = murmur3(self.key.as_bytes(), 0) & self.mask;
+                                batch.push(self.text_start + hash, 1.0);
+                            }
                         }
-                        self.key.clear();
-                        self.key.push_str(&column.name);
-                        self.key.push('=');
-                        // The record was checked as a whole.
-                        self.key
-                            .push_str(std::str::from_utf8(field).unwrap_or("\u{fffd}"));
-                        let hash = murmur3(self.key.as_bytes(), 0) & self.mask;
-                        batch.push(self.behind + hash, 1.0);
-                    }
-                }),
+                    }),
             };
             if let Err(what) = read {
                 let name = parse::excerpt(column.name.as_bytes());
                 let what = format!("column `{name}`: {what}");
-                return Err(Fault::new(what, self.fields.place(k)));
+                return Err(ParseError::new(what, self.fields.place(k)));
             }
         }
-        Ok(Head {
-            label: label.unwrap_or(f64::NAN),
-            weight,
-        })
+        Ok(LabelWeight { label, weight })
     }
 }
 
-/// The number in a field, or `None` where it is text.
-fn feature(role: Role, field: &[u8], column: &str) -> Result<Option<f64>, String> {
-    if role == (Role::Text { given: true }) {
-        return Ok(None);
-    }
-    let number = number::parse(field);
-    if number.is_some_and(|number| !number.is_finite()) {
-        return Err("the value is not finite".into());
-    }
-    let mixed = |found: &str, held: &str| {
-        let column = parse::excerpt(column.as_bytes());
+impl Place {
+    /// The number in a field, or `None` for text.
+    fn feature(&self, number: impl FnOnce() -> Option<f64>) -> Result<Option<f64>, String> {
+        if self.categorical {
+            return Ok(None);
+        }
+        let number = number();
+        let mixed = match (self.holds, number) {
+            (_, Some(number)) if !number.is_finite() => return Err(parse::NOT_FINITE.into()),
+            (Holds::Numbers, None) => "text after numbers",
+            (Holds::Text, Some(_)) => "a number after text",
+            _ => return Ok(number),
+        };
+        let name = parse::excerpt(self.name.as_bytes());
         Err(format!(
-            "{found}, where {held} before (--categorical {column} takes all as text)"
+            "{mixed}; use --categorical {name} to treat all its values as text"
         ))
-    };
-    match (role, number) {
-        (Role::Numbers, None) => mixed("text", "numbers were"),
-        (Role::Text { .. }, Some(_)) => mixed("a number", "text was"),
-        (_, number) => Ok(number),
     }
 }
 
@@ -315,53 +274,47 @@ impl Parse for Table {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+        warnings: &mut Warnings,
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let record = &text[..end];
         let heading = self.columns.is_empty();
-        let fatal = |mut fault: Fault| {
-            fault.fatal = heading;
-            fault
+        let fatal = |mut error: ParseError| {
+            error.fatal = heading;
+            error
         };
         if record.iter().all(|&byte| byte == b' ') {
             return Ok(None);
         }
-        parse::text(record).map_err(|what| fatal(Fault::new(what, 0..end)))?;
+        parse::text(record).map_err(|what| fatal(ParseError::new(what, 0..end)))?;
         (self.fields.split(record, self.separator))
-            .map_err(|(what, place)| fatal(Fault::new(what, place)))?;
+            .map_err(|(what, place)| fatal(ParseError::new(what, place)))?;
         if heading {
-            self.header(record)
-                .map_err(|what| fatal(Fault::new(what, 0..end)))?;
+            self.header(record, warnings)
+                .map_err(|what| fatal(ParseError::new(what, 0..end)))?;
             return Ok(None);
         }
         if self.fields.len() != self.columns.len() {
-            let what = format!(
-                "expected {} fields, found {}",
-                self.columns.len(),
-                self.fields.len()
-            );
-            return Err(Fault::new(what, 0..end));
+            let (expected, found) = (self.columns.len(), self.fields.len());
+            let what = format!("expected {expected} fields as in the header, found {found}");
+            return Err(ParseError::new(what, 0..end));
         }
         self.decided.clear();
-        let head = self.row(record, batch).inspect_err(|_| {
-            // A row that is left out decides nothing.
+        let found = self.row(text, batch).inspect_err(|_| {
+            // A row with an error decides nothing.
             for &k in &self.decided {
-                self.columns[k].role = Role::Unknown;
+                self.columns[k].holds = Holds::Nothing;
             }
         })?;
         for &k in &self.decided {
-            let Place { known, role, .. } = self.columns[k];
-            self.known[known].holds = role.holds();
+            let Place { known, holds, .. } = self.columns[k];
+            self.known[known].holds = holds;
             self.shared = None;
         }
         let shift = i64::from(self.options.intercept);
         self.sorter
-            .settle(batch, Twice::Add)
-            .map_err(|disorder| Fault::disorder(disorder, shift, end))?;
-        Ok(Some(head))
-    }
-
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+            .sort_row(batch, OnDuplicate::Add)
+            .map_err(|error| ParseError::from_row(error, shift, end))?;
+        Ok(Some(found))
     }
 
     fn columns(&mut self) -> Option<Arc<[Column]>> {
@@ -373,7 +326,10 @@ impl Parse for Table {
     }
 }
 
-/// Whether a line that begins inside of quotes (if `open`) or with a field ends inside of quotes.
+// csv-core is no replacement for what follows: a numeric CSV is read at 0.75 of the speed, and it
+// reports neither text after a closing quote nor a quote that never closes.
+
+/// Whether a line ends inside quotes. It begins inside quotes if `open`, otherwise with a field.
 fn ends_open(line: &[u8], separator: u8, mut open: bool) -> bool {
     let mut at = 0;
     loop {
@@ -400,7 +356,7 @@ fn ends_open(line: &[u8], separator: u8, mut open: bool) -> bool {
     }
 }
 
-/// The next quote that is not doubled.
+/// The position of the next quote that is not doubled.
 fn closing_quote(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         at += memchr::memchr(b'"', &text[at..])?;
@@ -418,9 +374,9 @@ fn skip_spaces(text: &[u8], at: usize) -> usize {
 /// The fields of a record.
 #[derive(Debug, Default)]
 struct Fields {
-    /// Where they are in the record, and what is in them where that is not the same.
+    /// The range in the record, and for a quoted field the range of its content in `unquoted`.
     places: Vec<(Range<usize>, Option<Range<usize>>)>,
-    /// What was written with doubled quotes.
+    /// The contents of quoted fields.
     unquoted: Vec<u8>,
 }
 
@@ -440,6 +396,13 @@ impl Fields {
         }
     }
 
+    fn number(&self, k: usize, text: &[u8]) -> Option<f64> {
+        match &self.places[k] {
+            (place, None) => number::parse_within(text, place.clone()),
+            (_, Some(inside)) => number::parse(&self.unquoted[inside.clone()]),
+        }
+    }
+
     fn split(&mut self, record: &[u8], separator: u8) -> Result<(), (&'static str, Range<usize>)> {
         self.places.clear();
         self.unquoted.clear();
@@ -449,10 +412,10 @@ impl Fields {
             let stop;
             if record.get(start) == Some(&b'"') {
                 let quote = closing_quote(record, start + 1)
-                    .ok_or(("a quote that is not closed", start..record.len()))?;
+                    .ok_or((parse::OPEN_QUOTE, start..record.len()))?;
                 stop = skip_spaces(record, quote + 1);
                 if stop < record.len() && record[stop] != separator {
-                    return Err(("text behind a closing quote", start..record.len()));
+                    return Err(("text after a closing quote", start..record.len()));
                 }
                 self.take_quoted(record, start..quote + 1);
             } else {

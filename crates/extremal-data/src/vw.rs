@@ -1,18 +1,18 @@
 //! Vowpal Wabbit's text: `label weight 'tag |namespace name:value name … |namespace …`
 //!
-//! - Before the first `|`: the label; the example's weight, 1 unless given; a base, which is
-//!   ignored, with a note; a tag, which begins with `'` or touches the `|`. All of them may be
-//!   left out, in this order.
-//! - Behind a `|` that is followed by a blank come features without a namespace, otherwise the
-//!   namespace's name and perhaps `:factor`, by which its values are multiplied.
-//! - A feature is `name:value`, or `name` alone, which is 1. Zeros are left out.
-//! - A name that is a number, outside of namespaces, is taken as it is: `| 7:0.5` is feature 7.
-//!   Everything else is hashed as Vowpal Wabbit hashes it: MurmurHash3 of the name with the
-//!   namespace's own hash as the seed, and the last `bits` bits (18 unless given) are the index;
-//!   within a namespace a number is added to its hash instead. Features that share an index are
-//!   added up.
+//! - Before the first `|` stand, in this order, the label, the weight (1 by default), a base and a
+//!   tag. Each is optional. The reader ignores the base and warns once. A tag begins with `'` or
+//!   touches the `|`.
+//! - A `|` followed by a blank begins features without a namespace. Any other `|` is followed by
+//!   the namespace's name and an optional `:factor`, which multiplies its values.
+//! - A feature is `name:value`, or `name` alone, which has the value 1. The reader drops zeros.
+//! - Outside namespaces, a name that is a number is the index: `| 7:0.5` is feature 7. All other
+//!   names are hashed as in Vowpal Wabbit: MurmurHash3 of the name, with the hash of the namespace
+//!   as the seed. The last `bits` bits (18 by default) are the index. A number within a namespace
+//!   is added to the namespace's hash instead. The values of features with the same index are
+//!   added.
 //!
-//! Blank lines are skipped.
+//! The reader skips blank lines.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -30,25 +30,24 @@
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, Fault, Head, LARGEST_INDEX, Notes, Parse, skip_blanks};
-use crate::row::{Sorter, Twice};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings, skip_blanks};
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, ReadOptions, number};
 
 /// Reads lines of Vowpal Wabbit's text.
 #[derive(Debug)]
 pub(crate) struct Vw {
     options: ReadOptions,
-    /// What has to be added to indices.
+    /// Added to every index.
     shift: u32,
     mask: u32,
     sorter: Sorter,
-    notes: Notes,
 }
 
 /// The namespace that features belong to.
 #[derive(Clone, Copy)]
 struct Namespace {
-    /// `None` for features without one.
+    /// `None` for features without a namespace.
     hash: Option<u32>,
     factor: f64,
 }
@@ -60,12 +59,17 @@ impl Vw {
             shift: u32::from(options.intercept),
             mask: options.mask(),
             sorter: Sorter::default(),
-            notes: Notes::default(),
         }
     }
 
-    /// Label, weight, base and tag.
-    fn head(&mut self, line: &[u8], bar: usize, batch: &mut Batch) -> Result<Head, Fault> {
+    /// Reads label, weight, base and tag, which stand before the first `|`.
+    fn label_and_weight(
+        &self,
+        line: &[u8],
+        bar: usize,
+        batch: &mut Batch,
+        warnings: &mut Warnings,
+    ) -> Result<LabelWeight, ParseError> {
         let mut label = None;
         let mut weight = 1.0;
         let mut place = 0;
@@ -74,24 +78,28 @@ impl Vw {
         while at < bar {
             let (_, stop) = token(&line[..bar], at);
             let token = &line[at..stop];
-            let fault = |what: String| Fault::new(what, at..stop);
+            let error = |what: String| ParseError::new(what, at..stop);
             if tagged {
-                return Err(fault("the tag is not the last before |".into()));
+                return Err(error("the tag is not the last item before |".into()));
             }
             if token[0] == b'\'' || stop == bar {
                 let tag = token.strip_prefix(b"'").unwrap_or(token);
-                batch.set_tag(parse::text(tag).map_err(|what| fault(what.into()))?);
+                batch.set_tag(parse::text(tag).map_err(|what| error(what.into()))?);
                 tagged = true;
             } else {
                 match place {
                     0 => label = Some(at..stop),
-                    1 => weight = options::weight(token).map_err(fault)?,
+                    1 => weight = options::weight(token).map_err(error)?,
                     2 => {
                         parse::value(token)
-                            .map_err(|_| fault("the base is not a finite number".into()))?;
-                        self.notes.tell("base (the third number before |) ignored");
+                            .map_err(|_| error("the base is not a finite number".into()))?;
+                        warnings.add("the base (the third number before |) is ignored");
                     }
-                    _ => return Err(fault("expected label, weight, base and a tag".into())),
+                    _ => {
+                        return Err(error(
+                            "expected only label, weight, base and tag before |".into(),
+                        ));
+                    }
                 }
                 place += 1;
             }
@@ -100,21 +108,23 @@ impl Vw {
         let text = label.clone().map(|label| &line[label]);
         let label = self.options.label(text).map_err(|what| {
             let what = match label {
-                None if tagged => format!("{what} (what touches | is a tag)"),
+                None if tagged => {
+                    format!("{what}; put a blank before |, since text that touches | is a tag")
+                }
                 _ => what,
             };
-            Fault::new(what, label.unwrap_or(0..line.len()))
+            ParseError::new(what, label.unwrap_or(0..line.len()))
         })?;
-        Ok(Head { label, weight })
+        Ok(LabelWeight { label, weight })
     }
 
-    /// What follows a `|`.
+    /// The namespace that a `|` begins.
     fn namespace(
         &self,
         line: &[u8],
         (at, colon, stop): (usize, usize, usize),
-    ) -> Result<Namespace, Fault> {
-        let fault = |what| Fault::new(what, at..stop);
+    ) -> Result<Namespace, ParseError> {
+        let error = |what| ParseError::new(what, at..stop);
         if at == stop {
             return Ok(Namespace {
                 hash: None,
@@ -123,12 +133,12 @@ impl Vw {
         }
         let name = &line[at..colon];
         if name.is_empty() {
-            return Err(fault("a namespace without a name"));
+            return Err(error("the namespace has no name"));
         }
         let factor = match colon == stop {
             true => 1.0,
             false => parse::value(&line[colon + 1..stop])
-                .map_err(|_| fault("the namespace's factor is not a finite number"))?,
+                .map_err(|_| error("the namespace's factor is not a finite number"))?,
         };
         let hash = Some(hash(name, 0));
         Ok(Namespace { hash, factor })
@@ -143,16 +153,13 @@ impl Vw {
     ) -> Result<(u32, f64), &'static str> {
         let name = &text[at..colon];
         if name.is_empty() {
-            return Err("a feature without a name");
+            return Err("the feature has no name");
         }
         let index = match namespace.hash {
             None if is_number(name) => parse::index(name, i64::from(self.shift))?,
             seed => {
                 let index = hash(name, seed.unwrap_or(0)) & self.mask;
-                index
-                    .checked_add(self.shift)
-                    .filter(|&index| u64::from(index) <= LARGEST_INDEX)
-                    .ok_or("the index is too large")?
+                parse::in_range(u64::from(index) + u64::from(self.shift))?
             }
         };
         let value = if colon == stop {
@@ -166,7 +173,7 @@ impl Vw {
         };
         let value = namespace.factor * value;
         if !value.is_finite() {
-            return Err("the value times its namespace's factor is not finite");
+            return Err("the value times the factor of its namespace is not finite");
         }
         Ok((index, value))
     }
@@ -177,7 +184,7 @@ impl Vw {
         end: usize,
         bar: usize,
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseError> {
         let line = &text[..end];
         let mut at = bar;
         let mut namespace = Namespace {
@@ -197,7 +204,7 @@ impl Vw {
             let start = at + usize::from(bar);
             let (colon, stop) = token(line, start);
             if !checked && stop > start {
-                parse::text(&line[start..]).map_err(|what| Fault::new(what, 0..end))?;
+                parse::text(&line[start..]).map_err(|what| ParseError::new(what, 0..end))?;
                 checked = true;
             }
             if bar {
@@ -205,19 +212,19 @@ impl Vw {
             } else {
                 let (index, value) = self
                     .feature(text, (at, colon, stop), namespace)
-                    .map_err(|what| Fault::new(what, at..stop))?;
+                    .map_err(|what| ParseError::new(what, at..stop))?;
                 batch.push(index, value);
             }
             at = skip_blanks(line, stop);
         }
         self.sorter
-            .settle(batch, Twice::Add)
-            .map_err(|disorder| Fault::disorder(disorder, i64::from(self.shift), end))
+            .sort_row(batch, OnDuplicate::Add)
+            .map_err(|error| ParseError::from_row(error, i64::from(self.shift), end))
     }
 }
 
-/// Where the part of the line that begins at `at` has its first colon, if any, and where it ends:
-/// a `|` needs no blank before it.
+/// The position of the first colon, or of the end, and the end of the token that begins at `at`. A
+/// `|` ends a token too.
 fn token(line: &[u8], at: usize) -> (usize, usize) {
     let mut colon = None;
     for (place, &byte) in line.iter().enumerate().skip(at) {
@@ -234,7 +241,7 @@ fn is_number(name: &[u8]) -> bool {
     name.iter().all(u8::is_ascii_digit)
 }
 
-/// Vowpal Wabbit's hash of a name; only its last 31 bits are ever used.
+/// Vowpal Wabbit's hash of a name. Callers use only its last 31 bits.
 pub(crate) fn hash(name: &[u8], seed: u32) -> u32 {
     if is_number(name) {
         name.iter()
@@ -255,23 +262,20 @@ impl Parse for Vw {
         text: &[u8],
         end: usize,
         batch: &mut Batch,
-    ) -> Result<Option<Head>, Fault> {
+        warnings: &mut Warnings,
+    ) -> Result<Option<LabelWeight>, ParseError> {
         let line = &text[..end];
         if skip_blanks(line, 0) == end {
             return Ok(None);
         }
         let Some(bar) = memchr::memchr(b'|', line) else {
-            return Err(Fault::new("no | before the features", 0..end));
+            return Err(ParseError::new("expected | before the features", 0..end));
         };
-        let head = self.head(line, bar, batch)?;
-        // All of it, also what is not looked at: whether a line is text may not depend on how fast
-        // its features can be read.
-        parse::text(&line[..bar]).map_err(|what| Fault::new(what, 0..end))?;
+        let found = self.label_and_weight(line, bar, batch, warnings)?;
+        // The whole part, even what is ignored: which path reads the features must not decide
+        // whether a line is valid text.
+        parse::text(&line[..bar]).map_err(|what| ParseError::new(what, 0..end))?;
         self.features(text, end, bar, batch)?;
-        Ok(Some(head))
-    }
-
-    fn notes(&mut self) -> &mut Notes {
-        &mut self.notes
+        Ok(Some(found))
     }
 }

@@ -80,7 +80,7 @@ fn every_truncation_is_said_to_be_one() {
     for length in 0..bytes.len() {
         let said = complaint(&bytes[..length]);
         assert!(
-            said.starts_with("m.model: this model is cut off: "),
+            said.starts_with("m.model: the model is truncated: "),
             "{length}: {said}"
         );
     }
@@ -96,8 +96,8 @@ fn every_flipped_bit_is_noticed() {
         let expected: &[&str] = match bit / 8 {
             0..15 => &["is not an extremal model"],
             // the version, the length and their line ends
-            15..27 => &["model", "damaged", "cut off"],
-            _ => &["this model is damaged: checksum"],
+            15..27 => &["model", "damaged", "truncated"],
+            _ => &["the model is damaged: the checksum does not match"],
         };
         assert!(
             expected.iter().any(|part| said.contains(part)),
@@ -112,7 +112,7 @@ fn bytes_after_the_end_are_noticed() {
     bytes.push(0);
     assert_eq!(
         complaint(&bytes),
-        "m.model: this model is damaged: it goes on after its 172 bytes"
+        "m.model: the model is damaged: it continues after its 172 bytes"
     );
 }
 
@@ -121,13 +121,11 @@ fn other_versions_are_told_apart() {
     assert_eq!(VERSION, 1);
     assert_eq!(
         complaint(b"extremal model 7\nwhatever comes then"),
-        "m.model: this model was written by a newer extremal (model version 7, this one reads up \
-         to 1): update"
+        "m.model: the model has version 7, and this program reads version 1: update extremal"
     );
     assert_eq!(
         complaint(b"extremal model 0\n"),
-        "m.model: this model was written by an older extremal (model version 0, this one reads \
-         from 1 on): learn it again"
+        "m.model: the model has version 0, and this program reads version 1: train the model again"
     );
 }
 
@@ -141,7 +139,10 @@ fn other_files_are_no_models() {
         b"Extremal model 1\n",
         &[0; 1000],
     ] {
-        assert_eq!(complaint(other), "m.model: this is not an extremal model");
+        assert_eq!(
+            complaint(other),
+            "m.model: the file is not an extremal model"
+        );
     }
     for other in [
         &b"extremal model one\n"[..],
@@ -153,7 +154,7 @@ fn other_files_are_no_models() {
     ] {
         assert_eq!(
             complaint(other),
-            "m.model: this is not an extremal model: it has no version"
+            "m.model: the file is not an extremal model: the version is missing"
         );
     }
 }
@@ -191,13 +192,13 @@ fn a_heading_that_nobody_wrote_is_refused_although_its_checksum_is_right() {
         });
         let said = complaint(&bytes);
         assert!(
-            said.starts_with("m.model: this model is damaged: its "),
+            said.starts_with("m.model: the model is damaged: the "),
             "{to}: {said}"
         );
         assert!(!said.contains("checksum"), "{to}: {said}");
     }
     let empty = with_text(|_| "extremal model 1\nbytes 4\n".into());
-    assert!(complaint(&empty).contains("shorter than any model"));
+    assert!(complaint(&empty).contains("it is too short"));
 }
 
 proptest! {

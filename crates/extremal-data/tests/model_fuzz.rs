@@ -151,7 +151,7 @@ fn no_bytes_make_reading_panic_or_ask_for_too_much_memory() {
             }
             Err(e) => {
                 mended_but_refused += u64::from(mended);
-                assert!(e.to_string().starts_with("fuzz: this "), "{e}");
+                assert!(e.to_string().starts_with("fuzz: the "), "{e}");
             }
         }
     }

@@ -111,7 +111,7 @@ fn a_file_that_is_no_model_is_not_read_to_its_end() {
     for path in ["/dev/zero", "/dev/urandom"] {
         let error = ModelFile::read(Path::new(path)).expect_err("no model");
         let said = error.to_string();
-        assert_eq!(said, format!("{path}: this is not an extremal model"));
+        assert_eq!(said, format!("{path}: the file is not an extremal model"));
     }
 }
 
@@ -121,15 +121,18 @@ fn a_file_that_is_not_there_and_a_folder_are_said_to_be_so() {
     let read = |path: &Path| ModelFile::read(path).expect_err("no model").to_string();
     let said = read(&folder.join("m.model"));
     assert!(
-        said.contains("m.model: opening the model: No such file"),
+        said.contains("m.model: the model can't be opened: No such file"),
         "{said}"
     );
     let said = read(&folder.0);
-    assert!(said.contains("reading the model: Is a directory"), "{said}");
+    assert!(
+        said.contains("the model can't be read: Is a directory"),
+        "{said}"
+    );
 
     let said = complaint(model(0, 1).write(&folder.0));
     assert!(
-        said.ends_with("writing the model: is a directory"),
+        said.ends_with("the model can't be written: is a directory"),
         "{said}"
     );
     assert_eq!(folder.names(), [""; 0]);
@@ -166,7 +169,7 @@ mod on_unix {
         symlink("link", &link).expect("a link");
         let said = complaint(model(0, 10).write(&link));
         assert!(
-            said.ends_with("following the link: too many links in a row"),
+            said.ends_with("the link can't be followed: too many links in a row"),
             "{said}"
         );
     }
@@ -195,7 +198,7 @@ mod on_unix {
         assert!(!after.is_file());
         let said = complaint(model(1, 10).write(Path::new("/dev/full")));
         assert!(
-            said.starts_with("/dev/full: writing the model: No space left"),
+            said.starts_with("/dev/full: the model can't be written: No space left"),
             "{said}"
         );
     }
@@ -205,10 +208,13 @@ mod on_unix {
         let folder = Folder::new("below");
         fs::write(folder.join("file"), "x").expect("room");
         let said = complaint(model(0, 10).write(&folder.join("file/m.model")));
-        assert!(said.contains("looking for it: Not a directory"), "{said}");
+        assert!(
+            said.contains("its metadata can't be read: Not a directory"),
+            "{said}"
+        );
         let said = complaint(model(0, 10).write(&folder.join("nowhere/m.model")));
         assert!(
-            said.contains("making a temporary file beside it: No such file"),
+            said.contains("a temporary file beside it can't be created: No such file"),
             "{said}"
         );
         assert_eq!(folder.names(), ["file"]);
@@ -258,8 +264,8 @@ mod on_unix {
             model(0, 10_000).write(path).expect("room for a small one");
             let said = complaint(model(1, 200_000).write(path));
             let expected = [
-                "writing the model to a temporary file beside it: No space left",
-                "writing the model to a temporary file beside it: File too large",
+                "the temporary file beside it can't be written: No space left",
+                "the temporary file beside it can't be written: File too large",
             ];
             assert!(expected.iter().any(|e| said.contains(e)), "{said}");
             assert_eq!(number(path, 10_000), 0);

@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
             };
             let end = self.pass(&mut source, &name_of(path), &mut to_skip);
             self.skipped += source.reader().skipped();
-            for note in source.reader().notes() {
+            for note in source.reader().warnings() {
                 self.note(note);
             }
             if end? == End::Interrupted {

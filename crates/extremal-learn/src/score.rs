@@ -76,7 +76,7 @@ pub(crate) fn test(
         }
     }
     score.skipped += reader.skipped();
-    score.notes = reader.notes();
+    score.notes = reader.warnings();
     Ok(Some(score))
 }
 

@@ -31,13 +31,13 @@ fn a_model_knows_its_columns_by_name() {
     assert_eq!(predictions(model, text(&tabs)), wanted);
 
     let other = folder.write("e.csv", "p,r,y\n1,2,3\n");
-    let said = "e.csv:1: the columns are not those that the model was learnt from: missing `q`; unknown `r`";
+    let said = "e.csv:1: the columns differ from those that the model was trained on: missing `q`; unknown `r`";
     refused(&["predict", "-i", model, text(&other)], said);
     refused(&["learn", "-i", model, text(&other)], said);
     refused(&["learn", text(&data), "--test", text(&other)], said);
     refused(&["learn", "-i", model, text(&unlabelled)], "missing `y`");
     let words = folder.write("f.csv", "p,q,y\n1,red,3\n");
-    let said = "f.csv:2: column `q`: text, where numbers were before";
+    let said = "f.csv:2: column `q`: text after numbers";
     refused(&["predict", "-i", model, text(&words)], said);
 
     // resumed on the same columns in another order, it goes on as on one file
@@ -64,7 +64,7 @@ fn a_model_knows_its_columns_by_name() {
 fn a_table_without_a_header_is_refused() {
     let folder = Folder::new("headless");
     let data = folder.write("a.csv", "red,1,0.5\nblue,0,2\n");
-    let said = "a.csv:1: a table needs a header line with the columns' names, and `1` is a number: red,1,0.5";
+    let said = "a.csv:1: `1` is a number, not a column's name: add a first line with the names of the columns: red,1,0.5";
     refused(&["learn", text(&data)], said);
 }
 
@@ -82,13 +82,13 @@ fn a_format_with_other_numbers_is_refused() {
     let (one, zero) = (text(&one), text(&zero));
     done(&["learn", text(&svm), "-f", one]);
     done(&["learn", text(&vw), "-f", zero]);
-    let said = "the model was learnt from libsvm, whose features are numbered from 1; those of";
+    let said = "the model was trained on libsvm, whose features are numbered from 1; those of";
     for other in [&vw, &json, &table] {
         refused(&["predict", "-i", one, text(other)], said);
         refused(&["learn", "-i", one, text(other)], said);
         refused(&["learn", text(&svm), "--test", text(other)], said);
     }
-    refused(&["predict", "-i", zero, text(&table)], "learnt from vw");
+    refused(&["predict", "-i", zero, text(&table)], "trained on vw");
     // where numbers start at 0, those of libsvm are what they say
     assert_eq!(predictions(zero, text(&svm)), predictions(zero, text(&vw)));
     assert_eq!(

@@ -106,7 +106,7 @@ fn check_cuts(kind: &str, packed: &[u8], whole: &[usize], wanted: &[Row]) {
         let last = rows.last().map_or(0, |row| row.line);
         assert!(
             error.starts_with(&format!(
-                "a.svm.{kind}:{last}: the archive is damaged or cut short after this line: "
+                "a.svm.{kind}:{last}: the archive is damaged or truncated after this line: "
             )),
             "{kind} cut to {length}: {error}"
         );
@@ -131,7 +131,7 @@ fn a_cut_archive_without_a_telling_name_has_a_line_too() {
             let (rows, error) = read(&packed[..length], "-", &ReadOptions::default());
             let last = rows.last().map_or(0, |row| row.line);
             let error = error.unwrap_or_else(|| panic!("{kind} cut to {length}"));
-            let wanted = format!("-:{last}: the archive is damaged or cut short after this line: ");
+            let wanted = format!("-:{last}: the archive is damaged or truncated after this line: ");
             assert!(
                 error.starts_with(&wanted),
                 "{kind} cut to {length}: {error}"
@@ -204,8 +204,8 @@ fn files_are_opened_by_their_path() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: neither its name nor its first line tells how it is written: \
-             pass --format libsvm, vw, csv, tsv or jsonl",
+            "{}: neither the name nor the first line identifies the format: \
+             use --format libsvm, vw, csv, tsv or jsonl",
             path("a.txt").display()
         )
     );

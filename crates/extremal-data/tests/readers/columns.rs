@@ -80,7 +80,7 @@ fn other_columns_are_refused_by_name() {
     ] {
         let (rows, found) = read(text, &model());
         assert!(rows.is_empty());
-        let start = "f:1: the columns are not those that the model was learnt from: ";
+        let start = "f:1: the columns differ from those that the model was trained on: ";
         assert_eq!(found.unwrap(), format!("{start}{error}"));
     }
 }
@@ -116,14 +116,21 @@ fn a_column_holds_what_it_held() {
     assert!(
         error
             .unwrap()
-            .starts_with("f:2: column `a`: text, where numbers were before")
+            .starts_with("f:2: column `a`: text after numbers; use --categorical a")
     );
     let (_, error) = read("y,w,a,colour,none\n1,1,1,7,\n", &model());
     assert!(
         error
             .unwrap()
-            .starts_with("f:2: column `colour`: a number, where text was before")
+            .starts_with("f:2: column `colour`: a number after text; use")
     );
+    // a column of numbers stays one, whatever is declared later
+    let declared = ReadOptions {
+        categorical: vec!["a".into()],
+        ..model()
+    };
+    let text = "y,w,a,colour,none\n1,1,1,red,\n";
+    assert_eq!(features(text, &declared), features(text, &model()));
 }
 
 #[test]
@@ -143,11 +150,11 @@ fn a_file_with_other_numbers_for_its_features_is_refused() {
     );
     assert_eq!(
         misfit(Format::Libsvm, Format::Vw, false, vw).unwrap(),
-        "f: the model was learnt from libsvm, whose features are numbered from 1; those of vw are numbered from 0"
+        "f: the model was trained on libsvm, whose features are numbered from 1; those of vw are numbered from 0"
     );
     assert_eq!(
         misfit(Format::Csv, Format::Libsvm, false, svm).unwrap(),
-        "f: the model was learnt from csv, whose features are a table's columns; those of libsvm are numbered from 1"
+        "f: the model was trained on csv, whose features are a table's columns; those of libsvm are numbered from 1"
     );
     assert!(misfit(Format::Jsonl, Format::Libsvm, false, svm).is_some());
     assert!(misfit(Format::Libsvm, Format::Jsonl, false, json).is_some());

@@ -103,124 +103,139 @@ fn other_keys_are_ignored_with_a_note() {
     let mut reader =
         Reader::from_read(Box::new(std::io::Cursor::new(text)), "f", &jsonl()).unwrap();
     assert_eq!(common::drain(&mut reader).0.len(), 2);
-    assert_eq!(reader.notes(), ["key `id` ignored"]);
+    assert_eq!(reader.warnings(), ["key `id` is ignored"]);
 }
 
 #[test]
 fn every_fault_is_named_with_its_place() {
     for (line, error) in [
-        ("1", "expected an object: 1"),
-        ("[]", "expected an object: []"),
-        ("{", "the JSON ends too early: {"),
-        ("{\"label\": 1", "the JSON ends too early: {\"label\": 1"),
-        ("{\"label\": 1}", "the features are missing: {\"label\": 1}"),
+        (
+            "1",
+            "invalid type: integer `1`, expected an object with the key features at column 1: 1",
+        ),
+        (
+            "[]",
+            "invalid type: sequence, expected an object with the key features at column 1: []",
+        ),
+        (
+            "{",
+            "the line ends before the JSON object does at column 1: {",
+        ),
+        (
+            "{\"label\": 1",
+            "the line ends before the JSON object does at column 11: {\"label\": 1",
+        ),
+        (
+            "{\"label\": 1}",
+            "the features are missing at column 12: {\"label\": 1}",
+        ),
         (
             "{\"features\": []}",
-            "the label is missing: {\"features\": []}",
+            "the label is missing at column 16: {\"features\": []}",
         ),
         (
             "{\"label\": null, \"features\": []}",
-            "the label is missing: null",
+            "the label is missing at column 14: {\"label\": null, \"features\": []}",
         ),
         (
             "{\"label\": \"x\", \"features\": []}",
-            "the label is not a finite number: \"x\"",
+            "the label is not a finite number at column 13: {\"label\": \"x\", \"features\": []}",
         ),
         (
             "{\"label\": NaN, \"features\": []}",
-            "not JSON: NaN, \"features\": []}",
+            "expected value at column 11: {\"label\": NaN, \"features\": []}",
         ),
         (
             "{\"label\": 1e999, \"features\": []}",
-            "the label is not a finite number: 1e999",
+            "the label is not a finite number at column 15: {\"label\": 1e999, \"features\": []}",
         ),
         (
             "{\"label\": true, \"features\": []}",
-            "expected a number or a string: true, \"features\": []}",
+            "expected a number or a string at column 14: {\"label\": true, \"features\": []}",
         ),
         (
             "{\"label\": 1, \"label\": 1, \"features\": []}",
-            "a key that comes twice: \"label\":",
+            "the key appears twice at column 20: {\"label\": 1, \"label\": 1, \"features\": []}",
         ),
         (
             "{\"label\": 1, \"weight\": -1, \"features\": []}",
-            "the weight is not a finite number of at least 0: -1",
+            "the weight is not a finite number of at least 0 at column 25: {\"label\": 1, \"weight\": -1, \"features\": []}",
         ),
         (
             "{\"label\": 1, \"weight\": null, \"features\": []}",
-            "the weight is missing: null",
+            "the weight is missing at column 27: {\"label\": 1, \"weight\": null, \"features\": []}",
         ),
         (
             "{\"label\": 1, \"features\": 5}",
-            "the features are neither an object nor a list: 5}",
+            "invalid type: integer `5`, expected features as an object or a list at column 26: {\"label\": 1, \"features\": 5}",
         ),
         (
             "{\"label\": 1, \"features\": {\"a\": []}}",
-            "a feature is a number, a string, true, false or null: []}}",
+            "invalid type: sequence, expected a number, a string, true, false or null at column 33: {\"label\": 1, \"features\": {\"a\": []}}",
         ),
         (
             "{\"label\": 1, \"features\": {\"a\": 1e999}}",
-            "the value is not finite: 1e999",
+            "number out of range at column 36: {\"label\": 1, \"features\": {\"a\": 1e999}}",
         ),
         (
             "{\"label\": 1, \"features\": {\"a\": 01}}",
-            "not a JSON number: 01}}",
+            "invalid number at column 33: {\"label\": 1, \"features\": {\"a\": 01}}",
         ),
         (
             "{\"label\": 1, \"features\": {\"4294967295\": 1}}",
-            "the index is too large: \"4294967295\": 1",
+            "the index is too large at column 42: label\": 1, \"features\": {\"4294967295\": 1}}",
         ),
         (
             "{\"label\": 1, \"features\": {\"7\": 1e308, \"7\": 1e308}}",
-            "index 7 comes twice: {\"7\": 1e308, \"7\": 1e308}",
+            "index 7 appears twice at column 49:  1, \"features\": {\"7\": 1e308, \"7\": 1e308}}",
         ),
         (
             "{\"label\": 1, \"features\": [[1, 2], [1, 3]]}",
-            "index 1 comes twice: [[1, 2], [1, 3]]",
+            "index 1 appears twice at column 41: \"label\": 1, \"features\": [[1, 2], [1, 3]]}",
         ),
         (
             "{\"label\": 1, \"features\": [[1, 2], 3]}",
-            "expected either pairs or values, not both: 3]}",
+            "the list mixes values and [index, value] pairs at column 36: {\"label\": 1, \"features\": [[1, 2], 3]}",
         ),
         (
             "{\"label\": 1, \"features\": [[-1, 2]]}",
-            "the index is not a whole number: -1",
+            "expected [index, value], a whole number and a number at column 33: {\"label\": 1, \"features\": [[-1, 2]]}",
         ),
         (
             "{\"label\": 1, \"features\": [[1.5, 2]]}",
-            "the index is not a whole number: 1.5",
+            "expected [index, value], a whole number and a number at column 34: {\"label\": 1, \"features\": [[1.5, 2]]}",
         ),
         (
             "{\"label\": 1, \"features\": [[1]]}",
-            "expected [index, value]: ]]}",
+            "expected [index, value], a whole number and a number at column 29: {\"label\": 1, \"features\": [[1]]}",
         ),
         (
             "{\"label\": 1, \"features\": [[1, 2, 3]]}",
-            "expected [index, value]: , 3]]}",
+            "trailing characters at column 34: {\"label\": 1, \"features\": [[1, 2, 3]]}",
         ),
         (
             "{\"label\": 1, \"features\": [\"a\"]}",
-            "expected a number or [index, value]: \"a\"]}",
+            "invalid type: string \"a\", expected a number, null or [index, value] at column 29: {\"label\": 1, \"features\": [\"a\"]}",
         ),
         (
             "{\"label\": 1, \"features\": []} x",
-            "text behind the object: x",
+            "trailing characters at column 30: {\"label\": 1, \"features\": []} x",
         ),
         (
             "{\"label\": 1, \"features\": [],}",
-            "a comma before the end: }",
+            "trailing comma at column 29: {\"label\": 1, \"features\": [],}",
         ),
         (
             "{\"label\": 1 \"features\": []}",
-            "expected a comma: \"features\": []}",
+            "expected `,` or `}` at column 13: {\"label\": 1 \"features\": []}",
         ),
         (
             "{\"label\": 1, features: []}",
-            "expected a name in quotes: features: []}",
+            "key must be a string at column 14: {\"label\": 1, features: []}",
         ),
         (
             "{\"label\": 1, \"features\": {\"a\0\": 1}}",
-            "a control character in a string: a\\u{0}\": 1}}",
+            "the line contains a NUL byte: {\"label\": 1, \"features\": {\"a\\u{0}\": 1}}",
         ),
     ] {
         let good = "{\"label\": 1, \"features\": [1]}";
@@ -236,5 +251,8 @@ fn every_fault_is_named_with_its_place() {
         assert_eq!(left[1].features, [(0, 1.0)]);
     }
     let (_, error) = read(b"{\"label\": 1, \"features\": {\"\xff\": 1}}", &jsonl());
-    assert_eq!(error.unwrap(), "f:1: not UTF-8: \u{fffd}\": 1}}");
+    assert_eq!(
+        error.unwrap(),
+        "f:1: the line is not UTF-8: {\"label\": 1, \"features\": {\"\u{fffd}\": 1}}"
+    );
 }

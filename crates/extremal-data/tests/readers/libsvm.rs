@@ -78,7 +78,10 @@ fn indices_begin_with_1_or_with_0() {
     );
     for room in ["", ROOM] {
         let (_, error) = read(format!("1 0:2{room}"), &libsvm());
-        assert_eq!(error.unwrap(), "f:1: indices begin with 1: 0:2");
+        assert_eq!(
+            error.unwrap(),
+            "f:1: indices start at 1; use --zero-based if the file's start at 0: 0:2"
+        );
     }
 }
 
@@ -100,14 +103,17 @@ fn an_intercept_is_at_0_and_moves_the_others_up() {
             ]
         );
         let (_, error) = read("1 5:2 5:3", &options);
-        assert_eq!(error.unwrap(), "f:1: index 5 comes twice: 1 5:2 5:3");
+        assert_eq!(error.unwrap(), "f:1: index 5 appears twice: 1 5:2 5:3");
     }
     let options = ReadOptions {
         intercept: true,
         ..libsvm()
     };
     let (_, error) = read("1 0:2", &options);
-    assert_eq!(error.unwrap(), "f:1: indices begin with 1: 0:2");
+    assert_eq!(
+        error.unwrap(),
+        "f:1: indices start at 1; use --zero-based if the file's start at 0: 0:2"
+    );
 }
 
 #[test]
@@ -125,8 +131,8 @@ fn queries_are_ignored_with_one_note() {
     let (rows, error) = common::drain(&mut reader);
     assert_eq!((rows.len(), error), (2, None));
     assert_eq!(rows[1].features, [(0, 2.0)]);
-    assert_eq!(reader.notes(), ["qid ignored"]);
-    assert_eq!(reader.notes(), [""; 0]);
+    assert_eq!(reader.warnings(), ["qid is ignored"]);
+    assert_eq!(reader.warnings(), [""; 0]);
 }
 
 #[test]
@@ -138,8 +144,8 @@ fn every_fault_is_named_with_its_place() {
         format!("the value is {what}: 1:{filler}…")
     };
     for (line, error) in [
-        ("1 1:2 1:3", "index 1 comes twice: 1 1:2 1:3"),
-        ("1 2:1 1:2 2:0", "index 2 comes twice: 1 2:1 1:2 2:0"),
+        ("1 1:2 1:3", "index 1 appears twice: 1 1:2 1:3"),
+        ("1 2:1 1:2 2:0", "index 2 appears twice: 1 2:1 1:2 2:0"),
         ("1 -1:2", "the index is negative: -1:2"),
         ("1 x:2", "the index is not a whole number: x:2"),
         ("1 1.5:2", "the index is not a whole number: 1.5:2"),
@@ -163,7 +169,7 @@ fn every_fault_is_named_with_its_place() {
         (&long, &cut('x', "not a number")),
         ("1 7", "expected index:value: 7"),
         ("1 qid:x 1:2", "the index is not a whole number: qid:x"),
-        ("1 1:2 #\0", "a NUL byte: #\\u{0}"),
+        ("1 1:2 #\0", "the line contains a NUL byte: #\\u{0}"),
         ("1 1:2\0", "the value is not a number: 1:2\\u{0}"),
         ("1 1:\u{661}", "the value is not a number: 1:\u{661}"),
         ("1:2", "the label is missing: 1:2"),
@@ -190,10 +196,10 @@ fn every_fault_is_named_with_its_place() {
         let labels: Vec<_> = rows.iter().map(|row| (row.label, row.line)).collect();
         assert_eq!(labels, [(Some(1.0), 1), (Some(2.0), 3), (Some(3.0), 5)]);
         assert_eq!(reader.skipped(), 2, "{line}");
-        assert_eq!(reader.notes(), [format!("skipped f:2: {error}")]);
+        assert_eq!(reader.warnings(), [format!("skipped f:2: {error}")]);
     }
     let (_, error) = read(b"1 1:2 # \xff\n", &libsvm());
-    assert_eq!(error.unwrap(), "f:1: not UTF-8: # \u{fffd}");
+    assert_eq!(error.unwrap(), "f:1: the line is not UTF-8: # \u{fffd}");
     let (_, error) = read(b"1 1:2\xff\n", &libsvm());
     assert_eq!(
         error.unwrap(),
@@ -231,7 +237,7 @@ fn labels_mean_what_was_asked_for() {
     assert_eq!(read_label("2.0", names()), Ok(Some(1.0)));
     assert_eq!(
         read_label("0", names()),
-        Err(Some("f:1: the label is none of a, 2, c: 0".into()))
+        Err(Some("f:1: the label is not one of a, 2, c: 0".into()))
     );
     assert_eq!(read_label("whatever", Labels::None), Ok(None));
     assert_eq!(read_label("", Labels::None), Ok(None));
@@ -259,14 +265,14 @@ fn options_that_make_no_sense_are_refused() {
                 bits: Some(32),
                 ..libsvm()
             },
-            "f: names can be hashed to 1 to 31 bits, but 32 were asked for",
+            "f: bits must be between 1 and 31, not 32",
         ),
         (
             ReadOptions {
                 labels: Labels::Names(vec![]),
                 ..libsvm()
             },
-            "f: there are no labels to choose from",
+            "f: the list of labels is empty",
         ),
         (
             ReadOptions {
@@ -276,7 +282,7 @@ fn options_that_make_no_sense_are_refused() {
                 },
                 ..libsvm()
             },
-            "f: the labels 1 and 1.0 are the same",
+            "f: the labels 1 and 1.0 are equal",
         ),
     ] {
         assert_eq!(read("", &options).1.as_deref(), Some(error));

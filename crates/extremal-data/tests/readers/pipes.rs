@@ -172,7 +172,7 @@ fn a_line_without_end_is_refused_and_can_be_passed_over() {
         assert_eq!(rows.len(), 1);
         let error = error.unwrap();
         assert!(
-            error.starts_with("f:2: a line of more than 16 MiB: xxx"),
+            error.starts_with("f:2: the line is longer than 16 MiB: xxx"),
             "{error}"
         );
         assert!(error.len() < 200);
@@ -213,7 +213,7 @@ fn files_without_examples_have_none() {
         assert_eq!(common::read(text, &options(format)), (vec![], None));
     }
     let error = common::read("", &ReadOptions::default()).1.unwrap();
-    assert!(error.contains("pass --format"), "{error}");
+    assert!(error.contains("use --format"), "{error}");
 }
 
 #[test]

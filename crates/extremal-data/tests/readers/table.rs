@@ -74,7 +74,7 @@ fn the_label_is_where_it_is_said_to_be() {
             Reader::from_read(Box::new(Cursor::new(text.to_string())), "f", options).unwrap();
         let (rows, error) = drain(&mut reader);
         assert_eq!(error, None);
-        (rows[0].label, rows[0].features.clone(), reader.notes())
+        (rows[0].label, rows[0].features.clone(), reader.warnings())
     };
     for name in ["label", "y", "target", "class"] {
         let text = format!("a,{name},b\n1,2,3\n");
@@ -89,7 +89,7 @@ fn the_label_is_where_it_is_said_to_be() {
             Some(1.0),
             vec![(0, 2.0)],
             vec![
-                "no column is called label, y, target or class: the first, `a`, is taken for the label"
+                "no column is called label, y, target or class: the first column, `a`, is used as the label"
                     .into()
             ]
         )
@@ -185,12 +185,12 @@ fn a_column_holds_numbers_or_text_unless_it_is_called_categorical() {
     let (_, error) = read("y,code\n1,12\n1,\n1,A12\n", &csv());
     assert_eq!(
         error.unwrap(),
-        "f:4: column `code`: text, where numbers were before (--categorical code takes all as text): A12"
+        "f:4: column `code`: text after numbers; use --categorical code to treat all its values as text: A12"
     );
     let (_, error) = read("y,code\n1,A12\n1,12\n", &csv());
     assert_eq!(
         error.unwrap(),
-        "f:3: column `code`: a number, where text was before (--categorical code takes all as text): 12"
+        "f:3: column `code`: a number after text; use --categorical code to treat all its values as text: 12"
     );
     let options = ReadOptions {
         categorical: vec!["code".into()],
@@ -230,8 +230,11 @@ fn every_fault_is_named_with_its_place() {
         ..csv()
     };
     for (line, error) in [
-        ("1,2", "expected 3 fields, found 2: 1,2"),
-        ("1,2,3,4", "expected 3 fields, found 4: 1,2,3,4"),
+        ("1,2", "expected 3 fields as in the header, found 2: 1,2"),
+        (
+            "1,2,3,4",
+            "expected 3 fields as in the header, found 4: 1,2,3,4",
+        ),
         (",1,3", "column `y`: the label is missing: "),
         ("x,1,3", "column `y`: the label is not a finite number: x"),
         (
@@ -250,8 +253,8 @@ fn every_fault_is_named_with_its_place() {
         ("1,1,nan", "column `a`: the value is not finite: nan"),
         ("1,1,-inf", "column `a`: the value is not finite: -inf"),
         ("1,1,1e999", "column `a`: the value is not finite: 1e999"),
-        ("1,1,\"3\"x", "text behind a closing quote: \"3\"x"),
-        ("1,1,a\0b", "a NUL byte: 1,1,a\\u{0}b"),
+        ("1,1,\"3\"x", "text after a closing quote: \"3\"x"),
+        ("1,1,a\0b", "the line contains a NUL byte: 1,1,a\\u{0}b"),
     ] {
         let (rows, found) = read(format!("y,w,a\n1,1,1\n{line}\n1,1,1\n"), &weighted);
         assert_eq!(found.as_deref(), Some(&*format!("f:3: {error}")));
@@ -264,7 +267,7 @@ fn every_fault_is_named_with_its_place() {
         assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 4]);
     }
     let (_, error) = read(b"y,a\n1,\xff\n", &csv());
-    assert_eq!(error.unwrap(), "f:2: not UTF-8: 1,\u{fffd}");
+    assert_eq!(error.unwrap(), "f:2: the line is not UTF-8: 1,\u{fffd}");
 }
 
 #[test]
@@ -276,14 +279,14 @@ fn a_header_that_can_not_be_used_stops_even_where_lines_are_skipped() {
     for (header, error) in [
         (
             "1,2,3",
-            "a table needs a header line with the columns' names, and `1` is a number: 1,2,3",
+            "`1` is a number, not a column's name: add a first line with the names of the columns: 1,2,3",
         ),
         (
             "red,0.5,1",
-            "a table needs a header line with the columns' names, and `0.5` is a number: red,0.5,1",
+            "`0.5` is a number, not a column's name: add a first line with the names of the columns: red,0.5,1",
         ),
         ("a,b,a", "two columns are called `a`: a,b,a"),
-        ("a,\"b\"x", "text behind a closing quote: \"b\"x"),
+        ("a,\"b\"x", "text after a closing quote: \"b\"x"),
     ] {
         let (rows, found) = read(format!("{header}\n1,2,3\n"), &skip);
         assert_eq!(found.as_deref(), Some(&*format!("f:1: {error}")));
@@ -310,7 +313,7 @@ fn a_header_that_can_not_be_used_stops_even_where_lines_are_skipped() {
                 weight_column: Some("b".into()),
                 ..csv()
             },
-            "`b` is both label and weight",
+            "column `b` is both label and weight",
         ),
     ] {
         let (_, found) = read("a,b\n1,2\n", &options);
@@ -323,7 +326,7 @@ fn a_quote_that_is_not_closed_is_never_the_rest_of_the_file() {
     let text = "y,a\n1,\"x\n2,y\n3,z\n";
     let (rows, error) = read(text, &csv());
     assert!(rows.is_empty());
-    assert_eq!(error.unwrap(), "f:2: a quote that is not closed: 1,\"x");
+    assert_eq!(error.unwrap(), "f:2: the quote is never closed: 1,\"x");
     let skip = ReadOptions {
         on_error: OnError::Skip,
         ..csv()

@@ -120,13 +120,16 @@ fn a_base_is_ignored_with_a_note() {
     let text = "1 1 0.5 | 1\n1 1 0.5 | 1\n";
     let mut reader = Reader::from_read(Box::new(text.as_bytes()), "f", &vw()).unwrap();
     assert_eq!(common::drain(&mut reader).0.len(), 2);
-    assert_eq!(reader.notes(), ["base (the third number before |) ignored"]);
+    assert_eq!(
+        reader.warnings(),
+        ["the base (the third number before |) is ignored"]
+    );
 }
 
 #[test]
 fn every_fault_is_named_with_its_place() {
     for (line, error) in [
-        ("1 2 3", "no | before the features: 1 2 3"),
+        ("1 2 3", "expected | before the features: 1 2 3"),
         (
             "1 -1 | 2",
             "the weight is not a finite number of at least 0: -1",
@@ -144,18 +147,21 @@ fn every_fault_is_named_with_its_place() {
             "the weight is not a finite number of at least 0: x",
         ),
         ("1 1 x | 2", "the base is not a finite number: x"),
-        ("1 1 1 1 | 2", "expected label, weight, base and a tag: 1"),
-        ("1 'a b | 2", "the tag is not the last before |: b"),
-        ("1 'a b| 2", "the tag is not the last before |: b"),
+        (
+            "1 1 1 1 | 2",
+            "expected only label, weight, base and tag before |: 1",
+        ),
+        ("1 'a b | 2", "the tag is not the last item before |: b"),
+        ("1 'a b| 2", "the tag is not the last item before |: b"),
         ("| 2", "the label is missing: | 2"),
         (
             "1| 2",
-            "the label is missing (what touches | is a tag): 1| 2",
+            "the label is missing; put a blank before |, since text that touches | is a tag: 1| 2",
         ),
         ("x | 2", "the label is not a finite number: x"),
         ("1:2 | 2", "the label is not a finite number: 1:2"),
-        ("1 | :2", "a feature without a name: :2"),
-        ("1 |:2 a", "a namespace without a name: :2"),
+        ("1 | :2", "the feature has no name: :2"),
+        ("1 |:2 a", "the namespace has no name: :2"),
         (
             "1 |n:x a",
             "the namespace's factor is not a finite number: n:x",
@@ -172,19 +178,19 @@ fn every_fault_is_named_with_its_place() {
         ("1 | 7:inf", "the value is not finite: 7:inf"),
         (
             "1 |n:1e300 a:1e300",
-            "the value times its namespace's factor is not finite: a:1e300",
+            "the value times the factor of its namespace is not finite: a:1e300",
         ),
         (
             "1 | 7:1e308 7:1e308",
-            "the values at index 7 add up to more than a number can hold: 1 | 7:1e308 7:1e308",
+            "the sum of the values at index 7 is too large for a number: 1 | 7:1e308 7:1e308",
         ),
         ("1 | 4294967295", "the index is too large: 4294967295"),
         (
             "1 | 99999999999999999999:1",
             "the index is too large: 99999999999999999999:1",
         ),
-        ("1 | a\0b", "a NUL byte: 1 | a\\u{0}b"),
-        ("1 'a\0b | 1", "a NUL byte: 'a\\u{0}b"),
+        ("1 | a\0b", "the line contains a NUL byte: 1 | a\\u{0}b"),
+        ("1 'a\0b | 1", "the line contains a NUL byte: 'a\\u{0}b"),
     ] {
         for end in ["", "\n1 | 1:0.5 2:0.5 3:0.5 4:0.5\n"] {
             let (rows, found) = read(format!("1 | 1\n{line}{end}"), &vw());
@@ -206,7 +212,7 @@ fn every_fault_is_named_with_its_place() {
     }
     for bad in [&b"1 | a\xff"[..], b"1 |\xff a", b"1 '\xff | 1"] {
         let error = read(bad, &vw()).1.unwrap();
-        assert!(error.starts_with("f:1: not UTF-8: "), "{error}");
+        assert!(error.starts_with("f:1: the line is not UTF-8: "), "{error}");
     }
 }
 

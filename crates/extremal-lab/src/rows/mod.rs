@@ -150,7 +150,7 @@ impl RowSource {
         Ok(Rows(Arc::new(table.keep(
             self.shuffle,
             sha256,
-            reader.notes(),
+            reader.warnings(),
         ))))
     }
 }

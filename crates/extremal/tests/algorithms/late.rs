@@ -1,7 +1,7 @@
 //! Gradients that come late, and minimisers that do not stay.
 
 use crate::common::{
-    At, atom, centre, distance, minus, normals, plus, rng, scaled, soak, uniform, unit, written,
+    atom, centre, distance, minus, normals, plus, rng, scaled, soak, uniform, unit, written,
 };
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
@@ -435,6 +435,6 @@ fn tracking_must_be_told_how_smooth_losses_are() {
     let tracker = learner("dynamic-ofw:smoothness=2", &set);
     assert_eq!(
         tracker.decision().norm_squared(),
-        At(centre(&*set)).norm_squared()
+        centre(&*set).norm_squared()
     );
 }

@@ -474,7 +474,7 @@ fn a_loaded_meter_goes_on_as_one_that_was_never_asked() {
             let mut r = rng(4);
             let mut x = vec![0.0; named.set.dim()];
             named.set.centre(&mut x);
-            let at = common::At(x);
+            let at = x;
             let dim = named.set.dim();
             let mut see = |meter: &mut [&mut Meter]| {
                 let gradient = common::normals(&mut r, dim);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::common::{
     Team, atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written,
 };
-use crate::script::{self, Given};
+use extremal_check::script::{self, Given};
 
 const DIM: usize = 6;
 const SCALES: [f64; 6] = [1e-98, 1e-80, 1e-30, 1e30, 1e80, 1e98];

@@ -2,7 +2,7 @@
 //! are those that learners, certificates and theorems need, held against comparators found by
 //! plain means.
 
-use crate::common::{At, centre, minus, normals, plus, rng, scaled, uniform};
+use crate::common::{centre, minus, normals, plus, rng, scaled, uniform};
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::{dot, norm};
@@ -175,7 +175,7 @@ fn a_flat_form_is_a_ridge_term_and_stays_sparse() {
         objective("linear", 0.5),
     );
     assert_eq!(form.strong_convexity(), ridge.strong_convexity());
-    let x = At(vec![0.1, -0.2, 0.3, 0.0]);
+    let x = vec![0.1, -0.2, 0.3, 0.0];
     let row = Row::Sparse {
         indices: &[1, 3],
         values: &[1.0, 2.0],

@@ -9,7 +9,7 @@ use extremal::set::{
 };
 use extremal::{Error, Gradient, Row};
 
-use crate::kit::{bits, centre, dot, hard_directions, norm, rng, uniform, written};
+use crate::kit::{bits, centre, distance, dot, hard_directions, norm, rng, uniform, written};
 use crate::report::{Broken, Failures, Law, Verdict, ensure, run, show};
 use crate::script::{self, Given, record_text};
 
@@ -272,8 +272,9 @@ fn records(sample: &Sample<'_>) -> Verdict {
         calls += u64::from(record.oracle_calls);
         largest = largest.max(record.gradient_norm);
         let seen = learner.seen();
+        // a learner made of learners has seen the gradients at their decisions too
         ensure!(
-            (seen.rounds, seen.oracle_calls, seen.largest_gradient) == (t, calls, largest),
+            (seen.rounds, seen.oracle_calls) == (t, calls) && seen.largest_gradient >= largest,
             "round {t}: {seen:?}; the records add up to {calls} oracle calls and a gradient of \
              {largest}"
         );
@@ -333,9 +334,13 @@ fn plans(sample: &Sample<'_>) -> Verdict {
         let x = written(learner.decide()?);
         let before = learner.save()?;
         learner.plan(&other.gradient())?;
+        // lazy storage writes the same point down in another basis
+        let planned = written(learner.decision());
         ensure!(
-            bits(&written(learner.decision())) == bits(&x),
-            "round {t}: to plan changes the decision"
+            distance(&planned, &x) <= 1e-12 * norm(&x),
+            "round {t}: to plan changes the decision from {} to {}",
+            show(&x),
+            show(&planned)
         );
         learner.discard();
         ensure!(
@@ -491,12 +496,13 @@ fn bad_bytes(sample: &Sample<'_>) -> Verdict {
 }
 
 fn failing_oracle(sample: &Sample<'_>) -> Verdict {
-    let calls = Arc::new(AtomicU64::new(0));
+    let calls = Arc::new(AtomicU64::new(BUILDING));
     let faulty: SharedSet = Arc::new(Faulty {
         inner: sample.set.clone(),
         calls: calls.clone(),
     });
     let mut learner = (sample.build)(&faulty)?;
+    calls.store(0, Ordering::Relaxed);
     for (k, given) in sample.script.iter().enumerate() {
         let t = k + 1;
         let x = written(learner.decide()?);
@@ -521,6 +527,9 @@ fn failing_oracle(sample: &Sample<'_>) -> Verdict {
     sample.compare_last(&*learner, ", after failed calls")
 }
 
+/// In place of a number of calls: none fails while the learner is built.
+const BUILDING: u64 = u64::MAX;
+
 /// A set whose oracle fails now and then.
 struct Faulty {
     inner: SharedSet,
@@ -532,6 +541,9 @@ struct FaultyOracle(Box<dyn Oracle>, Arc<AtomicU64>);
 impl Oracle for FaultyOracle {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<Minimum> {
         let found = self.0.minimise(direction, atom)?;
+        if self.1.load(Ordering::Relaxed) == BUILDING {
+            return Ok(found);
+        }
         let call = self.1.fetch_add(1, Ordering::Relaxed);
         // often at first; then seldom enough for a round of many calls to succeed
         if call % 1000 < 100 && call % 5 == 3 {

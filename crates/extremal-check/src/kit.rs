@@ -3,7 +3,7 @@
 //! report.
 
 use extremal::Point;
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::loss::{Loss, LossSpec};
 use extremal::set::{Atom, Set, SetSpec, SharedSet};
 use extremal::stream::{Stream, StreamSpec};
@@ -35,6 +35,12 @@ pub fn loss(text: &str) -> Arc<dyn Loss> {
 /// The learner of a spec, in dense storage.
 pub fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
     text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
+}
+
+/// The learner of a spec, its decision stored as asked.
+pub fn stored(text: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
+    let spec: LearnerSpec = text.parse().unwrap();
+    spec.build_stored(set, storage).unwrap()
 }
 
 /// The stream of a spec.

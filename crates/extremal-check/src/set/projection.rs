@@ -4,7 +4,7 @@ use extremal::set::Projection;
 
 use super::{FEASIBLE, Sample};
 use crate::kit::{
-    bits, distance, dot, minus, norm, normals, plus, rng, scaled, telling_directions,
+    bits, distance, dot, max_abs, minus, norm, normals, plus, rng, scaled, telling_directions,
 };
 use crate::report::{Law, Verdict, ensure, show};
 
@@ -47,6 +47,9 @@ fn hard_points(sample: &Sample<'_>, random: usize) -> Verdict<Vec<Vec<f64>>> {
         }
         for k in [0.1, 1.0, 3.0, 1e3, 1e9, 1e30, 1e50] {
             points.push(plus(middle, k * sample.size, &d));
+        }
+        for size in [1e80, 1e100] {
+            points.push(scaled(&d, size / max_abs(&d)));
         }
     }
     for _ in 0..random {

@@ -8,15 +8,12 @@ use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::theory;
 use extremal::{Gradient, Point};
+use extremal_check::kit::learner;
 
 const DIM: usize = 5;
 
 fn set(text: &str) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(DIM)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
 const SETS: [&str; 5] = [

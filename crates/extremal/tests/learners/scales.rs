@@ -146,43 +146,6 @@ fn gradients_that_jump_between_scales_keep_decisions_feasible() {
 }
 
 #[test]
-fn without_gradients_nothing_moves() {
-    for team in teams(DIM, |_, _| {}) {
-        let mut learner = team.build();
-        let start = written(learner.decision());
-        let zeros = Given {
-            indices: None,
-            values: vec![0.0; DIM],
-            scale: 1.0,
-            ridge: 0.0,
-        };
-        let none = Given {
-            indices: Some(vec![]),
-            values: vec![],
-            scale: 1.0,
-            ridge: 0.0,
-        };
-        for k in 0..1000 {
-            let given = if k % 2 == 0 { &zeros } else { &none };
-            let x = written(learner.decide().unwrap());
-            let apart = distance(&x, &start);
-            assert!(
-                apart <= 1e-9 * team.set.geometry().norm_bound,
-                "{}: moved by {apart:e} in round {k}",
-                team.name
-            );
-            let record = learner.observe(&given.gradient()).unwrap();
-            assert_eq!(record.gradient_norm, 0.0, "{}", team.name);
-            assert!(
-                (0.0..=1e300).contains(&record.sigma),
-                "{}: {record:?}",
-                team.name
-            );
-        }
-    }
-}
-
-#[test]
 fn matrix_entries_are_a_sparse_row() {
     let script = script::sparse(9, DIM, 100, 1.0);
     for team in teams(DIM, |_, _| {}) {

@@ -2,6 +2,7 @@
 //! refused by every learner, by the meters and by the solver, wherever the set stands. An oracle
 //! that is right is never refused.
 
+use extremal_check::kit::dot;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -266,10 +267,6 @@ fn decision(learner: &mut dyn Learner) -> Vec<f64> {
     let mut x = vec![0.0; learner.dim()];
     learner.decide().unwrap().write(&mut x);
     x
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Errors are to name the set and to say what was expected.

@@ -6,12 +6,13 @@ use crate::common::{centre, minus, normals, plus, rng, scaled, uniform};
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::{dot, norm};
-use extremal::learner::{Learner, LearnerSpec, Level};
+use extremal::learner::Level;
 use extremal::loss::{LossSpec, Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream};
 use extremal::theory::LossFacts;
 use extremal::{Point, Row};
+use extremal_check::kit::learner;
 
 const DIM: usize = 4;
 const ROUNDS: u64 = 1000;
@@ -56,10 +57,6 @@ fn set(text: &str) -> SharedSet {
 
 fn objective(text: &str, ridge: f64) -> Objective {
     Objective::new(text.parse::<LossSpec>().unwrap().build().unwrap(), ridge).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
 /// The best fixed decision by projected gradient descent on the mean loss ½⟨x, Mx⟩ + ⟨b, x⟩.

@@ -8,11 +8,8 @@ use extremal::Error;
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::set::{Intersection, Set, SetSpec, SharedSet};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
+use extremal::set::{Intersection, Set};
+use extremal_check::kit::set;
 
 /// Sets with a gauge's subgradient, round, pointed, flat, made of others, and off-centre.
 const SETS: [&str; 14] = [

@@ -7,7 +7,6 @@ mod combinatorial;
 mod common;
 mod composites;
 mod curved;
-mod far;
 mod gauges;
 mod hull;
 mod smooth_sets;

@@ -102,16 +102,16 @@ fn agrees(
 ) {
     let text = start.map_or(text.to_string(), |x| with_list(text, "start", x));
     let mut learner = learner(&text, set);
-    let first = decision(learner.decision());
+    let first = written(learner.decision());
     let (mut seen, mut moved) = (Vec::new(), 0.0_f64);
     let scale = set.geometry().diameter;
     for t in 1..=rounds {
-        let x = decision(learner.decide().unwrap());
+        let x = written(learner.decide().unwrap());
         let g = gradient(t);
         learner.observe(&Gradient::dense(&g)).unwrap();
         seen.push(g);
         let expected = next(&x, &seen);
-        let found = decision(learner.decision());
+        let found = written(learner.decision());
         let off = distance(&found, &expected) / scale;
         assert!(off <= 1e-10, "{text} on {}, round {t}: {off:e}", set.name());
         moved = moved.max(distance(&found, &first));
@@ -121,7 +121,7 @@ fn agrees(
 
 /// A drift with noise; larger and larger where `grows`.
 fn gradients(seed: u64, grows: bool) -> impl FnMut(u64) -> Vec<f64> {
-    let mut rng = generator(seed);
+    let mut rng = kit::rng(seed);
     let mean = unit(&mut rng, DIM);
     move |t| {
         let size = if grows {
@@ -129,13 +129,13 @@ fn gradients(seed: u64, grows: bool) -> impl FnMut(u64) -> Vec<f64> {
         } else {
             1.0
         };
-        scaled(size, &plus(&scaled(0.3, &mean), 0.5, &unit(&mut rng, DIM)))
+        scaled(&plus(&scaled(&mean, 0.3), 0.5, &unit(&mut rng, DIM)), size)
     }
 }
 
 /// Every set, from its centre and from another point.
 fn everywhere(mut test: impl FnMut(&Body, &SharedSet, Option<&[f64]>)) {
-    let mut rng = generator(1);
+    let mut rng = kit::rng(1);
     for body in bodies() {
         let set = set(&body.spec(), DIM);
         let start = body.some_point(&mut rng, DIM);
@@ -165,7 +165,7 @@ fn a_growing_regulariser_weighs_as_the_page_says() {
                     Told::Horizon => "horizon=77,",
                 };
                 let text = format!("{}:{keys}eta-scale={scale:?}", paper.name());
-                let x1 = decision(
+                let x1 = written(
                     learner(
                         &start.map_or(text.clone(), |x| with_list(&text, "start", x)),
                         set,
@@ -248,7 +248,7 @@ fn restarts_come_when_rounds_double_or_a_gradient_outgrows_the_guess() {
                         let s = stretch.as_ref().unwrap();
                         let eta = 9.0 * paper.eta(d, s.bound, s.span);
                         let kappa = paper.kappa();
-                        let slope = plus(&scaled(eta, &sum(&g[s.from..])), kappa, &minus(x, &s.x1));
+                        let slope = plus(&scaled(&sum(&g[s.from..]), eta), kappa, &minus(x, &s.x1));
                         paper.step(body, x, &slope, kappa, (t - s.from) as f64, s.span)
                     },
                 );
@@ -311,11 +311,11 @@ fn unknowing() -> Vec<String> {
 
 /// Sparse rows with a mean, the same every time.
 fn sparse_rows(dim: usize, rounds: usize) -> Vec<(Vec<u32>, Vec<f64>)> {
-    let mut rng = generator(5);
+    let mut rng = kit::rng(5);
     let row = |_| {
         let first = (uniform(&mut rng) * (dim / 4) as f64) as u32;
         let indices = (0..4).map(|k| first + k * (dim / 4) as u32).collect();
-        let values = normal(&mut rng, 4);
+        let values = normals(&mut rng, 4);
         let size = 1.1 * norm(&values) * (1.0 + uniform(&mut rng));
         (indices, values.iter().map(|v| (v + 0.4) / size).collect())
     };
@@ -343,7 +343,7 @@ fn lazy_storage_decides_as_dense_storage_does_and_resumes_with_the_same_bits() {
                 }
                 let gradient = Gradient::sparse(indices, values);
                 let [a, b] = [&mut dense, &mut lazy].map(|learner| {
-                    let x = decision(learner.decide().unwrap());
+                    let x = written(learner.decide().unwrap());
                     learner.observe(&gradient).unwrap();
                     x
                 });
@@ -351,12 +351,12 @@ fn lazy_storage_decides_as_dense_storage_does_and_resumes_with_the_same_bits() {
                 assert!(off <= 1e-10, "{text}, round {}: {off:e}", t + 1);
                 assert!(norm(&b) <= 2.0 * (1.0 + 1e-9), "{text}");
                 if t >= 300 {
-                    assert_eq!(decision(resumed.decide().unwrap()), b, "{text}");
+                    assert_eq!(written(resumed.decide().unwrap()), b, "{text}");
                     resumed.observe(&gradient).unwrap();
                 }
             }
             assert_eq!(resumed.save().unwrap(), lazy.save().unwrap(), "{text}");
-            let gone = distance(&decision(lazy.decision()), &start);
+            let gone = distance(&written(lazy.decision()), &start);
             assert!(gone > 0.1, "{text} hardly moved: {gone}");
         }
     }
@@ -426,8 +426,8 @@ fn the_scale_of_the_gradients_makes_no_difference_where_g_is_not_told() {
                 let mut gradients = gradients(6, true);
                 let mut all = Vec::new();
                 for t in 1..=200 {
-                    all.push(decision(learner.decide().unwrap()));
-                    let g = scaled(size, &gradients(t));
+                    all.push(written(learner.decide().unwrap()));
+                    let g = scaled(&gradients(t), size);
                     learner.observe(&Gradient::dense(&g)).unwrap();
                 }
                 all
@@ -475,13 +475,13 @@ fn nothing_moves_before_the_first_gradient() {
     ] {
         let mut learner = learner(text, &ball);
         for _ in 0..5 {
-            assert_eq!(decision(learner.decide().unwrap()), [0.0; 3], "{text}");
+            assert_eq!(written(learner.decide().unwrap()), [0.0; 3], "{text}");
             learner.observe(&Gradient::dense(&[0.0; 3])).unwrap();
         }
         learner.decide().unwrap();
         learner
             .observe(&Gradient::dense(&[1e-30, 0.0, 0.0]))
             .unwrap();
-        assert!(decision(learner.decision())[0] < 0.0, "{text}");
+        assert!(written(learner.decision())[0] < 0.0, "{text}");
     }
 }

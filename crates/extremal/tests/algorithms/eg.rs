@@ -54,14 +54,14 @@ fn mean(corners: &[Vec<f64>], lost: &[f64], eta: f64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn play(learner: &mut dyn Learner, g: &[f64]) -> Vec<f64> {
-    let x = decision(learner.decide().unwrap());
+    let x = written(learner.decide().unwrap());
     learner.observe(&Gradient::dense(g)).unwrap();
     x
 }
 
 /// Gradients with a drift, entries up to 1.
 fn gradients(seed: u64, dim: usize, rounds: usize) -> Vec<Vec<f64>> {
-    let mut rng = generator(seed);
+    let mut rng = kit::rng(seed);
     let one = |_| {
         let noise = |i: usize| 0.8 * (2.0 * uniform(&mut rng) - 1.0) + 0.2 * (i as f64).sin();
         (0..dim).map(noise).collect()
@@ -151,13 +151,13 @@ fn on_the_simplex_it_minimises_the_sum_with_the_entropy() {
     for g in gradients(3, 6, 100) {
         play(&mut *learner, &g);
         sum.iter_mut().zip(&g).for_each(|(s, g)| *s += g);
-        let x = decision(learner.decision());
+        let x = written(learner.decision());
         let eta = (2.0 * 6f64.ln() / 100.0).sqrt();
         let slopes: Vec<f64> = x.iter().zip(&sum).map(|(x, s)| eta * s + x.ln()).collect();
         let value = |x: &[f64]| eta * dot(&sum, x) + x.iter().map(|x| x * x.ln()).sum::<f64>();
         for (i, slope) in slopes.iter().enumerate() {
             assert!((slope - slopes[0]).abs() < 1e-12, "{slopes:?}");
-            let mut there = scaled(0.99, &x);
+            let mut there = scaled(&x, 0.99);
             there[i] += 0.01;
             assert!(value(&there) > value(&x));
         }
@@ -178,7 +178,7 @@ fn regret(learner: &mut dyn Learner, corners: &[Vec<f64>], given: &[Vec<f64>]) -
 #[test]
 fn random_signs_bring_the_regret_near_its_bounds_and_never_beyond() {
     let (dim, t) = (400, rounds(4_000, 100_000) as usize);
-    let mut rng = generator(4);
+    let mut rng = kit::rng(4);
     let mut sign = || if uniform(&mut rng) < 0.5 { 1.0 } else { -1.0 };
     let given: Vec<Vec<f64>> = (0..t).map(|_| (0..dim).map(|_| sign()).collect()).collect();
     for (text, size) in SETS {
@@ -229,7 +229,7 @@ fn an_adversary_that_knows_the_decision_gains_no_more_than_the_bound() {
                 let mut learner = learner(&spec, &set);
                 let (mut sum, mut total) = (vec![0.0; dim], 0.0);
                 for round in 0..t {
-                    let x = decision(learner.decide().unwrap());
+                    let x = written(learner.decide().unwrap());
                     let top = x.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
                     let leans = |(i, v): (usize, &f64)| match (round as usize + i) % 5 {
                         0 => -0.3,
@@ -287,11 +287,11 @@ fn without_constants_the_scale_of_the_gradients_does_not_matter() {
             let given = gradients(5, 3, 200);
             let mut all: Vec<_> = given
                 .iter()
-                .map(|g| play(&mut *learner, &scaled(scale, g)))
+                .map(|g| play(&mut *learner, &scaled(g, scale)))
                 .collect();
             all.push(scaled(
-                1.0 / scale,
                 &[learner.guarantee().unwrap().bound(1.0)],
+                1.0 / scale,
             ));
             all
         };

@@ -8,7 +8,8 @@ use crate::common::{
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::set::{Set, SetSpec, SharedSet};
+use extremal::set::{Set, SharedSet};
+use extremal_check::kit::set;
 
 const SETS: [&str; 9] = [
     "simplex",
@@ -21,10 +22,6 @@ const SETS: [&str; 9] = [
     "k-sparse:k=2",
     "ellipsoid:axes=2,centre=0.5",
 ];
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
 
 /// R as the documentation has it.
 fn radius(set: &dyn Set) -> f64 {

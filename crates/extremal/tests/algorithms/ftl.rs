@@ -7,7 +7,7 @@ use extremal::theory;
 use crate::support::*;
 
 fn play(learner: &mut dyn Learner, g: &[f64]) -> Vec<f64> {
-    let x = decision(learner.decide().unwrap());
+    let x = written(learner.decide().unwrap());
     learner.observe(&Gradient::dense(g)).unwrap();
     x
 }
@@ -16,17 +16,17 @@ fn play(learner: &mut dyn Learner, g: &[f64]) -> Vec<f64> {
 fn on_a_ball_it_plays_against_the_sum_of_gradients() {
     let set = set("l2:radius=3", 5);
     let mut learner = learner("ftl", &set);
-    let mut rng = generator(1);
+    let mut rng = kit::rng(1);
     let mut sum = vec![0.0; 5];
     for t in 0..200 {
         let x = play(&mut *learner, &[0.0; 5]);
         let expected = if t == 0 {
             vec![0.0; 5]
         } else {
-            scaled(-3.0 / norm(&sum), &sum)
+            scaled(&sum, -3.0 / norm(&sum))
         };
         assert!(distance(&x, &expected) < 1e-13, "{t}: {x:?}");
-        let g = normal(&mut rng, 5);
+        let g = normals(&mut rng, 5);
         play(&mut *learner, &g);
         sum = plus(&sum, 1.0, &g);
     }
@@ -34,16 +34,16 @@ fn on_a_ball_it_plays_against_the_sum_of_gradients() {
 
 #[test]
 fn on_every_set_it_plays_the_atom_of_the_sum() {
-    let mut rng = generator(2);
+    let mut rng = kit::rng(2);
     for body in bodies() {
         let set = set(&body.spec(), 4);
         let mut learner = learner("ftl", &set);
         let mut sum = vec![0.0; 4];
         for _ in 0..50 {
-            let g = normal(&mut rng, 4);
+            let g = normals(&mut rng, 4);
             play(&mut *learner, &g);
             sum = plus(&sum, 1.0, &g);
-            let x = decision(learner.decision());
+            let x = written(learner.decision());
             let best = dot(&sum, &body.oracle(&sum));
             let worse = dot(&sum, &x) - best;
             assert!(worse.abs() <= 1e-9 * norm(&sum), "{body:?}: {worse:e}");
@@ -54,7 +54,7 @@ fn on_every_set_it_plays_the_atom_of_the_sum() {
 /// Gradients g_t of λ-strongly convex losses, as they come.
 #[test]
 fn with_lambda_it_plays_the_minimiser_of_the_sum_of_quadratics() {
-    let mut rng = generator(3);
+    let mut rng = kit::rng(3);
     for (body, lambda) in [
         (
             Body::Lp {
@@ -77,12 +77,12 @@ fn with_lambda_it_plays_the_minimiser_of_the_sum_of_quadratics() {
         let mut past: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         let mut a = vec![0.0; 4];
         for t in 1..=60 {
-            let g = normal(&mut rng, 4);
+            let g = normals(&mut rng, 4);
             let x = play(&mut *learner, &g);
             a = plus(&plus(&a, 1.0, &g), -lambda, &x);
             past.push((g.clone(), x.clone()));
-            let next = decision(learner.decision());
-            let explicit = body.project(&scaled(-1.0 / (lambda * t as f64), &a));
+            let next = written(learner.decision());
+            let explicit = body.project(&scaled(&a, -1.0 / (lambda * t as f64)));
             assert!(distance(&next, &explicit) < 1e-9, "{body:?}, {t}");
             let total = |y: &[f64]| -> f64 {
                 let one = |(g, x): &(Vec<f64>, Vec<f64>)| {
@@ -115,16 +115,16 @@ fn sc_ofw_approaches_it() {
         let set = set(text, 4);
         let mut leader = learner(&format!("ftl:lambda={lambda}"), &set);
         let mut chaser = learner(&format!("sc-ofw:lambda={lambda}"), &set);
-        let mut rng = generator(4);
+        let mut rng = kit::rng(4);
         let mut apart = Vec::new();
         for t in 1..=rounds(10_000, 200_000) {
-            let c = plus(&[0.6, -0.2, 0.5, 0.4], 0.5, &normal(&mut rng, 4));
+            let c = plus(&[0.6, -0.2, 0.5, 0.4], 0.5, &normals(&mut rng, 4));
             for learner in [&mut leader, &mut chaser] {
-                let x = decision(learner.decide().unwrap());
-                let g = scaled(lambda, &minus(&x, &c));
+                let x = written(learner.decide().unwrap());
+                let g = scaled(&minus(&x, &c), lambda);
                 learner.observe(&Gradient::dense(&g)).unwrap();
             }
-            let (x, y) = (decision(leader.decision()), decision(chaser.decision()));
+            let (x, y) = (written(leader.decision()), written(chaser.decision()));
             if [30, 1_000, 10_000].contains(&t) {
                 apart.push(distance(&x, &y));
             }
@@ -159,7 +159,7 @@ fn where_the_sum_hovers_at_0_its_regret_is_linear_and_nothing_is_promised() {
     let bound = learner.guarantee().unwrap().bound(rounds as f64);
     assert!(bound > 10.0 * rounds as f64, "{bound}");
     // and none at all once the sum is 0
-    play(&mut *learner, &scaled(-1.0, &sum));
+    play(&mut *learner, &scaled(&sum, -1.0));
     assert!(learner.guarantee().is_none());
 }
 
@@ -170,8 +170,8 @@ fn where_the_sum_grows_its_regret_is_logarithmic_and_below_the_bound() {
         let known = set.geometry().strong_convexity.unwrap();
         assert!(text.starts_with("lp") || (known / alpha - 1.0).abs() < 1e-12);
         let mut learner = learner("ftl", &set);
-        let mut rng = generator(6);
-        let mean = scaled(0.5, &unit(&mut rng, 6));
+        let mut rng = kit::rng(6);
+        let mean = scaled(&unit(&mut rng, 6), 0.5);
         let (mut total, mut sum, mut slowest) = (0.0, vec![0.0; 6], f64::INFINITY);
         let mut regrets = Vec::new();
         let last = rounds(16_000, 1_000_000);
@@ -181,7 +181,7 @@ fn where_the_sum_grows_its_regret_is_logarithmic_and_below_the_bound() {
             sum = plus(&sum, 1.0, &g);
             slowest = f64::min(slowest, norm(&sum) / t as f64);
             if t == 1_000 || t == last {
-                let best = dot(&sum, &decision(learner.decision()));
+                let best = dot(&sum, &written(learner.decision()));
                 regrets.push(total - best);
                 let bound = learner.guarantee().unwrap().bound(t as f64);
                 let g = learner.seen().largest_gradient;
@@ -206,21 +206,21 @@ fn with_lambda_its_regret_is_logarithmic_and_below_the_bound() {
         let set = set(text, 4);
         let diameter = set.geometry().diameter;
         let mut learner = learner(&format!("ftl:lambda={lambda}"), &set);
-        let mut rng = generator(7);
+        let mut rng = kit::rng(7);
         let t = rounds(5_000, 500_000);
         // (λ/2)‖x − c_t‖², whose best fixed decision is the projection of the mean of the c_t
         let (mut total, mut sum, mut squares) = (0.0, vec![0.0; 4], 0.0);
         for k in 0..t {
-            let x = decision(learner.decide().unwrap());
+            let x = written(learner.decide().unwrap());
             let away = if k % 3 == 0 { -1.0 } else { 1.0 };
-            let c = plus(&scaled(away, &x), 1.0, &unit(&mut rng, 4));
+            let c = plus(&scaled(&x, away), 1.0, &unit(&mut rng, 4));
             total += 0.5 * lambda * distance(&x, &c).powi(2);
             sum = plus(&sum, 1.0, &c);
             squares += dot(&c, &c);
-            let g = scaled(lambda, &minus(&x, &c));
+            let g = scaled(&minus(&x, &c), lambda);
             learner.observe(&Gradient::dense(&g)).unwrap();
         }
-        let mut u = scaled(1.0 / t as f64, &sum);
+        let mut u = scaled(&sum, 1.0 / t as f64);
         set.projection().unwrap().project(&mut u).unwrap();
         let best = 0.5 * lambda * (squares - 2.0 * dot(&sum, &u) + t as f64 * dot(&u, &u));
         let guarantee = learner.guarantee().unwrap();

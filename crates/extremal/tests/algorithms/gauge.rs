@@ -74,7 +74,7 @@ fn certified(
 ) -> f64 {
     let dim = learner.dim();
     let mut rows = support::stream(stream, dim, 3);
-    let mut rng = generator(4);
+    let mut rng = kit::rng(4);
     let (mut scale, mut closest) = (1.0, 0.0_f64);
     let (mut played, mut size) = (Sum::default(), 0.0);
     let mut sums = vec![Sum::default(); dim];
@@ -84,7 +84,7 @@ fn certified(
         let factor = twist.factor(t, rounds, &mut scale, uniform(&mut rng));
         let mut g = vec![0.0; dim];
         row.add_to(factor, &mut g);
-        let x = decision(x);
+        let x = written(x);
         played.add(dot(&g, &x));
         sums.iter_mut().zip(&g).for_each(|(s, g)| s.add(*g));
         size += norm(&g) * body.diameter(dim);
@@ -208,7 +208,7 @@ fn zero_gradients_leave_it_at_the_centre_with_nothing_to_certify() {
     let set = set("lp:p=1.5", 3);
     let mut learner = learner("gauge-ftrl", &set);
     for _ in 0..10 {
-        assert_eq!(decision(learner.decide().unwrap()), [0.0; 3]);
+        assert_eq!(written(learner.decide().unwrap()), [0.0; 3]);
         learner.observe(&Gradient::dense(&[0.0; 3])).unwrap();
         assert_eq!(learner.certificate().unwrap().regret, 0.0);
         assert_eq!(learner.guarantee().unwrap().bound(1.0), 0.0);

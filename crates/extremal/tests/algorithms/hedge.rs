@@ -4,17 +4,10 @@ use crate::common::{distance, normals, rng, spike, uniform, written};
 use extremal::kernel::{axpy, dot, norm};
 use extremal::learner::of_learners::hedge::over;
 use extremal::learner::{Acting, Body, Learner, LearnerSpec, Record};
-use extremal::set::{SetSpec, SharedSet};
+use extremal::set::SharedSet;
 use extremal::theory::{self, Assumption, Guarantee, LossFacts, Seen};
 use extremal::{Error, Gradient, Point, Result};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
-}
+use extremal_check::kit::{learner, set};
 
 fn refusal(text: &str, set: &SharedSet) -> Error {
     let built = text.parse::<LearnerSpec>().and_then(|s| s.build(set));

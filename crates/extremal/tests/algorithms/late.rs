@@ -1,22 +1,19 @@
 //! Gradients that come late, and minimisers that do not stay.
 
 use crate::common::{
-    At, atom, centre, distance, minus, normals, plus, rng, scaled, soak, uniform, unit, written,
+    atom, centre, distance, minus, normals, plus, rng, scaled, soak, uniform, unit, written,
 };
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::theory;
 use extremal::{Gradient, Point};
+use extremal_check::kit::learner;
 
 const DIM: usize = 5;
 
 fn set(text: &str) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(DIM)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
 const SETS: [&str; 5] = [
@@ -435,6 +432,6 @@ fn tracking_must_be_told_how_smooth_losses_are() {
     let tracker = learner("dynamic-ofw:smoothness=2", &set);
     assert_eq!(
         tracker.decision().norm_squared(),
-        At(centre(&*set)).norm_squared()
+        centre(&*set).norm_squared()
     );
 }

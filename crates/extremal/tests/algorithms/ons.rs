@@ -87,7 +87,7 @@ impl Dense {
             }
         }
         let p = CscMatrix::new_from_triplets(rows.variables, rows.variables, i, j, v);
-        let mut q = scaled(-1.0 / scale, &self.times(y));
+        let mut q = scaled(&self.times(y), -1.0 / scale);
         q.extend(vec![0.0; extra]);
         let (mut i, mut j, mut v, mut b) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (r, (entries, right)) in rows.rows.iter().enumerate() {
@@ -166,10 +166,10 @@ fn exact(text: &str, alpha: f64, gradient: f64) -> String {
 
 /// One round on (⟨a, x⟩ − b)²/2; the decision, the gradient, the next decision.
 fn fit(learner: &mut dyn Learner, a: &[f64], b: f64) -> (Vec<f64>, Vec<f64>, Vec<f64>, u32) {
-    let x = decision(learner.decide().unwrap());
-    let g = scaled(dot(a, &x) - b, a);
+    let x = written(learner.decide().unwrap());
+    let g = scaled(a, dot(a, &x) - b);
     let calls = learner.observe(&Gradient::dense(&g)).unwrap().oracle_calls;
-    let next = decision(learner.decision());
+    let next = written(learner.decision());
     (x, g, next, calls)
 }
 
@@ -182,7 +182,7 @@ fn a_round_is_the_newton_step_and_the_nearest_point_in_its_norm() {
         for (alpha, g) in [(0.25, 2.0), (20.0, 0.2), (0.7, 0.1)] {
             let mut learner = learner(&exact("ons", alpha, g), &set);
             let mut dense = Dense::new(&*set, alpha, g);
-            let mut rng = generator(1);
+            let mut rng = kit::rng(1);
             let (mut inside, mut outside) = (0, 0);
             for t in 0..rounds(60, 600) {
                 // the best decision lies far outside
@@ -249,7 +249,7 @@ fn the_gaps_that_projections_leave_are_known_and_counted() {
         let mut dense = Dense::new(&*set, alpha, g);
         let mut oracle = set.oracle();
         let mut atom = extremal::set::Atom::new();
-        let mut rng = generator(2);
+        let mut rng = kit::rng(2);
         let (mut left, mut within, mut calls) = (0.0, 0, 0);
         let last = rounds(1_500, 30_000);
         for t in 1..=last {
@@ -319,7 +319,7 @@ fn frank_wolfe_steps_find_what_projected_steps_find() {
     assert!(hull.projection().is_none() && simplex.projection().is_some());
     let spec = exact("ons", 1.0, 2.0);
     let (mut one, mut other) = (learner(&spec, &hull), learner(&spec, &simplex));
-    let mut rng = generator(3);
+    let mut rng = kit::rng(3);
     for t in 0..rounds(300, 3_000) {
         let a = unit(&mut rng, d);
         let (x, ..) = fit(&mut *one, &a, 0.5);
@@ -338,17 +338,17 @@ fn the_matrix_does_not_drift() {
         &set,
     );
     let mut dense = Dense::new(&*set, alpha, g);
-    let mut rng = generator(4);
+    let mut rng = kit::rng(4);
     let mut inside = 0;
     for t in 0..rounds(30_000, 1_000_000) {
-        let x = decision(learner.decide().unwrap());
-        let slope = plus(&scaled(1e-3, &x), 0.5, &unit(&mut rng, d));
+        let x = written(learner.decide().unwrap());
+        let slope = plus(&scaled(&x, 1e-3), 0.5, &unit(&mut rng, d));
         learner.observe(&Gradient::dense(&slope)).unwrap();
         dense.absorb(&slope);
         let y = dense.target(&x, &slope);
         if norm(&y) < 100.0 {
             inside += 1;
-            let apart = distance(&decision(learner.decision()), &y);
+            let apart = distance(&written(learner.decision()), &y);
             assert!(apart <= 1e-10, "round {t}: {apart:e}");
         }
     }
@@ -379,12 +379,12 @@ fn portfolios_stay_below_the_bound() {
     let bound = 1.4 * (d as f64).sqrt() / 0.6;
     let spec = format!("ons:exp-concavity=1,gradient-bound={bound}");
     let mut learner = learner(&spec, &set);
-    let mut rng = generator(5);
+    let mut rng = kit::rng(5);
     let mut relatives: Vec<Vec<f64>> = Vec::new();
     let mut total = 0.0;
     let last = rounds(4_000, 40_000);
     for t in 1..=last {
-        let x = decision(learner.decide().unwrap());
+        let x = written(learner.decide().unwrap());
         let mut a: Vec<f64> = (0..d).map(|_| 0.8 + 0.4 * uniform(&mut rng)).collect();
         // the market turns against what is held most
         let most = (0..d).max_by(|i, j| x[*i].total_cmp(&x[*j])).unwrap();
@@ -392,7 +392,7 @@ fn portfolios_stay_below_the_bound() {
         a[t as usize % 2] += 0.1;
         let wealth = dot(&a, &x);
         total -= wealth.ln();
-        let g = scaled(-1.0 / wealth, &a);
+        let g = scaled(&a, -1.0 / wealth);
         learner.observe(&Gradient::dense(&g)).unwrap();
         relatives.push(a);
         if [50, 500, last].contains(&t) {
@@ -426,7 +426,7 @@ fn least_squares_stay_below_the_bound() {
         &format!("ons:exp-concavity={alpha},gradient-bound={g}"),
         &set,
     );
-    let mut rng = generator(6);
+    let mut rng = kit::rng(6);
     let truth = [0.5, -0.3, 0.2];
     let mut lost = 0.0;
     let mut least = Vec::new();
@@ -481,18 +481,18 @@ fn strongly_convex_losses_are_exp_concave_and_keep_the_bound() {
     let (mut total, mut sum, mut squares) = (0.0, vec![0.0; 2], 0.0);
     let t = rounds(4_000, 400_000);
     for k in 0..t {
-        let x = decision(learner.decide().unwrap());
+        let x = written(learner.decide().unwrap());
         // (λ/2)‖x − c‖² with ‖x − c‖ ≤ 2
         let turn = [(k as f64 * 0.01).cos(), (k as f64 * 0.01).sin()];
         let c = plus(&x, if k % 2 == 0 { 2.0 } else { -2.0 }, &turn);
         total += 0.5 * lambda * distance(&x, &c).powi(2);
         sum = plus(&sum, 1.0, &c);
         squares += dot(&c, &c);
-        let slope = scaled(lambda, &minus(&x, &c));
+        let slope = scaled(&minus(&x, &c), lambda);
         learner.observe(&Gradient::dense(&slope)).unwrap();
     }
-    let mean = scaled(1.0 / t as f64, &sum);
-    let u = scaled(1.0 / norm(&mean).max(1.0), &mean);
+    let mean = scaled(&sum, 1.0 / t as f64);
+    let u = scaled(&mean, 1.0 / norm(&mean).max(1.0));
     let best = 0.5 * lambda * (squares - 2.0 * dot(&sum, &u) + t as f64 * dot(&u, &u));
     let guarantee = learner.guarantee().unwrap();
     let checks = guarantee.check(learner.seen(), &LossFacts::strongly_convex(lambda));

@@ -1,5 +1,6 @@
 //! The perturbed leader: OSPF and FPL. What holds in the mean is held against means over seeds.
 
+use extremal_check::kit::{learner, set};
 use std::sync::{Arc, Mutex};
 
 use crate::common::{
@@ -8,19 +9,11 @@ use crate::common::{
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec};
-use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
+use extremal::set::{CustomSet, Geometry, SharedSet};
 use extremal::theory::{self, Assumption, LossFacts};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
-}
 
 fn round(learner: &mut dyn Learner, g: &[f64]) -> (Vec<f64>, u32) {
     let x = written(learner.decide().unwrap());

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{At, losses, sets, soak};
+use crate::common::{losses, sets, soak};
 use extremal::game::Game;
 use extremal::kernel::{axpy, dot};
 use extremal::learner::{LearnerSpec, Storage, default_for};
@@ -26,7 +26,7 @@ impl Kept {
             .unwrap()
             .build(dim, seed)
             .unwrap();
-        let nowhere = At(vec![0.0; dim]);
+        let nowhere = vec![0.0; dim];
         let (mut rows, mut labels) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             let round = stream.next(&nowhere).unwrap().unwrap();

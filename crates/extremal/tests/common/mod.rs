@@ -1,29 +1,21 @@
 //! Walks the registries: whatever is registered is tested, in every spec that it gives as an
 //! example, with no edit here.
 
-#![allow(dead_code)] // every test file takes what it needs
+#![allow(dead_code, unused_imports)] // every test file takes what it needs
 
-use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::loss::{Loss, LossSpec};
-use extremal::set::{Atom, Set, SetSpec, SharedSet};
+use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::StreamSpec;
-use extremal::{Point, Row};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
+
+pub use extremal_check::kit::*;
 
 /// The dimensions that sets are tested in.
 pub const DIMS: [usize; 6] = [1, 2, 3, 10, 37, 100];
 
 /// Every way to store a decision.
 pub const STORAGES: [Storage; 3] = [Storage::Dense, Storage::Lazy, Storage::Sparse];
-
-/// Whether the long figures were asked for.
-pub fn soak() -> bool {
-    std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
-}
 
 /// A set with what it is called when a test fails.
 pub struct NamedSet {
@@ -224,157 +216,4 @@ pub fn teams_on(sets: Vec<NamedSet>, mut refused: impl FnMut(&str, extremal::Err
     }
     assert!(!all.is_empty());
     all
-}
-
-/// A point as something that losses and streams can look at.
-pub struct At(pub Vec<f64>);
-
-impl Point for At {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-
-    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        row.check_shape(self.0.len())?;
-        Ok(row.dot(&self.0))
-    }
-
-    fn norm_squared(&self) -> f64 {
-        dot(&self.0, &self.0)
-    }
-
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.0);
-    }
-}
-
-/// Random numbers that are the same every time.
-pub fn rng(seed: u64) -> ChaCha8Rng {
-    ChaCha8Rng::seed_from_u64(seed)
-}
-
-pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    StandardNormal.sample(rng)
-}
-
-pub fn normals(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
-    (0..n).map(|_| normal(rng)).collect()
-}
-
-pub fn uniform(rng: &mut ChaCha8Rng) -> f64 {
-    rng.random()
-}
-
-/// A point of the unit sphere.
-pub fn unit(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
-    let v = normals(rng, n);
-    scaled(&v, 1.0 / norm(&v))
-}
-
-pub fn scaled(a: &[f64], k: f64) -> Vec<f64> {
-    a.iter().map(|v| k * v).collect()
-}
-
-/// a + k·b.
-pub fn plus(a: &[f64], k: f64, b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a + k * b).collect()
-}
-
-pub fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
-    plus(a, -1.0, b)
-}
-
-pub fn distance(a: &[f64], b: &[f64]) -> f64 {
-    norm(&minus(a, b))
-}
-
-/// k·e_i.
-pub fn spike(n: usize, i: usize, k: f64) -> Vec<f64> {
-    let mut v = vec![0.0; n];
-    v[i] = k;
-    v
-}
-
-pub fn bits(a: &[f64]) -> Vec<u64> {
-    a.iter().map(|v| v.to_bits()).collect()
-}
-
-pub fn written(x: &dyn Point) -> Vec<f64> {
-    let mut out = vec![f64::NAN; x.dim()];
-    x.write(&mut out);
-    out
-}
-
-pub fn centre(set: &dyn Set) -> Vec<f64> {
-    let mut out = vec![f64::NAN; set.dim()];
-    set.centre(&mut out);
-    out
-}
-
-/// The set's atom for a direction, written out, by a fresh oracle.
-pub fn atom(set: &dyn Set, direction: &[f64]) -> Vec<f64> {
-    let mut atom = Atom::new();
-    set.oracle().minimise(direction, &mut atom).unwrap();
-    let mut out = vec![f64::NAN; set.dim()];
-    atom.write(&mut out);
-    out
-}
-
-/// max ⟨n, x⟩ over the set.
-pub fn support(set: &dyn Set, n: &[f64]) -> f64 {
-    dot(n, &atom(set, &scaled(n, -1.0)))
-}
-
-/// Directions in which sets show their extremes: spikes, sign vectors, differences of two
-/// coordinates, one large entry among small equal ones, and random ones.
-pub fn telling_directions(rng: &mut ChaCha8Rng, n: usize, random: usize) -> Vec<Vec<f64>> {
-    let mut all = Vec::new();
-    let picked = |k: usize| if n <= 10 { k < n } else { k < 3 || k == n - 1 };
-    for i in (0..n).filter(|&i| picked(i)) {
-        for sign in [1.0, -1.0] {
-            all.push(spike(n, i, sign));
-            let mut uneven = vec![0.05 * sign; n];
-            uneven[i] = sign;
-            all.push(uneven);
-        }
-        let mut pair = spike(n, i, 1.0);
-        pair[(i + 1) % n] -= 1.0;
-        all.push(pair);
-    }
-    all.push(vec![1.0; n]);
-    all.push(vec![-1.0; n]);
-    all.push(
-        (0..n)
-            .map(|i| if i % 2 == 0 { 1.0 } else { -1.0 })
-            .collect(),
-    );
-    for _ in 0..random {
-        all.push(normals(rng, n));
-        all.push(normals(rng, n).iter().map(|v| v.signum()).collect());
-    }
-    all.retain(|d| d.iter().any(|v| *v != 0.0));
-    all
-}
-
-/// Points of the set: atoms, mixtures of them, the centre.
-pub fn feasible_points(rng: &mut ChaCha8Rng, set: &dyn Set, random: usize) -> Vec<Vec<f64>> {
-    let n = set.dim();
-    let mut points: Vec<_> = telling_directions(rng, n, random)
-        .iter()
-        .map(|d| atom(set, d))
-        .collect();
-    let atoms = points.len();
-    points.push(centre(set));
-    for _ in 0..random {
-        let (a, b, c) = (0, 1, 2);
-        let chosen: [usize; 3] = std::array::from_fn(|_| rng.random_range(0..atoms));
-        let weights: [f64; 3] = std::array::from_fn(|_| -uniform(rng).ln());
-        let total: f64 = weights.iter().sum();
-        let mut mix = scaled(&points[chosen[a]], weights[a] / total);
-        for k in [b, c] {
-            mix = plus(&mix, weights[k] / total, &points[chosen[k]]);
-        }
-        points.push(mix);
-    }
-    points
 }

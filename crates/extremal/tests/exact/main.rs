@@ -17,6 +17,7 @@ use extremal::learner::{LearnerSpec, Level, Storage};
 use extremal::loss::{LossSpec, Objective};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::{Gradient, Point, Row};
+use extremal_check::kit::written;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use support::soak;
@@ -101,12 +102,6 @@ fn squared(ridge: f64) -> Objective {
         ridge,
     )
     .unwrap()
-}
-
-fn written(x: &dyn Point) -> Vec<f64> {
-    let mut out = vec![0.0; x.dim()];
-    x.write(&mut out);
-    out
 }
 
 /// `low` ≤ truth ≤ `high`, with the numbers where it is not so.

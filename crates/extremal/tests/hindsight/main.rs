@@ -13,13 +13,13 @@ mod norms;
 mod sums;
 mod zero;
 
+use extremal_check::kit::set;
 use std::sync::Arc;
 
 use extremal::Result;
 use extremal::Row;
 use extremal::hindsight::Sum;
 use extremal::loss::{Loss, LossSpec, Objective};
-use extremal::set::{SetSpec, SharedSet};
 
 use common::{normal, normals, rng};
 
@@ -123,10 +123,6 @@ impl Data {
         }
         total
     }
-}
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
 }
 
 /// The best decision is inside the first few of these, and on the boundary of the others.

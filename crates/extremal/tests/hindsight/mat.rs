@@ -1,6 +1,9 @@
-//! Just enough of MATLAB's file format, and of the compression in it, to read the anchors.
+//! Just enough of MATLAB's file format to read the anchors.
 
 use std::collections::HashMap;
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
 
 /// A matrix by columns, written out.
 pub struct Matrix {
@@ -14,7 +17,8 @@ pub fn read(file: &[u8]) -> HashMap<String, Matrix> {
     let mut all = HashMap::new();
     for (kind, body) in Elements(&file[128..]) {
         assert_eq!(kind, 15, "expected a compressed element");
-        let plain = inflate(&body[2..]); // past the two bytes that head a zlib stream
+        let mut plain = Vec::new();
+        ZlibDecoder::new(body).read_to_end(&mut plain).unwrap();
         let (_, matrix) = Elements(&plain).next().unwrap();
         let parts: Vec<_> = Elements(matrix).collect();
         let size: Vec<usize> = numbers(parts[1]).iter().map(|v| *v as usize).collect();
@@ -75,164 +79,19 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 fn numbers((kind, body): (u32, &[u8])) -> Vec<f64> {
+    fn each<const N: usize>(body: &[u8], read: fn([u8; N]) -> f64) -> Vec<f64> {
+        body.as_chunks()
+            .0
+            .iter()
+            .map(|bytes| read(*bytes))
+            .collect()
+    }
     match kind {
-        1 => body.iter().map(|b| f64::from(*b as i8)).collect(),
-        2 => body.iter().map(|b| f64::from(*b)).collect(),
-        4 => body
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f64::from(u16::from_le_bytes(*b)))
-            .collect(),
-        5 => body
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f64::from(i32::from_le_bytes(*b)))
-            .collect(),
-        9 => body
-            .as_chunks()
-            .0
-            .iter()
-            .map(|b| f64::from_le_bytes(*b))
-            .collect(),
+        1 => each(body, |b| i8::from_le_bytes(b).into()),
+        2 => each(body, |b| u8::from_le_bytes(b).into()),
+        4 => each(body, |b| u16::from_le_bytes(b).into()),
+        5 => each(body, |b| i32::from_le_bytes(b).into()),
+        9 => each(body, f64::from_le_bytes),
         other => panic!("numbers of type {other} are not expected"),
-    }
-}
-
-/// Decompresses a DEFLATE stream (RFC 1951).
-fn inflate(bytes: &[u8]) -> Vec<u8> {
-    let mut input = Bits { bytes, at: 0 };
-    let mut out = Vec::new();
-    loop {
-        let last = input.take(1);
-        let (literals, distances) = match input.take(2) {
-            0 => {
-                input.at = input.at.next_multiple_of(8);
-                let length = input.take(16);
-                input.take(16);
-                out.extend((0..length).map(|_| input.take(8) as u8));
-                if last == 1 {
-                    return out;
-                }
-                continue;
-            }
-            1 => {
-                let mut lengths = vec![8; 288];
-                lengths[144..256].fill(9);
-                lengths[256..280].fill(7);
-                (Code::new(&lengths), Code::new(&[5; 30]))
-            }
-            2 => dynamic(&mut input),
-            _ => panic!("no such block"),
-        };
-        loop {
-            let symbol = literals.read(&mut input);
-            match symbol {
-                0..256 => out.push(symbol as u8),
-                256 => break,
-                _ => {
-                    let length = extended(&mut input, symbol - 257, 4, 3, 28);
-                    let symbol = distances.read(&mut input);
-                    let distance = extended(&mut input, symbol, 2, 1, usize::MAX);
-                    for _ in 0..length {
-                        out.push(out[out.len() - distance]);
-                    }
-                }
-            }
-        }
-        if last == 1 {
-            return out;
-        }
-    }
-}
-
-/// Lengths and distances: `group` symbols per number of extra bits, from `first` on; the symbol
-/// `longest` stands for 258.
-fn extended(
-    input: &mut Bits<'_>,
-    symbol: usize,
-    group: usize,
-    first: usize,
-    longest: usize,
-) -> usize {
-    if symbol == longest {
-        return 258;
-    }
-    if symbol < 2 * group {
-        return first + symbol;
-    }
-    let extra = symbol / group - 1;
-    first + ((group + symbol % group) << extra) + input.take(extra)
-}
-
-/// The two codes that a block brings along.
-fn dynamic(input: &mut Bits<'_>) -> (Code, Code) {
-    const ORDER: [usize; 19] = [
-        16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15,
-    ];
-    let (literals, distances, codes) = (input.take(5) + 257, input.take(5) + 1, input.take(4) + 4);
-    let mut lengths = [0; 19];
-    for &place in &ORDER[..codes] {
-        lengths[place] = input.take(3);
-    }
-    let code = Code::new(&lengths);
-    let mut lengths = Vec::new();
-    while lengths.len() < literals + distances {
-        let (value, times) = match code.read(input) {
-            16 => (*lengths.last().unwrap(), 3 + input.take(2)),
-            17 => (0, 3 + input.take(3)),
-            18 => (0, 11 + input.take(7)),
-            length => (length, 1),
-        };
-        lengths.resize(lengths.len() + times, value);
-    }
-    (
-        Code::new(&lengths[..literals]),
-        Code::new(&lengths[literals..]),
-    )
-}
-
-struct Bits<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Bits<'_> {
-    /// The next bits, the first one lowest.
-    fn take(&mut self, count: usize) -> usize {
-        let bit = |at: usize| (self.bytes[at / 8] >> (at % 8)) as usize & 1;
-        let value = (0..count).map(|k| bit(self.at + k) << k).sum();
-        self.at += count;
-        value
-    }
-}
-
-/// A Huffman code: symbols by (length, code).
-struct Code(HashMap<(usize, usize), usize>);
-
-impl Code {
-    fn new(lengths: &[usize]) -> Self {
-        let mut symbols = HashMap::new();
-        let mut code = 0;
-        for length in 1..16 {
-            code <<= 1;
-            for (symbol, _) in lengths.iter().enumerate().filter(|(_, l)| **l == length) {
-                symbols.insert((length, code), symbol);
-                code += 1;
-            }
-        }
-        Self(symbols)
-    }
-
-    fn read(&self, input: &mut Bits<'_>) -> usize {
-        let mut code = 0;
-        for length in 1..16 {
-            code = code << 1 | input.take(1);
-            if let Some(symbol) = self.0.get(&(length, code)) {
-                return *symbol;
-            }
-        }
-        panic!("no such code")
     }
 }

@@ -7,7 +7,7 @@ use extremal::learner::{LearnerSpec, Level};
 use extremal::loss::{LossSpec, Objective};
 use extremal::stream::StreamSpec;
 
-use crate::common::{At, atom, distance, feasible_points, normals, rng};
+use crate::common::{atom, distance, feasible_points, normals, rng};
 use crate::set;
 
 #[test]
@@ -31,7 +31,7 @@ fn the_regret_of_a_run_lies_in_its_interval() {
         let mut sum = Sum::new(5, &objective).unwrap();
         let mut replayed = spec.build(5, 3).unwrap();
         for _ in 0..500 {
-            let round = replayed.next(&At(vec![0.0; 5])).unwrap().unwrap();
+            let round = replayed.next(&vec![0.0; 5]).unwrap().unwrap();
             sum.push(round.row, round.label, round.weight).unwrap();
         }
         let best = solve(&sum, &*set, &Options::default()).unwrap();
@@ -56,7 +56,7 @@ fn dynamic_regret_is_that_against_every_rounds_best() {
         let (mut regret, mut path, mut last) = (0.0, 0.0, None::<Vec<f64>>);
         for x in feasible_points(&mut r, &*set, 20) {
             let g = normals(&mut r, 4);
-            dynamic.see(&At(x.clone()), &Gradient::dense(&g)).unwrap();
+            dynamic.see(&x.clone(), &Gradient::dense(&g)).unwrap();
             let u = atom(&*set, &g);
             regret += (0..4).map(|i| g[i] * (x[i] - u[i])).sum::<f64>();
             path += last.map_or(0.0, |l| distance(&l, &u));
@@ -69,13 +69,9 @@ fn dynamic_regret_is_that_against_every_rounds_best() {
         assert!((dynamic.path() - path).abs() <= 1e-10 * path, "{text}");
         let before = (dynamic.regret(), dynamic.rounds());
         let bad = [f64::NAN, 0.0, 0.0, 0.0];
-        assert!(
-            dynamic
-                .see(&At(vec![0.0; 4]), &Gradient::dense(&bad))
-                .is_err()
-        );
+        assert!(dynamic.see(&vec![0.0; 4], &Gradient::dense(&bad)).is_err());
         let short = Gradient::dense(&[1.0; 3]);
-        assert!(dynamic.see(&At(vec![0.0; 4]), &short).is_err());
+        assert!(dynamic.see(&vec![0.0; 4], &short).is_err());
         assert_eq!(before, (dynamic.regret(), dynamic.rounds()));
     }
 }
@@ -87,7 +83,7 @@ fn dynamic_regret_counts_the_ridge_term() {
     let mut gradient = Gradient::dense(&[0.0, 1.0]);
     gradient.ridge = 2.0;
     // g = (0, 1) + 2·(0.5, 0) = (1, 1)
-    dynamic.see(&At(vec![0.5, 0.0]), &gradient).unwrap();
+    dynamic.see(&vec![0.5, 0.0], &gradient).unwrap();
     assert!((dynamic.regret() - (0.5 + 2f64.sqrt())).abs() < 1e-12);
 }
 
@@ -103,7 +99,7 @@ fn the_worst_interval_is_the_worst_of_all() {
         let mut intervals = Intervals::new(&set, spacing).unwrap();
         assert_eq!(intervals.worst().unwrap(), None);
         for (x, g) in &rounds {
-            intervals.see(&At(x.clone()), &Gradient::dense(g)).unwrap();
+            intervals.see(&x.clone(), &Gradient::dense(g)).unwrap();
         }
         let worst = intervals.worst().unwrap().unwrap();
         let mut most = f64::NEG_INFINITY;

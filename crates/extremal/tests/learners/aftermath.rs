@@ -1,7 +1,7 @@
 //! The numeric door: a gradient above 1e100 is refused by everyone and changes nothing, one below
 //! 1e-100 counts as 0, and whatever is accepted does not keep a learner from going on.
 
-use crate::common::{At, Team, hard_sets, normals, rng, scaled, sets, teams_on, unit, written};
+use crate::common::{Team, hard_sets, normals, rng, scaled, sets, teams_on, unit, written};
 use extremal::Error;
 use extremal::hindsight::{Meter, QuadraticSum, Sum};
 use extremal::kernel::norm;
@@ -95,7 +95,7 @@ fn the_meter_and_the_solver_have_the_same_door() {
     let set = "l2:radius=3".parse::<SetSpec>().unwrap();
     let set = set.build(Some(3)).unwrap();
     let mut meter = Meter::new(&set, 0.0, true);
-    let x = At(vec![1.0, 0.0, 0.0]);
+    let x = vec![1.0, 0.0, 0.0];
     meter.see(&x, &Gradient::dense(&[1.0; 3])).unwrap();
     let before = meter.save().unwrap();
     let huge = [1e101, 0.0, 0.0];

@@ -1,24 +1,17 @@
 //! Where one piece meets another: states of other sets, turns left open, assumptions, far points.
 
+use extremal_check::kit::{learner, set};
 use std::sync::Arc;
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::LearnerSpec;
 use extremal::loss::{LossSpec, Objective, linear::Linear};
 use extremal::set::{CustomSet, Geometry, SetSpec, SharedSet};
 use extremal::stream::{Round, Stream, StreamSpec};
 use extremal::theory::LossFacts;
 use extremal::{Error, Result};
 use extremal::{Gradient, Point, Row};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
-}
 
 #[test]
 fn a_gradient_bound_out_of_range_is_refused() {

@@ -13,7 +13,7 @@ use extremal::set::{CustomSet, Geometry, Intersection, SetSpec, SharedSet};
 use extremal::{Gradient, Row};
 
 use crate::common::{STORAGES, Team, hard_sets, learners, sets, teams, teams_on};
-use crate::script::{self, play};
+use extremal_check::script::{self, play};
 
 const DIM: usize = 6;
 
@@ -149,11 +149,11 @@ fn bad_gradients_and_deciding_twice_change_nothing_and_observe_decides_by_itself
                 check_bad_gradients(name, &mut *bothered);
             }
             let record = bothered.observe(&given.gradient()).unwrap();
-            let got = vec![(x, script::record_bytes(&record))];
+            let got = vec![(x, script::record_text(&record))];
             assert_eq!(got, expected, "{name}: round {k} differs after errors");
             let alone = silent.observe(&given.gradient()).unwrap();
             let (_, record) = &expected[0];
-            assert_eq!(script::record_bytes(&alone), *record, "{name}: round {k}");
+            assert_eq!(script::record_text(&alone), *record, "{name}: round {k}");
         }
         assert_eq!(bothered.save().unwrap(), plain.save().unwrap(), "{name}");
         assert_eq!(silent.save().unwrap(), plain.save().unwrap(), "{name}");
@@ -227,7 +227,7 @@ fn an_oracle_that_fails_leaves_the_learner_as_it_was() {
                         "{text}: a failed call left traces"
                     );
                 };
-                let got = vec![(crate::common::bits(&x), script::record_bytes(&record))];
+                let got = vec![(crate::common::bits(&x), script::record_text(&record))];
                 assert_eq!(got, expected, "{text}");
             }
             assert_eq!(tried.save().unwrap(), plain.save().unwrap(), "{text}");

@@ -4,7 +4,7 @@ use extremal::Error;
 use extremal::learner::Storage;
 
 use crate::common::{Team, teams};
-use crate::script::{self, Given};
+use extremal_check::script::{self, Given};
 
 const DIM: usize = 6;
 

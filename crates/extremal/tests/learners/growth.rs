@@ -11,14 +11,10 @@ use extremal::{
     Gradient, Point, Row,
     surrogate::{Motion, Pair, Probe, Update},
 };
+use extremal_check::kit::stored;
 
 fn set_of(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
-    let spec: LearnerSpec = text.parse().unwrap();
-    spec.build_stored(set, storage).unwrap()
 }
 
 /// A round of a stream whose features appear one after the other.
@@ -118,9 +114,9 @@ fn a_lazy_run_that_grows_is_the_run_that_knew_the_dimension_bit_for_bit() {
         for radius in [1.0, 20.0] {
             let spec = format!("l2:radius={radius}");
             let (small, large) = (set_of(&spec, FIRST), set_of(&spec, LAST));
-            let mut grown = learner(text, &small, Storage::Lazy);
-            let mut knew = learner(&in_full(text), &large, Storage::Lazy);
-            let mut resumed = learner(&in_full(text), &large, Storage::Lazy);
+            let mut grown = stored(text, &small, Storage::Lazy);
+            let mut knew = stored(&in_full(text), &large, Storage::Lazy);
+            let mut resumed = stored(&in_full(text), &large, Storage::Lazy);
             let examples = stream(n as u64, 1500, *ridge);
             for (t, example) in examples.iter().enumerate() {
                 // some features ahead of time, some in bulk, most of them one by one
@@ -173,7 +169,7 @@ fn a_dense_run_that_grows_is_the_run_that_knew_the_dimension() {
             let Ok(mut grown) = spec.build(&small) else {
                 continue;
             };
-            let mut knew = learner(&in_full(text), &large, Storage::Dense);
+            let mut knew = stored(&in_full(text), &large, Storage::Dense);
             let radius = large.geometry().norm_bound;
             for (t, example) in stream(n as u64, 150, *ridge).iter().enumerate() {
                 grown.grow(example.needs().max(grown.dim())).unwrap();
@@ -214,8 +210,8 @@ fn a_dense_run_that_grows_is_the_run_that_knew_the_dimension() {
 fn several_learners_grow_together() {
     let text = "hedge:base=(ofw-free),grid=[1,8],bases=[(ofw-ls:gradient-bound=1)]";
     let (small, large) = (set_of("l1:radius=2", 1), set_of("l1:radius=2", LAST));
-    let mut grown = learner(text, &small, Storage::Dense);
-    let mut knew = learner(text, &large, Storage::Dense);
+    let mut grown = stored(text, &small, Storage::Dense);
+    let mut knew = stored(text, &large, Storage::Dense);
     for example in &stream(5, 150, 0.0) {
         grown.grow(example.needs().max(grown.dim())).unwrap();
         let a = written(grown.decision());
@@ -241,9 +237,9 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
     };
     for storage in [Storage::Dense, Storage::Lazy] {
         for text in ["gauge-ftrl", "ogd", "dual-averaging"] {
-            refused(learner(text, &l2(), storage), 3, "can't grow to 3");
+            refused(stored(text, &l2(), storage), 3, "can't grow to 3");
             refused(
-                learner(text, &l2(), storage),
+                stored(text, &l2(), storage),
                 1 << 33,
                 "between 4 and 4294967295",
             );
@@ -257,7 +253,7 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
         ("simplex", "hedge:base=(ofw-free),grid=[1,2]"),
     ] {
         refused(
-            learner(text, &set_of(set, 4), Storage::Dense),
+            stored(text, &set_of(set, 4), Storage::Dense),
             5,
             "can't grow",
         );
@@ -265,9 +261,9 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
     // a segment is as curved as a ball, a square on its tip is not
     let segment = set_of("l1", 1);
     for text in ["gauge-ftrl", "hedge:base=(ofw-free),bases=[(gauge-ftrl)]"] {
-        refused(learner(text, &segment, Storage::Dense), 2, "curved");
+        refused(stored(text, &segment, Storage::Dense), 2, "curved");
     }
-    let mut line_search = learner(
+    let mut line_search = stored(
         "ofw-ls:horizon=9,gradient-bound=1",
         &segment,
         Storage::Dense,
@@ -382,7 +378,7 @@ fn what_is_saved_takes_the_room_of_what_was_touched() {
         "ogd",
         "dual-averaging",
     ] {
-        let mut learner = learner(text, &set, Storage::Lazy);
+        let mut learner = stored(text, &set, Storage::Lazy);
         let mut touch = |learner: &mut dyn Learner, meter: Option<&mut Meter>, t: usize| {
             let mut indices = features[5 * (t % 200)..][..5].to_vec();
             indices.sort_unstable();
@@ -425,12 +421,12 @@ fn a_meter_that_grows_is_the_meter_that_knew_the_dimension() {
         ("lp:p=1.5", 0.1),
     ] {
         let (small, large) = (set_of(set, FIRST), set_of(set, LAST));
-        let mut player = learner("ogd", &small, Storage::Dense);
+        let mut player = stored("ogd", &small, Storage::Dense);
         let (mut grown, mut knew) = (
             Meter::new(&small, lambda, false),
             Meter::new(&large, lambda, false),
         );
-        let mut shadow = learner("ogd", &large, Storage::Dense);
+        let mut shadow = stored("ogd", &large, Storage::Dense);
         for (t, example) in stream(9, 300, lambda).iter().enumerate() {
             let dim = example.needs().max(player.dim());
             player.grow(dim).unwrap();
@@ -474,7 +470,7 @@ fn a_loaded_meter_goes_on_as_one_that_was_never_asked() {
             let mut r = rng(4);
             let mut x = vec![0.0; named.set.dim()];
             named.set.centre(&mut x);
-            let at = common::At(x);
+            let at = x;
             let dim = named.set.dim();
             let mut see = |meter: &mut [&mut Meter]| {
                 let gradient = common::normals(&mut r, dim);
@@ -509,7 +505,7 @@ fn a_loaded_meter_goes_on_as_one_that_was_never_asked() {
 fn bytes_that_are_not_this_meters_change_nothing() {
     let set = set_of("l2", 4);
     let mut meter = Meter::new(&set, 0.1, false);
-    let mut player = learner("ogd", &set, Storage::Dense);
+    let mut player = stored("ogd", &set, Storage::Dense);
     let gradient = Gradient::sparse(&[1], &[2.0]);
     meter.see(player.decide().unwrap(), &gradient).unwrap();
     let own = meter.save().unwrap();

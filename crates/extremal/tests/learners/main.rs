@@ -2,6 +2,7 @@
 //! it goes with, in every storage.
 
 mod aftermath;
+mod battery;
 #[path = "../common/mod.rs"]
 mod common;
 mod edges;
@@ -14,6 +15,5 @@ mod play;
 mod resume;
 mod rounds;
 mod scales;
-mod script;
 mod states;
 mod wrong_oracles;

@@ -1,6 +1,5 @@
-//! A round in two halves: what is planned and discarded leaves no trace, what is planned and
-//! committed is the round itself. And states: those of other settings, and changed bytes, are
-//! refused.
+//! Discarded and failed rounds where an oracle starts from the last atom; and states of other
+//! settings, which are refused.
 
 use std::sync::Arc;
 
@@ -9,36 +8,7 @@ use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::{CustomSet, Set, SetSpec, SharedSet, l2::L2Ball};
 use extremal::{Error, kernel};
 
-use crate::common::teams;
-use crate::script;
-
 const DIM: usize = 6;
-
-#[test]
-fn a_discarded_round_leaves_no_trace_and_a_committed_one_is_the_round() {
-    let (script, others) = (script::mixed(3, DIM, 60), script::mixed(4, DIM, 60));
-    for team in teams(DIM, |_, _| {}) {
-        let (mut plain, mut planned) = (team.build(), team.build());
-        for (k, (given, other)) in script.iter().zip(&others).enumerate() {
-            let before = planned.save().unwrap();
-            planned.plan(&other.gradient()).unwrap();
-            planned.discard();
-            assert_eq!(planned.save().unwrap(), before, "{}, {k}", team.name);
-            let expected = plain.observe(&given.gradient()).unwrap();
-            let found = planned.plan(&given.gradient()).unwrap();
-            assert_eq!(
-                script::record_bytes(&found),
-                script::record_bytes(&expected),
-                "{}, {k}",
-                team.name
-            );
-            planned.commit();
-            assert_eq!(planned.seen(), plain.seen(), "{}, {k}", team.name);
-        }
-        let (a, b) = (planned.save().unwrap(), plain.save().unwrap());
-        assert_eq!(a, b, "{}", team.name);
-    }
-}
 
 /// The unit ball by an oracle that comes half way from the atom handed in to the minimiser, and
 /// fails for directions whose last entry is negative after it has written to the atom.
@@ -107,27 +77,6 @@ fn learner(text: &str) -> Box<dyn Learner> {
     let set = "l2:dim=3".parse::<SetSpec>().unwrap().build(None).unwrap();
     let spec = text.parse::<LearnerSpec>().unwrap();
     spec.build_stored(&set, Storage::Dense).unwrap()
-}
-
-#[test]
-fn a_planned_round_is_ended_before_anything_else() {
-    let mut learner = learner("ofw-free");
-    let gradient = Gradient::dense(&[1.0, 0.5, 0.0]);
-    learner.plan(&gradient).unwrap();
-    let out_of_turn = |result: extremal::Result<()>| {
-        assert!(matches!(result, Err(Error::OutOfTurn(_))), "{result:?}");
-    };
-    out_of_turn(learner.plan(&gradient).map(|_| ()));
-    out_of_turn(learner.observe(&gradient).map(|_| ()));
-    out_of_turn(learner.save().map(|_| ()));
-    out_of_turn(learner.grow(4));
-    learner.commit();
-    assert_eq!(learner.rounds(), 1);
-    // without a plan they do nothing
-    let before = learner.save().unwrap();
-    learner.commit();
-    learner.discard();
-    assert_eq!(learner.save().unwrap(), before);
 }
 
 #[test]

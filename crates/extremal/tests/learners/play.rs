@@ -15,14 +15,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::common::{
-    At, NamedSet, Team, atom, centre, losses, normals, rng, sets, soak, streams, teams, teams_on,
+    NamedSet, Team, atom, centre, losses, normals, rng, sets, soak, streams, teams, teams_on,
     written,
 };
 
-fn comparators(set: &dyn Set) -> Vec<At> {
+fn comparators(set: &dyn Set) -> Vec<Vec<f64>> {
     let mut r = rng(11);
-    let mut all = vec![At(centre(set))];
-    all.extend((0..3).map(|_| At(atom(set, &normals(&mut r, set.dim())))));
+    let mut all = vec![centre(set)];
+    all.extend((0..3).map(|_| atom(set, &normals(&mut r, set.dim()))));
     all
 }
 
@@ -168,7 +168,7 @@ fn check_run(
 /// The losses that admit the stream's labels.
 fn fitting_losses(stream: &StreamSpec, dim: usize) -> Vec<(&'static str, Arc<dyn Loss>)> {
     let mut stream = stream.build(dim, 5).unwrap();
-    let start = At(vec![0.0; dim]);
+    let start = vec![0.0; dim];
     let label = stream.next(&start).unwrap().unwrap().label;
     let fits = |loss: &Arc<dyn Loss>| match loss.check_label(label) {
         Ok(()) => true,

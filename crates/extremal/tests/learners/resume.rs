@@ -4,7 +4,7 @@ use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::Structure;
 
 use crate::common::{Team, bits, rng, teams, uniform, written};
-use crate::script::{self, Given, play, record_bytes};
+use extremal_check::script::{self, Given, play, record_text};
 
 const DIM: usize = 6;
 const ROUNDS: usize = 80;
@@ -38,7 +38,7 @@ fn check_resume(team: &Team, script: &[Given], cut: usize, decided: bool) {
         if decided && cut < script.len() {
             let x = written(second.decision());
             let record = second.observe(&script[cut].gradient()).unwrap();
-            rest.push((bits(&x), record_bytes(&record)));
+            rest.push((bits(&x), record_text(&record)));
         }
         rest.extend(play(&mut *second, &script[cut + rest.len()..]));
         assert_eq!(

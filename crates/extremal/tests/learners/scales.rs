@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::common::{
     Team, atom, centre, distance, hard_sets, rng, teams, teams_on, uniform, written,
 };
-use crate::script::{self, Given};
+use extremal_check::script::{self, Given};
 
 const DIM: usize = 6;
 const SCALES: [f64; 6] = [1e-98, 1e-80, 1e-30, 1e30, 1e80, 1e98];
@@ -141,43 +141,6 @@ fn gradients_that_jump_between_scales_keep_decisions_feasible() {
                 ..given
             };
             learner.observe(&sized.gradient()).unwrap();
-        }
-    }
-}
-
-#[test]
-fn without_gradients_nothing_moves() {
-    for team in teams(DIM, |_, _| {}) {
-        let mut learner = team.build();
-        let start = written(learner.decision());
-        let zeros = Given {
-            indices: None,
-            values: vec![0.0; DIM],
-            scale: 1.0,
-            ridge: 0.0,
-        };
-        let none = Given {
-            indices: Some(vec![]),
-            values: vec![],
-            scale: 1.0,
-            ridge: 0.0,
-        };
-        for k in 0..1000 {
-            let given = if k % 2 == 0 { &zeros } else { &none };
-            let x = written(learner.decide().unwrap());
-            let apart = distance(&x, &start);
-            assert!(
-                apart <= 1e-9 * team.set.geometry().norm_bound,
-                "{}: moved by {apart:e} in round {k}",
-                team.name
-            );
-            let record = learner.observe(&given.gradient()).unwrap();
-            assert_eq!(record.gradient_norm, 0.0, "{}", team.name);
-            assert!(
-                (0.0..=1e300).contains(&record.sigma),
-                "{}: {record:?}",
-                team.name
-            );
         }
     }
 }

@@ -2,6 +2,7 @@
 //! refused by every learner, by the meters and by the solver, wherever the set stands. An oracle
 //! that is right is never refused.
 
+use extremal_check::kit::dot;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -268,10 +269,6 @@ fn decision(learner: &mut dyn Learner) -> Vec<f64> {
     x
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 /// Errors are to name the set and to say what was expected.
 fn check_named(name: &str, answer: Answer, error: &Error) {
     let text = error.to_string();
@@ -417,7 +414,7 @@ fn every_learner_that_knows_a_gap_refuses_an_answer_worse_than_its_decision() {
 #[test]
 fn every_meter_refuses_a_wrong_oracle() {
     for (name, set, switch) in users_sets() {
-        let x = common::At(common::centre(&*set));
+        let x = common::centre(&*set);
         let g: Vec<f64> = (0..set.dim()).map(|i| 1.0 - 0.3 * i as f64).collect();
         let measure = || -> Result<()> {
             let gradient = Gradient::dense(&g);
@@ -533,15 +530,15 @@ fn certificates_and_floors_of_a_rough_oracle_hold() {
                     let mut g = normals(&mut r, set.dim());
                     g.iter_mut().for_each(|g| *g = 0.3 * *g + 0.5);
                     let gradient = Gradient::dense(&g);
-                    let x = common::At(decision(&mut *learner));
-                    played += dot(&x.0, &g);
+                    let x = decision(&mut *learner);
+                    played += dot(&x, &g);
                     meter.see(&x, &gradient).unwrap();
                     dynamic.see(&x, &gradient).unwrap();
                     learner.observe(&gradient).unwrap();
                     sum.iter_mut().zip(&g).for_each(|(sum, g)| *sum += g);
                     kept.push(Row::Dense(&g), 0.0, 1.0).unwrap();
                     lowest += low(&g);
-                    decisions.push((x.0, g));
+                    decisions.push((x, g));
                 }
                 let regret = played - low(&sum);
                 let slack = 1e-9 * regret.abs();

@@ -1,11 +1,11 @@
 //! The battery for losses: every one that is registered, in every example.
 
-use crate::common::{self, At, all_losses, losses, normals, rng, scaled, spike};
+use crate::common::{self, all_losses, losses, normals, rng, scaled, spike};
 use extremal::Error;
 use extremal::Row;
 use extremal::kernel::{dot, norm};
 use extremal::loss::{Loss, LossSpec, Objective, Scratch, logistic};
-use proptest::prelude::*;
+use extremal_check::LossCheck;
 
 /// Labels that some loss admits, and numbers that none should.
 const LABELS: [f64; 8] = [-1.0, 1.0, 0.0, 0.5, -3.7, 2.0, 100.0, -1e6];
@@ -35,39 +35,10 @@ fn predictions(loss: &dyn Loss) -> Vec<f64> {
 }
 
 #[test]
-fn derivatives_agree_with_finite_differences() {
+fn every_loss_keeps_the_laws_of_losses() {
     for (name, loss) in all_losses() {
-        for label in labels(&*loss) {
-            for z in predictions(&*loss) {
-                let (value, slope) = loss.at(z, label);
-                // small against the size of z, large against the rounding of the value
-                let h = 1e-5 * (1.0 + z.abs());
-                if loss.check_prediction(z - h).is_err() {
-                    continue;
-                }
-                let ((up, after), (down, before)) = (loss.at(z + h, label), loss.at(z - h, label));
-                let difference = (up - down) / ((z + h) - (z - h));
-                let rounding = 4.0 * f64::EPSILON * value.abs().max(up.abs()) / h;
-                if loss.smoothness().is_infinite() {
-                    // near a kink: any slope between that to the left and that to the right
-                    let (left, right) = ((value - down) / h, (up - value) / h);
-                    let tolerance = 1e-6 * slope.abs() + rounding;
-                    assert!(
-                        slope >= left - tolerance && slope <= right + tolerance,
-                        "{name} at {z}, label {label}: {slope}, by differences {left} to {right}"
-                    );
-                    if before != after {
-                        continue;
-                    }
-                }
-                // a difference errs by what the slope's own second difference shows
-                let bend = (after - 2.0 * slope + before).abs();
-                assert!(
-                    (difference - slope).abs() <= 1e-6 * slope.abs() + rounding + bend,
-                    "{name} at {z}, label {label}: {slope}, by differences {difference}"
-                );
-            }
-        }
+        let outcome = LossCheck { exact: true }.run(&*loss);
+        outcome.unwrap_or_else(|failures| panic!("{name}: {failures}"));
     }
 }
 
@@ -98,85 +69,6 @@ fn no_value_is_below_the_least_that_a_loss_allows() {
 }
 
 #[test]
-fn losses_are_convex_and_as_smooth_as_they_say() {
-    for (name, loss) in all_losses() {
-        for label in labels(&*loss) {
-            let mut zs = predictions(&*loss);
-            zs.sort_by(f64::total_cmp);
-            let mut steepest = 0.0_f64;
-            for pair in zs.windows(2) {
-                let ((f, a), (g, b)) = (loss.at(pair[0], label), loss.at(pair[1], label));
-                let width = pair[1] - pair[0];
-                let tolerance = 1e-12 * (1.0 + a.abs() + b.abs());
-                assert!(
-                    b >= a - tolerance,
-                    "{name}, {label}: the slope falls after {}",
-                    pair[0]
-                );
-                assert!(
-                    b - a <= loss.smoothness() * width + tolerance,
-                    "{name}, {label}: the slope grows faster than smoothness allows at {}",
-                    pair[0]
-                );
-                // the chord lies above both tangents
-                let tolerance = 1e-12 * (1.0 + f.abs() + g.abs());
-                assert!(
-                    g >= f + a * width - tolerance,
-                    "{name}, {label} at {}",
-                    pair[0]
-                );
-                if width > 1e-9 {
-                    steepest = steepest.max((b - a) / width);
-                }
-            }
-            // labels far away may hide the bend of a loss
-            if label.abs() <= 1.0 && loss.smoothness().is_finite() {
-                let said = loss.smoothness();
-                assert!(
-                    steepest >= 0.9 * said,
-                    "{name}: {steepest} at most, says {said}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn slope_bounds_are_kept_and_attained() {
-    for (name, loss) in all_losses() {
-        for label in labels(&*loss) {
-            for reach in [0.0, 1e-3, 0.5, 1.0, 10.0, 1e3] {
-                let bound = loss.slope_bound(reach, label);
-                if bound.is_infinite() {
-                    // there are slopes beyond all bounds
-                    assert!(loss.at(1e-300, label).1.abs() > 1e299, "{name}");
-                    continue;
-                }
-                // labels up to this one in size, and predictions within reach
-                let steepest = labels(&*loss)
-                    .into_iter()
-                    .filter(|other| other.abs() <= label.abs())
-                    .flat_map(|other| (-100..=100).map(move |k| (other, f64::from(k) / 100.0)))
-                    .map(|(other, k)| loss.at(k * reach, other).1.abs())
-                    .fold(0.0, f64::max);
-                assert!(
-                    steepest <= bound * (1.0 + 1e-12),
-                    "{name}, {label}: slope {steepest} within {reach}, bound {bound}"
-                );
-                let low_to_high = loss.slope_bound_between(-0.3 * reach, reach, label);
-                assert!(low_to_high <= bound, "{name}, {label}, {reach}");
-                // at a kink alone, any smaller slope will do
-                let kink = reach == 0.0 && loss.smoothness().is_infinite();
-                assert!(
-                    kink || steepest >= 0.99 * bound,
-                    "{name}, {label}: slope {steepest} at most within {reach}, bound {bound}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
 fn where_the_wealth_stays_away_from_nothing_its_slope_is_bounded() {
     let loss = "log-wealth".parse::<LossSpec>().unwrap().build().unwrap();
     for (low, high) in [(0.5, 2.0), (1e-3, 1.0), (3.0, 3.0), (1e-300, 1e300)] {
@@ -203,47 +95,14 @@ fn outside_its_domain_a_loss_is_an_error_that_says_so() {
         ([-1.0, 1.0], "prediction -0.2"),
         ([0.0, 1e-320], "e-321"),
     ] {
-        let error = objective.evaluate(Row::Dense(&relatives), 1.0, 1.0, &At(x.to_vec()));
+        let error = objective.evaluate(Row::Dense(&relatives), 1.0, 1.0, &x.to_vec());
         let error = error.err().unwrap();
         assert!(matches!(error, Error::Prediction { .. }), "{error:?}");
         let text = error.to_string();
         assert!(text.contains(shown) && text.contains("> 0"), "{text}");
     }
-    let inside = objective.evaluate(Row::Dense(&relatives), 1.0, 1.0, &At(vec![0.5, 0.5]));
+    let inside = objective.evaluate(Row::Dense(&relatives), 1.0, 1.0, &vec![0.5, 0.5]);
     assert!(inside.unwrap().data_value.abs() < 1e-15);
-}
-
-#[test]
-fn far_away_nothing_is_nan_and_what_is_bounded_stays_finite() {
-    for (name, loss) in all_losses() {
-        for label in labels(&*loss) {
-            for z in [1e4, -1e4, 1e150, -1e150, 1e300, -1e300] {
-                let (value, slope) = loss.at(z, label);
-                assert!(!value.is_nan(), "{name} at {z}");
-                if loss.check_prediction(z).is_err() {
-                    assert_eq!(value, f64::INFINITY, "{name} at {z}");
-                    continue;
-                }
-                assert!(slope.is_finite(), "{name} at {z}: slope {slope}");
-                let start: f64 = if loss.check_prediction(0.0).is_ok() {
-                    0.0
-                } else {
-                    1.0
-                };
-                // no more than the slope allows, where that is a number
-                let low = start.min(z);
-                let most = loss.at(start, label).0.abs()
-                    + z.abs() * loss.slope_bound_between(low, z.max(start), label);
-                assert!(
-                    value.abs() <= most * (1.0 + 1e-12),
-                    "{name} at {z}: {value} > {most}"
-                );
-                if most.is_finite() {
-                    assert!(value.is_finite(), "{name} at {z}");
-                }
-            }
-        }
-    }
 }
 
 #[test]
@@ -268,7 +127,7 @@ fn labels_that_make_no_sense_are_errors_that_say_what_does() {
     }
     let logistic = "logistic".parse::<LossSpec>().unwrap().build().unwrap();
     let objective = Objective::new(logistic, 0.0).unwrap();
-    let x = At(vec![1.0]);
+    let x = vec![1.0];
     assert!(
         objective
             .evaluate(Row::Dense(&[1.0]), 2.0, 1.0, &x)
@@ -285,13 +144,13 @@ fn the_gradient_of_the_whole_loss_agrees_with_finite_differences() {
             for label in labels(&*loss).into_iter().filter(|l| l.abs() <= 4.0) {
                 let (row, x) = (normals(&mut r, 4), normals(&mut r, 4));
                 let value = |x: &[f64]| {
-                    let at = At(x.to_vec());
+                    let at = x.to_vec();
                     objective
                         .evaluate(Row::Dense(&row), label, weight, &at)
                         .unwrap()
                         .value
                 };
-                let at = At(x.clone());
+                let at = x.clone();
                 let here = objective
                     .evaluate(Row::Dense(&row), label, weight, &at)
                     .unwrap();
@@ -341,7 +200,7 @@ fn bad_weights_rows_and_ridges_are_errors() {
             );
         }
         let objective = Objective::new(loss.clone(), 0.1).unwrap();
-        let (x, label) = (At(vec![0.0, 1.0]), labels(&*loss)[0]);
+        let (x, label) = (vec![0.0, 1.0], labels(&*loss)[0]);
         for weight in [-1.0, f64::NAN, f64::INFINITY] {
             let error = objective
                 .evaluate(Row::Dense(&[1.0, 1.0]), label, weight, &x)
@@ -410,7 +269,7 @@ fn a_quadratic_loss_is_what_its_matrix_says() {
                 let (b, x) = (normals(&mut r, 3), normals(&mut r, 3));
                 let ax: Vec<f64> = a.iter().map(|row| dot(row, &x)).collect();
                 let expected = 0.5 * dot(&ax, &x) + weight * dot(&b, &x);
-                let point = At(x.clone());
+                let point = x.clone();
                 for row in [
                     Row::Dense(&b),
                     Row::Sparse {
@@ -453,7 +312,7 @@ fn the_whole_loss_bends_between_its_strong_convexity_and_its_smoothness() {
             let row = normals(&mut r, 3);
             let smoothness = objective.smoothness(norm(&row));
             let mut gradient = |x: &[f64]| {
-                let at = At(x.to_vec());
+                let at = x.to_vec();
                 let here = objective
                     .evaluate_in(Row::Dense(&row), 1.0, 1.0, &at, &mut scratch)
                     .unwrap();
@@ -507,7 +366,7 @@ fn what_a_quadratic_loss_cannot_do_is_told() {
     let evaluate = |row: &[f64], x: &[f64]| {
         let mut scratch = Scratch::default();
         objective
-            .evaluate_in(Row::Dense(row), 0.0, 1.0, &At(x.to_vec()), &mut scratch)
+            .evaluate_in(Row::Dense(row), 0.0, 1.0, &x.to_vec(), &mut scratch)
             .map(|e| e.value)
     };
     assert_eq!(evaluate(&[1.0, 1.0], &[1.0, 1.0]).unwrap(), 3.5);
@@ -525,26 +384,8 @@ fn what_a_quadratic_loss_cannot_do_is_told() {
     );
     assert!(evaluate(&[1.0, f64::NAN], &[1.0, 0.0]).is_err());
     // without memory for the gradient there is none
-    let error = objective.evaluate(Row::Dense(&[1.0, 1.0]), 0.0, 1.0, &At(vec![0.0; 2]));
+    let error = objective.evaluate(Row::Dense(&[1.0, 1.0]), 0.0, 1.0, &vec![0.0; 2]);
     assert!(error.err().unwrap().to_string().contains("evaluate_in"));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_tangent_lies_below_its_loss(z in -50.0..50.0f64, y in -50.0..50.0f64) {
-        for (name, loss) in all_losses() {
-            for label in labels(&*loss) {
-                let ((f, slope), (g, _)) = (loss.at(z, label), loss.at(y, label));
-                if f == f64::INFINITY {
-                    continue; // outside the domain, where there is no tangent
-                }
-                let tolerance = 1e-12 * (1.0 + f.abs() + g.abs());
-                prop_assert!(g >= f + slope * (y - z) - tolerance, "{name}, {label}");
-            }
-        }
-    }
 }
 
 #[test]

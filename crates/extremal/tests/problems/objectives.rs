@@ -2,16 +2,17 @@
 //! are those that learners, certificates and theorems need, held against comparators found by
 //! plain means.
 
-use crate::common::{At, centre, minus, normals, plus, rng, scaled, uniform};
+use crate::common::{centre, minus, normals, plus, rng, scaled, uniform};
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::{dot, norm};
-use extremal::learner::{Learner, LearnerSpec, Level};
+use extremal::learner::Level;
 use extremal::loss::{LossSpec, Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream};
 use extremal::theory::LossFacts;
 use extremal::{Point, Row};
+use extremal_check::kit::learner;
 
 const DIM: usize = 4;
 const ROUNDS: u64 = 1000;
@@ -56,10 +57,6 @@ fn set(text: &str) -> SharedSet {
 
 fn objective(text: &str, ridge: f64) -> Objective {
     Objective::new(text.parse::<LossSpec>().unwrap().build().unwrap(), ridge).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
 /// The best fixed decision by projected gradient descent on the mean loss ½⟨x, Mx⟩ + ⟨b, x⟩.
@@ -175,7 +172,7 @@ fn a_flat_form_is_a_ridge_term_and_stays_sparse() {
         objective("linear", 0.5),
     );
     assert_eq!(form.strong_convexity(), ridge.strong_convexity());
-    let x = At(vec![0.1, -0.2, 0.3, 0.0]);
+    let x = vec![0.1, -0.2, 0.3, 0.0];
     let row = Row::Sparse {
         indices: &[1, 3],
         values: &[1.0, 2.0],

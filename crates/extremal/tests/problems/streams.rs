@@ -1,20 +1,18 @@
 //! The battery for streams: every one that is registered, in every example.
 
-use crate::common::{self, At, DIMS, normals, rng, scaled, spike, streams, unit};
+use crate::common::{self, DIMS, normals, rng, scaled, spike, streams, unit};
 use extremal::Point;
 use extremal::kernel::{dot, norm};
 use extremal::stream::{Stream, StreamSpec};
 
 /// Decisions as learners make them: 0 first, then anything.
-fn decisions(dim: usize, rounds: usize) -> Vec<At> {
+fn decisions(dim: usize, rounds: usize) -> Vec<Vec<f64>> {
     let mut r = rng(3);
-    let one = |t| {
-        At(match t % 5 {
-            0 => vec![0.0; dim],
-            1 => spike(dim, t % dim, -1.0),
-            2 => scaled(&normals(&mut r, dim), 1e-200),
-            _ => normals(&mut r, dim),
-        })
+    let one = |t| match t % 5 {
+        0 => vec![0.0; dim],
+        1 => spike(dim, t % dim, -1.0),
+        2 => scaled(&normals(&mut r, dim), 1e-200),
+        _ => normals(&mut r, dim),
     };
     (0..rounds).map(one).collect()
 }
@@ -22,8 +20,8 @@ fn decisions(dim: usize, rounds: usize) -> Vec<At> {
 /// A round written out: row, label, weight.
 type Written = (Vec<u64>, u64, u64);
 
-fn written(stream: &mut dyn Stream, decisions: &[At]) -> Vec<Written> {
-    let next = |x: &At| {
+fn written(stream: &mut dyn Stream, decisions: &[Vec<f64>]) -> Vec<Written> {
+    let next = |x: &Vec<f64>| {
         let round = stream.next(x).unwrap().expect("a stream without end");
         let mut row = vec![0.0; x.dim()];
         round.row.add_to(1.0, &mut row);
@@ -103,9 +101,9 @@ fn the_seed_makes_the_rounds() {
 fn only_adaptive_streams_look_at_the_decision() {
     for (text, spec) in streams() {
         let here = decisions(10, 200);
-        let elsewhere: Vec<At> = here
+        let elsewhere: Vec<Vec<f64>> = here
             .iter()
-            .map(|x| At(common::plus(&x.0, 1.0, &[0.3; 10])))
+            .map(|x| common::plus(x, 1.0, &[0.3; 10]))
             .collect();
         let mut stream = spec.build(10, 1).unwrap();
         let one = written(&mut *stream, &here);
@@ -117,7 +115,7 @@ fn only_adaptive_streams_look_at_the_decision() {
 /// The rows' mean over many rounds.
 fn mean_row(spec: &StreamSpec, dim: usize, rounds: usize) -> Vec<f64> {
     let mut stream = spec.build(dim, 1).unwrap();
-    let (x, mut sum) = (At(vec![0.0; dim]), vec![0.0; dim]);
+    let (x, mut sum) = (vec![0.0; dim], vec![0.0; dim]);
     for _ in 0..rounds {
         let round = stream.next(&x).unwrap().unwrap();
         round.row.add_to(1.0 / rounds as f64, &mut sum);
@@ -162,22 +160,22 @@ fn adversaries_do_what_they_are_called() {
                 x = common::plus(&scaled(&past, -1.0 / norm(&past)), 1e-3, &x);
             }
             let size = norm(&x);
-            let x = At(x);
+            let x = x;
             let dense = |round: extremal::stream::Round<'_>| {
                 let mut row = vec![0.0; dim];
                 round.row.add_to(1.0, &mut row);
                 row
             };
             let row = dense(along.next(&x).unwrap().unwrap());
-            assert!((dot(&row, &x.0) / size - 1.0).abs() < 1e-12);
+            assert!((dot(&row, &x) / size - 1.0).abs() < 1e-12);
             let row = dense(sign.next(&x).unwrap().unwrap());
-            let one_norm: f64 = x.0.iter().map(|v| v.abs()).sum();
-            assert!((dot(&row, &x.0) * (dim as f64).sqrt() / one_norm - 1.0).abs() < 1e-12);
+            let one_norm: f64 = x.iter().map(|v| v.abs()).sum();
+            assert!((dot(&row, &x) * (dim as f64).sqrt() / one_norm - 1.0).abs() < 1e-12);
             let row = dense(across.next(&x).unwrap().unwrap());
             assert!(
-                dot(&row, &x.0).abs() <= 1e-9 * size,
+                dot(&row, &x).abs() <= 1e-9 * size,
                 "round {t}: {}",
-                dot(&row, &x.0)
+                dot(&row, &x)
             );
             assert!((norm(&row) - 1.0).abs() < 1e-12);
             past = common::plus(&past, 1.0, &row);
@@ -194,7 +192,7 @@ fn planted_labels_can_be_learnt() {
         let spec: StreamSpec = text.parse().unwrap();
         // Σ label·row points towards the planted weights, on fresh rounds of the same seed
         let mut stream = spec.build(10, 1).unwrap();
-        let (x, mut guess) = (At(vec![0.0; 10]), vec![0.0; 10]);
+        let (x, mut guess) = (vec![0.0; 10], vec![0.0; 10]);
         for _ in 0..3000 {
             let round = stream.next(&x).unwrap().unwrap();
             round.row.add_to(round.label, &mut guess);
@@ -211,7 +209,7 @@ fn planted_labels_can_be_learnt() {
 /// The dense rows and the labels of a stream's first rounds.
 fn first(text: &str, dim: usize, rounds: usize) -> Vec<(Vec<f64>, f64)> {
     let mut stream = text.parse::<StreamSpec>().unwrap().build(dim, 2).unwrap();
-    let x = At(vec![0.0; dim]);
+    let x = vec![0.0; dim];
     let next = |_| {
         let round = stream.next(&x).unwrap().unwrap();
         let mut row = vec![0.0; dim];

@@ -2,9 +2,7 @@
 //! `hypercube`, `permutahedron`) against lists of all their corners, against each other where two
 //! names mean the same set, and their projections against bisection.
 
-use crate::support::{
-    Body, distance, dot, generator, minus, norm, normal, plus, scaled, set, uniform,
-};
+use crate::support::{Body, distance, dot, kit, minus, norm, normals, plus, scaled, set, uniform};
 use extremal::Error;
 use extremal::set::capped_simplex::CappedSimplex;
 use extremal::set::hypercube::Hypercube;
@@ -83,7 +81,7 @@ fn polytopes() -> Vec<(String, Vec<Vec<f64>>)> {
         }
         for k in 1..=d + 1 {
             let corners = rearrangements(&leading(d, k.min(d), 0.0));
-            let corners = signed(&corners).iter().map(|v| scaled(0.7, v)).collect();
+            let corners = signed(&corners).iter().map(|v| scaled(v, 0.7)).collect();
             all.push((format!("k-sparse:k={k},radius=0.7,dim={d}"), corners));
         }
         for (text, low) in [("", 0.0), (",centred=true", -2.0)] {
@@ -110,7 +108,7 @@ fn polytopes() -> Vec<(String, Vec<Vec<f64>>)> {
 
 #[test]
 fn atoms_and_constants_are_those_of_the_list_of_corners() {
-    let mut rng = generator(1);
+    let mut rng = kit::rng(1);
     for (text, corners) in polytopes() {
         let set = text.parse::<SetSpec>().unwrap().build(None).unwrap();
         let d = set.dim();
@@ -129,7 +127,7 @@ fn atoms_and_constants_are_those_of_the_list_of_corners() {
             "{text}: {widest}"
         );
         for round in 0..30 {
-            let mut c = normal(&mut rng, d);
+            let mut c = normals(&mut rng, d);
             if round % 2 == 0 {
                 c.iter_mut().for_each(|c| *c = c.round()); // ties and zeros
             }
@@ -145,14 +143,14 @@ fn atoms_and_constants_are_those_of_the_list_of_corners() {
 /// The nearest point is the one from which no corner lies ahead.
 #[test]
 fn no_corner_lies_ahead_of_a_projection() {
-    let mut rng = generator(2);
+    let mut rng = kit::rng(2);
     for (text, corners) in polytopes() {
         let set = text.parse::<SetSpec>().unwrap().build(None).unwrap();
         let size = set.geometry().norm_bound;
         for round in 0..30 {
             let mut y = scaled(
+                &normals(&mut rng, set.dim()),
                 size * 10f64.powi(round % 4 - 1),
-                &normal(&mut rng, set.dim()),
             );
             if round % 2 == 0 {
                 y.iter_mut().for_each(|y| *y = (2.0 * *y).round() * 0.5);
@@ -176,7 +174,7 @@ fn no_corner_lies_ahead_of_a_projection() {
 /// is not.
 #[test]
 fn violation_is_zero_on_mixtures_of_corners_and_nowhere_beyond_one() {
-    let mut rng = generator(3);
+    let mut rng = kit::rng(3);
     for (text, corners) in polytopes() {
         let set = text.parse::<SetSpec>().unwrap().build(None).unwrap();
         let mut mean = vec![0.0; set.dim()];
@@ -206,7 +204,7 @@ fn violation_is_zero_on_mixtures_of_corners_and_nowhere_beyond_one() {
 /// Two names for one set: all that can be asked of them is answered alike.
 #[test]
 fn sets_that_are_the_same_answer_alike() {
-    let mut rng = generator(4);
+    let mut rng = kit::rng(4);
     for d in [1, 2, 5, 12] {
         let ranks = |k: usize| format!("permutahedron:weights={:?}", leading(d, k, 0.0));
         let mut pairs = vec![
@@ -252,7 +250,7 @@ fn sets_that_are_the_same_answer_alike() {
                 assert_eq!(a.curvature(), b.curvature(), "{one} in dimension {d}");
             }
             for round in 0..40 {
-                let mut y = scaled(size * 10f64.powi(round % 5 - 2), &normal(&mut rng, d));
+                let mut y = scaled(&normals(&mut rng, d), size * 10f64.powi(round % 5 - 2));
                 if round % 4 == 0 {
                     y.iter_mut().for_each(|y| *y = y.round());
                 }
@@ -293,12 +291,12 @@ fn k_support_norm(x: &[f64], k: usize) -> f64 {
 
 #[test]
 fn the_k_support_norm_is_its_variational_form() {
-    let mut rng = generator(5);
+    let mut rng = kit::rng(5);
     for d in [2, 3, 7, 40] {
         for k in 1..=d {
             let ball = set(&format!("k-support:k={k},radius=2"), d);
             for round in 0..20 {
-                let mut x = normal(&mut rng, d);
+                let mut x = normals(&mut rng, d);
                 match round % 4 {
                     0 => x.iter_mut().for_each(|v| *v = v.round()),
                     1 => x.iter_mut().for_each(|v| *v = (3.0 * *v).exp()),
@@ -319,15 +317,15 @@ fn the_k_support_norm_is_its_variational_form() {
 /// larger ⟨c, x⟩ than gauge(x) times that.
 #[test]
 fn gauges_and_oracles_are_dual() {
-    let mut rng = generator(6);
+    let mut rng = kit::rng(6);
     for text in ["k-support:k=3,radius=2", "k-sparse:k=3,radius=2"] {
         let set = set(text, 9);
         let mut nearest = 0.0_f64;
         for _ in 0..2000 {
-            let x = normal(&mut rng, 9);
-            let mut c = normal(&mut rng, 9);
+            let x = normals(&mut rng, 9);
+            let mut c = normals(&mut rng, 9);
             for _ in 0..3 {
-                let most = -atom(&set, &scaled(-1.0, &c)).1;
+                let most = -atom(&set, &scaled(&c, -1.0)).1;
                 let share = dot(&c, &x) / (set.gauge(&x).unwrap() * most);
                 assert!(share <= 1.0 + 1e-13, "{text}: {share}");
                 nearest = nearest.max(share);
@@ -340,7 +338,7 @@ fn gauges_and_oracles_are_dual() {
 
 #[test]
 fn projections_are_those_found_by_bisection() {
-    let mut rng = generator(7);
+    let mut rng = kit::rng(7);
     for d in [3, 8, 30] {
         let n = d as f64;
         let mut all = vec![Body::Permutahedron];
@@ -356,7 +354,7 @@ fn projections_are_those_found_by_bisection() {
             let size = set.geometry().norm_bound;
             for round in 0..24 {
                 let k = size * [0.1, 0.7, 1.0, 2.0, 20.0, 1e4][round % 6];
-                let mut y = scaled(k, &normal(&mut rng, d));
+                let mut y = scaled(&normals(&mut rng, d), k);
                 if round % 3 == 0 {
                     let grain = k * 0.5;
                     y.iter_mut().for_each(|y| *y = (*y / grain).round() * grain);
@@ -386,9 +384,9 @@ fn very_far_points_are_projected_onto_the_atom_behind_them() {
         "permutahedron:weights=[1e9,1e9,1000000001,1e9,3,2]",
     ] {
         let set = set(text, 6);
-        let behind = atom(&set, &scaled(-1.0, &y)).0;
+        let behind = atom(&set, &scaled(&y, -1.0)).0;
         for far in [1e30, 1e60, 1e100] {
-            let x = projected(&set, &scaled(far, &y));
+            let x = projected(&set, &scaled(&y, far));
             let apart = distance(&x, &behind) / set.geometry().norm_bound;
             assert!(apart <= 1e-14, "{text} from {far:e}: {apart:e} off");
         }
@@ -397,7 +395,7 @@ fn very_far_points_are_projected_onto_the_atom_behind_them() {
 
 #[test]
 fn entries_of_all_sizes_are_projected_onto_the_set() {
-    let mut rng = generator(8);
+    let mut rng = kit::rng(8);
     for text in [
         "capped-simplex:total=3.5",
         "k-sparse:k=3",
@@ -408,7 +406,7 @@ fn entries_of_all_sizes_are_projected_onto_the_set() {
         let set = set(text, 9);
         for _ in 0..300 {
             let wide = |v: &f64| v.signum() * 10f64.powf(60.0 * v.abs() - 90.0);
-            let y: Vec<f64> = normal(&mut rng, 9).iter().map(wide).collect();
+            let y: Vec<f64> = normals(&mut rng, 9).iter().map(wide).collect();
             let x = projected(&set, &y);
             let violation = set.violation(&x).unwrap();
             assert!(violation <= 1e-14, "{text}: {violation:e} from {y:?}");
@@ -523,7 +521,7 @@ fn bad_parameters_are_refused_with_the_reason() {
 fn threads_that_share_a_set_get_the_same_answers() {
     for text in ["k-support:k=5", "permutahedron"] {
         let set = set(text, 200);
-        let points: Vec<_> = (0..50).map(|i| normal(&mut generator(i), 200)).collect();
+        let points: Vec<_> = (0..50).map(|i| normals(&mut kit::rng(i), 200)).collect();
         let ask = || -> Vec<u64> {
             let asked = points.iter().map(|x| set.violation(x).unwrap().to_bits());
             asked.collect()

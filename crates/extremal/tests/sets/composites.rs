@@ -9,17 +9,9 @@ use extremal::Error;
 use extremal::kernel::{dot, norm};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::affine::AffineSet;
-use extremal::set::{Atom, AtomView, SetSpec, SharedSet, hull::HullSet};
+use extremal::set::{Atom, AtomView, SetSpec, hull::HullSet};
 use extremal::{Gradient, Row};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
-    let spec: LearnerSpec = text.parse().unwrap();
-    spec.build_stored(set, storage).unwrap()
-}
+use extremal_check::kit::{set, stored};
 
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-13 * (1.0 + a.abs().max(b.abs()))
@@ -310,7 +302,7 @@ fn a_scaled_ball_plays_as_the_ball_that_it_is_bit_for_bit() {
                 }
                 for sparse in [false, true] {
                     let play = |name: &str| {
-                        let mut learner = learner(text, &set(name, 6), storage);
+                        let mut learner = stored(text, &set(name, 6), storage);
                         let (decisions, _) = game(&mut *learner, 6, sparse);
                         decisions.iter().map(|x| bits(x)).collect::<Vec<_>>()
                     };
@@ -340,7 +332,7 @@ fn on_a_set_that_is_moved_the_same_game_is_played_elsewhere() {
             if text == "gauge-ftrl" && here.curvature().is_none() {
                 continue;
             }
-            let play = |set| game(&mut *learner(text, set, Storage::Dense), 5, false).0;
+            let play = |set| game(&mut *stored(text, set, Storage::Dense), 5, false).0;
             for (t, (x, y)) in play(&here).iter().zip(&play(&there)).enumerate() {
                 let apart = distance(&plus(x, 1.0, &shift), y);
                 assert!(apart <= 1e-9, "{text} on {inner}, round {t}: {apart:e}");
@@ -544,9 +536,9 @@ fn a_state_goes_back_to_no_other_set_of_the_same_size() {
             if text == "ogd" && here.projection().is_none() {
                 continue;
             }
-            let mut player = learner(text, &here, Storage::Dense);
+            let mut player = stored(text, &here, Storage::Dense);
             let (_, saved) = game(&mut *player, 2, false);
-            let mut stranger = learner(text, &there, Storage::Dense);
+            let mut stranger = stored(text, &there, Storage::Dense);
             let before = stranger.save().unwrap();
             assert!(
                 matches!(stranger.load(&saved), Err(Error::State(_))),
@@ -554,7 +546,7 @@ fn a_state_goes_back_to_no_other_set_of_the_same_size() {
             );
             assert_eq!(stranger.save().unwrap(), before);
             let twin = set(one, 2);
-            learner(text, &twin, Storage::Dense).load(&saved).unwrap();
+            stored(text, &twin, Storage::Dense).load(&saved).unwrap();
         }
     }
 }

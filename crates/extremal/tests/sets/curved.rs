@@ -31,16 +31,16 @@ fn refused(text: &str) -> String {
 
 /// Orthonormal vectors, by Gram and Schmidt, twice.
 fn rotation(seed: u64, n: usize) -> Vec<Vec<f64>> {
-    let mut rng = generator(seed);
+    let mut rng = kit::rng(seed);
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for _ in 0..n {
-        let mut v = normal(&mut rng, n);
+        let mut v = normals(&mut rng, n);
         for _ in 0..2 {
             for q in &rows {
                 v = plus(&v, -dot(&v, q), q);
             }
         }
-        rows.push(scaled(1.0 / norm(&v), &v));
+        rows.push(scaled(&v, 1.0 / norm(&v)));
     }
     rows
 }
@@ -76,9 +76,9 @@ fn a_turned_ellipsoid_is_the_upright_one_turned() {
         (5, vec![1e-49, 3e-49, 2e-49, 1e-48, 1e-49]),
     ] {
         let rows = rotation(1, n);
-        let mut rng = generator(2);
+        let mut rng = kit::rng(2);
         for shift in [0.0, 1.5] {
-            let centre = scaled(shift * axes[0], &normal(&mut rng, n));
+            let centre = scaled(&normals(&mut rng, n), shift * axes[0]);
             let upright = EllipsoidSet::with_axes(&axes, &centre).unwrap();
             let moved = turned(&rows, &centre);
             let other = EllipsoidSet::with_matrix(&matrix(&rows, &axes), &moved).unwrap();
@@ -92,11 +92,11 @@ fn a_turned_ellipsoid_is_the_upright_one_turned() {
                 assert!((a / b - 1.0).abs() < 1e-11, "{a} {b}");
             }
             for _ in 0..50 {
-                let d = normal(&mut rng, n);
+                let d = normals(&mut rng, n);
                 let expected = turned(&rows, &atom(&upright, &turned_back(&rows, &d)));
                 let off = distance(&atom(&other, &d), &expected);
                 assert!(off <= 1e-12 * a.norm_bound, "{off:e}");
-                let y = scaled(a.norm_bound, &normal(&mut rng, n));
+                let y = scaled(&normals(&mut rng, n), a.norm_bound);
                 let expected = turned(&rows, &projected(&upright, &turned_back(&rows, &y)));
                 let off = distance(&projected(&other, &y), &expected);
                 assert!(off <= 1e-11 * a.norm_bound, "{off:e}");
@@ -133,9 +133,9 @@ fn what_an_ellipsoid_holds_is_what_its_matrix_says() {
     let centre = [1.0, 0.0, -2.0];
     let set = EllipsoidSet::with_matrix(&rows, &centre).unwrap();
     let centred = EllipsoidSet::with_matrix(&rows, &[0.0; 3]).unwrap();
-    let mut rng = generator(3);
+    let mut rng = kit::rng(3);
     for _ in 0..200 {
-        let x = normal(&mut rng, 3);
+        let x = normals(&mut rng, 3);
         let level = |x: &[f64]| dot(x, &solved(&rows, x)).sqrt();
         let gauge = centred.gauge(&x).unwrap();
         assert!((gauge / level(&x) - 1.0).abs() < 1e-12);
@@ -148,12 +148,12 @@ fn what_an_ellipsoid_holds_is_what_its_matrix_says() {
 #[test]
 fn the_gauge_of_a_set_off_its_centre_finds_the_boundary() {
     let set = set("ellipsoid:axes=[1,2,3],centre=[0.5,-1,1]", 3);
-    let mut rng = generator(4);
+    let mut rng = kit::rng(4);
     for _ in 0..200 {
-        let x = normal(&mut rng, 3);
-        let boundary = scaled(1.0 / set.gauge(&x).unwrap(), &x);
-        assert!(set.violation(&scaled(1.0 + 1e-9, &boundary)).unwrap() > 0.0);
-        assert_eq!(set.violation(&scaled(1.0 - 1e-9, &boundary)).unwrap(), 0.0);
+        let x = normals(&mut rng, 3);
+        let boundary = scaled(&x, 1.0 / set.gauge(&x).unwrap());
+        assert!(set.violation(&scaled(&boundary, 1.0 + 1e-9)).unwrap() > 0.0);
+        assert_eq!(set.violation(&scaled(&boundary, 1.0 - 1e-9)).unwrap(), 0.0);
     }
     // and where 0 is outside there is none
     let far = support::set("ellipsoid:axes=1,centre=[0.8,0.8,0]", 3);
@@ -201,12 +201,12 @@ fn thin_and_far_ellipsoids_are_never_left() {
     ];
     for (k, set) in sets.into_iter().enumerate() {
         let set: extremal::set::SharedSet = std::sync::Arc::new(set.unwrap());
-        let mut rng = generator(6);
+        let mut rng = kit::rng(6);
         let mut furthest = 0.0_f64;
         for text in ["ofw-ls:horizon=2000,gradient-bound=1", "gauge-ftrl", "ogd"] {
             let mut learner = learner(text, &set);
             for _ in 0..2000 {
-                let x = decision(learner.decide().unwrap());
+                let x = written(learner.decide().unwrap());
                 let violation = set.violation(&x).unwrap();
                 furthest = furthest.max(violation);
                 assert!(violation <= 1e-9, "set {k}, {text}: {violation:e}");
@@ -215,7 +215,7 @@ fn thin_and_far_ellipsoids_are_never_left() {
             }
         }
         for _ in 0..200 {
-            let d = normal(&mut rng, 5);
+            let d = normals(&mut rng, 5);
             let v = atom(&*set, &d);
             assert!(set.violation(&v).unwrap() <= 1e-9);
         }
@@ -255,7 +255,7 @@ fn what_is_no_ellipsoid_is_refused_in_words() {
 
 #[test]
 fn a_group_ball_is_an_lp_ball_where_the_groups_do_not_matter() {
-    let mut rng = generator(7);
+    let mut rng = kit::rng(7);
     for (text, plain) in [
         ("group:size=1,s=3,p=1.5,radius=2", "lp:p=1.5,radius=2"),
         ("group:size=20,s=1.5,p=1,radius=2", "lp:p=1.5,radius=2"),
@@ -282,10 +282,10 @@ fn a_group_ball_is_an_lp_ball_where_the_groups_do_not_matter() {
             other => assert_eq!(other, (None, None), "{text}"),
         }
         for _ in 0..20 {
-            let d = normal(&mut rng, 10);
+            let d = normals(&mut rng, 10);
             assert!(distance(&atom(&*set, &d), &atom(&*plain, &d)) < 1e-12);
             if set.projection().is_some() {
-                let y = scaled(3.0, &normal(&mut rng, 10));
+                let y = scaled(&normals(&mut rng, 10), 3.0);
                 assert!(distance(&projected(&*set, &y), &projected(&*plain, &y)) < 1e-12);
             }
         }
@@ -297,13 +297,13 @@ fn the_order_of_coordinates_within_and_across_groups_does_not_matter() {
     let places = [4, 9, 0, 2, 7, 1, 8, 3, 6, 5];
     let groups: Vec<Vec<usize>> = places.chunks(3).map(<[usize]>::to_vec).collect();
     let shuffled = |x: &[f64]| -> Vec<f64> { places.iter().map(|&i| x[i]).collect() };
-    let mut rng = generator(8);
+    let mut rng = kit::rng(8);
     for (s, p) in [(2.0, 1.0), (2.0, 1.5), (1.5, 1.2), (1.0, 2.0), (3.0, 1.0)] {
         let listed = GroupBall::new(&groups, s, p, 2.0).unwrap();
         let even = GroupBall::of_size(10, 3, s, p, 2.0).unwrap();
         assert_eq!(listed.geometry(), even.geometry());
         for _ in 0..20 {
-            let d = normal(&mut rng, 10);
+            let d = normals(&mut rng, 10);
             assert_eq!(shuffled(&atom(&listed, &d)), atom(&even, &shuffled(&d)));
             let ratio = listed.gauge(&d).unwrap() / even.gauge(&shuffled(&d)).unwrap();
             assert!((ratio - 1.0).abs() < 1e-14);
@@ -365,7 +365,7 @@ fn groups_that_share_or_forget_coordinates_are_refused() {
 /// x with equal norms, hardly more would be true.
 #[test]
 fn the_squared_group_norm_is_as_convex_as_its_less_convex_part() {
-    let mut rng = generator(9);
+    let mut rng = kit::rng(9);
     for (s, p) in [(1.5, 1.2), (1.2, 1.5), (1.1, 2.0), (2.0, 1.1), (1.3, 1.3)] {
         let set = GroupBall::of_size(16, 4, s, p, 1.0).unwrap();
         let square = |x: &[f64]| set.gauge(x).unwrap().powi(2);
@@ -375,9 +375,9 @@ fn the_squared_group_norm_is_as_convex_as_its_less_convex_part() {
             least = least.min((mean - square(x)) / square(y));
         };
         for _ in 0..3000 {
-            let x = normal(&mut rng, 16);
+            let x = normals(&mut rng, 16);
             for size in [0.03, 0.3, 1.0, 3.0] {
-                look(&x, &scaled(size, &normal(&mut rng, 16)));
+                look(&x, &scaled(&normals(&mut rng, 16), size));
             }
         }
         // all of x in one group or one coordinate of each, its signs against those of y
@@ -406,11 +406,11 @@ fn the_squared_group_norm_is_as_convex_as_its_less_convex_part() {
 /// The largest of (h(a+b)² − h(a)² − 2h(a)⟨v, b⟩)/‖b‖_q² that small steps from everywhere find.
 fn bend(set: &dyn Set, q: f64) -> f64 {
     let n = set.dim();
-    let mut rng = generator(10);
+    let mut rng = kit::rng(10);
     let h = |d: &[f64]| -dot(d, &atom(set, d));
     let mut most = 0.0_f64;
     for k in 0..4000 {
-        let mut a = normal(&mut rng, n);
+        let mut a = normals(&mut rng, n);
         if k % 2 == 0 {
             // few entries that matter, and all of the same size
             a = a
@@ -418,7 +418,7 @@ fn bend(set: &dyn Set, q: f64) -> f64 {
                 .map(|v| if v.abs() > 0.5 { v.signum() } else { 0.01 * v })
                 .collect();
         }
-        let b = scaled(1e-3 * norm(&a), &unit(&mut rng, n));
+        let b = scaled(&unit(&mut rng, n), 1e-3 * norm(&a));
         let slope = -dot(&atom(set, &a), &b);
         let grown = h(&plus(&a, 1.0, &b)).powi(2) - h(&a).powi(2) - 2.0 * h(&a) * slope;
         most = most.max(grown / norm_p(&b, q).powi(2));
@@ -455,11 +455,11 @@ fn the_support_functions_are_smooth_with_little_to_spare() {
 
 #[test]
 fn an_elastic_net_goes_from_the_l1_ball_to_the_l2_ball() {
-    let mut rng = generator(11);
+    let mut rng = kit::rng(11);
     let (l1, l2) = (set("l1", 6), set("l2", 6));
     for _ in 0..20 {
-        let d = normal(&mut rng, 6);
-        let y = scaled(2.0, &normal(&mut rng, 6));
+        let d = normals(&mut rng, 6);
+        let y = scaled(&normals(&mut rng, 6), 2.0);
         // ‖x‖₁ ≤ 1, and ‖x‖₂² ≤ 1
         for (text, limit) in [
             ("elastic-net:omega=1e-12,tau=1", &l1),
@@ -478,16 +478,16 @@ fn an_elastic_net_goes_from_the_l1_ball_to_the_l2_ball() {
 
 #[test]
 fn an_elastic_nets_oracle_and_projection_are_the_plain_ones() {
-    let mut rng = generator(12);
+    let mut rng = kit::rng(12);
     for (omega, tau) in [(0.5, 2.0), (1e-3, 1.0), (30.0, 5.0)] {
         let body = Body::ElasticNet { omega, tau };
         for dim in [1, 2, 7, 60] {
             let set = set(&body.spec(), dim);
             for _ in 0..30 {
-                let d: Vec<f64> = normal(&mut rng, dim).iter().map(|v| v.powi(3)).collect();
+                let d: Vec<f64> = normals(&mut rng, dim).iter().map(|v| v.powi(3)).collect();
                 let off = distance(&atom(&*set, &d), &body.oracle(&d));
                 assert!(off < 1e-10 * body.diameter(dim), "{body:?}, {dim}: {off:e}");
-                let y = scaled(body.diameter(dim), &normal(&mut rng, dim));
+                let y = scaled(&normals(&mut rng, dim), body.diameter(dim));
                 let off = distance(&projected(&*set, &y), &body.project(&y));
                 assert!(off < 1e-10 * body.diameter(dim), "{body:?}, {dim}: {off:e}");
             }

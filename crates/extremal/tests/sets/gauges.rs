@@ -1,18 +1,15 @@
 //! Gauges, their subgradients, and the learners that need nothing else of a set.
 
 use crate::common::{
-    all_sets, atom, centre, distance, feasible_points, learners, minus, normals, plus, rng, scaled,
-    soak, telling_directions, unit, written,
+    atom, centre, distance, feasible_points, learners, minus, normals, plus, rng, scaled, soak,
+    unit, written,
 };
 use extremal::Error;
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
 use extremal::learner::LearnerSpec;
-use extremal::set::{Intersection, Set, SetSpec, SharedSet};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
+use extremal::set::{Intersection, Set};
+use extremal_check::kit::set;
 
 /// Sets with a gauge's subgradient, round, pointed, flat, made of others, and off-centre.
 const SETS: [&str; 14] = [
@@ -36,50 +33,6 @@ fn gauge_gradient(set: &dyn Set, x: &[f64]) -> Option<(f64, Vec<f64>)> {
     let mut s = vec![f64::NAN; x.len()];
     let gauge = set.gauge_gradient(x, &mut s)?;
     Some((gauge, s))
-}
-
-#[test]
-fn subgradients_reach_the_gauge_at_their_point_and_1_at_most_in_the_set() {
-    let (mut with, mut without) = (Vec::new(), 0);
-    for named in all_sets() {
-        let (name, set) = (&named.name, &*named.set);
-        let (n, size) = (set.dim(), set.geometry().norm_bound);
-        let mut r = rng(1);
-        let has_gauge = gauge_gradient(set, &vec![0.0; n]).is_some();
-        assert_eq!(set.facts().gauge, has_gauge, "{name}");
-        if !has_gauge {
-            without += 1;
-            continue;
-        }
-        with.push(set.name().to_string());
-        let (zero, s) = gauge_gradient(set, &vec![0.0; n]).unwrap();
-        assert!(zero == 0.0 && s.iter().all(|v| v.is_finite()), "{name}");
-        for d in telling_directions(&mut r, n, 6) {
-            for length in [1e-3, 0.7, 1.0, 40.0] {
-                let x = scaled(&d, length * size / norm(&d));
-                let (gauge, s) = gauge_gradient(set, &x).unwrap();
-                let plain = set.gauge(&x).unwrap();
-                assert!(
-                    (gauge / plain - 1.0).abs() <= 1e-12,
-                    "{name}: {gauge}, {plain}"
-                );
-                let along = dot(&s, &x);
-                assert!(
-                    (along / gauge - 1.0).abs() <= 1e-9,
-                    "{name}: {along}, not {gauge}"
-                );
-                // the furthest that the set goes along s
-                let most = dot(&s, &atom(set, &scaled(&s, -1.0)));
-                assert!(most <= 1.0 + 1e-9, "{name}: {most} along {s:?}");
-                // and it is the set's own boundary that it goes to
-                assert!(most >= 1.0 - 1e-7, "{name}: {most} along {s:?}");
-            }
-        }
-    }
-    with.sort();
-    with.dedup();
-    println!("{with:?}, {without} sets without");
-    assert!(with.len() >= 9 && without > 0, "{with:?}");
 }
 
 #[test]

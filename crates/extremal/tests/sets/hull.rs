@@ -4,11 +4,8 @@ use crate::common::{
     self, atom, centre, distance, minus, normals, plus, rng, scaled, spike, uniform, unit,
 };
 use extremal::kernel::{dot, norm};
-use extremal::set::{Set, SetSpec, SharedSet, hull::HullSet};
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
+use extremal::set::{Set, SetSpec, hull::HullSet};
+use extremal_check::kit::set;
 
 /// The distance of x to the hull, as the violation tells it.
 fn hull_distance(hull: &HullSet, x: &[f64]) -> f64 {

@@ -1,5 +1,6 @@
 //! Sets {h(x) ≤ 0}, the fast projection onto them, and gradient descent with it.
 
+use extremal_check::kit::learner;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +10,7 @@ use crate::common::{
 };
 use extremal::Gradient;
 use extremal::kernel::{dot, norm};
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::LearnerSpec;
 use extremal::set::{CustomSet, FastProjection, Geometry, SetSpec, SharedSet};
 use extremal::theory::{self, LossFacts};
 use rand_chacha::ChaCha8Rng;
@@ -17,10 +18,6 @@ use rand_chacha::ChaCha8Rng;
 fn set(text: &str, dim: usize) -> SharedSet {
     let spec: SetSpec = text.parse().unwrap();
     spec.build(Some(dim)).or_else(|_| spec.build(None)).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
 const WEIGHTS: [f64; 4] = [1.0, 2.0, 0.5, 1.5];

@@ -5,6 +5,7 @@ use extremal::kernel::dot;
 use extremal::set::capped_simplex::CappedSimplexSet;
 use extremal::set::k_sparse::KSparsePolytope;
 use extremal::set::{Atom, AtomView, Oracle, Set};
+use extremal_check::kit::{distance, set};
 
 #[test]
 fn every_structure_of_an_atom_agrees_with_its_dense_form() {
@@ -114,6 +115,26 @@ fn shares_add_up_to_the_total_wherever_the_entries_lie() {
                     assert!(x.iter().all(|x| (0.0..=1.0).contains(x)));
                 }
             }
+        }
+    }
+}
+
+/// A box that is scaled is a box, in every coordinate by itself: however far one of them lies,
+/// the others are where they are.
+#[test]
+fn a_scaled_box_is_a_box_however_far_one_coordinate_lies() {
+    for by in [1e-49, 1e-3, 1.0, 1e49] {
+        let scaled = set(&format!("scale:by={by},set=(box:lower=0,upper=1)"), 5);
+        let plain = set(&format!("box:lower=0,upper={by}"), 5);
+        let mut projection = scaled.projection().unwrap();
+        let mut direct = plain.projection().unwrap();
+        for far in [1.0, 1e50, 1e100] {
+            let y = [far, 5.0 * by, 0.25 * by, -by, -far];
+            let (mut x, mut expected) = (y, y);
+            direct.project(&mut expected).unwrap();
+            projection.project(&mut x).unwrap();
+            let apart = distance(&x, &expected);
+            assert!(apart <= 1e-15 * by, "{by:e}, {far:e}: {x:?}");
         }
     }
 }

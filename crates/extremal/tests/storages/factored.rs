@@ -82,7 +82,7 @@ impl Operator<'_> {
     /// The top singular value and vectors: Golub-Kahan bidiagonalisation, every vector made
     /// orthogonal to all before, until the space is used up.
     fn top(&self) -> Option<(f64, Vec<f64>, Vec<f64>)> {
-        let mut v = unit(&mut generator(1), self.n);
+        let mut v = unit(&mut kit::rng(1), self.n);
         let (mut us, mut vs): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
         let mut bidiagonal: Vec<Vec<f64>> = Vec::new();
         let mut size = 0.0_f64;
@@ -100,7 +100,7 @@ impl Operator<'_> {
             }
             column.push(alpha);
             bidiagonal.push(column);
-            us.push(scaled(1.0 / alpha, &u));
+            us.push(scaled(&u, 1.0 / alpha));
             let mut w = self.apply_transposed(&us[us.len() - 1]);
             orthogonalise(&mut w, &vs);
             let beta = norm(&w);
@@ -108,7 +108,7 @@ impl Operator<'_> {
             if beta <= 1e-13 * size || vs.len() == self.n {
                 break;
             }
-            v = scaled(1.0 / beta, &w);
+            v = scaled(&w, 1.0 / beta);
         }
         if us.is_empty() {
             return None;
@@ -160,8 +160,8 @@ fn top_of_columns(columns: &[Vec<f64>]) -> (f64, Vec<f64>, Vec<f64>) {
                 for columns in [&mut a, &mut right] {
                     let new_p = plus(&columns[p], -tangent, &columns[q]);
                     let new_q = plus(&columns[q], tangent, &columns[p]);
-                    columns[p] = scaled(cosine, &new_p);
-                    columns[q] = scaled(cosine, &new_q);
+                    columns[p] = scaled(&new_p, cosine);
+                    columns[q] = scaled(&new_q, cosine);
                 }
             }
         }
@@ -173,7 +173,7 @@ fn top_of_columns(columns: &[Vec<f64>]) -> (f64, Vec<f64>, Vec<f64>) {
         .max_by(|i, j| norm(&a[*i]).total_cmp(&norm(&a[*j])))
         .unwrap();
     let sigma = norm(&a[best]);
-    (sigma, scaled(1.0 / sigma, &a[best]), right[best].clone())
+    (sigma, scaled(&a[best], 1.0 / sigma), right[best].clone())
 }
 
 impl FactoredPair {
@@ -392,7 +392,7 @@ struct Entries {
 
 impl Entries {
     fn new(seed: u64) -> Self {
-        let mut rng = generator(seed);
+        let mut rng = kit::rng(seed);
         let mut planted = vec![0.0; ROWS * COLUMNS];
         for _ in 0..2 {
             let (u, v) = (unit(&mut rng, ROWS), unit(&mut rng, COLUMNS));
@@ -411,7 +411,7 @@ impl Entries {
     fn next(&mut self) -> (Row<'_>, f64) {
         let i = (uniform(&mut self.rng) * ROWS as f64) as usize;
         let j = (uniform(&mut self.rng) * COLUMNS as f64) as usize;
-        let label = self.planted[i * COLUMNS + j] + 0.3 * normal(&mut self.rng, 1)[0];
+        let label = self.planted[i * COLUMNS + j] + 0.3 * normals(&mut self.rng, 1)[0];
         (self.rows, self.columns) = ([i as u32], [j as u32]);
         let row = Row::Entries {
             width: COLUMNS,
@@ -440,7 +440,7 @@ fn decide_alike(
         let mut decisions = Vec::new();
         for learner in [&mut *factored, &mut *dense] {
             let x = learner.decide().unwrap();
-            decisions.push(decision(x));
+            decisions.push(written(x));
             let evaluation = objective.evaluate(row, label, 1.0, x).unwrap();
             records.push(learner.observe(&evaluation.gradient).unwrap());
         }
@@ -463,7 +463,7 @@ fn decide_alike(
             assert!(close, "round {t}: {a:?}, {b:?}");
         }
     }
-    let x = decision(factored.decision());
+    let x = written(factored.decision());
     assert!(norm(&x) > 0.1, "it hardly moved");
     worst
 }

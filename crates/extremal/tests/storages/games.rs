@@ -7,6 +7,7 @@ use extremal::{
     Gradient, Row,
     surrogate::{Motion, Pair, Probe, Update},
 };
+pub use extremal_check::kit::soak;
 
 /// Splitmix: a generator in five lines, the same everywhere.
 pub struct Random(pub u64);
@@ -28,10 +29,6 @@ impl Random {
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
-}
-
-pub fn soak() -> bool {
-    std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
 }
 
 pub fn ball(dim: usize, radius: f64) -> SharedSet {

@@ -3,12 +3,14 @@
 
 use crate::games::{DIM, Entries, NASTY, NONZEROS, PLAYS, Play, Random, ball, soak, stream};
 use extremal::kernel;
-use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::set::{SetSpec, SharedSet};
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::set::SetSpec;
 use extremal::{
     Gradient, Point, Row,
     surrogate::{DensePair, LazyPair, Motion, Pair, Probe, Update},
 };
+use extremal_check::kit;
+use extremal_check::kit::stored;
 
 /// The largest difference of two decisions, in radii.
 fn apart(a: &dyn Point, b: &dyn Point, radius: f64) -> f64 {
@@ -20,14 +22,7 @@ fn apart(a: &dyn Point, b: &dyn Point, radius: f64) -> f64 {
 }
 
 fn bits(point: &dyn Point) -> Vec<u64> {
-    let mut x = vec![0.0; point.dim()];
-    point.write(&mut x);
-    x.into_iter().map(f64::to_bits).collect()
-}
-
-fn learner(spec: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
-    let spec: LearnerSpec = spec.parse().unwrap();
-    spec.build_stored(set, storage).unwrap()
+    kit::bits(&kit::written(point))
 }
 
 /// Every rule, with the ridge of its gradients.
@@ -65,8 +60,8 @@ fn every_learner_plays_the_dense_decisions_on_noisy_streams() {
         let radius = [1.0, 7.3][n % 2];
         let set = ball(DIM, radius);
         let spec = with_start(spec, radius);
-        let mut lazy = learner(&spec, &set, Storage::Lazy);
-        let mut dense = learner(&spec, &set, Storage::Dense);
+        let mut lazy = stored(&spec, &set, Storage::Lazy);
+        let mut dense = stored(&spec, &set, Storage::Dense);
         let mut random = Random(n as u64);
         for t in 0..100_000 {
             let row = Entries::noisy(&mut random, DIM, NONZEROS, 1.0);
@@ -105,8 +100,8 @@ fn certificates_equal_those_of_dense_storage() {
     for (spec, ridge) in [("gauge-ftrl", 0.0), ("sc-ofw:lambda=0.1", 0.1)] {
         for name in ["noisy", "drift", "replay", "huge-then-tiny"] {
             let set = ball(DIM, 2.0);
-            let mut lazy = learner(spec, &set, Storage::Lazy);
-            let mut dense = learner(spec, &set, Storage::Dense);
+            let mut lazy = stored(spec, &set, Storage::Lazy);
+            let mut dense = stored(spec, &set, Storage::Dense);
             let mut size = 0.0;
             for row in stream(name, 3000, 3) {
                 let gradient = Gradient {

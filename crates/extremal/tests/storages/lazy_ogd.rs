@@ -5,6 +5,7 @@ use crate::games::{DIM, Entries, NASTY, NONZEROS, Random, ball, soak, stream};
 use extremal::learner::{Learner, LearnerSpec, Storage};
 use extremal::set::SharedSet;
 use extremal::{Gradient, Point};
+use extremal_check::kit::written;
 
 /// Every way to choose the step, with the ridge of the gradients.
 const RULES: &[(&str, f64)] = &[
@@ -29,12 +30,6 @@ fn learner(spec: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
     let spec = spec.replace("START", &format!("{start:?}").replace(' ', ""));
     let spec: LearnerSpec = spec.parse().unwrap();
     spec.build_stored(set, storage).unwrap()
-}
-
-fn written(point: &dyn Point) -> Vec<f64> {
-    let mut x = vec![0.0; point.dim()];
-    point.write(&mut x);
-    x
 }
 
 fn apart(a: &dyn Point, b: &dyn Point) -> f64 {

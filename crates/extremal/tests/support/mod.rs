@@ -2,50 +2,14 @@
 //! of the library's arithmetic is used to check the library's arithmetic.
 #![allow(dead_code, unused_imports)] // each test file uses its own part
 
-mod vectors;
-
-use extremal::Point;
-use extremal::learner::{Learner, LearnerSpec};
-use extremal::set::{SetSpec, SharedSet};
-use extremal::stream::{Stream, StreamSpec};
+pub use extremal_check::kit::{self, *};
 use rand_chacha::ChaCha8Rng;
-pub use vectors::*;
-
-/// Whether the long figures are asked for.
-pub fn soak() -> bool {
-    std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
-}
-
-pub fn rounds(short: u64, long: u64) -> u64 {
-    if soak() { long } else { short }
-}
-
-pub fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
-
-pub fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
-}
-
-pub fn stream(text: &str, dim: usize, seed: u64) -> Box<dyn Stream> {
-    text.parse::<StreamSpec>()
-        .unwrap()
-        .build(dim, seed)
-        .unwrap()
-}
 
 /// `name:key=value` with `key=[…]` appended.
 pub fn with_list(text: &str, key: &str, values: &[f64]) -> String {
     let list: Vec<String> = values.iter().map(|v| format!("{v:?}")).collect();
     let joint = if text.contains(':') { ',' } else { ':' };
     format!("{text}{joint}{key}=[{}]", list.join(","))
-}
-
-pub fn decision(x: &dyn Point) -> Vec<f64> {
-    let mut out = vec![0.0; x.dim()];
-    x.write(&mut out);
-    out
 }
 
 /// A set as the textbook has it: its oracle and projection by the plainest means.
@@ -177,7 +141,7 @@ impl Body {
             Self::Simplex { total, .. } => total * 2f64.sqrt(),
             Self::CappedSimplex { .. } | Self::Permutahedron => {
                 let rising: Vec<f64> = (0..dim).map(|i| i as f64).collect();
-                let falling = scaled(-1.0, &rising);
+                let falling = scaled(&rising, -1.0);
                 distance(&self.oracle(&rising), &self.oracle(&falling))
             }
             Self::KSparse { k, radius } => 2.0 * radius * (k.min(dim) as f64).sqrt(),
@@ -236,7 +200,7 @@ impl Body {
                     .iter()
                     .map(|v| -v.signum() * (v.abs() / top).powf(1.0 / (p - 1.0)))
                     .collect();
-                scaled(radius / norm_p(&w, p), &w)
+                scaled(&w, radius / norm_p(&w, p))
             }
             Self::L1 { radius } => {
                 let i = (0..c.len()).fold(0, |b, i| if c[i].abs() > c[b].abs() { i } else { b });
@@ -271,7 +235,7 @@ impl Body {
                 for &i in largest(c).iter().take(k) {
                     v[i] = -c[i];
                 }
-                scaled(radius / norm(&v), &v)
+                scaled(&v, radius / norm(&v))
             }
             Self::Hypercube { radius, centred } => {
                 let low = if centred { -radius } else { 0.0 };
@@ -306,7 +270,7 @@ impl Body {
                 let shares = across.oracle(&sizes);
                 let one = |(g, share): (&[f64], f64)| match share {
                     0.0 => vec![0.0; g.len()],
-                    share => scaled(-share, &inner.oracle(g)),
+                    share => scaled(&inner.oracle(g), -share),
                 };
                 c.chunks(size).zip(shares).flat_map(one).collect()
             }
@@ -336,14 +300,14 @@ impl Body {
     /// The nearest point; ℓp only for p = 2, groups not, ellipsoids only where they are balls.
     pub fn project(&self, y: &[f64]) -> Vec<f64> {
         match *self {
-            Self::Lp { p: 2.0, radius } => scaled((radius / norm(y)).min(1.0), y),
+            Self::Lp { p: 2.0, radius } => scaled(y, (radius / norm(y)).min(1.0)),
             Self::Ellipsoid {
                 axes: [radius],
                 centre,
             } => {
                 let from = |v: &f64| v - centre;
                 let way: Vec<f64> = y.iter().map(from).collect();
-                let near = scaled((radius / norm(&way)).min(1.0), &way);
+                let near = scaled(&way, (radius / norm(&way)).min(1.0));
                 near.iter().map(|v| v + centre).collect()
             }
             Self::ElasticNet { omega, tau } => {
@@ -429,9 +393,9 @@ impl Body {
 
     /// A point of the set that is no special one.
     pub fn some_point(&self, rng: &mut ChaCha8Rng, dim: usize) -> Vec<f64> {
-        let mut x = scaled(0.4, &self.centre(dim));
+        let mut x = scaled(&self.centre(dim), 0.4);
         for share in [0.1, 0.2, 0.3] {
-            x = plus(&x, share, &self.oracle(&normal(rng, dim)));
+            x = plus(&x, share, &self.oracle(&normals(rng, dim)));
         }
         x
     }
@@ -445,7 +409,7 @@ fn rising(c: &[f64]) -> Vec<usize> {
 }
 
 fn largest_first(c: &[f64]) -> Vec<usize> {
-    rising(&scaled(-1.0, c))
+    rising(&scaled(c, -1.0))
 }
 
 /// The places of the entries, largest size first.
@@ -479,7 +443,7 @@ fn shift_to_total(y: &[f64], total: f64, cap: f64) -> Vec<f64> {
 fn project_onto_k_support(y: &[f64], k: usize, radius: f64) -> Vec<f64> {
     let top = y.iter().fold(0.0_f64, |t, v| t.max(v.abs()));
     if y.iter().filter(|v| **v != 0.0).count() <= k {
-        return scaled((radius / norm(y)).min(1.0), y);
+        return scaled(y, (radius / norm(y)).min(1.0));
     }
     let shares = |lambda: f64| -> Vec<f64> {
         let at = |alpha: f64| {

@@ -1,7 +1,7 @@
 //! The surrogate gap ⟨∇F, x − v⟩ where the two products that it is the difference of are far
 //! larger than itself: it is that of the stored numbers, summed in twice their precision.
 
-use crate::support::{Sum, decision, generator, learner, normal, rounds, set};
+use crate::support::{Sum, kit, learner, normals, rounds, set, written};
 use extremal::set::{Atom, Set, SharedSet};
 use extremal::{
     Gradient,
@@ -84,7 +84,7 @@ impl Stored for DensePair {
 
 impl Stored for SparsePair {
     fn sum(&self) -> Vec<f64> {
-        let mut c = vec![0.0; decision(self).len()];
+        let mut c = vec![0.0; written(self).len()];
         self.write_sum(&mut c);
         c
     }
@@ -92,7 +92,7 @@ impl Stored for SparsePair {
 
 impl Stored for LazyPair {
     fn sum(&self) -> Vec<f64> {
-        let mut c = vec![0.0; decision(self).len()];
+        let mut c = vec![0.0; written(self).len()];
         self.write_sum(&mut c);
         c
     }
@@ -109,10 +109,10 @@ enum First {
 
 /// The gaps of a game, and what they should be.
 fn gaps(set: &SharedSet, mut pair: impl Stored, first: First, seed: u64) -> Vec<(f64, Exact)> {
-    let mut rng = generator(seed);
+    let mut rng = kit::rng(seed);
     pair.start(BETA);
     let mut play = |t: u64| {
-        let mut g = normal(&mut rng, set.dim());
+        let mut g = normals(&mut rng, set.dim());
         for (i, g) in g.iter_mut().enumerate() {
             match (first, i % 4, t) {
                 (First::Large, 0, 0) => *g *= 1e9,
@@ -124,7 +124,7 @@ fn gaps(set: &SharedSet, mut pair: impl Stored, first: First, seed: u64) -> Vec<
         }
         let gradient = Gradient::dense(&g);
         let update = Update::new(1.0, &gradient, BETA);
-        let x = decision(&pair);
+        let x = written(&pair);
         let probe = pair.probe(&update, true).unwrap();
         pair.commit(Motion::Step(probe.line_search()));
         (probe.gap, Exact::new(&**set, &x, &pair.sum()))
@@ -209,7 +209,7 @@ fn a_large_sum_along_one_side_does_not_spoil_the_step_along_the_other() {
         learner.decide().unwrap();
         learner.observe(&Gradient::dense(&g)).unwrap();
     }
-    let x = decision(learner.decision());
+    let x = written(learner.decision());
     assert_eq!(x[0], -1.0);
     assert!((x[1] + 0.85).abs() < 1e-12, "{}", x[1]);
 }

@@ -155,7 +155,7 @@ fn play(
         let mut row = vec![0.0; dim];
         round.row.add_to(1.0, &mut row);
         run.losses.see(&row, round.label, ridge);
-        run.data.push((row, round.label, decision(x)));
+        run.data.push((row, round.label, written(x)));
         total.add(evaluation.value);
         run.meter.see(x, &evaluation.gradient).unwrap();
         learner.observe(&evaluation.gradient).unwrap();
@@ -228,7 +228,7 @@ fn the_best_quadratic_certificate_exceeds_the_regret_by_the_datas_curvature_alon
             .data
             .iter()
             .fold(vec![0.0; dim], |c, (a, y, x)| plus(&c, dot(a, x) - y, a));
-        let u = body.project(&scaled(-1.0 / beta, &c));
+        let u = body.project(&scaled(&c, -1.0 / beta));
         let bend = |u: &[f64]| -> f64 {
             let rounds = run.data.iter();
             rounds
@@ -286,7 +286,7 @@ fn where_losses_have_no_curvature_beyond_lambda_the_best_certificate_is_the_regr
                 learner.observe(&evaluation.gradient).unwrap();
             }
             let beta = lambda * f64::from(rounds);
-            let best = body.project(&scaled(-1.0 / beta, &s));
+            let best = body.project(&scaled(&s, -1.0 / beta));
             let regret = total.value() - dot(&s, &best) - 0.5 * beta * dot(&best, &best);
             let own = learner.certificate().unwrap().regret;
             let metered = meter.certificate(20_000).unwrap().regret;
@@ -346,7 +346,7 @@ fn the_linear_certificate_is_never_below_the_regret() {
 fn the_linear_certificate_holds_against_any_fixed_decision_for_logistic_losses() {
     let (dim, rounds) = (5, rounds(1000, 50_000));
     let objective = objective("logistic", 0.0);
-    let mut rng = generator(1);
+    let mut rng = kit::rng(1);
     for body in bodies() {
         let set = set(&body.spec(), dim);
         let mut learner = learner("ofw-weibel:horizon=1000,gradient-bound=1", &set);
@@ -355,7 +355,7 @@ fn the_linear_certificate_holds_against_any_fixed_decision_for_logistic_losses()
         let mut total = 0.0;
         let mut candidates: Vec<Vec<f64>> =
             (0..200).map(|_| body.some_point(&mut rng, dim)).collect();
-        candidates.extend((0..200).map(|_| body.oracle(&normal(&mut rng, dim))));
+        candidates.extend((0..200).map(|_| body.oracle(&normals(&mut rng, dim))));
         let mut others = vec![0.0; candidates.len()];
         for _ in 0..rounds {
             let x = learner.decide().unwrap();
@@ -390,7 +390,7 @@ fn for_linear_losses_the_certificate_is_the_regret() {
                 let row = stream.next(x).unwrap().unwrap().row;
                 let mut g = vec![0.0; dim];
                 row.add_to(1.0, &mut g);
-                played.add(dot(&g, &decision(x)));
+                played.add(dot(&g, &written(x)));
                 s = plus(&s, 1.0, &g);
                 meter.see(x, &Gradient::dense(&g)).unwrap();
                 learner.observe(&Gradient::dense(&g)).unwrap();
@@ -425,7 +425,7 @@ fn the_meter_reads_sparse_rows_as_it_reads_dense_ones() {
                 row: Row::Dense(&dense),
                 ..gradient
             };
-            let written = plus(&scaled(scale, &dense), ridge, &decision(x));
+            let written = plus(&scaled(&dense, scale), ridge, &written(x));
             meters[0].see(x, &gradient).unwrap();
             meters[1].see(x, &spread).unwrap();
             meters[2].see(x, &Gradient::dense(&written)).unwrap();
@@ -514,7 +514,7 @@ fn digits_lost(stream: Option<&str>, rounds: u64) -> (f64, f64) {
     }
     let exact: Vec<f64> = exact.iter().map(Sum::value).collect();
     let sum = distance(learner.body().pair().gradient_sum(), &exact) / norm(&exact);
-    let mean = distance(&scaled(rounds as f64, &mean), &exact) / norm(&exact);
+    let mean = distance(&scaled(&mean, rounds as f64), &exact) / norm(&exact);
     (sum, mean)
 }
 

@@ -53,14 +53,14 @@ fn watch(
     let dim = set.dim();
     let mut learner = learner(text, set);
     let mut stream = support::stream(stream, dim, 5);
-    let start = decision(learner.decision());
+    let start = written(learner.decision());
     let (mut c, mut size) = match kind {
-        Kind::Ofw { .. } => (scaled(-2.0, &start), 1.0),
+        Kind::Ofw { .. } => (scaled(&start, -2.0), 1.0),
         Kind::Sc { .. } => (vec![0.0; dim], 0.0),
     };
     for t in 1..=rounds {
         let x = learner.decide().unwrap();
-        let before = decision(x);
+        let before = written(x);
         let round = stream.next(x).unwrap().unwrap();
         let mut g = vec![0.0; dim];
         round.row.add_to(1.0, &mut g);
@@ -83,7 +83,7 @@ fn watch(
             c: &c,
             beta,
             before: &before,
-            after: &decision(learner.decision()),
+            after: &written(learner.decision()),
             size: size * set.geometry().diameter.max(1.0),
         });
     }
@@ -186,7 +186,7 @@ fn no_step_along_the_segment_does_better_than_the_line_search() {
 
 /// min F over the set: at the projection of −c/β.
 fn lowest(body: &Body, set: &SharedSet, seen: &Seen<'_>) -> f64 {
-    let target = scaled(-1.0 / seen.beta, seen.c);
+    let target = scaled(seen.c, -1.0 / seen.beta);
     let x = match body {
         Body::Lp { p, .. } if *p != 2.0 => {
             let mut x = target;
@@ -316,7 +316,7 @@ fn first_round(text: &str) -> (Vec<f64>, f64) {
     let mut learner = learner(text, &set);
     learner.decide().unwrap();
     let record = learner.observe(&Gradient::dense(&[0.3, -0.4])).unwrap();
-    (decision(learner.decision()), record.gap)
+    (written(learner.decision()), record.gap)
 }
 
 fn assert_close(found: f64, expected: f64) {

@@ -132,7 +132,7 @@ fn agree_along(
     set.centre(&mut centre);
     let mut history = History::default();
     history.x.push(start.unwrap_or(&centre).to_vec());
-    assert_eq!(decision(learner.decision()), history.x1());
+    assert_eq!(written(learner.decision()), history.x1());
     let scale = set.geometry().diameter;
     let mut moved = 0.0_f64;
     for t in 1..=ROUNDS {
@@ -143,7 +143,7 @@ fn agree_along(
                 set.name()
             );
         };
-        let x = decision(learner.decide().unwrap());
+        let x = written(learner.decide().unwrap());
         let g = gradients(&x);
         let record = learner.observe(&Gradient::dense(&g)).unwrap();
         assert_eq!(record.round, t);
@@ -153,7 +153,7 @@ fn agree_along(
         close("‖x‖²", record.norm_squared, dot(&x, &x), dot(&x, &x));
         history.g.push(g);
         let said = round(&history);
-        let next = decision(learner.decision());
+        let next = written(learner.decision());
         close("x_{t+1}'s error", distance(&next, &said.x), 0.0, scale);
         if trail == Trail::Library {
             let (found, expected) = (said.reach * record.sigma, said.reach * said.sigma);
@@ -178,9 +178,9 @@ fn agree_along(
 
 /// Noise with a mean, so that decisions travel.
 fn drifting(seed: u64, dim: usize) -> impl FnMut(&[f64]) -> Vec<f64> {
-    let mut rng = generator(seed);
+    let mut rng = kit::rng(seed);
     let mean = unit(&mut rng, dim);
-    move |_| plus(&scaled(0.3, &mean), 0.5, &unit(&mut rng, dim))
+    move |_| plus(&scaled(&mean, 0.3), 0.5, &unit(&mut rng, dim))
 }
 
 /// Every set from its centre and from another point.
@@ -188,7 +188,7 @@ fn everywhere(
     seed: u64,
     mut test: impl FnMut(&Body, &SharedSet, Option<&[f64]>, &mut dyn FnMut(&[f64]) -> Vec<f64>),
 ) {
-    let mut rng = generator(seed);
+    let mut rng = kit::rng(seed);
     for body in bodies() {
         let set = set(&body.spec(), DIM);
         assert!((set.geometry().diameter / body.diameter(DIM) - 1.0).abs() < 1e-14);
@@ -208,7 +208,7 @@ fn ofw_ls_is_algorithm_1() {
             let text = format!("ofw-ls:horizon={ROUNDS},gradient-bound=0.8,eta-scale={scale:?}");
             agree(&text, set, start, gradients, &mut |h| {
                 let x = h.last();
-                let gradient = plus(&scaled(eta, &h.gradients()), 2.0, &minus(x, h.x1()));
+                let gradient = plus(&scaled(&h.gradients(), eta), 2.0, &minus(x, h.x1()));
                 step(body, x, &gradient, 1.0)
             });
         }
@@ -220,14 +220,14 @@ fn sc_ofw_is_algorithm_2_with_its_sum_written_out() {
     everywhere(2, |body, set, start, _| {
         for (lambda, warm) in [(0.05, 0.0), (2.0, 0.0), (0.3, 7.5)] {
             let mut noise = drifting(2, DIM);
-            let pull = scaled(1.5, &body.oracle(&noise(&[])));
+            let pull = scaled(&body.oracle(&noise(&[])), 1.5);
             // λ-strongly convex: (λ/2)‖x − target‖² + ⟨noise, x⟩
-            let mut gradients = |x: &[f64]| plus(&scaled(lambda, &minus(x, &pull)), 0.2, &noise(x));
+            let mut gradients = |x: &[f64]| plus(&scaled(&minus(x, &pull), lambda), 0.2, &noise(x));
             let text = format!("sc-ofw:lambda={lambda:?},warm={warm:?}");
             agree(&text, set, start, &mut gradients, &mut |h| {
                 let x = h.last();
                 let t = h.g.len() as f64;
-                let mut gradient = scaled(warm * lambda, &minus(x, h.x1()));
+                let mut gradient = scaled(&minus(x, h.x1()), warm * lambda);
                 for (g, past) in h.g.iter().zip(&h.x) {
                     for i in 0..DIM {
                         gradient[i] += g[i] + lambda * (x[i] - past[i]);
@@ -246,7 +246,7 @@ fn ofw_is_the_books() {
         let text = format!("ofw:horizon={ROUNDS},gradient-bound=0.8");
         agree(&text, set, start, gradients, &mut |h| {
             let x = h.last();
-            let gradient = plus(&scaled(eta, &h.gradients()), 2.0, &minus(x, h.x1()));
+            let gradient = plus(&scaled(&h.gradients(), eta), 2.0, &minus(x, h.x1()));
             let v = body.oracle(&gradient);
             let sigma = (2.0 / (h.g.len() as f64).sqrt()).min(1.0);
             Said {
@@ -271,7 +271,7 @@ fn ofw_weibel_pulls_with_half_the_square() {
             let direction = plus(&minus(x, h.x1()), eta, &h.gradients());
             let v = body.oracle(&direction);
             Said {
-                x: plus(&scaled(1.0 - sigma, x), sigma, &v),
+                x: plus(&scaled(x, 1.0 - sigma), sigma, &v),
                 sigma,
                 gap: dot(&direction, &minus(x, &v)),
                 reach: distance(x, &v),
@@ -388,7 +388,7 @@ fn gauge_ftrl_beyond_p_2_lifts_with_the_conjugate_exponent() {
             let potential = (support.powf(q) + beta.powf(q)).powf(1.0 / q);
             let share = (support / potential).powf(q - 1.0);
             Said {
-                x: scaled(share, &v),
+                x: scaled(&v, share),
                 sigma: share,
                 gap: f64::NAN,
                 reach: 1.0,
@@ -465,7 +465,7 @@ fn a_ridge_kept_apart_and_one_written_out_give_the_same_decisions() {
             if text == "gauge-ftrl" && !matches!(body, Body::Lp { p: 2.0, .. }) {
                 continue; // elsewhere the ridge's norm is only bounded, by design
             }
-            let mut rng = generator(9);
+            let mut rng = kit::rng(9);
             let (mut apart, mut written) = (learner(text, &set), learner(text, &set));
             let (rounds, digits) = if forgets_digits(&set) {
                 (50, 1e-8)
@@ -473,22 +473,22 @@ fn a_ridge_kept_apart_and_one_written_out_give_the_same_decisions() {
                 (ROUNDS, 1e-10)
             };
             for t in 1..=rounds {
-                let x = decision(apart.decide().unwrap());
-                let y = decision(written.decide().unwrap());
+                let x = kit::written(apart.decide().unwrap());
+                let y = kit::written(written.decide().unwrap());
                 let off = distance(&x, &y);
                 assert!(
                     off <= digits * set.geometry().diameter,
                     "{text} on {}: x_{t} is {off:e} off",
                     set.name()
                 );
-                let row = normal(&mut rng, DIM);
+                let row = normals(&mut rng, DIM);
                 let (scale, ridge) = (0.7 * uniform(&mut rng) - 0.2, 0.4);
                 let gradient = Gradient {
                     row: Row::Dense(&row),
                     scale,
                     ridge,
                 };
-                let dense = plus(&scaled(scale, &row), ridge, &y);
+                let dense = plus(&scaled(&row, scale), ridge, &y);
                 let a = apart.observe(&gradient).unwrap();
                 let b = written.observe(&Gradient::dense(&dense)).unwrap();
                 for (name, found, expected) in [

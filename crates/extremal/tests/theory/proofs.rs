@@ -78,7 +78,7 @@ fn in_each_round_of_gauge_ftrl_beta_grows_by_what_the_potential_may() {
                 let row = stream.next(x).unwrap().unwrap().row;
                 let mut g = vec![0.0; DIM];
                 row.add_to(if t % 7 == 0 { 30.0 } else { 1.0 }, &mut g);
-                let x = minus(&decision(x), &centre);
+                let x = minus(&written(x), &centre);
                 learner.observe(&Gradient::dense(&g)).unwrap();
                 let next = 0.5 * learner.guarantee().unwrap().bound(t as f64);
                 let before = potential(support(&s), beta);
@@ -158,8 +158,8 @@ fn the_surrogate_of_ofw_free_stays_as_near_its_minimum_as_its_exponents_need() {
                 let mut g = vec![0.0; DIM];
                 row.add_to(1.0, &mut g);
                 // G = 1
-                g = scaled(1.0 / norm(&g).max(1.0), &g);
-                let x = decision(x);
+                g = scaled(&g, 1.0 / norm(&g).max(1.0));
+                let x = written(x);
                 learner.observe(&Gradient::dense(&g)).unwrap();
                 let step = lambda + mu;
                 let before = b;
@@ -167,7 +167,7 @@ fn the_surrogate_of_ofw_free_stays_as_near_its_minimum_as_its_exponents_need() {
                 b += step;
                 let f = |x: &[f64]| dot(&c, x) + 0.5 * b * dot(x, x);
                 let low = if b > 0.0 {
-                    f(&body.project(&scaled(-1.0 / b, &c)))
+                    f(&body.project(&scaled(&c, -1.0 / b)))
                 } else {
                     dot(&c, &body.oracle(&c))
                 };
@@ -185,7 +185,7 @@ fn the_surrogate_of_ofw_free_stays_as_near_its_minimum_as_its_exponents_need() {
                 assert!(above <= most + slack, "{}: {above} > {most}", place());
 
                 guessed += 0.5 * d * d * mu;
-                let gain = f(&x) - f(&decision(learner.decision()));
+                let gain = f(&x) - f(&written(learner.decision()));
                 gained += gain;
                 left = above - gain;
                 mu = 2.0 * gain.max(0.0) / (scale * d * d);
@@ -248,15 +248,15 @@ fn in_each_round_of_ofw_weibel_the_minimum_falls_as_its_theorems_need() {
                 };
                 let mut learner = learner(&text, &set);
                 let mut stream = stream(name, DIM, 8);
-                let start = decision(learner.decision());
+                let start = written(learner.decision());
                 let (mut s, mut low, mut left) = (vec![0.0; DIM], 0.0, 0.0);
                 for t in 1..=rounds {
                     let x = learner.decide().unwrap();
                     let row = stream.next(x).unwrap().unwrap().row;
                     let mut g = vec![0.0; DIM];
                     row.add_to(1.0, &mut g);
-                    g = scaled(1.0 / norm(&g).max(1.0), &g);
-                    let x = decision(x);
+                    g = scaled(&g, 1.0 / norm(&g).max(1.0));
+                    let x = written(x);
                     learner.observe(&Gradient::dense(&g)).unwrap();
                     s = plus(&s, 1.0, &g);
                     let span = if known { rounds } else { t } as f64;
@@ -268,7 +268,7 @@ fn in_each_round_of_ofw_weibel_the_minimum_falls_as_its_theorems_need() {
                     };
                     let next = f(&body.project(&plus(&start, -1.0 / omega, &s)));
                     let c = dot(&g, &x) + low - next;
-                    let e = f(&decision(learner.decision())) - next;
+                    let e = f(&written(learner.decision())) - next;
                     let most = d * sigma.sqrt() - (e - left) / 3.0;
                     let slack = 1e-9 * (d * omega * d + norm(&s) * (d + norm(&x)));
                     if known || t >= 4 {

@@ -398,7 +398,7 @@ fn sc_ofw_keeps_to_theorems_2_and_3_against_every_stream() {
                 let s = seen
                     .iter()
                     .fold(vec![0.0; dim], |s, (a, _)| plus(&s, 1.0, a));
-                let best = project(&body, &set, &scaled(-1.0 / (lambda * t), &s));
+                let best = project(&body, &set, &scaled(&s, -1.0 / (lambda * t)));
                 let regret = total - dot(&s, &best) - 0.5 * lambda * t * dot(&best, &best);
                 let g = learner.seen().largest_gradient;
                 let bound = sc_ofw_bound(&body, dim, g, lambda, t);
@@ -441,7 +441,7 @@ fn sc_ofw_and_ogd_keep_to_their_theorems_on_squared_and_logistic_losses() {
                 let mut learner = learner(text, &set);
                 let (total, seen) = play(&mut *learner, &objective, stream, rounds);
                 let gradient = |x: &[f64]| {
-                    let mut sum = scaled(lambda * t, x);
+                    let mut sum = scaled(x, lambda * t);
                     for (a, y) in &seen {
                         let slope = objective.loss().at(dot(a, x), *y).1;
                         sum.iter_mut().zip(a).for_each(|(s, a)| *s += slope * a);

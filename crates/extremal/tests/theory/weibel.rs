@@ -63,9 +63,9 @@ fn regret(
 ) -> f64 {
     let text = with_list("ofw-weibel:horizon=2,gradient-bound=1", "start", start);
     let mut learner = learner(&text, set);
-    let x = decision(learner.decide().unwrap());
+    let x = written(learner.decide().unwrap());
     learner.observe(&Gradient::dense(first)).unwrap();
-    let y = decision(learner.decide().unwrap());
+    let y = written(learner.decide().unwrap());
     let second = second(&y);
     learner.observe(&Gradient::dense(&second)).unwrap();
     let mut atom = extremal::set::Atom::new();
@@ -85,7 +85,7 @@ fn worst_second(vertices: &[Point2], first: &[f64], y: &[f64]) -> Vec<f64> {
     if norm(&away) == 0.0 {
         return vec![0.0; 2];
     }
-    scaled(1.0 / norm(&away), &away)
+    scaled(&away, 1.0 / norm(&away))
 }
 
 /// The worst regret over first gradients, from one start: a grid of angles, then a climb.
@@ -141,7 +141,7 @@ fn the_worst_regret_of_two_rounds_is_met_on_the_equilateral_triangle() {
 
 #[test]
 fn no_polygon_of_the_same_diameter_is_worse() {
-    let mut rng = generator(7);
+    let mut rng = kit::rng(7);
     let mut worst = 0.0_f64;
     for _ in 0..if soak() { 2000 } else { 100 } {
         let corners = 3 + (uniform(&mut rng) * 5.0) as usize;
@@ -168,7 +168,7 @@ fn no_polygon_of_the_same_diameter_is_worse() {
 
 #[test]
 fn no_ball_box_or_simplex_of_the_same_diameter_is_worse() {
-    let mut rng = generator(8);
+    let mut rng = kit::rng(8);
     let bodies = [
         Body::Lp {
             p: 2.0,
@@ -204,7 +204,7 @@ fn no_ball_box_or_simplex_of_the_same_diameter_is_worse() {
                 // away from some extreme point, or at random
                 let away = minus(y, &body.oracle(&plus(&random, -1.0, y)));
                 if norm(&away) > 0.0 && uniform(&mut rng) < 0.8 {
-                    scaled(1.0 / norm(&away), &away)
+                    scaled(&away, 1.0 / norm(&away))
                 } else {
                     random.clone()
                 }
@@ -228,14 +228,14 @@ fn the_regulariser_is_half_the_square() {
         let (mut x, mut s) = (start.to_vec(), vec![0.0; 2]);
         let mut largest = 0.0_f64;
         for t in 0..50 {
-            let found = decision(learner.decide().unwrap());
+            let found = written(learner.decide().unwrap());
             largest = largest.max(distance(&found, &x));
             let g = at(0.3 * f64::from(t) + 0.2 * PI);
             learner.observe(&Gradient::dense(&g)).unwrap();
             s = plus(&s, 1.0, &g);
-            let direction = plus(&scaled(eta, &s), pull, &minus(&x, &start));
-            let v = scaled(-0.25 / norm(&direction), &direction);
-            x = plus(&scaled(1.0 - sigma, &x), sigma, &v);
+            let direction = plus(&scaled(&s, eta), pull, &minus(&x, &start));
+            let v = scaled(&direction, -0.25 / norm(&direction));
+            x = plus(&scaled(&x, 1.0 - sigma), sigma, &v);
         }
         largest
     };
@@ -319,10 +319,10 @@ fn without_t_it_plays_the_recursion_of_the_theorem() {
     for k in 1..=12 {
         learner.decide().unwrap();
         let size = if k % 2 == 1 { 2.0 } else { 1.0 };
-        let g = scaled(size, &at(0.7 * f64::from(k)));
+        let g = scaled(&at(0.7 * f64::from(k)), size);
         learner.observe(&Gradient::dense(&g)).unwrap();
         if let Some((_, expected)) = after.iter().find(|(round, _)| *round == k) {
-            let off = distance(&decision(learner.decision()), expected);
+            let off = distance(&written(learner.decision()), expected);
             assert!(off < 1e-13, "after round {k}: {off:e}");
             met += 1;
         }

@@ -6,15 +6,12 @@ mod pairwise;
 
 use crate::common;
 use extremal::Gradient;
-use extremal::learner::{Learner, LearnerSpec};
+use extremal::learner::Learner;
 use extremal::set::{SetSpec, SharedSet};
+use extremal_check::kit::learner;
 
 fn set(text: &str) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(None).unwrap()
-}
-
-fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
-    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
 /// One round; the decision before it.

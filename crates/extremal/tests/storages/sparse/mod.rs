@@ -6,9 +6,11 @@ mod pairs;
 
 use crate::games::{DIM, Entries, NONZEROS, Random, soak};
 use extremal::Error;
-use extremal::learner::{Learner, LearnerSpec, Storage};
-use extremal::set::{SetSpec, SharedSet};
+use extremal::learner::{LearnerSpec, Storage};
+use extremal::set::SharedSet;
 use extremal::{Gradient, Point};
+use extremal_check::kit;
+use extremal_check::kit::{set, stored};
 
 /// Every kind of set with few entries per atom.
 const SETS: &[&str] = &[
@@ -20,10 +22,6 @@ const SETS: &[&str] = &[
     "simplex",
     "scale:by=2,set=(k-sparse:k=2)",
 ];
-
-fn set(text: &str, dim: usize) -> SharedSet {
-    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
-}
 
 /// A point with few entries, or with many, of any of the sets.
 fn start(set: &SharedSet, dense: bool) -> Vec<f64> {
@@ -56,14 +54,7 @@ fn apart(a: &dyn Point, b: &dyn Point, set: &SharedSet) -> f64 {
 }
 
 fn bits(point: &dyn Point) -> Vec<u64> {
-    let mut x = vec![0.0; point.dim()];
-    point.write(&mut x);
-    x.into_iter().map(f64::to_bits).collect()
-}
-
-fn learner(spec: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
-    let spec: LearnerSpec = spec.parse().unwrap();
-    spec.build_stored(set, storage).unwrap()
+    kit::bits(&kit::written(point))
 }
 
 /// Every rule, with the ridge of its gradients. Gauge-FTRL is for curved sets.
@@ -110,8 +101,8 @@ fn every_learner_plays_the_dense_decisions_on_noisy_streams() {
             let set = set(text, DIM);
             let size = set.geometry().norm_bound;
             let spec = with_start(rule, &set);
-            let mut sparse = learner(&spec, &set, Storage::Sparse);
-            let mut dense = learner(&spec, &set, Storage::Dense);
+            let mut sparse = stored(&spec, &set, Storage::Sparse);
+            let mut dense = stored(&spec, &set, Storage::Dense);
             let mut random = Random((7 * n + m) as u64);
             for t in 0..rounds {
                 // With atoms of several entries a line search may well end where two of them are
@@ -161,8 +152,8 @@ fn every_learner_plays_the_dense_decisions_on_noisy_streams() {
 fn where_dense_storage_has_a_certificate_this_one_has_one_that_holds_as_well() {
     for text in SETS {
         let set = set(text, DIM);
-        let mut sparse = learner("sc-ofw:lambda=0.1", &set, Storage::Sparse);
-        let mut dense = learner("sc-ofw:lambda=0.1", &set, Storage::Dense);
+        let mut sparse = stored("sc-ofw:lambda=0.1", &set, Storage::Sparse);
+        let mut dense = stored("sc-ofw:lambda=0.1", &set, Storage::Dense);
         let mut random = Random(3);
         for t in 0..3000 {
             let row = Entries::noisy(&mut random, DIM, NONZEROS, 1.0);

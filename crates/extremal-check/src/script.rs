@@ -4,18 +4,23 @@ use extremal::learner::{Learner, Record};
 use extremal::{Gradient, Row};
 use rand::RngExt;
 
-use crate::common::{normals, rng, uniform, written};
+use crate::kit::{bits, normals, rng, uniform, written};
 
 /// A gradient that owns its numbers.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Given {
+    /// Where its entries are; none for a dense row.
     pub indices: Option<Vec<u32>>,
+    /// The row's entries.
     pub values: Vec<f64>,
+    /// The row's factor.
     pub scale: f64,
+    /// λ of the part λx.
     pub ridge: f64,
 }
 
 impl Given {
+    /// The gradient to observe.
     pub fn gradient(&self) -> Gradient<'_> {
         let row = match &self.indices {
             None => Row::Dense(&self.values),
@@ -94,17 +99,17 @@ pub fn mixed(seed: u64, dim: usize, rounds: usize) -> Vec<Given> {
     dense.into_iter().zip(sparse).enumerate().map(one).collect()
 }
 
-/// A round's record, to compare bit for bit (the gap may be NaN).
-pub fn record_bytes(record: &Record) -> Vec<u8> {
-    postcard::to_stdvec(record).unwrap()
+/// A round's record as text, which differs wherever a number does; the gap may be NaN.
+pub fn record_text(record: &Record) -> String {
+    format!("{record:?}")
 }
 
 /// Plays the script; what was decided and recorded.
-pub fn play(learner: &mut dyn Learner, script: &[Given]) -> Vec<(Vec<u64>, Vec<u8>)> {
+pub fn play(learner: &mut dyn Learner, script: &[Given]) -> Vec<(Vec<u64>, String)> {
     let round = |given: &Given| {
         let x = written(learner.decide().unwrap());
         let record = learner.observe(&given.gradient()).unwrap();
-        (crate::common::bits(&x), record_bytes(&record))
+        (bits(&x), record_text(&record))
     };
     script.iter().map(round).collect()
 }

@@ -1,0 +1,291 @@
+//! What tests are made with: vectors by the plainest means, random numbers that are the same
+//! every time, and components built from their specs. Functions here panic where a law would
+//! report.
+
+use extremal::Point;
+use extremal::learner::{Learner, LearnerSpec, Storage};
+use extremal::loss::{Loss, LossSpec};
+use extremal::set::{Atom, Set, SetSpec, SharedSet};
+use extremal::stream::{Stream, StreamSpec};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use std::sync::Arc;
+
+/// Whether `EXTREMAL_SOAK=1` asks for the long versions of tests.
+pub fn soak() -> bool {
+    std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
+}
+
+/// `long` rounds in a soak test, otherwise `short`.
+pub fn rounds(short: u64, long: u64) -> u64 {
+    if soak() { long } else { short }
+}
+
+/// The set of a spec, `l1:radius=2` for example.
+pub fn set(text: &str, dim: usize) -> SharedSet {
+    text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
+}
+
+/// The loss of a spec.
+pub fn loss(text: &str) -> Arc<dyn Loss> {
+    text.parse::<LossSpec>().unwrap().build().unwrap()
+}
+
+/// The learner of a spec, in dense storage.
+pub fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
+    text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
+}
+
+/// The learner of a spec, its decision stored as asked.
+pub fn stored(text: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
+    let spec: LearnerSpec = text.parse().unwrap();
+    spec.build_stored(set, storage).unwrap()
+}
+
+/// The stream of a spec.
+pub fn stream(text: &str, dim: usize, seed: u64) -> Box<dyn Stream> {
+    let spec: StreamSpec = text.parse().unwrap();
+    spec.build(dim, seed).unwrap()
+}
+
+/// Random numbers that are the same every time.
+pub fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// A number from 0 to 1.
+pub fn uniform(rng: &mut ChaCha8Rng) -> f64 {
+    rng.random()
+}
+
+/// A standard normal number.
+pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+/// A vector of standard normal numbers.
+pub fn normals(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
+    (0..n).map(|_| normal(rng)).collect()
+}
+
+/// A point of the unit sphere.
+pub fn unit(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
+    let v = normals(rng, n);
+    scaled(&v, 1.0 / norm(&v))
+}
+
+/// ⟨a, b⟩.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The largest |entry|.
+pub fn max_abs(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |top, v| top.max(v.abs()))
+}
+
+/// ‖a‖₂, of entries of any size.
+pub fn norm(a: &[f64]) -> f64 {
+    let top = max_abs(a);
+    if top == 0.0 {
+        return 0.0;
+    }
+    top * a.iter().map(|v| (v / top) * (v / top)).sum::<f64>().sqrt()
+}
+
+/// ‖a‖_p, of entries of any size.
+pub fn norm_p(a: &[f64], p: f64) -> f64 {
+    let top = max_abs(a);
+    if top == 0.0 {
+        return 0.0;
+    }
+    let sum: f64 = a.iter().map(|v| (v.abs() / top).powf(p)).sum();
+    top * sum.powf(1.0 / p)
+}
+
+/// k·a.
+pub fn scaled(a: &[f64], k: f64) -> Vec<f64> {
+    a.iter().map(|v| k * v).collect()
+}
+
+/// a + k·b.
+pub fn plus(a: &[f64], k: f64, b: &[f64]) -> Vec<f64> {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| a + k * b).collect()
+}
+
+/// a − b.
+pub fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
+    plus(a, -1.0, b)
+}
+
+/// ‖a − b‖₂.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    norm(&minus(a, b))
+}
+
+/// k·e_i.
+pub fn spike(n: usize, i: usize, k: f64) -> Vec<f64> {
+    let mut v = vec![0.0; n];
+    v[i] = k;
+    v
+}
+
+/// The bits of every entry, to compare vectors exactly.
+pub fn bits(a: &[f64]) -> Vec<u64> {
+    a.iter().map(|v| v.to_bits()).collect()
+}
+
+/// Every entry of a decision.
+pub fn written(x: &dyn Point) -> Vec<f64> {
+    let mut out = vec![f64::NAN; x.dim()];
+    x.write(&mut out);
+    out
+}
+
+/// The set's centre.
+pub fn centre(set: &dyn Set) -> Vec<f64> {
+    let mut out = vec![f64::NAN; set.dim()];
+    set.centre(&mut out);
+    out
+}
+
+/// The set's atom for a direction, written out, by a fresh oracle.
+pub fn atom(set: &dyn Set, direction: &[f64]) -> Vec<f64> {
+    let mut atom = Atom::new();
+    set.oracle().minimise(direction, &mut atom).unwrap();
+    let mut out = vec![f64::NAN; set.dim()];
+    atom.write(&mut out);
+    out
+}
+
+/// max ⟨n, x⟩ over the set.
+pub fn support(set: &dyn Set, n: &[f64]) -> f64 {
+    dot(n, &atom(set, &scaled(n, -1.0)))
+}
+
+/// Directions in which sets show their extremes: spikes, sign vectors, differences of two
+/// coordinates, one large entry among small equal ones, and random ones.
+pub fn telling_directions(rng: &mut ChaCha8Rng, n: usize, random: usize) -> Vec<Vec<f64>> {
+    let mut all = Vec::new();
+    let picked = |k: usize| if n <= 10 { k < n } else { k < 3 || k == n - 1 };
+    for i in (0..n).filter(|&i| picked(i)) {
+        for sign in [1.0, -1.0] {
+            all.push(spike(n, i, sign));
+            let mut uneven = vec![0.05 * sign; n];
+            uneven[i] = sign;
+            all.push(uneven);
+        }
+        let mut pair = spike(n, i, 1.0);
+        pair[(i + 1) % n] -= 1.0;
+        all.push(pair);
+    }
+    all.push(vec![1.0; n]);
+    all.push(vec![-1.0; n]);
+    all.push(
+        (0..n)
+            .map(|i| if i % 2 == 0 { 1.0 } else { -1.0 })
+            .collect(),
+    );
+    for _ in 0..random {
+        all.push(normals(rng, n));
+        all.push(normals(rng, n).iter().map(|v| v.signum()).collect());
+    }
+    all.retain(|d| d.iter().any(|v| *v != 0.0));
+    all
+}
+
+/// Directions meant to break an oracle, each with a word for its kind: 0, 1e±140, mixed scales,
+/// ties, and entries of any bits between.
+pub fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
+    let mut r = rng(7);
+    let sign = |i: usize| if i % 3 == 1 { -1.0 } else { 1.0 };
+    let ramp = |k: f64| -> Vec<f64> { (0..n).map(|i| k * sign(i) * (1 + i) as f64).collect() };
+    let mut all = vec![
+        ("zero", vec![0.0; n]),
+        ("negative zero", vec![-0.0; n]),
+        ("of size 1e-140", ramp(1e-140)),
+        ("of size 1e-138", scaled(&normals(&mut r, n), 1e-138)),
+        ("of size 1e-100", scaled(&normals(&mut r, n), 1e-100)),
+        ("of size 1e140", scaled(&normals(&mut r, n), 1e140)),
+        ("of ones", vec![1.0; n]),
+        ("of minus ones", vec![-1.0; n]),
+        ("of signs", (0..n).map(sign).collect()),
+        ("of a ramp", ramp(1.0)),
+        (
+            "of nearly equal entries",
+            (0..n).map(|i| 1.0 + i as f64 * f64::EPSILON).collect(),
+        ),
+    ];
+    for _ in 0..10 {
+        let wide = (0..n)
+            .map(|_| 10f64.powf(270.0 * uniform(&mut r) - 135.0) * normal(&mut r).signum())
+            .collect();
+        all.push(("of mixed scales", wide));
+        all.push(("at random", normals(&mut r, n)));
+        let coarse = normals(&mut r, n).iter().map(|v| v.round()).collect();
+        all.push(("with ties and zeros", coarse));
+        let any = |v: f64| v.signum() * v.abs().clamp(1e-140, 1e140);
+        let any = (0..n).map(|_| any(f64::from_bits(r.random())));
+        let any = any.map(|v: f64| if v.is_nan() { 0.0 } else { v });
+        all.push(("of any bits", any.collect()));
+    }
+    for i in [0, n / 2, n - 1] {
+        for k in [1.0, -1.0, 1e-140, -1e140] {
+            all.push(("with one entry", spike(n, i, k)));
+        }
+    }
+    all
+}
+
+/// Points of the set: atoms, mixtures of them, the centre.
+pub fn feasible_points(rng: &mut ChaCha8Rng, set: &dyn Set, random: usize) -> Vec<Vec<f64>> {
+    let directions = telling_directions(rng, set.dim(), random);
+    let mut points: Vec<_> = directions.iter().map(|d| atom(set, d)).collect();
+    let mixtures = mixtures(rng, &points, random);
+    points.push(centre(set));
+    points.extend(mixtures);
+    points
+}
+
+/// Random mixtures of three of the points each.
+pub fn mixtures(rng: &mut ChaCha8Rng, points: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
+    let mix = |_| {
+        let chosen: [usize; 3] = std::array::from_fn(|_| rng.random_range(0..points.len()));
+        let weights: [f64; 3] = std::array::from_fn(|_| -uniform(rng).ln());
+        let total: f64 = weights.iter().sum();
+        let mut mix = scaled(&points[chosen[0]], weights[0] / total);
+        for k in [1, 2] {
+            mix = plus(&mix, weights[k] / total, &points[chosen[k]]);
+        }
+        mix
+    };
+    (0..count).map(mix).collect()
+}
+
+/// Neumaier's compensated sum.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    total: f64,
+    lost: f64,
+}
+
+impl Sum {
+    /// Adds a number.
+    pub fn add(&mut self, v: f64) {
+        let t = self.total + v;
+        self.lost += if self.total.abs() >= v.abs() {
+            (self.total - t) + v
+        } else {
+            (v - t) + self.total
+        };
+        self.total = t;
+    }
+
+    /// The sum.
+    pub fn value(&self) -> f64 {
+        self.total + self.lost
+    }
+}

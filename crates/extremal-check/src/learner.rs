@@ -1,0 +1,596 @@
+//! The laws of learners.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use extremal::learner::{Learner, Record};
+use extremal::set::{
+    Atom, Facts, Geometry, Inspector, Minimum, Oracle, Projection, Set, SharedSet, SmoothConstraint,
+};
+use extremal::{Error, Gradient, Row};
+
+use crate::kit::{bits, centre, distance, dot, hard_directions, norm, rng, uniform, written};
+use crate::report::{Broken, Failures, Law, Verdict, ensure, run, show};
+use crate::script::{self, Given, record_text};
+
+/// How long a learner is played by [`LearnerCheck::run`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LearnerCheck {
+    /// The rounds of every run; 40 by default.
+    pub rounds: usize,
+    /// Every how many rounds a run is cut, saved and loaded; 1 by default, which is everywhere.
+    pub every: usize,
+}
+
+impl Default for LearnerCheck {
+    fn default() -> Self {
+        Self {
+            rounds: 40,
+            every: 1,
+        }
+    }
+}
+
+impl LearnerCheck {
+    /// Tries every law of learners on those that `build` makes on the set.
+    pub fn run(
+        &self,
+        set: &SharedSet,
+        build: impl Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>>,
+    ) -> Result<(), Failures> {
+        let subject = format!("a learner on set {} in dimension {}", set.name(), set.dim());
+        let prepare = || Sample::draw(*self, set, &build);
+        run(subject, FIRST, prepare, laws())
+    }
+}
+
+const FIRST: &str = "the learner is built, and plays";
+
+fn laws<'a>() -> Vec<Law<Sample<'a>>> {
+    vec![
+        ("every decision is feasible", feasible),
+        (
+            "until the round ends, every call shows one decision",
+            one_decision,
+        ),
+        ("the record tells what happened", records),
+        ("a run gives the same bits every time", same_bits),
+        (
+            "a run that is saved and loaded goes on with the same bits",
+            resume,
+        ),
+        (
+            "a round that is planned and discarded leaves no trace, and a committed one is the round",
+            plans,
+        ),
+        ("a planned round is ended before anything else", out_of_turn),
+        (
+            "a bad gradient is an error that changes nothing",
+            bad_gradients,
+        ),
+        (
+            "bytes that are no state of the learner are errors that change nothing",
+            bad_bytes,
+        ),
+        (
+            "an oracle that fails leaves the learner as it was",
+            failing_oracle,
+        ),
+    ]
+}
+
+type Build<'a> = dyn Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>> + 'a;
+
+struct Sample<'a> {
+    check: LearnerCheck,
+    set: &'a SharedSet,
+    build: &'a Build<'a>,
+    script: Vec<Given>,
+    /// The run that the others are compared with, and its last state.
+    played: Vec<Played>,
+    last: Vec<u8>,
+}
+
+/// A round: the decision, and the record.
+struct Played {
+    x: Vec<f64>,
+    record: Record,
+}
+
+impl PartialEq for Played {
+    fn eq(&self, other: &Self) -> bool {
+        bits(&self.x) == bits(&other.x) && record_text(&self.record) == record_text(&other.record)
+    }
+}
+
+impl<'a> Sample<'a> {
+    fn draw(check: LearnerCheck, set: &'a SharedSet, build: &'a Build<'a>) -> Verdict<Self> {
+        let mut learner = build(set)?;
+        ensure!(
+            learner.dim() == set.dim() && learner.rounds() == 0,
+            "dimension {} after {} rounds; the set has {}",
+            learner.dim(),
+            learner.rounds(),
+            set.dim()
+        );
+        let script = script::mixed(1, set.dim(), check.rounds);
+        let played = play(&mut *learner, &script)?;
+        Ok(Self {
+            check,
+            set,
+            build,
+            script,
+            played,
+            last: learner.save()?,
+        })
+    }
+
+    fn learner(&self) -> Verdict<Box<dyn Learner>> {
+        Ok((self.build)(self.set)?)
+    }
+
+    /// Breaks the law unless these rounds, from `start` on, are those of the first run.
+    fn compare(&self, start: usize, rounds: &[Played], about: &str) -> Verdict {
+        for (k, round) in rounds.iter().enumerate() {
+            let (expected, t) = (&self.played[start + k], start + k + 1);
+            ensure!(
+                round == expected,
+                "round {t}{about}: {} with {:?}; it should be {} with {:?}",
+                show(&round.x),
+                round.record,
+                show(&expected.x),
+                expected.record
+            );
+        }
+        Ok(())
+    }
+
+    /// The same of the state after the last round.
+    fn compare_last(&self, learner: &dyn Learner, about: &str) -> Verdict {
+        ensure!(
+            learner.save()? == self.last,
+            "after {} rounds{about} the saved states differ",
+            self.script.len()
+        );
+        Ok(())
+    }
+}
+
+fn play_round(learner: &mut dyn Learner, given: &Given) -> Verdict<Played> {
+    let x = written(learner.decide()?);
+    let record = learner.observe(&given.gradient()).map_err(|e| {
+        let t = learner.rounds() + 1;
+        Broken::by(format!("round {t}: {e}"))
+    })?;
+    Ok(Played { x, record })
+}
+
+fn play(learner: &mut dyn Learner, script: &[Given]) -> Verdict<Vec<Played>> {
+    let rounds = script.iter().map(|given| play_round(learner, given));
+    rounds.collect()
+}
+
+/// By the set's violation; without one, by its oracle: no direction is lower at the decision.
+fn feasible(sample: &Sample<'_>) -> Verdict {
+    let set = &**sample.set;
+    let (mut oracle, mut atom) = (set.oracle(), Atom::new());
+    let directions = hard_directions(set.dim());
+    for (k, Played { x, .. }) in sample.played.iter().enumerate() {
+        let t = k + 1;
+        if let Some(violation) = set.violation(x) {
+            ensure!(
+                violation <= 1e-9,
+                "round {t}: the decision {} has violation {violation:e}",
+                show(x)
+            );
+            continue;
+        }
+        let (_, d) = &directions[k % directions.len()];
+        let away: Vec<f64> = x.iter().zip(centre(set)).map(|(x, c)| c - x).collect();
+        for d in [d, &away] {
+            let Ok(found) = oracle.minimise(d, &mut atom) else {
+                continue; // the set has no oracle
+            };
+            let size = norm(x) + set.geometry().norm_bound;
+            ensure!(
+                dot(d, x) >= found.floor - 1e-8 * norm(d) * size,
+                "round {t}: the decision {} is below the oracle's minimum {} for {}",
+                show(x),
+                found.floor,
+                show(d)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn one_decision(sample: &Sample<'_>) -> Verdict {
+    let (mut shown, mut silent) = (sample.learner()?, sample.learner()?);
+    for (k, given) in sample.script.iter().enumerate() {
+        let t = k + 1;
+        let x = written(shown.decide()?);
+        let before = shown.save()?;
+        for what in ["decide", "decision"] {
+            let y = match what {
+                "decide" => written(shown.decide()?),
+                _ => written(shown.decision()),
+            };
+            ensure!(
+                bits(&x) == bits(&y),
+                "round {t}: {} and then, by {what}, {}",
+                show(&x),
+                show(&y)
+            );
+        }
+        ensure!(
+            shown.save()? == before,
+            "round {t}: to decide twice changes the state"
+        );
+        shown.observe(&given.gradient())?;
+        // who does not ask for the decision plays the same
+        let record = silent.observe(&given.gradient())?;
+        sample.compare(k, &[Played { x, record }], ", without a call of decide")?;
+    }
+    sample.compare_last(&*shown, ", decided twice")?;
+    sample.compare_last(&*silent, ", without a call of decide")
+}
+
+fn records(sample: &Sample<'_>) -> Verdict {
+    let mut learner = sample.learner()?;
+    let size = sample.set.geometry().norm_bound;
+    let (mut calls, mut largest) = (0, 0.0_f64);
+    for (k, given) in sample.script.iter().enumerate() {
+        let Played { x, record } = play_round(&mut *learner, given)?;
+        let t = k as u64 + 1;
+        let mut g: Vec<f64> = x.iter().map(|x| given.ridge * x).collect();
+        given.gradient().row.add_to(given.scale, &mut g);
+        let length = norm(&g);
+        let reach = if size.is_finite() { size } else { norm(&x) };
+        let near = |a: f64, b: f64, scale: f64| (a - b).abs() <= 1e-9 * scale;
+        ensure!(
+            record.round == t && learner.rounds() == t,
+            "round {t}: {record:?}, rounds() is {}",
+            learner.rounds()
+        );
+        // where a ridge part cancels the row's, half of the digits of ‖x‖² go with it
+        ensure!(
+            (record.gradient_norm - length).abs() <= 1e-9 * length + 1e-6 * reach
+                && near(
+                    record.gradient_dot,
+                    dot(&g, &x),
+                    (length + 1e-3) * (reach + 1.0)
+                )
+                && near(record.norm_squared, dot(&x, &x), 1.0 + reach * reach),
+            "round {t}: {record:?}; ‖g‖ = {length}, ⟨g, x⟩ = {}, ‖x‖² = {}",
+            dot(&g, &x),
+            dot(&x, &x)
+        );
+        ensure!(
+            record.sigma.is_finite() && record.sigma >= 0.0 && !record.gap.is_infinite(),
+            "round {t}: {record:?}"
+        );
+        calls += u64::from(record.oracle_calls);
+        largest = largest.max(record.gradient_norm);
+        let seen = learner.seen();
+        // a learner made of learners has seen the gradients at their decisions too
+        ensure!(
+            (seen.rounds, seen.oracle_calls) == (t, calls) && seen.largest_gradient >= largest,
+            "round {t}: {seen:?}; the records add up to {calls} oracle calls and a gradient of \
+             {largest}"
+        );
+    }
+    Ok(())
+}
+
+fn same_bits(sample: &Sample<'_>) -> Verdict {
+    let mut again = sample.learner()?;
+    let played = play(&mut *again, &sample.script)?;
+    sample.compare(0, &played, ", played again")?;
+    sample.compare_last(&*again, ", played again")
+}
+
+fn resume(sample: &Sample<'_>) -> Verdict {
+    let script = &sample.script;
+    let mut first = sample.learner()?;
+    // loaded into a fresh learner, and into one that has been elsewhere
+    let mut used = sample.learner()?;
+    for cut in 0..script.len() {
+        if cut % sample.check.every == 0 {
+            for decided in [false, true] {
+                if decided {
+                    first.decide()?;
+                }
+                let saved = first.save()?;
+                for second in [&mut sample.learner()?, &mut used] {
+                    let about = format!(", saved and loaded after {cut} rounds");
+                    second.load(&saved)?;
+                    ensure!(
+                        second.save()? == saved,
+                        "loaded after {cut} rounds, it saves other bytes"
+                    );
+                    ensure!(
+                        second.rounds() == cut as u64
+                            && second.seen() == first.seen()
+                            && second.certificate() == first.certificate()
+                            && second.guarantee() == first.guarantee(),
+                        "after {cut} rounds, what was seen, certified or guaranteed is not loaded"
+                    );
+                    let rest = play(&mut **second, &script[cut..])?;
+                    sample.compare(cut, &rest, &about)?;
+                    sample.compare_last(&**second, &about)?;
+                }
+            }
+        }
+        play_round(&mut *first, &script[cut])?;
+    }
+    Ok(())
+}
+
+fn plans(sample: &Sample<'_>) -> Verdict {
+    let others = script::mixed(4, sample.set.dim(), sample.script.len());
+    let mut learner = sample.learner()?;
+    for (k, (given, other)) in sample.script.iter().zip(&others).enumerate() {
+        let t = k + 1;
+        let x = written(learner.decide()?);
+        let before = learner.save()?;
+        learner.plan(&other.gradient())?;
+        // lazy storage writes the same point down in another basis
+        let planned = written(learner.decision());
+        ensure!(
+            distance(&planned, &x) <= 1e-12 * norm(&x),
+            "round {t}: to plan changes the decision from {} to {}",
+            show(&x),
+            show(&planned)
+        );
+        learner.discard();
+        ensure!(
+            learner.save()? == before,
+            "round {t}: planned and discarded, it saves other bytes"
+        );
+        let record = learner.plan(&given.gradient())?;
+        learner.commit();
+        sample.compare(k, &[Played { x, record }], ", planned and committed")?;
+    }
+    sample.compare_last(&*learner, ", planned and committed")
+}
+
+fn out_of_turn(sample: &Sample<'_>) -> Verdict {
+    let mut learner = sample.learner()?;
+    let given = &sample.script[0];
+    learner.plan(&given.gradient())?;
+    for (what, outcome) in [
+        ("plan", learner.plan(&given.gradient()).map(|_| ())),
+        ("observe", learner.observe(&given.gradient()).map(|_| ())),
+        ("save", learner.save().map(|_| ())),
+    ] {
+        ensure!(
+            matches!(outcome, Err(Error::OutOfTurn(_))),
+            "{what} between plan and commit gives {outcome:?}"
+        );
+    }
+    learner.commit();
+    ensure!(learner.rounds() == 1, "{} rounds", learner.rounds());
+    let before = learner.save()?;
+    learner.commit();
+    learner.discard();
+    ensure!(
+        learner.save()? == before,
+        "commit and discard without a plan change the state"
+    );
+    Ok(())
+}
+
+/// Rows, factors, lengths and indices that no learner may accept.
+fn bad_gradients(sample: &Sample<'_>) -> Verdict {
+    let dim = sample.set.dim();
+    let good = vec![0.5; dim];
+    let mut bad: Vec<(String, Given)> = Vec::new();
+    let dense = |values: Vec<f64>| Given {
+        indices: None,
+        values,
+        scale: 1.0,
+        ridge: 0.0,
+    };
+    for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101] {
+        for i in [0, dim - 1] {
+            let mut values = good.clone();
+            values[i] = number;
+            bad.push((format!("{number:e} at {i}"), dense(values)));
+        }
+        let sparse = Given {
+            indices: Some(vec![0]),
+            ..dense(vec![number])
+        };
+        bad.push((format!("{number:e} in a sparse row"), sparse));
+        let scale = Given {
+            scale: number,
+            ..dense(good.clone())
+        };
+        bad.push((format!("the factor {number:e}"), scale));
+    }
+    let ridge = Given {
+        ridge: f64::NAN,
+        ..dense(good)
+    };
+    bad.push(("a ridge of NaN".into(), ridge));
+    for length in [0, dim - 1, dim + 1].into_iter().filter(|l| *l != dim) {
+        bad.push((format!("{length} entries"), dense(vec![1.0; length])));
+    }
+    for indices in [vec![dim as u32], vec![0, 0], vec![1, 0]] {
+        let given = Given {
+            values: vec![1.0; indices.len()],
+            indices: Some(indices.clone()),
+            ..dense(Vec::new())
+        };
+        bad.push((format!("the indices {indices:?}"), given));
+    }
+    let mut learner = sample.learner()?;
+    for (k, given) in sample.script.iter().enumerate() {
+        let t = k + 1;
+        let x = written(learner.decide()?);
+        if k % 8 < 2 {
+            let before = learner.save()?;
+            for (what, gradient) in &bad {
+                let outcome = learner.observe(&gradient.gradient());
+                ensure!(
+                    outcome.is_err(),
+                    "round {t}: a gradient with {what} is accepted"
+                );
+                ensure!(
+                    learner.save()? == before,
+                    "round {t}: a gradient with {what} changes the state"
+                );
+            }
+            let entries = Gradient {
+                row: Row::Entries {
+                    width: 1,
+                    rows: &[dim as u32],
+                    columns: &[0],
+                    values: &[1.0],
+                },
+                ..Gradient::dense(&[])
+            };
+            let outcome = learner.observe(&entries);
+            ensure!(
+                outcome.is_err() && learner.save()? == before,
+                "round {t}: a matrix entry outside is accepted, or changes the state"
+            );
+        }
+        let record = learner.observe(&given.gradient())?;
+        sample.compare(k, &[Played { x, record }], ", after bad gradients")?;
+    }
+    sample.compare_last(&*learner, ", after bad gradients")
+}
+
+fn bad_bytes(sample: &Sample<'_>) -> Verdict {
+    let mut learner = sample.learner()?;
+    play(&mut *learner, &sample.script[..sample.script.len() / 2])?;
+    let before = learner.save()?;
+    let mut refuse = |what: &str, bytes: &[u8]| -> Verdict {
+        ensure!(learner.load(bytes).is_err(), "{what} is loaded");
+        ensure!(learner.save()? == before, "{what} changes the state");
+        Ok(())
+    };
+    let own = &sample.last;
+    for length in (0..own.len()).step_by(1 + own.len() / 50) {
+        refuse(&format!("its state cut to {length} bytes"), &own[..length])?;
+    }
+    refuse("its state and one byte more", &[own, &[0][..]].concat())?;
+    let mut r = rng(4);
+    for length in [1, 10, own.len(), 10_000] {
+        let noise: Vec<u8> = (0..length)
+            .map(|_| (256.0 * uniform(&mut r)) as u8)
+            .collect();
+        refuse("noise", &noise)?;
+    }
+    for _ in 0..60 {
+        let mut changed = own.clone();
+        let at = (uniform(&mut r) * own.len() as f64) as usize;
+        changed[at] ^= 1 << (uniform(&mut r) * 8.0) as u32;
+        refuse(
+            &format!("its state with a bit of byte {at} turned"),
+            &changed,
+        )?;
+    }
+    Ok(())
+}
+
+fn failing_oracle(sample: &Sample<'_>) -> Verdict {
+    let calls = Arc::new(AtomicU64::new(BUILDING));
+    let faulty: SharedSet = Arc::new(Faulty {
+        inner: sample.set.clone(),
+        calls: calls.clone(),
+    });
+    let mut learner = (sample.build)(&faulty)?;
+    calls.store(0, Ordering::Relaxed);
+    for (k, given) in sample.script.iter().enumerate() {
+        let t = k + 1;
+        let x = written(learner.decide()?);
+        let mut failed = 0;
+        let record = loop {
+            let before = learner.save()?;
+            match learner.observe(&given.gradient()) {
+                Ok(record) => break record,
+                Err(_) => failed += 1,
+            }
+            ensure!(
+                learner.save()? == before,
+                "round {t}: a failed call of the oracle changes the state"
+            );
+            ensure!(
+                failed < 1000,
+                "round {t} failed 1000 times, of an oracle that mostly answers"
+            );
+        };
+        sample.compare(k, &[Played { x, record }], ", after failed calls")?;
+    }
+    sample.compare_last(&*learner, ", after failed calls")
+}
+
+/// In place of a number of calls: none fails while the learner is built.
+const BUILDING: u64 = u64::MAX;
+
+/// A set whose oracle fails now and then.
+struct Faulty {
+    inner: SharedSet,
+    calls: Arc<AtomicU64>,
+}
+
+struct FaultyOracle(Box<dyn Oracle>, Arc<AtomicU64>);
+
+impl Oracle for FaultyOracle {
+    fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> extremal::Result<Minimum> {
+        let found = self.0.minimise(direction, atom)?;
+        if self.1.load(Ordering::Relaxed) == BUILDING {
+            return Ok(found);
+        }
+        let call = self.1.fetch_add(1, Ordering::Relaxed);
+        // often at first; then seldom enough for a round of many calls to succeed
+        if call % 1000 < 100 && call % 5 == 3 {
+            return Err(Error::other("a failure on purpose"));
+        }
+        Ok(found)
+    }
+}
+
+impl Set for Faulty {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn geometry(&self) -> Geometry {
+        self.inner.geometry()
+    }
+    fn oracle(&self) -> Box<dyn Oracle> {
+        Box::new(FaultyOracle(self.inner.oracle(), self.calls.clone()))
+    }
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+    fn centre(&self, out: &mut [f64]) {
+        self.inner.centre(out);
+    }
+    fn violation(&self, x: &[f64]) -> Option<f64> {
+        self.inner.violation(x)
+    }
+    fn inspector(&self) -> Option<Inspector> {
+        self.inner.inspector()
+    }
+    fn gauge(&self, x: &[f64]) -> Option<f64> {
+        self.inner.gauge(x)
+    }
+    fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
+        self.inner.gauge_gradient(x, out)
+    }
+    fn projection(&self) -> Option<Box<dyn Projection>> {
+        self.inner.projection()
+    }
+    fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
+        self.inner.smooth()
+    }
+    fn fingerprint(&self) -> u64 {
+        self.inner.fingerprint()
+    }
+}

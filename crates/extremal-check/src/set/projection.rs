@@ -1,0 +1,193 @@
+//! What a Euclidean projection promises: the nearest point, from any distance.
+
+use extremal::set::Projection;
+
+use super::{FEASIBLE, Sample};
+use crate::kit::{
+    bits, distance, dot, max_abs, minus, norm, normals, plus, rng, scaled, telling_directions,
+};
+use crate::report::{Law, Verdict, ensure, show};
+
+pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
+    vec![
+        ("a projection is feasible and stays where it is", feasible),
+        (
+            "the set lies behind the plane through a projection, across the way to it",
+            nearest,
+        ),
+        (
+            "projections bring points no farther apart",
+            no_farther_apart,
+        ),
+        ("a projection remembers nothing", same_bits),
+        (
+            "NaN, ∞ and a wrong length are errors of the projection",
+            bad_points,
+        ),
+    ]
+}
+
+fn projected(projection: &mut dyn Projection, y: &[f64]) -> Verdict<Vec<f64>> {
+    let mut x = y.to_vec();
+    projection.project(&mut x)?;
+    Ok(x)
+}
+
+/// Points to project: inside, just outside, outside, and far beyond.
+fn hard_points(sample: &Sample<'_>, random: usize) -> Verdict<Vec<Vec<f64>>> {
+    let mut r = rng(1);
+    let (n, middle) = (sample.set.dim(), &sample.centre);
+    let random = if n > 10 { 1 } else { random };
+    let mut points = vec![vec![0.0; n], middle.clone()];
+    for d in telling_directions(&mut r, n, random) {
+        let v = sample.atom(&d)?;
+        let out = minus(&v, middle);
+        for k in [-1e-12, 0.0, 1e-12, 1e-6] {
+            points.push(plus(&v, k, &out));
+        }
+        for k in [0.1, 1.0, 3.0, 1e3, 1e9, 1e30, 1e50] {
+            points.push(plus(middle, k * sample.size, &d));
+        }
+        for size in [1e80, 1e100] {
+            points.push(scaled(&d, size / max_abs(&d)));
+        }
+    }
+    for _ in 0..random {
+        let wide = normals(&mut r, n)
+            .iter()
+            .map(|v| v.signum() * (10.0 * v).exp())
+            .collect();
+        points.push(wide);
+    }
+    points.retain(|y| y.iter().all(|v| v.is_finite()));
+    Ok(points)
+}
+
+fn feasible(sample: &Sample<'_>) -> Verdict {
+    let Some(mut projection) = sample.set.projection() else {
+        return Ok(());
+    };
+    let tolerance = sample.check.projection * sample.size;
+    for y in hard_points(sample, 5)? {
+        let x = projected(&mut *projection, &y)?;
+        let violation = sample.set.violation(&x).unwrap_or(0.0);
+        ensure!(
+            violation <= FEASIBLE,
+            "{} goes to {}, which has violation {violation:e}",
+            show(&y),
+            show(&x)
+        );
+        let again = projected(&mut *projection, &x)?;
+        ensure!(
+            distance(&x, &again) <= tolerance,
+            "{} goes to {}, which goes to {}",
+            show(&y),
+            show(&x),
+            show(&again)
+        );
+    }
+    for y in &sample.points {
+        let x = projected(&mut *projection, y)?;
+        ensure!(
+            distance(&x, y) <= tolerance,
+            "{} is in the set and goes to {}",
+            show(y),
+            show(&x)
+        );
+    }
+    Ok(())
+}
+
+fn nearest(sample: &Sample<'_>) -> Verdict {
+    let Some(mut projection) = sample.set.projection() else {
+        return Ok(());
+    };
+    for y in hard_points(sample, 4)? {
+        let x = projected(&mut *projection, &y)?;
+        let way = minus(&y, &x);
+        let far = norm(&way);
+        if far <= 1e-7 * sample.size {
+            continue; // its direction is rounding
+        }
+        let n = scaled(&way, 1.0 / far);
+        // the point of the set farthest along the way is the hardest test
+        let (_, end) = sample.furthest(&n)?;
+        for z in sample.points.iter().chain([&end]) {
+            let beyond = dot(&n, &minus(z, &x));
+            // a way of length `far` is known to one part in 1e16·size/far
+            let tolerance = 0.1 * sample.check.projection.max(1e-8) + 1e-15 * sample.size / far;
+            ensure!(
+                beyond <= tolerance * sample.size,
+                "{} goes to {}, and {} lies {beyond:e} nearer along the way",
+                show(&y),
+                show(&x),
+                show(z)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn no_farther_apart(sample: &Sample<'_>) -> Verdict {
+    let Some(mut projection) = sample.set.projection() else {
+        return Ok(());
+    };
+    let points = hard_points(sample, 2)?;
+    let mut near = Vec::new();
+    for y in &points {
+        near.push(projected(&mut *projection, y)?);
+    }
+    for i in 0..points.len() {
+        for j in 0..i {
+            let before = distance(&points[i], &points[j]);
+            let after = distance(&near[i], &near[j]);
+            ensure!(
+                after <= before * (1.0 + 1e-9) + sample.check.projection * sample.size,
+                "{} and {} are {before:e} apart, and then {after:e}",
+                show(&points[i]),
+                show(&points[j])
+            );
+        }
+    }
+    Ok(())
+}
+
+fn same_bits(sample: &Sample<'_>) -> Verdict {
+    let Some(mut used) = sample.set.projection() else {
+        return Ok(());
+    };
+    for y in hard_points(sample, 2)? {
+        let Some(mut fresh) = sample.set.projection() else {
+            return Ok(());
+        };
+        let (one, other) = (projected(&mut *used, &y)?, projected(&mut *fresh, &y)?);
+        ensure!(
+            bits(&one) == bits(&other),
+            "{} goes to {} by a used projection, to {} by a fresh one",
+            show(&y),
+            show(&one),
+            show(&other)
+        );
+    }
+    Ok(())
+}
+
+fn bad_points(sample: &Sample<'_>) -> Verdict {
+    let Some(mut projection) = sample.set.projection() else {
+        return Ok(());
+    };
+    let n = sample.set.dim();
+    for bad in [f64::NAN, f64::INFINITY] {
+        let mut x = vec![1.0; n];
+        x[n / 2] = bad;
+        let outcome = projection.project(&mut x);
+        ensure!(outcome.is_err(), "a point with {bad} is accepted");
+    }
+    let outcome = projection.project(&mut vec![1.0; n + 1]);
+    ensure!(
+        outcome.is_err(),
+        "a point with {} entries is accepted in dimension {n}",
+        n + 1
+    );
+    Ok(())
+}

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {
     "python": (ROOT / "docs/src/python.md", ""),
     "coming-from": (ROOT / "docs/src/coming-from.md", ""),
-    "README": (ROOT / "README.md", "## From Python\n"),
+    "README": (ROOT / "README.md", "### Python\n"),
 }
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 

@@ -23,7 +23,7 @@ import re
 import sys
 
 FUNCTIONS = {"ln", "log", "exp", "tanh", "cosh", "max", "min", "argmin", "argmax", "sgn"}
-PRODUCTS = set("GD GT GDT GR GRT GL KG KGD kGD RG LT CT dT dTk tR sD rG nx Ax aY ay kr dt dx md Nd MK".split())
+PRODUCTS = set("GD GT GDT GR GRT GL KG KGD kGD RG LT CT dT dTk tR sD rG nx Ax aY ay kr dt dx md Nd MK sK yz".split())
 SKIPPED = {"pre", "code", "script", "style", "svg", "cite", "math", "title", "button"}
 OPEN = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "‖": "‖", "|": "|", "⌈": "⌉"}
 RELATIONS = "=≤≥<>∈≠≈→←∝"
@@ -221,7 +221,7 @@ class Formula:
             return not re.match(r"\s[a-z]{2}", rest)
         if letters == "A":
             return bool(re.search(r"[a-z,] $", self.text[:at]))
-        return bool(re.match(r"(,| and| or) [a-z]\b", rest)) and letters == "a"
+        return letters == "a" and bool(re.match(r"(,| and| or) [a-z]\b|[.,;:)]|$", rest))
 
     def group(self, at, words):
         opening = self.char(at)
@@ -264,6 +264,9 @@ class Formula:
                     at += 1
                 above += "".join(self.plain(RAISED[r]) if RAISED[r] not in "+−" else sign(RAISED[r], ' form="prefix"')
                                  for r in self.text[start:at])
+            elif c == "∞" and base.endswith("‖</mo>"):  # ‖x‖∞
+                below += self.plain(c)
+                at += 1
             elif c in LOWERED:
                 while self.char(at) in LOWERED:
                     at += 1

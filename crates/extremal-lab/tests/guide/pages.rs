@@ -70,28 +70,23 @@ pub fn summary(text: &str) -> String {
 const WRITTEN: &str =
     "<!-- Written by crates/extremal-lab/tests/guide from the code. Change it there. -->\n\n";
 
-/// The file that a learner is in: the one with its entry.
+/// The file that a learner is in: its module, as the registry's line has it.
 fn source(library: &Path, name: &str) -> PathBuf {
-    let forms = [
-        format!("name: \"{name}\","),
-        format!("const NAME: &str = \"{name}\";"),
-    ];
-    let mut folders = vec![library.join("learner")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = super::read(&path);
-            let has_entry = text.contains("impl Described for");
-            if has_entry && forms.iter().any(|form| text.contains(form)) {
-                return path;
-            }
-        }
+    let folder = library.join("learner");
+    let registry = super::read(&folder.join("mod.rs"));
+    let line = format!("\"{name}\" => ");
+    let path = registry.split(&line).nth(1).and_then(|rest| {
+        let (_, path) = rest.split_once('(')?;
+        let (module, _) = path.split_once(')')?.0.rsplit_once("::")?;
+        Some(folder.join(module.replace("::", "/")))
+    });
+    let path = path.unwrap_or_else(|| panic!("the registry has no `{name}`"));
+    let file = path.with_extension("rs");
+    if file.exists() {
+        file
+    } else {
+        path.join("mod.rs")
     }
-    panic!("no file has the entry of `{name}`")
 }
 
 fn learners() -> String {

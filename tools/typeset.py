@@ -38,6 +38,9 @@ NAMED = re.compile(r"([a-z]{3,})_[a-z](?![\w])")
 NORM = re.compile(r"ℓ(\d+(?:\.\d+)?|[pqs](?!\w)|∞)")
 
 
+BREAK, SOFT_BREAK = "\0", "\1"  # where a long formula may go on in a new line
+
+
 def tag(name, content, attributes=""):
     return f"<{name}{attributes}>{content}</{name}>"
 
@@ -82,13 +85,17 @@ class Formula:
             if c and c in RELATIONS + BINARY and not blank:
                 if c == "/" and spaced or last == "start" and c not in "−±" and closing != "}":
                     break
-                if last == "operator" and c not in "−=√":
+                if last == "operator" and c not in "−±":
                     break
+                if c in "+−" and self.char(at + 1) == "=":
+                    c += "="  # the assignments += and −=
                 form = ' form="prefix"' if last in ("start", "operator", "comma") else ' form="infix"'
                 tight = ' lspace="0" rspace="0"' if c == "/" else ""
+                if last == "operand" and not closing:
+                    pending.append(BREAK if c in RELATIONS else SOFT_BREAK if c in "+−" else "")
                 pending.append(sign(c, form + tight))
-                self.weight += c in "=≤≥∈≠≈→∝·"
-                last, at = "operator", at + 1
+                self.weight += c in "=≤≥∈≠≈→∝·+=−="
+                last, at = "operator", at + len(c)
                 continue
             if c == "…" and (closing or last == "operator"):
                 out += pending + [sign("…")]
@@ -221,7 +228,7 @@ class Formula:
             return not re.match(r"\s[a-z]{2}", rest)
         if letters == "A":
             return bool(re.search(r"[a-z,] $", self.text[:at]))
-        return letters == "a" and bool(re.match(r"(,| and| or) [a-z]\b|[.,;:)]|$", rest))
+        return letters == "a" and bool(re.match(r"(,| and| or) [a-z]\b| (?:on|of|is|at|in|as|to)\b|[.,;:)]|$", rest))
 
     def group(self, at, words):
         opening = self.char(at)
@@ -272,7 +279,7 @@ class Formula:
                     at += 1
                 below += self.plain("".join(LOWERED[r] for r in self.text[start:at]))
             elif c and c in "'’" and not self.char(at + 1).isalpha() and "<m" in base and not base.endswith("mn>"):
-                above += sign("′")
+                base = tag("mrow", base + sign("′", ' lspace="0" rspace="0"'))
                 at += 1
             else:
                 break
@@ -301,7 +308,7 @@ def formulas(text):
         cut = after[:1].isalnum() or after[:1] == "_" or re.match(r"[.][a-z]", after)
         if after[:1] == "%" or re.match(r"[ \n]?%", after):
             cut = True
-        bare = content and not formula.weight and text[at] in "([{"
+        bare = content and not formula.weight and (text[at] in "({" or text[at] == "[" and "," not in content)
         said = text[at:formula.end] if content else ""
         units = bare or re.fullmatch(r"[\d.,/]+|\d[\d.,]*[kMGsBx]|J", said) or said == "s" and text[at - 2:at - 1].isdigit()
         if content and not cut and not units and (formula.weight or formula.letters or formula.names and "(" in content):
@@ -317,6 +324,16 @@ def formulas(text):
             at += 1
 
 
+def broken(content, length):
+    """The formula in parts, if it is long: browsers do not break lines inside MathML."""
+    if length < 30:
+        content = content.replace(BREAK, "")
+    if length < 70:
+        content = content.replace(SOFT_BREAK, "")
+    parts = re.split(f"[{BREAK}{SOFT_BREAK}]", content)
+    return "<wbr>".join(tag("math", part) for part in parts)
+
+
 def typeset(text):
     """The text, as HTML, with its formulas in MathML.
 
@@ -327,7 +344,7 @@ def typeset(text):
     """
     out, last = [], 0
     for start, end, content in formulas(text):
-        out += [html.escape(text[last:start], quote=False), tag("math", content)]
+        out += [html.escape(text[last:start], quote=False), broken(content, end - start)]
         last = end
     return "".join(out) + html.escape(text[last:], quote=False)
 

@@ -38,6 +38,7 @@ NAMED = re.compile(r"([a-z]{3,})_[a-z](?![\w])")
 NORM = re.compile(r"ℓ(\d+(?:\.\d+)?|[pqs](?!\w)|∞)")
 
 
+WORDS = re.compile("C program|C compiler|plain C|Extremal / C|L-BFGS|JRSS B|SIAM J")  # no variables
 BREAK, SOFT_BREAK = "\0", "\1"  # where a long formula may go on in a new line
 
 
@@ -297,12 +298,14 @@ class Formula:
 def formulas(text):
     """The formulas of a text: where each begins and ends, and its MathML."""
     at, formula = 0, Formula(text)
+    words = [range(*word.span()) for word in WORDS.finditer(text)]
     starts = re.compile(r"[A-Za-zα-ωΑ-Ωℓℝ0-9√∇∞½¼−(\[{⟨‖|⌈ỹÕ]")
     while found := starts.search(text, at):
         at = found.start()
         before = text[at - 1] if at else " "
         word = re.compile(r"[\w̃]+(?:[-.'’][\w]+)*").match(text, at)
         glued = before.isalnum() or before in "_’'/\\#" or before == "-" or before == "." and text[at].isalpha()
+        glued = glued or any(at in word for word in words)
         content = None if glued else formula.read(at)
         after = text[formula.end:formula.end + 2] if content else ""
         cut = after[:1].isalnum() or after[:1] == "_" or re.match(r"[.][a-z]", after)
@@ -310,7 +313,7 @@ def formulas(text):
             cut = True
         bare = content and not formula.weight and (text[at] in "({" or text[at] == "[" and "," not in content)
         said = text[at:formula.end] if content else ""
-        units = bare or re.fullmatch(r"[\d.,/]+|\d[\d.,]*[kMGsBx]|J", said) or said == "s" and text[at - 2:at - 1].isdigit()
+        units = bare or re.fullmatch(r"[\d.,/]+|\d[\d.,]*[kMGsBx]", said) or said == "s" and text[at - 2:at - 1].isdigit()
         if content and not cut and not units and (formula.weight or formula.letters or formula.names and "(" in content):
             yield at, formula.end, content
             at = formula.end
@@ -371,6 +374,8 @@ def examples():
     ['t', 'x_t', 'K', 'f_t(x_t)']
     >>> found("regret ≤ Σ⟨g_t, x_t⟩ − min over x in K of ⟨Σ g_t, x⟩")
     ['Σ⟨g_t, x_t⟩', 'x', 'K', '⟨Σ g_t, x⟩']
+    >>> found("a plain C program, and L-BFGS with L = 2")
+    ['L = 2']
     >>> found("order T^(3/4) (Hazan's book, ch. 7), 264k rounds, 12 % of 4,000, e.g. I/O")
     ['T^(3/4)']
     >>> found("8·G·D·T^(3/4), 2GD√((4ρ² + ¼)T) and √(S·ln(1 + S/K²))")

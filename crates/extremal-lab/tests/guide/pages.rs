@@ -70,22 +70,22 @@ pub fn summary(text: &str) -> String {
 const WRITTEN: &str =
     "<!-- Written by crates/extremal-lab/tests/guide from the code. Change it there. -->\n\n";
 
-/// The file that a learner is in: its module, as the registry's line has it.
+/// The file that a learner is in, by the path in its line of the registry.
 fn source(library: &Path, name: &str) -> PathBuf {
-    let folder = library.join("learner");
-    let registry = super::read(&folder.join("mod.rs"));
+    let registry = super::read(&library.join("learner/mod.rs"));
     let line = format!("\"{name}\" => ");
-    let path = registry.split(&line).nth(1).and_then(|rest| {
-        let (_, path) = rest.split_once('(')?;
-        let (module, _) = path.split_once(')')?.0.rsplit_once("::")?;
-        Some(folder.join(module.replace("::", "/")))
-    });
-    let path = path.unwrap_or_else(|| panic!("the registry has no `{name}`"));
-    let file = path.with_extension("rs");
+    let (_, rest) = registry
+        .split_once(&line)
+        .unwrap_or_else(|| panic!("no line of the registry has `{name}`"));
+    let path = rest.split(['(', ')']).nth(1).unwrap_or_default();
+    let mut parts: Vec<&str> = path.split("::").collect();
+    parts.pop(); // the type
+    let module = library.join("learner").join(parts.join("/"));
+    let file = module.with_extension("rs");
     if file.exists() {
         file
     } else {
-        path.join("mod.rs")
+        module.join("mod.rs")
     }
 }
 

@@ -42,14 +42,17 @@ wheel:
 	bash python/run wheel
 
 # mdBook is built once and kept in target/tools, a minute or less on two cores: without its server, and
-# without optimisation, as building the guide takes a second or two all the same. The guide asks
-# nobody for anything when it is opened; the last line looks for what would.
+# without optimisation, as building the guide takes a second or two all the same. typeset.py turns
+# the pages' formulas into MathML. The guide loads nothing from the network; the last line looks for
+# anything that would.
 MDBOOK_VERSION = 0.5.4
 MDBOOK = target/tools/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 
 guide: $(MDBOOK)
 	cargo test $(TESTED) --test guide
 	$(MDBOOK) build docs
+	python3 tools/typeset.py --test
+	python3 tools/typeset.py target/guide
 	! grep -rnE '<(script|link|img|iframe|source)[^>]*(src|href)="(https?:)?//|class="playground' target/guide --include='*.html'
 
 $(MDBOOK):

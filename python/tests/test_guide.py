@@ -17,7 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {
     "python": (ROOT / "docs/src/python.md", ""),
     "coming-from": (ROOT / "docs/src/coming-from.md", ""),
-    "README": (ROOT / "README.md", "## From Python\n"),
+    "start-oracle": (ROOT / "docs/src/start-oracle.md", ""),
+    "README": (ROOT / "README.md", "### Python\n"),
 }
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 
@@ -75,7 +76,7 @@ def test_code_on_pages_prints_what_stands_below_it(page, tmp_path, monkeypatch):
         printed = run(code, dict(names) if package else names, path.name)
         assert alike(printed, said), f"{code}\nprints\n{printed}\nand not\n{said}"
         ran += not package
-    assert ran >= {"python": 4, "coming-from": 6, "README": 1}[page]
+    assert ran >= {"python": 4, "coming-from": 6, "start-oracle": 1, "README": 1}[page]
 
 
 def test_code_for_other_packages_is_named_after_them():

@@ -108,6 +108,22 @@ fn code_that_the_guide_quotes_is_in_the_file_it_names() {
     assert!(quoted > 5, "{quoted} quotations");
 }
 
+/// The page that walks through the code names files that are there, each of them once.
+#[test]
+fn the_walk_through_the_code_names_every_file_once() {
+    let page = read(&root().join("docs/src/inside.md"));
+    let named = page.split('`').filter(|text| text.starts_with("crates/"));
+    let mut seen = std::collections::HashSet::new();
+    for file in named {
+        assert!(seen.insert(file), "{file} is named twice");
+        let its_crate = file.split('/').take(2).collect::<PathBuf>();
+        if root().join(its_crate).exists() {
+            assert!(root().join(file).exists(), "there is no {file}");
+        }
+    }
+    assert!(seen.len() > 60, "{} files", seen.len());
+}
+
 #[test]
 fn links_between_the_repository_s_documents_lead_somewhere() {
     let root = root();

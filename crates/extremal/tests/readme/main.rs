@@ -1,10 +1,20 @@
-//! The README's Rust code: what it shows is what is compiled and run here.
+//! The Rust code of the README and of the guide's first pages: what they show is compiled and run here.
+//! The README shows `shares.rs`; the guide's tests compare the pages with the other files.
+
+mod shares {
+    include!("shares.rs");
+
+    #[test]
+    fn the_readme_s_example_runs() {
+        main().unwrap();
+    }
+}
 
 mod first {
     include!("first.rs");
 
     #[test]
-    fn the_first_example_runs() {
+    fn the_guide_s_first_example_runs() {
         main().unwrap();
     }
 }
@@ -19,13 +29,22 @@ mod own_oracle {
 }
 
 #[test]
-fn the_readme_shows_these_examples_and_no_others() {
+fn the_readme_shows_this_example_and_no_other() {
     let shown = include_str!("../../../../README.md");
     let blocks: Vec<&str> = shown
         .split("```rust\n")
         .skip(1)
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
-    let kept = [include_str!("first.rs"), include_str!("own_oracle.rs")];
-    assert_eq!(blocks, kept, "copy them into tests/readme");
+    assert_eq!(
+        blocks,
+        [include_str!("shares.rs")],
+        "copy it into tests/readme"
+    );
+}
+
+#[test]
+fn the_readme_takes_three_minutes() {
+    let shown = include_str!("../../../../README.md");
+    assert!(shown.len() <= 8 * 1024, "{} bytes", shown.len());
 }

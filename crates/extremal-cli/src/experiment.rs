@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
-use extremal_lab::headline::Facts;
+use extremal_lab::facts::Facts;
 use extremal_lab::output::Output;
 use extremal_lab::results::Results;
 use extremal_lab::results::file::{self, Owner};

@@ -5,10 +5,10 @@ mod comparator;
 pub mod demo;
 mod error;
 pub mod experiment;
+pub mod facts;
 pub mod fit;
 mod fixed;
 pub mod format;
-pub mod headline;
 pub mod learn;
 pub mod list;
 mod norms;
@@ -20,5 +20,6 @@ pub mod rows;
 mod summary;
 pub mod surrogate;
 pub mod table;
+mod view;
 
 pub use error::{Error, Result};

@@ -64,6 +64,11 @@ impl Look {
         format!("k{}", self.colour)
     }
 
+    /// The width of its lines.
+    pub fn width(&self) -> f64 {
+        if self.heavy { 2.6 } else { 1.7 }
+    }
+
     /// The colour on white, for figures by themselves.
     pub fn light(&self) -> &'static str {
         COLOURS[self.colour].light
@@ -137,33 +142,35 @@ pub(super) fn css() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::experiment::LearnerConfig;
+    use crate::results::fixture;
 
     #[test]
     fn known_learners_keep_their_colours_under_any_name() {
-        let mut results = sample::results();
+        let mut results = fixture();
         let specs = ["ofw-ls", "ofw-ls:eta-scale=4", "eg"];
-        results.experiment.learners = sample::learners(&[
-            ("paper", specs[0]),
-            ("paper, bold", specs[1]),
-            ("own", specs[2]),
-        ]);
+        let named = specs.map(|spec| {
+            let config = LearnerConfig {
+                spec: Some(spec.parse().unwrap()),
+                tune: None,
+                scales: vec![1.0],
+            };
+            (format!("my {spec}"), config)
+        });
+        results.experiment.learners = named.into_iter().collect();
         let palette = Palette::new(&[results]);
-        assert_eq!(palette.look("paper").light(), "#0a4f9e");
-        let others = [palette.look("paper, bold"), palette.look("own")];
-        assert!(others.iter().all(|l| l.light() != "#0a4f9e"));
-        assert_ne!(others[0].light(), others[1].light());
-        assert_ne!(others[0].marker, others[1].marker);
+        let [paper, bold, own] = specs.map(|spec| palette.look(&format!("my {spec}")));
+        assert_eq!(paper.light(), "#0a4f9e");
+        assert!(bold.light() != paper.light() && own.light() != paper.light());
+        assert!(bold.light() != own.light() && bold.marker != own.marker);
     }
 
     #[test]
     fn no_colour_comes_twice() {
-        let distinct = |of: fn(&Colour) -> &'static str| {
+        for of in [|c: &Colour| c.light, |c: &Colour| c.dark] {
             let all: std::collections::HashSet<_> = COLOURS.iter().map(of).collect();
-            all.len()
-        };
-        assert_eq!(distinct(|c| c.light), COLOURS.len());
-        assert_eq!(distinct(|c| c.dark), COLOURS.len());
+            assert_eq!(all.len(), COLOURS.len());
+        }
     }
 }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
 use crate::experiment::Built;
-use crate::fixed::Fixed;
 
 /// Statistics are as many numbers as the dimension squared; in more dimensions the rounds are kept.
 const MOST_SQUARED: usize = 2_000;
@@ -77,7 +76,7 @@ impl Replay {
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<bool> {
         let here = || place(problem, seed);
-        let nowhere = Fixed::zero(problem.set.dim());
+        let nowhere = vec![0.0; problem.set.dim()];
         while self.played < round {
             if stopped() {
                 return Ok(false);
@@ -184,7 +183,7 @@ mod tests {
                 let mut stream = problem.stream(3).unwrap();
                 let mut total = 0.0;
                 for _ in 0..rounds {
-                    let round = stream.next(&Fixed::zero(5)).unwrap().unwrap();
+                    let round = stream.next(&[0.0; 5]).unwrap().unwrap();
                     let (value, _) = problem.objective.loss().at(0.0, round.label);
                     total += value;
                 }
@@ -201,7 +200,7 @@ mod tests {
         let mut sum = Sum::new(4, &problem.objective).unwrap();
         let mut stream = problem.stream(1).unwrap();
         for _ in 0..300 {
-            let round = stream.next(&Fixed::zero(4)).unwrap().unwrap();
+            let round = stream.next(&[0.0; 4]).unwrap().unwrap();
             sum.push(round.row, round.label, round.weight).unwrap();
         }
         let other = solve(&sum, &*problem.set, &Options::default()).unwrap();

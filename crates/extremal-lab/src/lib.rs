@@ -7,7 +7,6 @@ mod error;
 pub mod experiment;
 pub mod facts;
 pub mod fit;
-mod fixed;
 pub mod format;
 pub mod learn;
 pub mod list;

@@ -359,21 +359,20 @@ fn findings(results: &Results) -> Vec<String> {
 
 /// The whole table with its notes, each line at most 110 columns wide.
 pub fn render(results: &Results, paint: Paint) -> String {
-    let groups: Vec<(View<'_>, Vec<(bool, [String; 9])>)> = View::all(results)
-        .into_iter()
-        .map(|view| {
-            let rows = rows_of(&view).into_iter();
-            let lines = rows.map(|row| (row.projects, printed(view.config, &row)));
-            (view, lines.collect())
-        })
-        .collect();
+    let views = View::all(results);
+    let of_problem = |view: &View<'_>| -> Vec<(bool, [String; 9])> {
+        let rows = rows_of(view).into_iter();
+        rows.map(|row| (row.projects, printed(view.config, &row)))
+            .collect()
+    };
+    let groups: Vec<_> = views.iter().map(of_problem).collect();
     let header = [
         COLUMNS.map(|c| c.0.to_string()),
         COLUMNS.map(|c| c.1.to_string()),
     ];
     let mut widths = [0; 9];
-    let lines = groups.iter().flat_map(|(_, lines)| lines);
-    for line in header.iter().chain(lines.map(|(_, cells)| cells)) {
+    let lines = groups.iter().flatten().map(|(_, cells)| cells);
+    for line in header.iter().chain(lines) {
         for (width, cell) in widths.iter_mut().zip(line) {
             *width = cell.chars().count().max(*width);
         }
@@ -393,7 +392,7 @@ pub fn render(results: &Results, paint: Paint) -> String {
         out.push_str(&paint.dim(&aligned(cells)));
         out.push('\n');
     }
-    for (view, lines) in &groups {
+    for (view, lines) in views.iter().zip(&groups) {
         out.push_str(&format!(
             "\n{}  {}\n",
             paint.bold(&view.config.title),

@@ -7,33 +7,33 @@ fn objective(loss: &str, ridge: f64) -> Objective {
     Objective::new(loss.parse::<LossSpec>().unwrap().build().unwrap(), ridge).unwrap()
 }
 
-/// A learner told what it has keys for.
-fn told(learner: &str, lambda: f64) -> impl Fn(&SharedSet, f64, u64) -> BuildResult {
-    let spec: LearnerSpec = learner.parse().unwrap();
-    move |set, gradient, rounds| {
-        let mut text = spec.to_string();
-        for parameter in spec.entry().parameters {
-            let value = match parameter.name {
-                "horizon" => rounds as f64,
-                "gradient-bound" => gradient,
-                "lambda" if lambda > 0.0 => lambda,
-                _ => continue,
-            };
-            text.push(if text.contains(':') { ',' } else { ':' });
-            text.push_str(&format!("{}={value}", parameter.name));
+/// A learner that knows its constants, as far as it has keys for them.
+fn build(
+    learner: &str,
+    lambda: f64,
+    set: &SharedSet,
+    gradient: f64,
+    rounds: u64,
+) -> extremal::Result<Box<dyn Learner>> {
+    let mut spec: LearnerSpec = learner.parse()?;
+    for (key, value) in [
+        ("horizon", rounds as f64),
+        ("gradient-bound", gradient),
+        ("lambda", lambda),
+    ] {
+        if value > 0.0 && spec.entry().parameters.iter().any(|p| p.name == key) {
+            spec = spec.with(key, value)?;
         }
-        text.parse::<LearnerSpec>()?.build(set)
     }
+    spec.build(set)
 }
-
-type BuildResult = extremal::Result<Box<dyn Learner>>;
 
 fn drawn(set: &str, loss: &str, ridge: f64, stream: &str, learner: &str) -> Option<Drawn> {
     draw(
         &set.parse().unwrap(),
         &objective(loss, ridge),
         &stream.parse().unwrap(),
-        &told(learner, ridge),
+        &|set, gradient, rounds| build(learner, ridge, set, gradient, rounds),
         60,
         3,
     )

@@ -478,10 +478,4 @@ mod tests {
         }
         assert!(labels.iter().all(|l| (10.0..=100.0).contains(&l.0)));
     }
-
-    #[test]
-    fn long_names_are_cut() {
-        assert_eq!(shortened("ofw-ls"), "ofw-ls");
-        assert_eq!(shortened(&"x".repeat(40)).chars().count(), LONGEST);
-    }
 }

@@ -438,6 +438,8 @@ mod tests {
             "horizons, one run, oracle calls, seconds, surrogate, certificate, comparators, step size"
         );
         assert!(tabs.iter().all(|tab| tab.figure.render().is_some()));
+        let note = "ogd makes no oracle call: nothing to draw.";
+        assert_eq!(tabs[2].figure.notes, [note]);
     }
 
     #[test]
@@ -470,12 +472,5 @@ mod tests {
         let mine = series.find(|s| s.learner == 0 && s.kind == Kind::Measured);
         let end = mine.unwrap().points.last().unwrap();
         assert_eq!((end.y, end.band), (15.0, Some((10.0, 20.0))));
-    }
-
-    #[test]
-    fn learners_without_oracle_calls_are_named() {
-        let tabs = first_problem(&fixture());
-        let notes = &tabs[2].figure.notes;
-        assert_eq!(notes[0], "ogd makes no oracle call: nothing to draw.");
     }
 }

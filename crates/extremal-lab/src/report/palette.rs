@@ -143,27 +143,21 @@ pub(super) fn css() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::LearnerConfig;
     use crate::results::fixture;
 
     #[test]
     fn known_learners_keep_their_colours_under_any_name() {
         let mut results = fixture();
-        let specs = ["ofw-ls", "ofw-ls:eta-scale=4", "eg"];
-        let named = specs.map(|spec| {
-            let config = LearnerConfig {
-                spec: Some(spec.parse().unwrap()),
-                tune: None,
-                scales: vec![1.0],
-            };
-            (format!("my {spec}"), config)
-        });
-        results.experiment.learners = named.into_iter().collect();
+        let learners = &mut results.experiment.learners;
+        for name in ["ours", "ours again"] {
+            let config = learners["ofw-ls"].clone();
+            learners.insert(name.into(), config);
+        }
+        learners.shift_remove("ofw-ls");
         let palette = Palette::new(&[results]);
-        let [paper, bold, own] = specs.map(|spec| palette.look(&format!("my {spec}")));
-        assert_eq!(paper.light(), "#0a4f9e");
-        assert!(bold.light() != paper.light() && own.light() != paper.light());
-        assert!(bold.light() != own.light() && bold.marker != own.marker);
+        let [first, second] = ["ours", "ours again"].map(|name| palette.look(name));
+        assert_eq!(first.light(), "#0a4f9e");
+        assert!(second.light() != first.light() && second.marker != first.marker);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::fixed::Fixed;
 
 fn data(name: &str) -> RowSource {
     RowSource {
@@ -22,12 +21,12 @@ fn load(source: &RowSource) -> Rows {
 fn rounds(rows: &Rows, seed: u64, dim: usize) -> Vec<(Vec<f64>, f64, f64)> {
     let mut stream = rows.stream(seed, dim).unwrap();
     let mut all = Vec::new();
-    while let Some(round) = stream.next(&Fixed::zero(dim)).unwrap() {
+    while let Some(round) = stream.next(&vec![0.0; dim]).unwrap() {
         let mut x = vec![0.0; dim];
         round.row.add_to(1.0, &mut x);
         all.push((x, round.label, round.weight));
     }
-    assert!(stream.next(&Fixed::zero(dim)).unwrap().is_none());
+    assert!(stream.next(&vec![0.0; dim]).unwrap().is_none());
     all
 }
 

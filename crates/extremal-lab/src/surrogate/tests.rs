@@ -2,7 +2,6 @@ use extremal::hindsight::{Options, QuadraticSum, solve};
 use extremal::set::SetSpec;
 
 use super::*;
-use crate::fixed::Fixed;
 
 fn set(text: &str) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(None).unwrap()
@@ -64,7 +63,7 @@ fn lemmas_need_their_conditions() {
     let ball = set("l2:dim=3");
     let lemma = |spec: &str, gradients: &[f64]| {
         let mut follower = Follower::new(&spec.parse().unwrap(), &ball).unwrap();
-        let x = Fixed::zero(3);
+        let x = [0.0; 3];
         for g in gradients {
             follower.see(&x, &Gradient::sparse(&[1], &[*g]));
         }

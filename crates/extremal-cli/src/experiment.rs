@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
-use extremal_lab::headline::Facts;
+use extremal_lab::facts::Facts;
 use extremal_lab::output::Output;
 use extremal_lab::results::Results;
 use extremal_lab::results::file::{self, Owner};

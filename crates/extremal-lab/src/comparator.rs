@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
 use crate::experiment::Built;
-use crate::fixed::Fixed;
 
 /// The smallest total loss of a fixed decision lies between these two.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -43,7 +42,7 @@ impl Replay {
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<bool> {
         let here = || place(problem, seed);
-        let nowhere = Fixed::zero(problem.set.dim());
+        let nowhere = vec![0.0; problem.set.dim()];
         while self.played < round {
             if stopped() {
                 return Ok(false);
@@ -153,7 +152,7 @@ mod tests {
                 let mut stream = problem.stream(3).unwrap();
                 let mut total = 0.0;
                 for _ in 0..rounds {
-                    let round = stream.next(&Fixed::zero(5)).unwrap().unwrap();
+                    let round = stream.next(&[0.0; 5]).unwrap().unwrap();
                     let (value, _) = problem.objective.loss().at(0.0, round.label);
                     total += value;
                 }
@@ -170,7 +169,7 @@ mod tests {
         let mut sum = Sum::new(4, &problem.objective).unwrap();
         let mut stream = problem.stream(1).unwrap();
         for _ in 0..300 {
-            let round = stream.next(&Fixed::zero(4)).unwrap().unwrap();
+            let round = stream.next(&[0.0; 4]).unwrap().unwrap();
             sum.push(round.row, round.label, round.weight).unwrap();
         }
         let other = solve(&sum, &*problem.set, &Options::default()).unwrap();

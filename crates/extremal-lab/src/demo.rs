@@ -30,7 +30,7 @@ pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
 mod tests {
     use super::*;
     use crate::experiment::{Prepared, Progress, compare};
-    use crate::headline::Facts;
+    use crate::facts::Facts;
     use crate::results::Results;
     use crate::table::{self, Paint};
 

@@ -27,12 +27,12 @@ pub fn exponent(a: f64) -> String {
     }
 }
 
-/// A violation: `none`, or its size.
-pub fn violation(x: f64) -> String {
-    if x == 0.0 {
-        "none".into()
-    } else {
-        format!("{x:.1e}")
+/// A violation: `none`, its size, or `—` if it is unknown.
+pub fn violation(x: Option<f64>) -> String {
+    match x {
+        Some(0.0) => "none".into(),
+        Some(x) => format!("{x:.1e}"),
+        None => "—".into(),
     }
 }
 
@@ -42,13 +42,26 @@ pub fn measured(a: Option<f64>) -> String {
     a.map_or("—".into(), |a| decimals(a, 2))
 }
 
-/// The same with its interval: `0.67 ±0.02`.
+/// The same with its interval: `0.67 ±0.02`, or `0.67 [0.60, 0.68]` if that is not symmetric.
 pub fn fitted(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    let mut text = measured(a);
-    if let (Some(low), Some(high)) = (low, high) {
-        text.push_str(&format!(" ±{}", decimals(0.5 * (high - low), 2)));
+    let (Some(middle), Some(low), Some(high)) = (a, low, high) else {
+        return measured(a);
+    };
+    let number = |x: f64| decimals(x, 2);
+    if ((high - middle) - (middle - low)).abs() < 0.01 {
+        format!("{} ±{}", number(middle), number(0.5 * (high - low)))
+    } else {
+        format!("{} [{}, {}]", number(middle), number(low), number(high))
     }
-    text
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -70,6 +83,11 @@ mod tests {
         assert_eq!(exponent(0.8), "0.80");
         assert_eq!(measured(Some(-0.001)), "0.00");
         assert_eq!(fitted(Some(0.5), Some(0.4), Some(0.6)), "0.50 ±0.10");
+        assert_eq!(
+            fitted(Some(0.66), Some(0.5), Some(0.68)),
+            "0.66 [0.50, 0.68]"
+        );
         assert_eq!(fitted(None, None, None), "—");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
     }
 }

@@ -5,10 +5,9 @@ mod comparator;
 pub mod demo;
 mod error;
 pub mod experiment;
+pub mod facts;
 pub mod fit;
-mod fixed;
 pub mod format;
-pub mod headline;
 pub mod list;
 pub mod output;
 pub mod picture;
@@ -18,5 +17,6 @@ pub mod rows;
 mod summary;
 pub mod surrogate;
 pub mod table;
+mod view;
 
 pub use error::{Error, Result};

@@ -480,3 +480,11 @@ fn to_json<T: Serialize>(value: &T, pretty: bool) -> String {
     text.push('\n');
     text
 }
+
+/// A small experiment with made-up numbers, for the tests of tables and pages: two problems, four
+/// learners, one of them over a grid of step sizes.
+#[cfg(test)]
+pub(crate) fn fixture() -> Results {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/results");
+    Results::read(&directory).expect("the fixture is complete")
+}

@@ -7,7 +7,7 @@ use crate::results::{CheckRow, ComparatorRow, SummaryRow, TraceRow, Verdict};
 /// Exponents are given to two digits.
 const TOLERANCE: f64 = 0.005;
 /// Why a measured exponent may be above the theorem's.
-const ROOM: &str = "no contradiction: a bound holds for every T, and as long as it is above the regret, that may grow faster than it";
+const ROOM: &str = "no contradiction: the bound holds at every T, and a regret below it may grow faster for a while";
 /// A theorem about the mean over seeds counts as exceeded beyond so many standard errors,
 const ERRORS: f64 = 3.0;
 /// and as kept with so many seeds.

@@ -1,9 +1,12 @@
-//! The table in a terminal.
+//! The table of results: one row per problem and learner at the longest horizon, and a second one
+//! for the best step size of a grid. The terminal prints it here; the report's page prints the same
+//! rows.
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
+use crate::facts::{Facts, remarks};
 use crate::format;
-use crate::headline::{Facts, HeadRow, headlines};
 use crate::results::{Results, SummaryRow, Verdict};
+use crate::view::View;
 
 /// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +36,227 @@ impl Paint {
     }
 }
 
-/// The columns: two header lines each, and whether the numbers in them are right-aligned.
+/// A row of the table.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// The problem's name in the experiment.
+    pub problem: &'a str,
+    /// The learner's name in the experiment.
+    pub learner: &'a str,
+    /// Whether the learner projects onto the set in every round.
+    pub projects: bool,
+    /// The step size.
+    pub step_size: StepSize,
+    /// The cells; `None` before the first run.
+    pub cells: Option<Cells<'a>>,
+}
+
+/// Which step size a row shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StepSize {
+    /// Theory's own, a factor of 1, or else the first of the grid.
+    Plain(f64),
+    /// The factor with the least regret, chosen in hindsight.
+    Best {
+        /// The factor.
+        factor: f64,
+        /// How many were tried.
+        of: usize,
+        /// Whether it is the smallest or the largest of the grid: a wider grid may be better.
+        at_edge: bool,
+    },
+}
+
+impl StepSize {
+    /// The factor on the step size of theory.
+    pub fn factor(&self) -> f64 {
+        match *self {
+            Self::Plain(factor) | Self::Best { factor, .. } => factor,
+        }
+    }
+
+    /// Whether it was chosen in hindsight.
+    pub fn is_best(&self) -> bool {
+        matches!(self, Self::Best { .. })
+    }
+}
+
+/// The cells of a row.
+#[derive(Debug, Clone)]
+pub struct Cells<'a> {
+    /// The results at the longest horizon.
+    pub summary: &'a SummaryRow,
+    /// Seconds inside the learner per round, if measured.
+    pub seconds: Option<f64>,
+}
+
+/// A theorem's bound as shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// Its value, or one word on what became of it.
+    pub text: String,
+    /// Its value, where the text is a word that leaves the value of interest.
+    pub value: Option<String>,
+    /// What the text means, if it is not simply a bound that is kept.
+    pub meaning: Option<&'static str>,
+    /// How much attention it deserves.
+    pub tone: Tone,
+}
+
+/// How much attention a cell deserves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// A number to be read.
+    Plain,
+    /// A word in place of a number.
+    Muted,
+    /// Something to know before drawing conclusions.
+    Warning,
+    /// A defect.
+    Defect,
+}
+
+impl Cells<'_> {
+    /// `0.66 ±0.02`.
+    pub fn exponent(&self) -> String {
+        let row = self.summary;
+        format::fitted(row.exponent, row.exponent_low, row.exponent_high)
+    }
+
+    /// `2/3`.
+    pub fn theorem_exponent(&self) -> String {
+        let exponent = self.summary.theorem_exponent;
+        exponent.map_or("—".into(), format::exponent)
+    }
+
+    /// `25.31`.
+    pub fn regret(&self) -> String {
+        format::significant(self.summary.regret, 4)
+    }
+
+    /// The standard error of the regret, with more than one seed.
+    pub fn error(&self) -> Option<String> {
+        let error = self.summary.regret_error;
+        error.map(|error| format::significant(error, 2))
+    }
+
+    /// `[25.310, 25.311]`; `None` if the regret is exact.
+    pub fn interval(&self) -> Option<String> {
+        let row = self.summary;
+        (row.level != "exact").then(|| format::interval(row.regret, row.regret_upper))
+    }
+
+    /// The theorem's bound.
+    pub fn bound(&self) -> Bound {
+        let row = self.summary;
+        let value = row.bound.map(|b| format::significant(b, 3));
+        let number = || value.clone().unwrap_or("—".into());
+        let (text, value, meaning, tone) = match row.verdict {
+            Verdict::Kept => (number(), None, None, Tone::Plain),
+            Verdict::FewSeeds => {
+                let meaning = "the theorem bounds the mean; there are fewer than 30 seeds";
+                (number(), None, Some(meaning), Tone::Plain)
+            }
+            Verdict::Vacuous => {
+                let meaning = "no feasible learner has a larger regret than the bound";
+                ("vacuous".into(), None, Some(meaning), Tone::Muted)
+            }
+            Verdict::Undecided => {
+                let meaning = "the bound lies inside the interval of the regret";
+                ("undecided".into(), value, Some(meaning), Tone::Muted)
+            }
+            Verdict::NotMet => {
+                let meaning = "an assumption of the theorem is not met";
+                ("not met".into(), None, Some(meaning), Tone::Warning)
+            }
+            Verdict::Exceeded => {
+                let meaning = "the regret exceeds a proven bound";
+                ("EXCEEDED".into(), value, Some(meaning), Tone::Defect)
+            }
+            Verdict::NoneProven => ("none proven".into(), None, None, Tone::Muted),
+        };
+        Bound {
+            text,
+            value,
+            meaning,
+            tone,
+        }
+    }
+
+    /// Oracle calls of one run.
+    pub fn oracle_calls(&self) -> String {
+        format::count(self.summary.oracle_calls)
+    }
+
+    /// `230 ns`.
+    pub fn time(&self) -> String {
+        self.seconds.map_or("—".into(), format::duration)
+    }
+}
+
+/// All rows: problems in the experiment's order, learners in the problem's order.
+pub fn rows(results: &Results) -> Vec<Row<'_>> {
+    let views = View::all(results);
+    views.iter().flat_map(rows_of).collect()
+}
+
+/// The rows of one problem.
+pub(crate) fn rows_of<'a>(view: &View<'a>) -> Vec<Row<'a>> {
+    let of_learner = |(_, learner): (usize, &'a str)| {
+        let projects = view.learner(learner).is_some_and(LearnerConfig::projects);
+        let row = |step_size, summary: Option<&'a SummaryRow>| Row {
+            problem: view.name,
+            learner,
+            projects,
+            step_size,
+            cells: summary.map(|summary| Cells {
+                summary,
+                seconds: view.seconds_per_round(learner, summary.scale),
+            }),
+        };
+        let scale = view.scale(learner);
+        let grid = view.grid(learner);
+        let best = grid.iter().copied().filter(|_| grid.len() > 1);
+        let best = best.min_by(|a, b| a.regret.total_cmp(&b.regret));
+        let best = best.map(|best| {
+            let step_size = StepSize::Best {
+                factor: best.scale,
+                of: grid.len(),
+                at_edge: [grid[0].scale, grid[grid.len() - 1].scale].contains(&best.scale),
+            };
+            row(step_size, Some(best))
+        });
+        let plain = row(StepSize::Plain(scale), view.last(learner, scale));
+        [Some(plain), best].into_iter().flatten()
+    };
+    view.learners().flat_map(of_learner).collect()
+}
+
+/// How to read the table, in sentences.
+pub(crate) fn explanations(results: &[Results]) -> Vec<&'static str> {
+    let any = |has: fn(&SummaryRow) -> bool| results.iter().flat_map(|r| &r.summary).any(has);
+    let learners = || results.iter().flat_map(|r| r.experiment.learners.values());
+    let mut all = vec![
+        "Regret is a learner’s total loss minus that of the best fixed decision in hindsight, at the longest T: the mean over seeds. It is computed, not estimated: exact where one oracle call or a closed form gives the best decision, otherwise certified to lie in the interval.",
+    ];
+    if any(|r| r.exponent.is_some()) {
+        all.push("Each horizon T is a run of its own. The measured exponent is the slope of log regret on log T over the longer half of the horizons, ± half its 95 % interval over seeds. It is compared with the theorem’s exponent, and for log T with the slope of the bound. The theorems’ step sizes are conservative: on drifting streams, the exponent mainly reflects how they depend on T.");
+    }
+    all.push("A theorem’s bound counts only if its assumptions are met. It is kept if the upper end of the regret is below it. A bound or an upper end is vacuous if it is at least G·D·T, where G is the largest gradient norm seen, or at least the total loss where no loss is negative: no feasible learner’s regret is larger.");
+    all.push("A dash marks what was not measured, an exponent that can’t be fitted (fewer than three horizons, or a regret ≤ 0), or a missing theorem.");
+    if learners().any(|l| l.scales.len() > 1) {
+        all.push("“best” is the factor × on the step size that had the least regret on these very runs, chosen in hindsight. †: it is the smallest or the largest that was tried.");
+    }
+    if learners().any(LearnerConfig::projects) {
+        all.push("* The learner projects onto the set in every round, which the others avoid.");
+    }
+    if results.iter().any(|r| !r.timing.is_empty()) {
+        all.push("Oracle calls are those of one run. Time is spent inside the learner, measured in separate runs with nothing else on the machine.");
+    }
+    all
+}
+
+/// The columns: two header lines each, and whether they are right-aligned.
 const COLUMNS: [(&str, &str, bool); 9] = [
     ("", "algorithm", false),
     ("", "set", false),
@@ -46,47 +269,43 @@ const COLUMNS: [(&str, &str, bool); 9] = [
     ("time", "per round", true),
 ];
 
-/// A row's cells, in the order of the columns.
-fn cells(problem: &ProblemConfig, row: &HeadRow<'_>, shown: &SummaryRow) -> [String; 9] {
-    let mut name = row.name.to_string();
-    if row.learner.projects() {
-        name.push_str(" *");
-    }
-    if row.best.is_some() || shown.scale != 1.0 {
-        name.push_str(&format!(" ×{}", shown.scale));
-    }
-    let timed = row.seconds.map_or("—".into(), format::duration);
+/// The printed cells of a row, in the order of the columns.
+fn printed(problem: &ProblemConfig, row: &Row<'_>) -> [String; 9] {
+    let name = match row.step_size {
+        StepSize::Plain(1.0) => row.learner.to_string(),
+        StepSize::Plain(factor) => format!("{} ×{factor}", row.learner),
+        StepSize::Best {
+            factor, at_edge, ..
+        } => format!("  best ×{factor}{}", if at_edge { " †" } else { "" }),
+    };
+    let name = if row.projects && !row.step_size.is_best() {
+        name + " *"
+    } else {
+        name
+    };
+    let Some(cells) = &row.cells else {
+        let dash = || "—".to_string();
+        let [a, b, c, d, e, f] = [(); 6].map(|()| dash());
+        return [name, set_label(problem), "no runs".into(), a, b, c, d, e, f];
+    };
+    let vacuous = cells.summary.is_upper_vacuous();
     [
         name,
         set_label(problem),
-        format::significant(shown.regret, 4),
-        match shown.level.as_str() {
-            "exact" => format!("{} exact", format::significant(shown.regret, 6)),
-            _ => {
-                let mark = if shown.is_upper_vacuous() {
-                    " vacuous"
-                } else {
-                    ""
-                };
-                format::interval(shown.regret, shown.regret_upper) + mark
-            }
+        cells.regret(),
+        match cells.interval() {
+            None => format!("{} exact", format::significant(cells.summary.regret, 6)),
+            Some(interval) => interval + if vacuous { " vacuous" } else { "" },
         },
-        format::fitted(shown.exponent, shown.exponent_low, shown.exponent_high),
-        shown.theorem_exponent.map_or("—".into(), format::exponent),
-        match (shown.verdict, shown.bound) {
-            (Verdict::Kept | Verdict::FewSeeds, Some(bound)) => format::significant(bound, 3),
-            (Verdict::Exceeded, _) => "EXCEEDED".into(),
-            (Verdict::Vacuous | Verdict::Kept | Verdict::FewSeeds, _) => "vacuous".into(),
-            (Verdict::Undecided, _) => "undecided".into(),
-            (Verdict::NotMet, _) => "not met".into(),
-            (Verdict::NoneProven, _) => "none proven".into(),
-        },
-        format::count(shown.oracle_calls),
-        timed,
+        cells.exponent(),
+        cells.theorem_exponent(),
+        cells.bound().text,
+        cells.oracle_calls(),
+        cells.time(),
     ]
 }
 
-/// The set in a column: its name, and what matters of its keys.
+/// The set in a column: its name, and p where it has one.
 fn set_label(problem: &ProblemConfig) -> String {
     let name = problem.set.entry().name;
     match problem.set.value("p") {
@@ -95,7 +314,7 @@ fn set_label(problem: &ProblemConfig) -> String {
     }
 }
 
-/// The constants of a problem that everybody was told, for its heading.
+/// The constants of a problem, for its heading.
 fn constants(problem: &ProblemConfig) -> String {
     let mut text = String::new();
     if problem.l2 > 0.0 {
@@ -113,162 +332,85 @@ fn constants(problem: &ProblemConfig) -> String {
 }
 
 /// What holds for all runs, in sentences.
-pub(crate) fn verdicts(results: &Results) -> Vec<String> {
+fn findings(results: &Results) -> Vec<String> {
     let facts = Facts::of(std::slice::from_ref(results));
-    let count = |n: usize| format::count(n as u64);
-    let violation = match facts.violation {
-        Some(v) => format::violation(v),
-        None => "not known, no set can tell".into(),
-    };
-    let mut lines = vec![format!(
-        "Largest violation of a set by any decision in {} runs ({} rounds): {violation}.",
-        format::count(facts.runs),
-        format::count(facts.rounds),
-    )];
-    lines.push(match facts.exceeded {
-        0 => format!(
-            "Bounds: {} kept, {} vacuous, none exceeded; each of a learner at one horizon.",
-            count(facts.kept),
-            count(facts.vacuous)
+    let violation = format::violation(facts.violation);
+    let mut lines = vec![
+        format!(
+            "Largest violation of a set by any decision in {} runs ({} rounds): {violation}.",
+            format::count(facts.runs),
+            format::count(facts.rounds),
         ),
-        n => format!("Bounds: {n} EXCEEDED, although proven; this is a defect."),
-    });
-    if facts.undecided > 0 {
-        lines.push(format!(
-            "Bounds neither kept nor exceeded for certain, as they lie inside the interval of the regret: {}.",
-            count(facts.undecided)
-        ));
+        format!(
+            "Bounds, each of a learner at one horizon: {} kept, {} exceeded, {}.",
+            format::count(facts.kept as u64),
+            format::count(facts.exceeded as u64),
+            facts.other_bounds()
+        ),
+    ];
+    let remarks = remarks(results);
+    let fitted = results.summary.iter().any(|r| r.exponent.is_some());
+    if fitted && remarks.iter().all(|r| r.defect) {
+        lines.push("Exponents: none is above its theorem’s, its interval considered.".into());
     }
-    if facts.not_met > 0 {
-        lines.push(format!(
-            "Bounds that do not apply, as an assumption of the theorem is not met: {}.",
-            count(facts.not_met)
-        ));
-    }
-    if facts.few_seeds > 0 {
-        lines.push(format!(
-            "Bounds of the mean over seeds, with fewer than the thirty that it takes to speak of it: {}.",
-            count(facts.few_seeds)
-        ));
-    }
-    let above: Vec<String> = results
-        .summary
-        .iter()
-        .filter(|row| row.is_above_theorem())
-        .map(|row| {
-            let measured = format::fitted(row.exponent, row.exponent_low, row.exponent_high);
-            let room = row.bound.unwrap_or(f64::NAN) / row.regret;
-            format!(
-                "{} on {} ({measured}, the bound is {} times the regret)",
-                row.learner,
-                row.problem,
-                format::significant(room, 2)
-            )
-        })
-        .collect();
-    if !above.is_empty() {
-        lines.push(format!(
-            "Exponents above the theorem's even at the low end of their interval: {}. That is no contradiction: a bound holds for every T, and as long as it is above the regret, that may grow faster than it.",
-            above.join("; ")
-        ));
-    } else if results.summary.iter().any(|r| r.exponent.is_some()) {
-        lines.push("Exponents: none is above its theorem's, its interval considered.".into());
-    }
+    lines.extend(remarks.into_iter().map(|r| r.text));
     lines
-}
-
-/// How to read the table, in sentences.
-pub(crate) fn reading(results: &Results) -> Vec<String> {
-    let mut all = Vec::new();
-    if results.summary.iter().any(|r| r.exponent.is_some()) {
-        all.push("Every horizon is a run of its own. Exponents are slopes of log regret on log T over the longer half of the horizons, ± half a 95 % interval over seeds; log T has none, and is held against the slope of its bound there. With theory's step sizes, which are careful, an exponent on a drifting stream shows how the step size depends on T rather than how hard the problem is.".into());
-    }
-    all.push("A bound or an upper end of a regret is vacuous if it is at least G·D·T, G the largest gradient met, or at least the total loss where no loss is below 0: no feasible learner's regret is larger. A dash marks what was not measured, has no exponent to fit (fewer than three horizons, or a regret ≤ 0), or no theorem on this set.".to_string());
-    let learners = || results.experiment.learners.values();
-    if learners().any(|l| l.scales.len() > 1) {
-        all.push("×: the factor on the step size. The second row of a learner has the factor that did best, chosen in hindsight on these very runs; everyone tried as many. †: it is the smallest or the largest that was tried.".into());
-    }
-    if learners().any(LearnerConfig::projects) {
-        all.push("* It projects onto the set in every round, which the others avoid.".into());
-    }
-    if !results.timing.is_empty() {
-        all.push("Time is spent inside the learner, measured in a run of its own with nothing beside it.".into());
-    }
-    all
 }
 
 /// The whole table with its notes, each line at most 110 columns wide.
 pub fn render(results: &Results, paint: Paint) -> String {
-    let headlines = headlines(results);
-    let groups: Vec<Vec<(bool, [String; 9])>> = headlines
-        .iter()
-        .map(|head| {
-            let one = |row: &HeadRow<'_>| {
-                let plain = cells(head.problem, row, row.plain);
-                let best = row.best.as_ref().filter(|b| b.row.scale != row.plain.scale);
-                let best = best.map(|b| {
-                    let mut cells = cells(head.problem, row, b.row);
-                    if b.at_edge {
-                        cells[0].push('†');
-                    }
-                    cells
-                });
-                let soft = row.learner.projects();
-                [Some(plain), best]
-                    .into_iter()
-                    .flatten()
-                    .map(move |c| (soft, c))
-            };
-            head.rows.iter().flat_map(one).collect()
-        })
-        .collect();
+    let views = View::all(results);
+    let of_problem = |view: &View<'_>| -> Vec<(bool, [String; 9])> {
+        let rows = rows_of(view).into_iter();
+        rows.map(|row| (row.projects, printed(view.config, &row)))
+            .collect()
+    };
+    let groups: Vec<_> = views.iter().map(of_problem).collect();
     let header = [
         COLUMNS.map(|c| c.0.to_string()),
         COLUMNS.map(|c| c.1.to_string()),
     ];
     let mut widths = [0; 9];
-    for line in header.iter().chain(groups.iter().flatten().map(|(_, c)| c)) {
+    let lines = groups.iter().flatten().map(|(_, cells)| cells);
+    for line in header.iter().chain(lines) {
         for (width, cell) in widths.iter_mut().zip(line) {
             *width = cell.chars().count().max(*width);
         }
     }
-    let line = |cells: &[String; 9]| {
+    let aligned = |cells: &[String; 9]| {
         let mut text = String::new();
         for ((cell, width), (_, _, right)) in cells.iter().zip(widths).zip(COLUMNS) {
-            let padding = " ".repeat(width - cell.chars().count());
-            let (before, after) = if right {
-                (&*padding, "")
-            } else {
-                ("", &*padding)
-            };
-            text.push_str(&format!("{before}{cell}{after}  "));
+            text.push_str(&match right {
+                true => format!("{cell:>width$}  "),
+                false => format!("{cell:<width$}  "),
+            });
         }
         text.trim_end().to_string()
     };
     let mut out = String::new();
     for cells in &header {
-        out.push_str(&paint.dim(&line(cells)));
+        out.push_str(&paint.dim(&aligned(cells)));
         out.push('\n');
     }
-    for (head, rows) in headlines.iter().zip(&groups) {
+    for (view, lines) in views.iter().zip(&groups) {
         out.push_str(&format!(
             "\n{}  {}\n",
-            paint.bold(&head.problem.title),
-            paint.dim(&constants(head.problem))
+            paint.bold(&view.config.title),
+            paint.dim(&constants(view.config))
         ));
-        for (soft, cells) in rows {
-            let text = line(cells);
+        for (soft, cells) in lines {
+            let text = aligned(cells);
             out.push_str(&if *soft { paint.dim(&text) } else { text });
             out.push('\n');
         }
     }
     out.push('\n');
-    for sentence in verdicts(results) {
+    for sentence in findings(results) {
         out.push_str(&wrap(&sentence, 100, ""));
     }
-    for sentence in reading(results) {
+    for sentence in explanations(std::slice::from_ref(results)) {
         out.push('\n');
-        out.push_str(&wrap(&sentence, 100, ""));
+        out.push_str(&wrap(sentence, 100, ""));
     }
     out
 }
@@ -296,6 +438,48 @@ pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::fixture;
+
+    #[test]
+    fn every_learner_has_its_row_and_a_grid_its_best() {
+        let results = fixture();
+        let rows = rows(&results);
+        let names: Vec<&str> = rows.iter().map(|r| r.learner).collect();
+        let of_problem = ["ofw", "ofw", "ofw-ls", "gauge-ftrl", "ogd"];
+        assert_eq!(names, [of_problem, of_problem].concat());
+        let best = StepSize::Best {
+            factor: 2.0,
+            of: 5,
+            at_edge: false,
+        };
+        assert_eq!(rows[1].step_size, best);
+        assert_eq!(rows[0].step_size, StepSize::Plain(1.0));
+        let seconds = rows[0].cells.as_ref().unwrap().seconds;
+        assert!((seconds.unwrap() - 2.5e-7).abs() < 1e-12);
+        assert_eq!(rows[1].cells.as_ref().unwrap().seconds, None);
+    }
+
+    #[test]
+    fn a_best_factor_at_the_edge_is_marked() {
+        let mut results = fixture();
+        for row in results.summary.iter_mut().filter(|r| r.scale == 4.0) {
+            row.regret = 0.001;
+        }
+        assert!(render(&results, Paint::Plain).contains("\n  best ×4 †"));
+        results.experiment.learners["ofw"].scales = vec![0.5, 4.0];
+        assert_eq!(rows(&results)[0].step_size, StepSize::Plain(0.5));
+    }
+
+    #[test]
+    fn the_terminal_prints_every_row_and_remark() {
+        let text = render(&fixture(), Paint::Plain);
+        for part in ["ogd *", "not met", "none proven", "0.84 ±0.02"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let mut none = fixture();
+        none.summary.clear();
+        assert_eq!(render(&none, Paint::Plain).matches("no runs").count(), 8);
+    }
 
     #[test]
     fn lines_are_broken_at_words_and_indented() {

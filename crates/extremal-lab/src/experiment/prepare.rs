@@ -12,7 +12,6 @@ use extremal_learn::Signs;
 
 use super::{Experiment, LearnerConfig, ProblemConfig, ProblemLines, RowsFrom, Source};
 use crate::error::{Error, Result};
-use crate::fixed::Fixed;
 use crate::results::Input;
 use crate::rows::Rows;
 
@@ -228,8 +227,8 @@ impl Built {
         if let Some(rows) = &self.rows {
             self.check_rows(rows)?;
         }
-        let mut centre = Fixed::zero(self.set.dim());
-        self.set.centre(&mut centre.0);
+        let mut centre = vec![0.0; self.set.dim()];
+        self.set.centre(&mut centre);
         let mut scratch = Scratch::default();
         for i in 0..self.rows.as_ref().map_or(TRIED, Rows::len) {
             let Some(round) = stream.next(&centre).map_err(of_stream)? else {

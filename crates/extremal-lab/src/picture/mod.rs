@@ -2,13 +2,13 @@
 //! the decision that would have been best.
 
 use extremal::Error;
-use extremal::game::{self, Turn};
+use extremal::game;
 use extremal::hindsight::{Options, Sum, solve};
 use extremal::learner::Learner;
-use extremal::loss::{Evaluation, Objective, Scratch};
+use extremal::loss::{Objective, Scratch};
 use extremal::set::{Atom, Oracle, SetSpec, SharedSet};
-use extremal::stream::{Round, StreamSpec};
-use extremal::{Gradient, Point, Row};
+use extremal::stream::StreamSpec;
+use extremal::{Gradient, Row};
 
 use crate::error::{Context, Result};
 use crate::results::Step;
@@ -91,7 +91,8 @@ pub fn draw(
         stream.label_bound(),
         plane.set.geometry().norm_bound,
     );
-    let Some(mut player) = Player::new(&plane.set, &|set| build(set, gradient, rounds)) else {
+    let learner = recorded(&plane.set, &|set| build(set, gradient, rounds));
+    let Some((mut learner, log)) = learner else {
         return Ok(None);
     };
 
@@ -100,15 +101,16 @@ pub fn draw(
     let mut steps = Vec::new();
     let mut x = vec![0.0; dim];
     for _ in 0..rounds {
-        let decision = player.learner.decide().context(here)?;
+        let decision = learner.decide().context(here)?;
         decision.write(&mut x);
         let Some(round) = stream.next(decision).context(here)? else {
             break;
         };
-        let (evaluation, atoms) = match player.play(objective, round, &mut scratch) {
+        let played = game::round(&mut *learner, objective, round, None, &mut scratch);
+        let evaluation = match played {
             // a loss that this stream's rows have no value of, of wealth below 0 for example
             Err(Error::Label { .. } | Error::Prediction { .. }) => return Ok(None),
-            played => played.context(here)?,
+            played => played.context(here)?.evaluation,
         };
         let Gradient { row, scale, ridge } = evaluation.gradient;
         let mut g: Vec<f64> = x.iter().map(|x| ridge * x).collect();
@@ -121,7 +123,7 @@ pub fn draw(
         steps.push(Step {
             x: plane.point(&x),
             gradient: plane.direction(&g),
-            atoms: atoms.iter().map(|atom| plane.point(atom)).collect(),
+            atoms: log.take().iter().map(|atom| plane.point(atom)).collect(),
             regret,
         });
     }
@@ -137,58 +139,21 @@ pub fn draw(
     }))
 }
 
-/// A learner that is looked at while it plays.
-struct Player {
-    learner: Box<dyn Learner>,
-    log: Log,
-    /// On balls learners form their atoms themselves. There the same learner plays the same rounds
-    /// without knowing that it is a ball, and has to ask: up to rounding, for the same atoms.
-    shadow: Option<(Box<dyn Learner>, Log)>,
-}
-
-impl Player {
-    fn new(
-        set: &SharedSet,
-        build: &dyn Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>>,
-    ) -> Option<Self> {
-        let (recorder, log) = Recorder::around(set, false);
+/// A learner on a set that records the oracle's answers.
+fn recorded(
+    set: &SharedSet,
+    build: &dyn Fn(&SharedSet) -> extremal::Result<Box<dyn Learner>>,
+) -> Option<(Box<dyn Learner>, Log)> {
+    // On a ball, a learner computes its atoms itself. If it does not know that the set is a ball,
+    // it has to ask for them: up to rounding, the same ones. Some learners play on balls alone.
+    let is_ball = set.structure().as_ball().is_some();
+    [is_ball, false].into_iter().find_map(|general| {
+        let (recorder, log) = Recorder::around(set, general);
         let learner = build(&recorder).ok()?;
-        let shadow = set.structure().as_ball().is_some().then(|| {
-            let (recorder, log) = Recorder::around(set, true);
-            // one that plays nothing but balls forms its own atoms, if it has any
-            let learner = build(&recorder).ok()?;
-            log.take();
-            Some((learner, log))
-        });
         // what building asked for belongs to no round
         log.take();
-        Some(Self {
-            learner,
-            log,
-            shadow: shadow.flatten(),
-        })
-    }
-
-    /// Plays a round; the loss, and the atoms that were asked for.
-    fn play<'a>(
-        &mut self,
-        objective: &Objective,
-        round: Round<'a>,
-        scratch: &'a mut Scratch,
-    ) -> extremal::Result<(Evaluation<'a>, Vec<Vec<f64>>)> {
-        let Turn {
-            record, evaluation, ..
-        } = game::round(&mut *self.learner, objective, round, None, scratch)?;
-        let mut atoms = self.log.take();
-        if let Some((shadow, log)) = &mut self.shadow {
-            shadow.observe(&evaluation.gradient)?;
-            let asked = log.take();
-            if atoms.is_empty() && record.oracle_calls > 0 {
-                atoms = asked;
-            }
-        }
-        Ok((evaluation, atoms))
-    }
+        Some((learner, log))
+    })
 }
 
 /// The rounds so far, for what would have been best.
@@ -259,7 +224,7 @@ impl<'a> Hindsight<'a> {
             absolute_gap: 1e-9,
             ..Options::default()
         };
-        let best = At(solve(&self.kept, &**self.set, &options)?.x);
+        let best = solve(&self.kept, &**self.set, &options)?.x;
         let mut scratch = Scratch::default();
         let mut total = 0.0;
         for (round, step) in self.rounds.iter().zip(steps) {
@@ -271,26 +236,7 @@ impl<'a> Hindsight<'a> {
             total += at_best.value;
             step.regret -= total;
         }
-        Ok(best.0)
-    }
-}
-
-/// A point that is written out.
-struct At(Vec<f64>);
-
-impl Point for At {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        row.check_shape(self.dim())?;
-        Ok(row.dot(&self.0))
-    }
-    fn norm_squared(&self) -> f64 {
-        self.0.iter().map(|v| v * v).sum()
-    }
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(&self.0);
+        Ok(best)
     }
 }
 

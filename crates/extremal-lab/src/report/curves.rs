@@ -2,8 +2,9 @@
 
 use super::chart::{Figure, Kind, Point, Series};
 use super::palette::Palette;
-use super::view::View;
-use crate::results::{TraceRow, Verdict};
+use crate::format::listed;
+use crate::results::{SummaryRow, TraceRow, Verdict};
+use crate::view::View;
 
 /// A figure with the name of its tab.
 pub(super) struct Tab {
@@ -51,12 +52,32 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub(super) fn listed(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).into(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+/// A line of one learner.
+fn series(
+    (learner, name): (usize, &str),
+    palette: &Palette,
+    kind: Kind,
+    points: Vec<Point>,
+) -> Series {
+    Series {
+        learner,
+        label: name.into(),
+        look: palette.look(name),
+        kind,
+        points,
+    }
+}
+
+fn point(x: f64, y: f64) -> Point {
+    Point { x, y, band: None }
+}
+
+/// The regret of a row, from the least to the largest over the seeds.
+fn regret(x: f64, row: &SummaryRow) -> Point {
+    Point {
+        x,
+        y: row.regret,
+        band: (row.seeds > 1).then_some((row.regret_least, row.regret_most)),
     }
 }
 
@@ -70,26 +91,10 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
     );
     figure.ticks_at_points = true;
     let (mut vacuous, mut unproven, mut negative) = (Vec::new(), Vec::new(), Vec::new());
-    for (learner, name) in view.learners() {
+    for who in view.learners() {
+        let name = who.1;
         let rows = view.rows(name, view.scale(name));
         let Some(last) = rows.last() else { continue };
-        let line = |kind, points: Vec<Point>| Series {
-            learner,
-            label: name.into(),
-            look: palette.look(name),
-            kind,
-            points,
-        };
-        let telling = rows.iter().filter(|r| r.verdict.is_telling());
-        let bound: Vec<Point> = telling
-            .filter_map(|r| {
-                Some(Point {
-                    x: r.horizon as f64,
-                    y: r.bound?,
-                    band: None,
-                })
-            })
-            .collect();
         match last.verdict {
             Verdict::Vacuous => vacuous.push(name),
             Verdict::NoneProven => unproven.push(name),
@@ -98,16 +103,16 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
         if rows.iter().any(|r| r.regret <= 0.0) {
             negative.push(name);
         }
-        let points = rows.iter().map(|r| Point {
-            x: r.horizon as f64,
-            y: r.regret,
-            band: (r.seeds > 1).then_some((r.regret_least, r.regret_most)),
-        });
-        let points = points.collect();
+        let telling = rows.iter().filter(|r| r.verdict.is_telling());
+        let bound = telling.filter_map(|r| Some(point(r.horizon as f64, r.bound?)));
+        let bound: Vec<Point> = bound.collect();
         if !bound.is_empty() {
-            figure.series.push(line(Kind::Theorem, bound));
+            let line = series(who, palette, Kind::Theorem, bound);
+            figure.series.push(line);
         }
-        figure.series.push(line(Kind::Measured, points));
+        let points = rows.iter().map(|r| regret(r.horizon as f64, r)).collect();
+        let line = series(who, palette, Kind::Measured, points);
+        figure.series.push(line);
     }
     let notes = [
         (vacuous, "Bound vacuous even at the longest T: "),
@@ -226,17 +231,11 @@ impl Glances {
     /// A line per learner and kind, of those points that there are.
     fn lines(&self, view: &View<'_>, palette: &Palette, kinds: &[(Kind, Pick<'_>)]) -> Vec<Series> {
         let mut all = Vec::new();
-        for ((learner, name), looks) in view.learners().zip(&self.0) {
+        for (who, looks) in view.learners().zip(&self.0) {
             for (kind, point) in kinds {
                 let points: Vec<Point> = looks.iter().filter_map(point).collect();
                 if !points.is_empty() {
-                    all.push(Series {
-                        learner,
-                        label: name.into(),
-                        look: palette.look(name),
-                        kind: *kind,
-                        points,
-                    });
+                    all.push(series(who, palette, *kind, points));
                 }
             }
         }
@@ -255,13 +254,7 @@ fn along(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
         view,
         palette,
         &[
-            (Kind::Theorem, &|l| {
-                Some(Point {
-                    x: l.round as f64,
-                    y: l.bound?,
-                    band: None,
-                })
-            }),
+            (Kind::Theorem, &|l| Some(point(l.round as f64, l.bound?))),
             (Kind::Measured, &|l| Some(l.regret)),
         ],
     );
@@ -338,18 +331,10 @@ fn surrogate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
         palette,
         &[
             (Kind::Theorem, &|l| {
-                Some(Point {
-                    x: l.round as f64,
-                    y: l.surrogate_bound?,
-                    band: None,
-                })
+                Some(point(l.round as f64, l.surrogate_bound?))
             }),
             (Kind::Measured, &|l| {
-                Some(Point {
-                    x: l.round as f64,
-                    y: l.surrogate?,
-                    band: None,
-                })
+                Some(point(l.round as f64, l.surrogate?))
             }),
         ],
     );
@@ -369,11 +354,7 @@ fn certificate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
         palette,
         &[
             (Kind::Certificate, &|l| {
-                Some(Point {
-                    x: l.round as f64,
-                    y: l.certificate?,
-                    band: None,
-                })
+                Some(point(l.round as f64, l.certificate?))
             }),
             (Kind::Measured, &|l| l.certificate.map(|_| l.regret)),
         ],
@@ -400,25 +381,15 @@ fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
         ("norm ρ of the weights", "certified regret over the loss"),
     );
     figure.y_tick = Some(0.5);
-    for (learner, name) in view.learners() {
-        let scale = view.scale(name);
+    for who in view.learners() {
+        let scale = view.scale(who.1);
         let rows = view.results.comparators.iter();
-        let mine = rows.filter(|r| (&*r.problem, &*r.learner, r.scale) == (view.name, name, scale));
-        let points: Vec<Point> = mine
-            .map(|r| Point {
-                x: r.radius,
-                y: r.share_of_loss,
-                band: None,
-            })
-            .collect();
+        let mine =
+            rows.filter(|r| (&*r.problem, &*r.learner, r.scale) == (view.name, who.1, scale));
+        let points: Vec<Point> = mine.map(|r| point(r.radius, r.share_of_loss)).collect();
         if !points.is_empty() {
-            figure.series.push(Series {
-                learner,
-                label: name.into(),
-                look: palette.look(name),
-                kind: Kind::Measured,
-                points,
-            });
+            let line = series(who, palette, Kind::Measured, points);
+            figure.series.push(line);
         }
     }
     figure.notes.push("Where a curve is below 1/2, no weights of that norm would have halved the loss. The longest run with the first seed; a certified regret ≤ 0 can’t be shown and is left out.".into());
@@ -434,23 +405,13 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
         ("factor on the step size", "regret at the longest T"),
     );
     figure.ticks_at_points = true;
-    for (learner, name) in view.learners() {
-        let rows = view.grid(name);
-        if rows.len() < 2 {
-            continue;
+    for who in view.learners() {
+        let rows = view.grid(who.1);
+        if rows.len() > 1 {
+            let points = rows.iter().map(|r| regret(r.scale, r)).collect();
+            let line = series(who, palette, Kind::Measured, points);
+            figure.series.push(line);
         }
-        let points = rows.iter().map(|r| Point {
-            x: r.scale,
-            y: r.regret,
-            band: (r.seeds > 1).then_some((r.regret_least, r.regret_most)),
-        });
-        figure.series.push(Series {
-            learner,
-            label: name.into(),
-            look: palette.look(name),
-            kind: Kind::Measured,
-            points: points.collect(),
-        });
     }
     figure.notes.push(
         "1 is the step size of theory. Choosing the best factor takes knowing the outcome.".into(),
@@ -460,88 +421,56 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::results::{Results, fixture};
 
-    fn tab<'a>(tabs: &'a [Tab], name: &str) -> &'a Figure {
-        &tabs.iter().find(|t| t.name == name).unwrap().figure
+    fn first_problem(results: &Results) -> Vec<Tab> {
+        let palette = Palette::new(std::slice::from_ref(results));
+        tabs(&View::all(results)[0], &palette)
     }
 
     #[test]
     fn every_kind_of_row_has_its_figure() {
-        let results = sample::results();
-        let views = View::all(&results);
-        let tabs = tabs(&views[0], &Palette::new(std::slice::from_ref(&results)));
-        let names: Vec<_> = tabs.iter().map(|t| t.name).collect();
+        let tabs = first_problem(&fixture());
+        let names = tabs.iter().map(|t| t.name).collect::<Vec<_>>().join(", ");
         assert_eq!(
             names,
-            [
-                "horizons",
-                "one run",
-                "oracle calls",
-                "seconds",
-                "surrogate",
-                "certificate",
-                "comparators",
-                "step size"
-            ]
+            "horizons, one run, oracle calls, seconds, surrogate, certificate, comparators, step size"
         );
-        for tab in &tabs {
-            assert!(tab.figure.render().is_some(), "{}", tab.name);
-        }
+        assert!(tabs.iter().all(|tab| tab.figure.render().is_some()));
+        let note = "ogd makes no oracle call: nothing to draw.";
+        assert_eq!(tabs[2].figure.notes, [note]);
     }
 
     #[test]
-    fn a_theorem_is_drawn_only_where_it_tells_something() {
-        let mut results = sample::results();
+    fn a_vacuous_bound_is_not_drawn() {
+        let mut results = fixture();
         for row in &mut results.summary {
             row.verdict = Verdict::Vacuous;
         }
-        let view = View::all(&results)[0];
-        let tabs = tabs(&view, &Palette::new(std::slice::from_ref(&results)));
-        for name in ["horizons", "one run"] {
-            let figure = tab(&tabs, name);
-            assert!(
-                figure.series.iter().all(|s| s.kind == Kind::Measured),
-                "{name}"
-            );
+        let tabs = first_problem(&results);
+        for tab in &tabs[..2] {
+            let measured = |s: &Series| s.kind == Kind::Measured;
+            assert!(tab.figure.series.iter().all(measured), "{}", tab.name);
         }
-        assert!(tab(&tabs, "horizons").notes[0].contains("vacuous"));
+        assert!(tabs[0].figure.notes[0].contains("vacuous"));
     }
 
     #[test]
     fn a_point_is_the_mean_over_seeds_with_the_band_of_all() {
-        let mut results = sample::results();
+        let mut results = fixture();
         let last = results.trace.iter().map(|r| r.round).max().unwrap();
         let mut regret = 0.0;
-        let at_end = |r: &&mut TraceRow| {
-            r.problem == "drift" && r.learner == "ofw" && r.round == last && r.scale == 1.0
-        };
-        for row in results.trace.iter_mut().filter(at_end) {
-            regret += 10.0;
-            row.regret_lower = regret;
+        for row in results.trace.iter_mut() {
+            if (&*row.problem, &*row.learner, row.round) == ("drift", "ofw", last) {
+                regret += 10.0;
+                row.regret_lower = regret;
+            }
         }
-        let view = View::all(&results)[0];
-        let tabs = tabs(&view, &Palette::new(std::slice::from_ref(&results)));
-        let series = &tab(&tabs, "one run").series;
-        let mine = series
-            .iter()
-            .find(|s| s.learner == 0 && s.kind == Kind::Measured)
-            .unwrap();
-        let end = mine.points.last().unwrap();
-        assert_eq!((end.y, end.band), (20.0, Some((10.0, 30.0))));
-    }
-
-    #[test]
-    fn who_calls_no_oracle_is_named() {
-        let mut results = sample::results();
-        for row in results.trace.iter_mut().filter(|r| r.learner == "ogd") {
-            row.oracle_calls = 0;
-        }
-        let view = View::all(&results)[0];
-        let tabs = tabs(&view, &Palette::new(std::slice::from_ref(&results)));
-        let notes = &tab(&tabs, "oracle calls").notes;
-        assert_eq!(notes[0], "ogd makes no oracle call: nothing to draw.");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
+        let tabs = first_problem(&results);
+        let mut series = tabs[1].figure.series.iter();
+        let mine = series.find(|s| s.learner == 0 && s.kind == Kind::Measured);
+        let end = mine.unwrap().points.last().unwrap();
+        assert_eq!((end.y, end.band), (15.0, Some((10.0, 20.0))));
     }
 }

@@ -4,24 +4,18 @@
 //! they are right without scripts, in print and in both colour schemes, and the same figure is
 //! saved as a file. Of the libraries that could be put into the page, vega-lite weighs 870 KB in
 //! every report and draws by script, and uPlot draws on a canvas: neither takes its colours from
-//! the style sheet nor gives the figure as a file. What is left for a script, in a few hundred
-//! lines of our own: values under the pointer, series hidden and shown, downloads, and the
-//! pictures stepped through.
+//! the style sheet nor gives the figure as a file. Two short scripts show values under the pointer,
+//! hide and show series, save files, and step through the pictures.
+//!
+//! The HTML is in templates beside this file; [`page`](page()) fills them.
 
 mod axis;
 mod chart;
 mod curves;
-mod facts;
-mod headline;
-mod how;
-mod html;
 mod page;
 mod palette;
 mod picture;
 mod raster;
-#[cfg(test)]
-mod sample;
-mod view;
 
 pub use page::{page, plots};
 pub use raster::png;

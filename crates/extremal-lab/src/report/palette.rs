@@ -64,6 +64,11 @@ impl Look {
         format!("k{}", self.colour)
     }
 
+    /// The width of its lines.
+    pub fn width(&self) -> f64 {
+        if self.heavy { 2.6 } else { 1.7 }
+    }
+
     /// The colour on white, for figures by themselves.
     pub fn light(&self) -> &'static str {
         COLOURS[self.colour].light
@@ -137,33 +142,29 @@ pub(super) fn css() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::results::fixture;
 
     #[test]
     fn known_learners_keep_their_colours_under_any_name() {
-        let mut results = sample::results();
-        let specs = ["ofw-ls", "ofw-ls:eta-scale=4", "eg"];
-        results.experiment.learners = sample::learners(&[
-            ("paper", specs[0]),
-            ("paper, bold", specs[1]),
-            ("own", specs[2]),
-        ]);
+        let mut results = fixture();
+        let learners = &mut results.experiment.learners;
+        for name in ["ours", "ours again"] {
+            let config = learners["ofw-ls"].clone();
+            learners.insert(name.into(), config);
+        }
+        learners.shift_remove("ofw-ls");
         let palette = Palette::new(&[results]);
-        assert_eq!(palette.look("paper").light(), "#0a4f9e");
-        let others = [palette.look("paper, bold"), palette.look("own")];
-        assert!(others.iter().all(|l| l.light() != "#0a4f9e"));
-        assert_ne!(others[0].light(), others[1].light());
-        assert_ne!(others[0].marker, others[1].marker);
+        let [first, second] = ["ours", "ours again"].map(|name| palette.look(name));
+        assert_eq!(first.light(), "#0a4f9e");
+        assert!(second.light() != first.light() && second.marker != first.marker);
     }
 
     #[test]
     fn no_colour_comes_twice() {
-        let distinct = |of: fn(&Colour) -> &'static str| {
+        for of in [|c: &Colour| c.light, |c: &Colour| c.dark] {
             let all: std::collections::HashSet<_> = COLOURS.iter().map(of).collect();
-            all.len()
-        };
-        assert_eq!(distinct(|c| c.light), COLOURS.len());
-        assert_eq!(distinct(|c| c.dark), COLOURS.len());
+            assert_eq!(all.len(), COLOURS.len());
+        }
     }
 }

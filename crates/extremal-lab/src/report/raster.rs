@@ -65,43 +65,27 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{plots, sample};
+    use super::super::plots;
     use super::*;
+    use crate::results::fixture;
 
     #[test]
     fn every_plot_has_a_png_of_the_width_asked_for() {
+        assert!(png("nothing", 100).is_err());
         if fonts().is_empty() {
-            assert!(png("<svg/>", 10).unwrap_err().to_string().contains("font"));
             return;
         }
-        let plots = plots(&[sample::results()]);
+        let plots = plots(&[fixture()]);
         for plot in [&plots[0], plots.last().unwrap()] {
             let png = png(&plot.content, 640).unwrap();
-            assert_eq!(&png[1..4], b"PNG");
             assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 640);
             let image = tiny_skia::Pixmap::decode_png(&png).unwrap();
-            let colours: std::collections::HashSet<u32> = image
+            let colours = image
                 .pixels()
                 .iter()
-                .map(|p| u32::from_be_bytes([p.red(), p.green(), p.blue(), p.alpha()]))
-                .collect();
-            assert!(
-                colours.len() > 50,
-                "lines and text are drawn: {}",
-                colours.len()
-            );
+                .map(|p| (p.red(), p.green(), p.blue()));
+            let colours: std::collections::HashSet<_> = colours.collect();
+            assert!(colours.len() > 50, "lines and text: {}", colours.len());
         }
-    }
-
-    #[test]
-    fn what_is_no_figure_is_refused() {
-        assert!(png("nothing", 100).is_err());
-        assert!(
-            png(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"/>",
-                0
-            )
-            .is_err()
-        );
     }
 }

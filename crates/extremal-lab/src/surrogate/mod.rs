@@ -39,7 +39,7 @@ pub struct Follower {
     /// x₁.
     first: Vec<f64>,
     /// Σg, or Σ(g − λx) where the losses are strongly convex.
-    sum: Compensated,
+    sum: Vec<f64>,
     rounds: u64,
     largest_gradient: f64,
     diameter: f64,
@@ -119,7 +119,7 @@ impl Follower {
         Some(Self {
             rule,
             first,
-            sum: Compensated::zeros(dim),
+            sum: vec![0.0; dim],
             rounds: 0,
             largest_gradient: 0.0,
             diameter: geometry.diameter,
@@ -141,13 +141,11 @@ impl Follower {
         if ridge != 0.0 || pull != 0.0 {
             x.write(&mut self.point);
         }
-        for (i, v) in row.entries() {
-            self.sum.add(i, scale * v);
-        }
+        row.add_to(scale, &mut self.sum);
         // g − λx = scale·a + (ridge − λ)x
         if ridge != pull {
-            for (i, x) in self.point.iter().enumerate() {
-                self.sum.add(i, (ridge - pull) * x);
+            for (sum, x) in self.sum.iter_mut().zip(&self.point) {
+                *sum += (ridge - pull) * x;
             }
         }
         let norm = if ridge == 0.0 {
@@ -178,7 +176,7 @@ impl Follower {
         let beta = match self.rule {
             Rule::Fixed { eta, .. } => {
                 for (i, z) in self.target.iter_mut().enumerate() {
-                    *z = self.first[i] - 0.5 * eta * self.sum.get(i);
+                    *z = self.first[i] - 0.5 * eta * self.sum[i];
                 }
                 2.0
             }
@@ -188,7 +186,7 @@ impl Follower {
                     return Some(0.0); // F is 0
                 }
                 for (i, z) in self.target.iter_mut().enumerate() {
-                    *z = (warm * self.first[i] - self.sum.get(i) / lambda) / weight;
+                    *z = (warm * self.first[i] - self.sum[i] / lambda) / weight;
                 }
                 lambda * weight
             }
@@ -244,37 +242,6 @@ impl Follower {
                 }))
             }
         }
-    }
-}
-
-/// Sums that keep what rounding would lose (Neumaier 1974): the gap is held against an F that is
-/// more exact than the learner's own.
-struct Compensated {
-    sums: Vec<f64>,
-    lost: Vec<f64>,
-}
-
-impl Compensated {
-    fn zeros(dim: usize) -> Self {
-        Self {
-            sums: vec![0.0; dim],
-            lost: vec![0.0; dim],
-        }
-    }
-
-    fn add(&mut self, i: usize, v: f64) {
-        let before = self.sums[i];
-        let sum = before + v;
-        self.lost[i] += if before.abs() >= v.abs() {
-            (before - sum) + v
-        } else {
-            (v - sum) + before
-        };
-        self.sums[i] = sum;
-    }
-
-    fn get(&self, i: usize) -> f64 {
-        self.sums[i] + self.lost[i]
     }
 }
 

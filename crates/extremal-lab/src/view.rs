@@ -1,4 +1,4 @@
-//! One problem of one experiment, as the page goes through them.
+//! One problem of an experiment with its results: what tables and figures are made of.
 
 use crate::experiment::{LearnerConfig, ProblemConfig, RowsFrom, Source};
 use crate::format;
@@ -6,7 +6,7 @@ use crate::results::{Results, SummaryRow};
 
 /// A problem with its rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     pub results: &'a Results,
     /// Its name in the experiment.
     pub name: &'a str,
@@ -26,7 +26,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The learners that play, in the problem's order.
+    /// The problem's learners, in order.
     pub fn learners(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         self.config.learners.iter().map(String::as_str).enumerate()
     }
@@ -35,16 +35,13 @@ impl<'a> View<'a> {
         self.results.experiment.learners.get(name)
     }
 
-    /// The factor that stands for a learner: 1, or else the first of its grid.
+    /// The factor that represents a learner: 1, or else the first of its grid.
     pub fn scale(&self, learner: &str) -> f64 {
-        let scales = self.learner(learner).map_or(&[][..], |l| &l.scales);
-        match scales.iter().find(|s| **s == 1.0) {
-            Some(one) => *one,
-            None => scales.first().copied().unwrap_or(1.0),
-        }
+        self.learner(learner)
+            .map_or(1.0, LearnerConfig::plain_scale)
     }
 
-    /// A learner's rows with one factor, by growing horizon.
+    /// A learner's rows with one factor, by increasing horizon.
     pub fn rows(&self, learner: &str, scale: f64) -> Vec<&'a SummaryRow> {
         let mine = |r: &&SummaryRow| r.problem == self.name && r.learner == learner;
         let summary = self.results.summary.iter().filter(mine);
@@ -53,12 +50,12 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// The longest horizon that there is a row of.
+    /// The row of the longest horizon.
     pub fn last(&self, learner: &str, scale: f64) -> Option<&'a SummaryRow> {
         self.rows(learner, scale).pop()
     }
 
-    /// The rows of all factors at the longest horizon, by growing factor.
+    /// The rows of all factors at the longest horizon, by increasing factor.
     pub fn grid(&self, learner: &str) -> Vec<&'a SummaryRow> {
         let Some(config) = self.learner(learner) else {
             return Vec::new();
@@ -69,7 +66,7 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// Seconds per round at the longest horizon, the mean over seeds, if they were measured.
+    /// Seconds per round at the longest horizon, averaged over seeds; `None` if not measured.
     pub fn seconds_per_round(&self, learner: &str, scale: f64) -> Option<f64> {
         let mine = |r: &&crate::results::TimingRow| {
             r.problem == self.name && r.learner == learner && r.scale == scale
@@ -85,7 +82,7 @@ impl<'a> View<'a> {
         (last > 0).then(|| sum / count / last as f64)
     }
 
-    /// Under what conditions it is played: set, loss, stream, and what learners are told.
+    /// The conditions of the problem: set, loss, stream, and which constants the learners know.
     pub fn conditions(&self) -> Vec<String> {
         let config = self.config;
         let ridge = if config.l2 > 0.0 {
@@ -102,7 +99,7 @@ impl<'a> View<'a> {
                 };
                 for (is, what) in [
                     (rows.shuffle, ", shuffled"),
-                    (rows.intercept, ", an intercept added"),
+                    (rows.intercept, ", with an intercept"),
                     (rows.unit_columns, ", unit columns"),
                     (rows.unit_rows, ", unit rows"),
                 ] {
@@ -112,10 +109,10 @@ impl<'a> View<'a> {
             }
         };
         let told = match (config.told, config.l2 > 0.0) {
-            (true, false) => "T and G told",
-            (true, true) => "T, G and λ told",
-            (false, true) => "neither T nor G told, λ is",
-            (false, false) => "neither T nor G told",
+            (true, false) => "T and G known",
+            (true, true) => "T, G and λ known",
+            (false, true) => "λ known, T and G unknown",
+            (false, false) => "T and G unknown",
         };
         let horizon = config.horizons.last().copied().unwrap_or(0);
         let seeds = match config.seeds.len() {
@@ -129,30 +126,5 @@ impl<'a> View<'a> {
             told.into(),
             format!("T = {}, {seeds}", format::count(horizon)),
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::sample;
-    use super::*;
-
-    #[test]
-    fn a_grid_without_one_is_shown_by_its_first_factor() {
-        let mut results = sample::results();
-        let name = results.experiment.problems[0].learners[0].clone();
-        results.experiment.learners[&name].scales = vec![0.5, 4.0];
-        assert_eq!(View::all(&results)[0].scale(&name), 0.5);
-        results.experiment.learners[&name].scales = vec![0.5, 1.0];
-        assert_eq!(View::all(&results)[0].scale(&name), 1.0);
-    }
-
-    #[test]
-    fn time_per_round_is_that_of_the_last_look() {
-        let results = sample::results();
-        let view = View::all(&results)[0];
-        let each = view.seconds_per_round("ofw", 1.0).unwrap();
-        assert!((each - sample::SECONDS_PER_ROUND).abs() < 1e-12);
-        assert_eq!(view.seconds_per_round("nobody", 1.0), None);
     }
 }

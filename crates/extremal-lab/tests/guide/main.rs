@@ -8,6 +8,7 @@
 
 mod markdown;
 mod pages;
+mod pasted;
 
 use std::path::{Path, PathBuf};
 

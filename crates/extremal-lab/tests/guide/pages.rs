@@ -70,28 +70,23 @@ pub fn summary(text: &str) -> String {
 const WRITTEN: &str =
     "<!-- Written by crates/extremal-lab/tests/guide from the code. Change it there. -->\n\n";
 
-/// The file that a learner is in: the one with its entry.
+/// The file that a learner is in, by the path in its line of the registry.
 fn source(library: &Path, name: &str) -> PathBuf {
-    let forms = [
-        format!("name: \"{name}\","),
-        format!("const NAME: &str = \"{name}\";"),
-    ];
-    let mut folders = vec![library.join("learner")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = super::read(&path);
-            let has_entry = text.contains("impl Described for");
-            if has_entry && forms.iter().any(|form| text.contains(form)) {
-                return path;
-            }
-        }
+    let registry = super::read(&library.join("learner/mod.rs"));
+    let line = format!("\"{name}\" => ");
+    let (_, rest) = registry
+        .split_once(&line)
+        .unwrap_or_else(|| panic!("no line of the registry has `{name}`"));
+    let path = rest.split(['(', ')']).nth(1).unwrap_or_default();
+    let mut parts: Vec<&str> = path.split("::").collect();
+    parts.pop(); // the type
+    let module = library.join("learner").join(parts.join("/"));
+    let file = module.with_extension("rs");
+    if file.exists() {
+        file
+    } else {
+        module.join("mod.rs")
     }
-    panic!("no file has the entry of `{name}`")
 }
 
 fn learners() -> String {

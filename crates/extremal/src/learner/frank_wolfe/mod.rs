@@ -1,4 +1,4 @@
-//! Frank-Wolfe learners: two pure functions each, on any pair.
+//! Frank-Wolfe learners: three pure functions each, on any pair.
 
 pub mod dynamic_ofw;
 pub mod gauge_ftrl;
@@ -23,7 +23,7 @@ use crate::{Gradient, Point, Result};
 
 /// A Frank-Wolfe learner: how a gradient enters the surrogate F, and how far to step.
 ///
-/// Both functions are pure: they take the numbers that the learner remembers and return the next
+/// The functions are pure: they take the numbers that the learner remembers and return the next
 /// ones. The learner around them asks the oracle, moves, saves and loads.
 ///
 /// ```

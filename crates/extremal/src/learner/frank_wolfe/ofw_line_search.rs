@@ -81,20 +81,24 @@ struct OfwLineSearch {
 impl Rule for OfwLineSearch {
     type State = Clock;
 
-    /// F_0(x) = ‖x − x₁‖², of curvature 2
+    /// F_0(x) = ‖x − x₁‖² where T and G are known; 0 otherwise, and the term grows
     fn start(&self) -> (Clock, f64) {
         self.step_size.start()
     }
 
-    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²: c += ηg_t, curvature β = 2. `step_size.rs` has η
-    /// (`Family::eta`), and the variants without T or G.
+    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖² with η = D/(2G(T + 2)^(2/3)), so that ∇F_t(x) = c + βx:
+    /// c += ηg_t, and the curvature is β = 2. `step_size.rs` has the variants without T or G.
     #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
-        self.step_size.absorb(clock, facts)
+        match self.step_size.known() {
+            Some(eta) => Ok((clock.next(), Update::new(eta, facts.gradient, 2.0))),
+            None => self.step_size.absorb(clock, facts),
+        }
     }
 
     /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + σ²‖v_t − x_t‖²,
-    /// x_{t+1} = x_t + σ_t(v_t − x_t). The line search has the closed form gap/(β‖v_t − x_t‖²).
+    /// x_{t+1} = x_t + σ_t(v_t − x_t). In closed form σ_t = min(1, gap/(β‖v_t − x_t‖²))
+    /// with gap = ⟨∇F_t(x_t), x_t − v_t⟩.
     #[inline]
     fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
         (clock, Motion::Step(probe.line_search()))

@@ -121,7 +121,8 @@ impl Rule for StronglyConvexOfw {
         (State::default(), self.warm * self.lambda)
     }
 
-    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, curvature β = λt
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, and the
+    /// curvature is β = λt, or λ(t + T₀)
     #[inline]
     fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         let t = state.t + 1;
@@ -130,8 +131,9 @@ impl Rule for StronglyConvexOfw {
         Ok((State { t, ..state }, update))
     }
 
-    /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²λt/2)‖v_t − x_t‖²,
-    /// x_{t+1} = x_t + σ_t(v_t − x_t). The line search has the closed form gap/(β‖v_t − x_t‖²).
+    /// σ_t = argmin over [0, 1] of ⟨σ(v_t − x_t), ∇F_t(x_t)⟩ + (σ²β/2)‖v_t − x_t‖²,
+    /// x_{t+1} = x_t + σ_t(v_t − x_t). In closed form σ_t = min(1, gap/(β‖v_t − x_t‖²)) with
+    /// gap = ⟨∇F_t(x_t), x_t − v_t⟩.
     #[inline]
     fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
         let motion = Motion::Step(probe.line_search());

@@ -92,6 +92,19 @@ pub(crate) struct Clock {
     pub span: f64,
 }
 
+impl Clock {
+    /// One round later.
+    #[inline]
+    pub fn next(self) -> Self {
+        let t = self.t + 1;
+        Self {
+            t,
+            stretch: t,
+            ..self
+        }
+    }
+}
+
 impl StepSize {
     /// The step size for what is known.
     pub fn new(owner: &'static str, family: Family, known: &Known, diameter: f64) -> Result<Self> {
@@ -134,13 +147,17 @@ impl StepSize {
         }
     }
 
+    /// η, where T and G are known.
+    #[inline]
+    pub fn known(&self) -> Option<f64> {
+        matches!(self.schedule, Schedule::Fixed { .. }).then_some(self.eta)
+    }
+
     /// How this round's gradient is weighed.
     #[inline]
     pub fn absorb<'g>(&self, now: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         let (gradient, kappa) = (facts.gradient, self.family.curvature());
-        let mut next = now;
-        next.t += 1;
-        next.stretch = next.t;
+        let mut next = now.next();
         let t = next.t as f64;
         match self.schedule {
             Schedule::Fixed { .. } => return Ok((next, Update::new(self.eta, gradient, kappa))),

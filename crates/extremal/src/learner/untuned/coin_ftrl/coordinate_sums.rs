@@ -246,7 +246,7 @@ impl CoordinateSums {
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
         // by what was touched: the dimension may be yet to grow
         let room = self.cells.size() as u64;
-        if sums.taken >= 16 * room || error > 1e-11 * (cc + floor * floor) {
+        if sums.taken >= 16 * room || error > 1e-10 * (cc + floor * floor) {
             self.sum_up();
         }
     }

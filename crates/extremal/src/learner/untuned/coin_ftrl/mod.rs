@@ -109,6 +109,7 @@ impl MakeLearner for CoinFtrl {
             state,
             mix,
             written: Vec::new(),
+            planned: None,
             held: HeldRow::default(),
         };
         Ok(Box::new(Acting::new(settings(self, storage), body)))
@@ -196,7 +197,8 @@ struct Coin {
     mix: Mix,
     /// A gradient with a ridge part, written out.
     written: Vec<f64>,
-    /// The row of a planned round.
+    /// A planned round, and its row.
+    planned: Option<Weighed>,
     held: HeldRow,
 }
 
@@ -226,11 +228,11 @@ impl Point for Coin {
     }
 
     /// Both parts lie in the ball. Their products are summed up anew where they may be off by
-    /// 1e-11, which is 2¹⁷ units in the last place.
+    /// 1e-10, which is less than 2²⁰ units in the last place.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 4.0,
-            norm: 131_072.0,
+            norm: 1_048_576.0,
         }
     }
 }
@@ -323,16 +325,15 @@ impl Coin {
         state.played.add(record.gradient_dot);
         // the two parts of a gradient may cancel, their roundings do not
         state.gradients += norm + 2.0 * weighed.ridge.abs() * self.radius;
-        // The norm of c is known to a 1e-5th of the spread: see `CoordinateSums::absorb`, with
-        // β/r ≤ √5 times the spread as its floor.
-        state.sizes += 1.00001 * state.sums.sum_norm() + 1e-5 * state.spread;
+        // The norm of c is known to a 1e-4th of itself and of the spread: see
+        // `CoordinateSums::absorb`, with β/r ≤ √5 times the spread as its floor.
+        state.sizes += 1.0001 * state.sums.sum_norm() + 1e-4 * state.spread;
         self.mix = state.mix(self.radius);
     }
 }
 
 impl Body for Coin {
-    /// A round that is not yet played; its row is held.
-    type Plan = Option<Weighed>;
+    type Plan = ();
 
     fn point(&self) -> &dyn Point {
         self
@@ -358,7 +359,7 @@ impl Body for Coin {
             };
             let weighed = self.weigh(gradient, dots, (norm, beta), xx);
             self.settle(&weighed);
-            return Ok((weighed.record, None));
+            return Ok((weighed.record, ()));
         }
         let dots = match gradient.scale {
             0.0 => (0.0, 0.0),
@@ -369,13 +370,15 @@ impl Body for Coin {
         let beta = self.beta(norm);
         let weighed = self.weigh(gradient, dots, (norm, beta), xx);
         self.held.hold(&gradient.row);
-        Ok((weighed.record, Some(weighed)))
+        self.planned = Some(weighed);
+        Ok((weighed.record, ()))
     }
 
-    fn commit(&mut self, plan: Self::Plan) {
-        let Some(weighed) = plan else {
+    fn commit(&mut self, (): ()) {
+        let Some(weighed) = self.planned else {
             return;
         };
+        self.planned = None;
         if weighed.record.gradient_norm > 0.0 {
             let held = std::mem::take(&mut self.held);
             let gradient = Gradient {
@@ -389,8 +392,9 @@ impl Body for Coin {
         self.settle(&weighed);
     }
 
-    /// The row is held, and nothing else has changed.
-    fn discard(&mut self) {}
+    fn discard(&mut self) {
+        self.planned = None;
+    }
 
     fn guarantee(&self, _: &Seen) -> Option<Guarantee> {
         let bets = self.state.share.regret_bound(self.state.stake);

@@ -66,6 +66,15 @@ fn the_reference_pages_are_what_the_code_says() {
 }
 
 #[test]
+fn the_crate_s_root_page_lists_every_learner() {
+    let page = read(&root().join("crates/extremal/src/lib.rs"));
+    for entry in extremal::LearnerSpec::ENTRIES {
+        let row = format!("//! | [`{}`](learner::", entry.name);
+        assert!(page.contains(&row), "{} is not in lib.rs", entry.name);
+    }
+}
+
+#[test]
 fn every_page_is_in_the_table_of_contents() {
     let source = root().join("docs/src");
     let summary = read(&source.join("SUMMARY.md"));

@@ -1,7 +1,7 @@
 # `make test` runs everything that CI runs; `make soak` the long versions; `make bench` the
-# comparisons with other software.
+# comparisons with other software. `make update` and `make figures` rewrite what is generated.
 
-.PHONY: test format lint unit examples docs browser python wheel guide soak bench size
+.PHONY: test format lint unit examples docs browser python wheel guide update update-python figures soak bench size
 
 # The quick ones first.
 test: format lint unit examples docs browser python guide
@@ -58,6 +58,28 @@ guide: $(MDBOOK)
 $(MDBOOK):
 	CARGO_PROFILE_DEV_DEBUG=0 cargo install mdbook --version $(MDBOOK_VERSION) --locked --debug \
 		--no-default-features --features search --root target/tools/mdbook-$(MDBOOK_VERSION)
+
+# Rewrites every generated file: the program's golden output, the guide's reference pages, the stubs
+# and pages of the Python package. Read `git diff` after. The corpus of saved states is rewritten on request
+# alone, as it must not change unless the format does:
+# `STATES=overwrite cargo test -p extremal --test learners states`.
+update: update-python
+	TRYCMD=overwrite cargo test $(TESTED) --test cli
+	GUIDE=overwrite cargo test $(TESTED) --test guide -- --skip pasted
+
+# The wheel, installed where `make python` tests it, has what the stubs and pages are made of.
+update-python: wheel
+	target/python-test/bin/pip install --quiet --force-reinstall --no-deps target/wheels/extremal-*.whl
+	target/python-test/bin/python python/tools/make_stubs.py
+	target/python-test/bin/python python/tools/make_reference.py
+
+# Runs the experiments again, and rewrites every table and picture of them in the guide and the README. It
+# measures times: leave the machine alone meanwhile, or keep the times with `make figures FIGURES=--keep-times`.
+figures:
+	cargo build --release --locked -p extremal-cli
+	python3 -m venv target/figures-env
+	target/figures-env/bin/pip install --quiet -r tools/requirements-figures.txt
+	target/figures-env/bin/python tools/figures.py $(FIGURES)
 
 # A million rounds where `make test` plays thousands. One test at a time, so that the progress
 # it prints can be read.

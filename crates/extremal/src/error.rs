@@ -1,10 +1,10 @@
-//! The library's one error type.
+//! The library's error type.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What went wrong, in words for the person who called.
+/// The error type of the library. Each error prints as a sentence for the caller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,9 +28,9 @@ pub enum Error {
         /// The offending number.
         value: f64,
     },
-    /// A gradient is too large. One that is too small counts as 0.
+    /// A gradient is too large. A gradient that is too small counts as 0.
     #[error(
-        "{what} of size {size:e}: the largest allowed is {largest:e}. Divide the losses, or the features, by a constant"
+        "{what} of size {size:e} is too large; at most {largest:e} is allowed. Divide the losses or the features by a constant"
     )]
     Range {
         /// What it is.
@@ -58,7 +58,7 @@ pub enum Error {
         /// The first index that is no larger than the one before it.
         index: usize,
     },
-    /// A planned round is committed or discarded before anything else.
+    /// A planned round must be committed or discarded before any other call.
     #[error("out of turn: {0}")]
     OutOfTurn(&'static str),
     /// A parameter is outside its range.
@@ -95,18 +95,18 @@ pub enum Error {
         /// Learners that play the set, in the same storage.
         instead: Vec<&'static str>,
     },
-    /// Two pieces do not go together.
+    /// Two components are incompatible.
     #[error("{0}")]
     Unsupported(String),
     /// A spec such as `lp:p=1.5` can't be read.
     #[error("{what}")]
     Spec {
-        /// The key at fault, which may be `name`; none where the text is not of a spec's form.
+        /// The key at fault, which may be `name`; `None` if the text does not have the form of a spec.
         key: Option<String>,
         /// What is wrong.
         what: String,
     },
-    /// Saved state does not fit.
+    /// A saved state is damaged or belongs to another learner or set.
     #[error("saved state: {0}")]
     State(String),
     /// An oracle failed.
@@ -141,17 +141,17 @@ pub enum Error {
         allowed: &'static str,
     },
     /// The system has no memory for that many features.
-    #[error("no memory for {features} features")]
+    #[error("not enough memory for {features} features")]
     Memory {
-        /// How many.
+        /// How many features.
         features: usize,
     },
-    /// The numbers broke down.
+    /// A computation overflowed or became NaN.
     #[error("numerical failure in round {round}: {what}")]
     Numerical {
         /// The round.
         round: u64,
-        /// What broke.
+        /// What failed.
         what: String,
     },
 }
@@ -164,8 +164,8 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
-/// An error of another type, which can be downcast to it. A cause prints the error and all that it
-/// has as its sources. Two causes are equal if they print the same.
+/// An error of another type, which can be downcast to that type. A cause prints the error and all
+/// its sources. Two causes are equal if they print the same.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -210,7 +210,7 @@ impl Error {
         Self::Other(error.into())
     }
 
-    /// Whether numbers are too large or broke down, rather than the input being wrong.
+    /// Whether the error is numerical (overflow or too large numbers) and not invalid input.
     pub fn is_numerical(&self) -> bool {
         matches!(self, Self::Numerical { .. } | Self::Range { .. })
     }

@@ -1,4 +1,4 @@
-//! The body of a round, and the loop around it: a learner against a stream.
+//! One round of a learner, and the loop that plays a learner against a stream.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::set::Set;
 use crate::stream::{Round, Stream};
 use crate::{Error, Point, Result};
 
-/// A round that was played.
+/// The result of a round.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Turn<'a> {
@@ -18,15 +18,14 @@ pub struct Turn<'a> {
     pub record: Record,
     /// The loss at the decision played.
     pub evaluation: Evaluation<'a>,
-    /// A bound on the rounding error of the loss; 0 where no meter was given.
+    /// A bound on the rounding error of the loss; 0 without a meter.
     pub rounding: f64,
 }
 
 /// Plays one round: the learner decides, the loss is evaluated at its decision, and the learner
-/// observes the gradient. The meter, if there is one, sees the same round. An error changes
-/// nothing.
+/// observes the gradient. The meter, if given, measures the same round. An error changes nothing.
 ///
-/// `scratch` is memory for gradients that have to be written out. Reuse it from round to round.
+/// `scratch` is memory for dense gradients. Reuse it in every round.
 ///
 /// ```
 /// use extremal::{game, LearnerSpec, loss::{LossSpec, Objective, Scratch}, Row,
@@ -93,7 +92,7 @@ where
     }))
 }
 
-/// The sums of a run.
+/// The totals of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Summary {
@@ -101,15 +100,15 @@ pub struct Summary {
     pub rounds: u64,
     /// Σ f_t(x_t), the ridge term included.
     pub total_loss: f64,
-    /// A bound on the rounding error of [`Summary::total_loss`]; 0 where no meter was given.
+    /// A bound on the rounding error of [`Summary::total_loss`]; 0 without a meter.
     pub rounding: f64,
     /// The same total without the ridge term.
     pub data_loss: f64,
-    /// The largest violation, where decisions were checked.
+    /// The largest violation, if decisions were checked.
     pub largest_violation: Option<f64>,
 }
 
-/// A learner against a stream, and what is computed beside the rounds.
+/// Plays a learner against a stream, and can certify the regret and check the decisions.
 ///
 /// ```
 /// use extremal::{game::Game, hindsight::Meter, LearnerSpec, LossSpec, Objective,
@@ -134,13 +133,13 @@ pub struct Game<'a> {
 }
 
 impl<'a> Game<'a> {
-    /// With a meter that certifies the regret.
+    /// Adds a meter that certifies the regret.
     pub fn with_meter(self, meter: &'a mut Meter) -> Self {
         let meter = Some(meter);
         Self { meter, ..self }
     }
 
-    /// With every decision checked against this set, at O(d) per round.
+    /// Checks every decision against this set, at O(d) per round.
     pub fn with_watch(self, set: &'a dyn Set) -> Self {
         let watch = Some(set);
         Self { watch, ..self }
@@ -163,8 +162,8 @@ impl<'a> Game<'a> {
         self.play_while(learner, stream, objective, rounds, go_on)
     }
 
-    /// The same, and shows `onlooker` every round after it was played. `Break(Ok(()))` stops the run,
-    /// `Break(Err(…))` fails it.
+    /// Like [`Game::play`], and calls `onlooker` after every round. `Break(Ok(()))` stops the run, and
+    /// `Break(Err(…))` makes it fail.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -1,7 +1,11 @@
-//! Projection-free online learning. In every round the learner plays a point of a constraint set, sees
-//! a loss, and updates with *one linear minimisation over the set*.
+//! Projection-free online learning. In every round a learner plays a point of a convex set and then
+//! observes a loss. Its update needs *one linear minimisation over the set* in place of a projection.
 //!
-//! The paper's Algorithm 1, online Frank-Wolfe with line search, on an ℓ2 ball:
+//! # The loop
+//!
+//! A round has two halves: [`Learner::decide`] returns the decision, and [`Learner::observe`] takes the
+//! gradient of the loss there. This is Algorithm 1 of Wan & Zhang (AAAI 2021), online Frank-Wolfe with
+//! line search, on an ℓ2 ball:
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -19,22 +23,110 @@
 //! # }
 //! ```
 //!
+//! [`game::Game`] runs this loop with a [`Stream`] of examples and a [`Loss`]. It can also certify the
+//! regret ([`hindsight::Meter`]) and check that every decision is feasible:
+//!
+//! ```
+//! use extremal::{game::Game, hindsight::Meter, learner::{Storage, default_for}};
+//! use extremal::{LossSpec, Objective, SetSpec, StreamSpec};
+//!
+//! # fn main() -> extremal::Result<()> {
+//! let set = "lp:p=1.5,dim=5".parse::<SetSpec>()?.build(None)?;
+//! let objective = Objective::new("squared".parse::<LossSpec>()?.build()?, 0.0)?;
+//! let mut learner = default_for(&*set, &objective, Storage::Dense).build(&set)?;
+//! let mut stream = "regression".parse::<StreamSpec>()?.build(5, 0)?; // dimension, seed
+//! let mut meter = Meter::of(&set, &objective);
+//! let game = Game::default().with_meter(&mut meter).with_watch(&*set);
+//! let summary = game.play(&mut *learner, &mut *stream, &objective, 1000)?;
+//! assert!(summary.largest_violation.unwrap() <= 1e-9);
+//! assert!(meter.certificate(100)?.regret < summary.total_loss);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Choosing a set and a learner
+//!
+//! A [`SetSpec`] is the constraint, written as `name:key=value`. Use `l2` if the decision should have a
+//! bounded norm, `l1` or `k-sparse` if it should be sparse, `simplex` for shares or probabilities, and
+//! `box` for bounds on each entry; [`set`] has all of them. [`set::CustomSet`] makes a set from your own
+//! linear minimisation oracle.
+//!
+//! [`learner::default_for`] chooses a learner if only the set and the loss are known. To choose one
+//! yourself, read the table. T is the number of rounds, G bounds the gradients' norm, and λ is the losses'
+//! strong convexity. Unless the table says otherwise, the losses are convex and all keys are optional;
+//! without T or G a learner adapts to the gradients that it observes.
+//!
+//! | learner | sets | losses and keys | regret |
+//! |---|---|---|---|
+//! | [`ofw`](learner::frank_wolfe::ofw) | any | T and G for the bound | T^(3/4) |
+//! | [`ofw-weibel`](learner::frank_wolfe::ofw_weibel) | any | G for the bound | T^(3/4), smaller constants |
+//! | [`ofw-ls`](learner::frank_wolfe::ofw_line_search) | any; the bound needs strong convexity | T and G for the bound | T^(2/3) |
+//! | [`sc-ofw`](learner::frank_wolfe::sc_ofw) | any | λ-strongly convex; needs λ | T^(2/3), √T on strongly convex sets |
+//! | [`ofw-free`](learner::frank_wolfe::ofw_free) | any | needs neither T nor G | T^(3/4), T^(2/3) on strongly convex sets |
+//! | [`gauge-ftrl`](learner::frank_wolfe::gauge_ftrl) | curved (ℓp balls, strongly convex sets) | needs neither T nor G | √T; T^(1−1/p) on ℓp balls with p > 2 |
+//! | [`dynamic-ofw`](learner::frank_wolfe::dynamic_ofw) | any | β-smooth; needs β | against a moving comparator |
+//! | [`coin-ftrl`](learner::untuned::coin_ftrl) | ℓ2 balls around 0 | tuning-free, for sparse streams | √(T ln T) |
+//! | [`hedge`](learner::of_learners::hedge) | those of its bases | combines several learners | the bound of any base + √(T ln N) |
+//! | [`delayed`](learner::of_learners::delayed) | those of its base | gradients arrive late | that of its base if nothing is delayed |
+//! | [`lloo`](learner::rivals::few_calls::lloo) | polytopes whose ρ is known or given | T and G, or λ | √T, log T with λ |
+//! | [`pairwise`](learner::rivals::few_calls::pairwise) | polytopes with vertices at their bounds | T and G, or λ | no bound is known |
+//! | [`loo-bogd`](learner::rivals::few_calls::loo_bogd) | any | far fewer oracle calls than rounds | T^(3/4) |
+//! | [`ospf`](learner::rivals::perturbed::ospf) | any | β-smooth and oblivious | T^(2/3) in expectation, √T for linear losses |
+//! | [`fpl`](learner::rivals::perturbed::fpl) | any | β-smooth and oblivious; several oracle calls per round | √T in expectation |
+//! | [`gauge-wrapper`](learner::rivals::by_gauge::gauge_wrapper) | with 0 inside and a cheap gauge | makes no oracle call | √T |
+//! | [`so-ogd`](learner::rivals::by_gauge::so_ogd) | with a ball around 0 inside and a cheap gauge | separation in place of the oracle | √T |
+//! | [`ogd`](learner::rivals::projected::ogd) | with a projection | G or λ optional | √T, log T with λ |
+//! | [`dual-averaging`](learner::rivals::projected::dual_averaging) | with a projection | T and G optional | √T |
+//! | [`ftl`](learner::rivals::projected::ftl) | strongly convex; with λ, any with a projection | linear, or λ-strongly convex | log T if the gradients' sum grows linearly, or with λ |
+//! | [`fast-ogd`](learner::rivals::projected::fast_ogd) | h(x) ≤ 0 with a smooth h | approximate projections | √T, log T with λ |
+//! | [`eg`](learner::rivals::projected::eg) | simplices and ℓ1 balls | T and G optional | √T |
+//! | [`ons`](learner::rivals::projected::ons) | any | α-exp-concave; needs α and G; O(d²) | d·log T |
+//!
+//! [`Learner::guarantee`] returns the bound with its constants and assumptions, and [`theory`] checks a run
+//! against them.
+//!
+//! # Saving and resuming
+//!
+//! [`Learner::save`] returns the whole state as bytes. A learner that was built from the same spec on the
+//! same set loads them and continues with the same bits as an uninterrupted run:
+//!
+//! ```
+//! use extremal::{Gradient, LearnerSpec, SetSpec};
+//!
+//! # fn main() -> extremal::Result<()> {
+//! let set = "simplex:dim=3".parse::<SetSpec>()?.build(None)?;
+//! let spec: LearnerSpec = "ofw-free".parse()?;
+//! let mut learner = spec.build(&set)?;
+//! learner.observe(&Gradient::dense(&[1.0, 0.0, -1.0]))?;
+//! let saved = learner.save()?; // write these bytes to a file
+//!
+//! let mut resumed = spec.build(&set)?;
+//! resumed.load(&saved)?;
+//! assert_eq!(resumed.rounds(), 1);
+//! for learner in [&mut learner, &mut resumed] {
+//!     learner.observe(&Gradient::dense(&[0.0, 1.0, 0.0]))?;
+//! }
+//! assert_eq!(resumed.save()?, learner.save()?);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # The modules, in the order of a round
 //!
-//! 1. [`stream`] gives the round's example: a row a, a label and a weight.
+//! 1. [`stream`] produces the round's example: a row a, a label and a weight.
 //! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩, and its gradient.
-//! 3. [`learner`] has one file per algorithm. The paper's are in [`learner::frank_wolfe`]: Algorithm 1
-//!    is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for strongly convex
-//!    losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each implements [`learner::Rule`]: `start` sets
-//!    the surrogate F_0, `absorb` turns F_{t−1} into F_t, and `step` chooses σ_t. The loop around them is
-//!    in `learner/frank_wolfe/mod.rs`.
+//! 3. [`learner`] has one file per algorithm. Those of Wan & Zhang are in [`learner::frank_wolfe`]:
+//!    Algorithm 1 is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for
+//!    strongly convex losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each implements
+//!    [`learner::Rule`]: `start` sets the surrogate F_0, `absorb` turns F_{t−1} into F_t, and `step`
+//!    chooses σ_t. The loop around them is in `learner/frank_wolfe/mod.rs`.
 //! 4. [`surrogate`] stores x_t and F_t, calls the oracle with ∇F_t(x_t), and moves to x_{t+1}. On ℓ2 and
 //!    ℓp balls it has the oracle's closed form built in. A decision with its F_t is called a pair.
 //! 5. [`set`] has one file per constraint set: its oracle, its constants, its projection.
-//! 6. [`Record`] is what happened in the round: step, gap, oracle calls.
+//! 6. [`Record`] is the round's record: step, gap, oracle calls.
 //! 7. [`hindsight`] certifies the regret of a run, and [`theory`] has every theorem's bound.
 //!
-//! [`game`] plays rounds in this order. [`solver`] minimises a convex total over a set. [`spec`] turns
+//! [`game`] plays rounds in this order. [`solver`] minimises a convex total over a set. [`spec`] parses
 //! texts such as `lp:p=1.5,radius=2` into sets, losses, learners and streams. The crate's `examples/`
 //! show how to save and resume a sparse stream, and how to write your own oracle, loss and learner.
 

@@ -1,21 +1,22 @@
-//! What is known of a round, and of the regret of a run.
+//! The record of a round, and certificates of regret.
 
 use serde::{Deserialize, Serialize};
 
 use crate::theory::Seen;
 
-/// What happened in a round.
+/// The record of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
     /// t, from 1.
     pub round: u64,
-    /// The step σ_t; for a learner that does not step, what it says.
+    /// The step σ_t of a Frank-Wolfe learner. A projected learner reports its step size η_t, and
+    /// `hedge` its largest weight.
     pub sigma: f64,
-    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN where there is no surrogate.
+    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN for learners without a surrogate.
     pub gap: f64,
-    /// Linear minimisations made in this round to play: oracle calls, counted at the oracle, and
-    /// those that a storage makes in closed form. 0 for learners that need none.
+    /// The number of linear minimisations in this round: oracle calls, counted at the oracle, and
+    /// closed-form minimisations of a storage. 0 for learners that make none.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,
@@ -51,12 +52,12 @@ impl Seen {
 /// An upper bound on the regret, and how it was computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
-    /// Which kind.
+    /// The kind of certificate.
     pub level: Level,
-    /// Regret is at most this, if the losses are convex and as strongly convex as said next.
+    /// The upper bound on the regret, for convex losses with the strong convexity below.
     pub regret: f64,
-    /// The λ that it rests on; 0 where the losses need only be convex. For losses that are less
-    /// strongly convex it proves nothing.
+    /// The strong convexity λ that the bound assumes; 0 if the losses need only be convex. The bound
+    /// does not hold for losses that are less strongly convex.
     pub strong_convexity: f64,
     /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the
     /// regret is no less than `regret` − 2·`rounding`.
@@ -69,9 +70,9 @@ pub struct Certificate {
 pub enum Level {
     /// Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩, for convex losses.
     Linear,
-    /// The same with the curvature of strongly convex losses.
+    /// Like `Linear`, with the curvature of strongly convex losses.
     Quadratic,
-    /// From the best fixed decision, found offline up to a gap.
+    /// From the best fixed decision, computed offline up to a gap.
     Interval,
     /// The regret itself.
     Exact,

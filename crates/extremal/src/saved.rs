@@ -19,7 +19,7 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
-        Ok(_) => Err(damaged("it is too long")),
+        Ok(_) => Err(damaged("the bytes are too many")),
         Err(e) => Err(damaged(e)),
     }
 }
@@ -44,11 +44,11 @@ pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let version = u16::from_le_bytes([start[4], start[5]]);
     if version != STATE_VERSION {
         return Err(mismatch(format!(
-            "it has version {version}; this build reads version {STATE_VERSION}"
+            "it has format version {version}; this build reads version {STATE_VERSION}"
         )));
     }
     if start[6..] != checksum(bytes).to_le_bytes() {
-        return Err(damaged("its checksum does not match"));
+        return Err(damaged("the checksum does not match"));
     }
     decode(rest)
 }
@@ -66,7 +66,7 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     if saved == here {
         return Ok(());
     }
-    Err(mismatch(format!("it is of {saved}, not of {here}")))
+    Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
 /// Errors unless the parts of a state have the lengths, and the indices, that they should have.
@@ -74,7 +74,7 @@ pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(damaged("its parts do not fit together"))
+    Err(damaged("the parts do not fit together"))
 }
 
 /// The error for a state that nothing can have saved.

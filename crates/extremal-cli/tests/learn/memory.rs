@@ -52,7 +52,8 @@ fn one_large_index_is_refused_with_its_line_and_what_was_learnt_is_saved() {
         let output = confined(&words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{game:?}: {said}");
-        let expected = "a.svm:4: no memory for 4294967295 features: feature 4294967294 (from 0)";
+        let expected =
+            "a.svm:4: not enough memory for 4294967295 features: feature 4294967294 (from 0)";
         assert!(said.contains(expected), "{game:?}: {said}");
         let inspected = done(&["inspect", text(&model)]).stdout;
         let inspected = String::from_utf8_lossy(&inspected);

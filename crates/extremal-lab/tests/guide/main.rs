@@ -8,6 +8,7 @@
 
 mod markdown;
 mod pages;
+mod pasted;
 
 use std::path::{Path, PathBuf};
 
@@ -61,6 +62,15 @@ fn the_reference_pages_are_what_the_code_says() {
     for path in files(&source.join("learners"), "md") {
         let name = format!("learners/{}", path.file_name().unwrap().to_string_lossy());
         assert!(pages.iter().any(|(page, _)| *page == name), "{name}");
+    }
+}
+
+#[test]
+fn the_crate_s_root_page_lists_every_learner() {
+    let page = read(&root().join("crates/extremal/src/lib.rs"));
+    for entry in extremal::LearnerSpec::ENTRIES {
+        let row = format!("//! | [`{}`](learner::", entry.name);
+        assert!(page.contains(&row), "{} is not in lib.rs", entry.name);
     }
 }
 

@@ -295,7 +295,7 @@ impl Comparator<'_> {
             return Err(Error::Numerical {
                 round: self.search.steps,
                 what: format!(
-                    "the floor {floor:e} of the totals over set {} lies above the total {value:e} of one of its points; the set's oracle, its constants or the losses are not what they claim to be",
+                    "the lower bound {floor:e} of the total over set {} exceeds the total {value:e} at one of its points; the set's oracle, its constants or the losses are wrong",
                     self.set.name()
                 ),
             });

@@ -1,6 +1,6 @@
-//! Learners. A round has two phases: [`Learner::decide`] shows the decision,
-//! [`Learner::observe`] takes the gradient at it and ends the round. A Frank-Wolfe learner's file
-//! holds a [`Rule`]: how it absorbs a gradient into the pair, and how far it steps.
+//! Learners. A round has two phases: [`Learner::decide`] returns the decision, and
+//! [`Learner::observe`] takes the gradient there and ends the round. The file of a Frank-Wolfe
+//! learner holds a [`Rule`]: it defines how a gradient enters the pair and how far the learner steps.
 
 use std::fmt;
 
@@ -74,24 +74,24 @@ impl fmt::Debug for dyn Learner + '_ {
     }
 }
 
-/// What a learner asks of its set in its rounds.
+/// The operation on the set that a learner uses in its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Uses {
     /// The linear oracle.
     Oracle,
-    /// The projection: what all others avoid.
+    /// The projection, which all other learners avoid.
     Projection,
     /// The gauge and its subgradients.
     Gauge,
-    /// h, where the set is {x : h(x) ≤ 0}.
+    /// The function h of a set {x : h(x) ≤ 0}.
     Constraint,
-    /// Nothing: its decisions have a closed form.
+    /// None: the decisions have a closed form.
     Nothing,
 }
 
 impl LearnerSpec {
-    /// What the learner asks of its set.
+    /// The operation on the set that the learner uses.
     ///
     /// ```
     /// use extremal::learner::{LearnerSpec, Uses};
@@ -103,18 +103,19 @@ impl LearnerSpec {
         self.inner().uses()
     }
 
-    /// λ where rounds in lazy storage cost O(non-zeros) only if the losses have the ridge term
-    /// (λ/2)‖x‖². With any other, every few rounds go through all features touched so far.
+    /// The λ of the ridge term (λ/2)‖x‖² that the losses need so that a round in lazy storage costs
+    /// O(non-zeros). With another ridge term, the learner passes over all features touched so far
+    /// every few rounds. `None` for learners without this condition.
     pub fn needs_ridge(&self) -> Option<f64> {
         self.inner().needs_ridge()
     }
 
-    /// The learner on a set, stored densely.
+    /// Builds the learner on a set, in dense storage.
     pub fn build(&self, set: &SharedSet) -> Result<Box<dyn Learner>> {
         self.build_stored(set, Storage::Dense)
     }
 
-    /// The learner on a set, its decision stored as asked.
+    /// Builds the learner on a set, with its decision in the given storage.
     pub fn build_stored(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         self.check()?;
         self.inner().make(set, storage)
@@ -125,17 +126,17 @@ impl LearnerSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Storage {
-    /// Every entry; any set.
+    /// All entries, for any set.
     #[default]
     Dense,
-    /// As a combination of two sparse sums; ℓ2 balls with sparse gradients, O(non-zeros).
+    /// A combination of two sparse sums, for ℓ2 balls with sparse gradients: O(non-zeros) per round.
     Lazy,
-    /// Where it is not 0, or not like everywhere else; ℓ1 balls, simplices and the k-sparse
-    /// polytope with sparse gradients, O(non-zeros + support).
+    /// Only the entries that differ from a common value, for ℓ1 balls, simplices and the k-sparse
+    /// polytope with sparse gradients: O(non-zeros + support) per round.
     Sparse,
 }
 
-/// An online learner: it shows a decision, then receives the gradient there.
+/// An online learner: it returns a decision, then receives the gradient of the loss there.
 ///
 /// Learners are `Send` and `Sync`: one thread plays the rounds while others read the decision.
 ///
@@ -180,39 +181,40 @@ pub trait Learner: Send + Sync {
         Ok(self.decision())
     }
 
-    /// Takes the gradient at the decision, and ends the round. If nobody called
-    /// [`Learner::decide`], this decides first. A bad gradient is an error that leaves everything as
-    /// it was.
+    /// Takes the gradient at the decision and ends the round. It calls [`Learner::decide`] first if
+    /// the caller did not. An invalid gradient is an error and changes nothing.
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
-    /// The decision as it stands, to read.
+    /// The present decision, read-only.
     fn decision(&self) -> &dyn Point;
 
-    /// Rounds ended so far.
+    /// The number of completed rounds.
     fn rounds(&self) -> u64 {
         self.seen().rounds
     }
 
-    /// What is proven about the regret, with its assumptions, if anything is.
+    /// The regret bound proven for this learner on this set, with its assumptions; `None` if there is
+    /// no theorem.
     fn guarantee(&self) -> Option<Guarantee>;
 
-    /// What was seen, to hold against the assumptions.
+    /// The observed quantities that the theorem's assumptions are checked against.
     fn seen(&self) -> &Seen;
 
-    /// An upper bound on the regret that the learner knows by itself, for losses as strongly
-    /// convex as the certificate says.
+    /// An upper bound on the regret that the learner computes while it runs. It holds for losses
+    /// with the strong convexity that the certificate states.
     fn certificate(&self) -> Option<Certificate>;
 
-    /// The whole state, as bytes; [`Learner::load`] on a learner built alike goes on from it.
+    /// The whole state as bytes. A learner with the same spec on the same set resumes from them
+    /// with [`Learner::load`].
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Takes back what [`Learner::save`] gave. On an error nothing has changed.
+    /// Restores the state that [`Learner::save`] returned. An error changes nothing.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Goes on in a higher dimension, where the set has one ([`Set::grown`](crate::set::Set::grown)):
-    /// as if it had been known from the start, and the new entries 0 in all decisions and
-    /// gradients so far. To grow to the present dimension changes nothing, and an error changes
-    /// nothing either.
+    /// Continues in a higher dimension, if the set can grow ([`Set::grown`](crate::set::Set::grown)).
+    /// The result is the same as if the dimension had been known from the start, with 0 in the new
+    /// entries of all earlier decisions and gradients. Growing to the present dimension changes
+    /// nothing, and neither does an error.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
@@ -233,9 +235,9 @@ pub trait Learner: Send + Sync {
     /// Call it on several learners to grow all of them or none.
     fn reserve(&mut self, dim: usize) -> Result<()>;
 
-    /// The half of [`Learner::observe`] that may fail. The decision stays as it is.
-    /// [`Learner::commit`] or [`Learner::discard`] must follow before anything else. Learners that
-    /// move together or not at all are planned first, and then all are committed or discarded.
+    /// The half of [`Learner::observe`] that may fail. The decision does not change.
+    /// [`Learner::commit`] or [`Learner::discard`] must be the next call. To move several learners
+    /// together or not at all, plan all of them first, then commit or discard all of them.
     ///
     /// ```
     /// use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -249,10 +251,10 @@ pub trait Learner: Send + Sync {
     /// ```
     fn plan(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
-    /// Ends the round that was planned. Without one it does nothing.
+    /// Ends the planned round. Without a plan it does nothing.
     fn commit(&mut self);
 
-    /// Takes back what was planned: all is as before, bit for bit. Without a plan it does nothing.
+    /// Undoes the plan, bit for bit. Without a plan it does nothing.
     fn discard(&mut self);
 }
 
@@ -261,19 +263,19 @@ pub trait Learner: Send + Sync {
 fn not_stored(learner: &'static str, set: &SharedSet, storage: Storage) -> Error {
     let (needs, mut instead) = match (storage, set.structure()) {
         (Storage::Lazy, Structure::Euclidean { .. }) => (
-            "dense storage, as it has no lazy form",
+            "dense storage, because it has no lazy form",
             vec!["gauge-ftrl", "coin-ftrl", "ofw-ls", "ogd"],
         ),
         (Storage::Lazy, _) => (
-            "dense storage: only on ℓ2 balls, where the atom is a multiple of the direction, is a decision stored lazily",
+            "dense storage: lazy storage is only for ℓ2 balls, whose atoms are multiples of the direction",
             Vec::new(),
         ),
         (_, Structure::Sparse(_)) => (
-            "dense storage, as it has no sparse form",
+            "dense storage, because it has no sparse form",
             vec!["ofw-ls", "ofw-weibel", "ofw-free"],
         ),
         _ => (
-            "dense storage: only on sets whose atoms have few entries (l1, simplex, k-sparse) is a decision stored sparsely",
+            "dense storage: sparse storage is only for sets whose atoms have few entries (l1, simplex, k-sparse)",
             Vec::new(),
         ),
     };

@@ -9,7 +9,7 @@ fields! {
     /// ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
     #[derive(Copy)]
     pub struct Huber {
-        /// where the loss becomes linear
+        /// the residual δ beyond which the loss is linear
         pub delta: f64 = 1.0 => Kind::POSITIVE,
     }
 }

@@ -58,7 +58,7 @@ impl Loss for LogWealth {
         Err(Error::Prediction {
             loss: "log-wealth",
             prediction: z,
-            allowed: "a number > 0: price relatives are positive, and so are the decision's shares",
+            allowed: "a number > 0: price relatives and the decision's shares must be positive",
         })
     }
 

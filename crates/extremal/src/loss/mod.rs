@@ -1,5 +1,5 @@
-//! Losses over the prediction ⟨a, x⟩, with an optional ridge term (λ/2)‖x‖² on any of them, and
-//! with a quadratic form of their own where they have one.
+//! Losses: functions of the prediction ⟨a, x⟩ and a label. Every loss can have a ridge term
+//! (λ/2)‖x‖², and some have a quadratic form of x.
 
 use std::fmt;
 use std::sync::Arc;
@@ -53,24 +53,24 @@ impl<L: Loss + Copy + 'static> MakeLoss for L {
 }
 
 impl LossSpec {
-    /// The loss itself.
+    /// Builds the loss.
     pub fn build(&self) -> Result<Arc<dyn Loss>> {
         self.check()?;
         self.inner().make()
     }
 }
 
-/// A convex loss of the prediction z = ⟨a, x⟩ and a label, and of x itself where it has a
-/// [`Form`]. Implement it for a loss of your own.
+/// A convex loss of the prediction z = ⟨a, x⟩ and a label, plus a quadratic [`Form`] of x if it has
+/// one. Implement this trait for your own loss.
 pub trait Loss: Send + Sync {
-    /// What it is called in messages.
+    /// The name in messages.
     fn name(&self) -> &'static str;
 
-    /// Value and derivative at z; at a kink, any subgradient. Where the loss is not defined the
-    /// value is ∞, and [`Loss::check_prediction`] says why.
+    /// Value and derivative at z; at a kink, any subgradient. The value is ∞ where the loss is not
+    /// defined, and [`Loss::check_prediction`] returns the reason.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
-    /// Which labels it takes.
+    /// The labels that the loss admits.
     fn labels(&self) -> Labels {
         Labels::Any
     }
@@ -93,7 +93,7 @@ pub trait Loss: Send + Sync {
         })
     }
 
-    /// The probability of the label +1 that the prediction z stands for, where it stands for one.
+    /// The probability of the label +1 given the prediction z, if the loss models one.
     fn probability(&self, _z: f64) -> Option<f64> {
         None
     }
@@ -103,23 +103,23 @@ pub trait Loss: Send + Sync {
         Ok(())
     }
 
-    /// The largest |derivative| over |z| ≤ reach, for labels up to this one in size; ∞, the default,
-    /// where there is none.
+    /// The largest |derivative| over |z| ≤ reach, for labels of at most this size. The default is ∞: no
+    /// bound.
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
         f64::INFINITY
     }
 
-    /// The same over low ≤ z ≤ high: smaller, where the loss is steep at one end alone.
+    /// The same over low ≤ z ≤ high, which is smaller if the loss is steep at one end only.
     fn slope_bound_between(&self, low: f64, high: f64, label: f64) -> f64 {
         self.slope_bound(low.abs().max(high.abs()), label)
     }
 
-    /// The largest second derivative in z; ∞, the default, where there is none.
+    /// The largest second derivative in z. The default is ∞: no bound.
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// Whether it is ½(z − y)², so that a few sums tell the total over many rounds
+    /// Whether the loss is ½(z − y)², so that a few sums give the total over many rounds
     /// ([`QuadraticSum`](crate::hindsight::QuadraticSum)).
     fn is_square(&self) -> bool {
         false
@@ -130,14 +130,14 @@ pub trait Loss: Send + Sync {
         self.smoothness() == 0.0 && self.form().is_none()
     }
 
-    /// Whether no value is below 0, whatever z and the label: then no fixed decision has a total
-    /// loss below 0. False where that is not known.
+    /// Whether the loss is never below 0, for any z and label. Then no fixed decision has a total loss
+    /// below 0. False if this is not known.
     fn is_nonnegative(&self) -> bool {
         false
     }
 
-    /// A of a part ½⟨x, Ax⟩ that the loss has besides that of the prediction, the same in all
-    /// rounds. It alone makes a loss strongly convex in x: a function of ⟨a, x⟩ is flat across a.
+    /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term and a ridge
+    /// term can make the loss strongly convex in x: a function of ⟨a, x⟩ is constant across a.
     fn form(&self) -> Option<Arc<Form>> {
         None
     }
@@ -149,14 +149,14 @@ impl fmt::Debug for dyn Loss + '_ {
     }
 }
 
-/// Which labels a loss takes.
+/// The labels that a loss admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
     /// Any finite number.
     Any,
     /// One of two classes: ±1, or 0 and 1.
     Signs,
-    /// It ignores the label.
+    /// The loss ignores the label.
     None,
 }
 
@@ -165,8 +165,8 @@ fn sign(label: f64) -> f64 {
     if label > 0.0 { 1.0 } else { -1.0 }
 }
 
-/// A loss with its ridge term: what a round costs. Where the loss is known when the program is
-/// compiled, `Objective<Logistic>` for example saves a call per round.
+/// A loss with its ridge term: the cost of a round. If the loss is known at compile time, a type such
+/// as `Objective<Logistic>` saves a dynamic call per round.
 #[derive(Debug)]
 pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     /// The loss of the prediction.
@@ -196,7 +196,7 @@ impl<L: Loss + ?Sized> Clone for Objective<L> {
 pub struct Evaluation<'a> {
     /// The whole loss, ridge term included.
     pub value: f64,
-    /// The data's part of it.
+    /// The part of `value` without the ridge term.
     pub data_value: f64,
     /// ⟨a, x⟩.
     pub prediction: f64,
@@ -204,7 +204,7 @@ pub struct Evaluation<'a> {
     pub gradient: Gradient<'a>,
 }
 
-/// Memory for gradients that have to be written out, for [`Objective::evaluate_in`].
+/// Memory for dense gradients, for [`Objective::evaluate_in`].
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     x: Vec<f64>,
@@ -212,7 +212,7 @@ pub struct Scratch {
 }
 
 impl<L: Loss + ?Sized> Objective<L> {
-    /// A loss with a ridge term, 0 for none.
+    /// A loss with a ridge term; 0 means no ridge term.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
         Kind::CURVATURE.admit("loss", "l2", ridge)?;
         let form = loss.form();
@@ -230,13 +230,13 @@ impl<L: Loss + ?Sized> Objective<L> {
         &self.loss
     }
 
-    /// λ of the ridge term (λ/2)‖x‖², 0 where there is none.
+    /// The λ of the ridge term (λ/2)‖x‖²; 0 without one.
     pub fn ridge(&self) -> f64 {
         self.ridge
     }
 
-    /// The loss of one example, `weight` times, at a decision. A loss whose gradient has to be
-    /// written out needs [`Objective::evaluate_in`].
+    /// Evaluates the loss of one example at a decision, times `weight`. A loss with a dense gradient
+    /// needs [`Objective::evaluate_in`].
     pub fn evaluate<'a>(
         &self,
         row: Row<'a>,
@@ -247,14 +247,14 @@ impl<L: Loss + ?Sized> Objective<L> {
         match self.written_form() {
             None => self.evaluate_flat(row, label, weight, x),
             Some(_) => Err(Error::Unsupported(format!(
-                "the gradient of {} loss has to be written out: call evaluate_in, with memory for it",
+                "{} loss has a dense gradient: call evaluate_in, which takes memory for it",
                 self.loss.name()
             ))),
         }
     }
 
-    /// The same for any loss. `scratch` is touched only by one whose gradient has to be written
-    /// out, and grows in the first round alone.
+    /// Evaluates any loss. `scratch` is used only by losses with a dense gradient, and grows only in
+    /// the first round.
     ///
     /// ```
     /// use extremal::loss::{LossSpec, Objective, Scratch};
@@ -342,8 +342,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         })
     }
 
-    /// A bound of what rounding makes of an evaluation's value, and of the line that its gradient
-    /// gives, at a decision x of norm at most `length`.
+    /// A bound on the rounding error of an evaluation's value, and of the linear lower bound that its
+    /// gradient gives, at a decision x of norm at most `length`.
     ///
     /// The prediction is off by at most `off`. Over that distance a smooth loss changes by no more
     /// than its slope and half its curvature allow, and any convex loss by no more than its
@@ -382,14 +382,14 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge + self.own_ridge
     }
 
-    /// A bound G of ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and labels up to
-    /// this one in size; ∞ where there is none.
+    /// A bound G on ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and labels of at most
+    /// this size; ∞ if there is no bound.
     pub fn gradient_bound(&self, row: f64, label: f64, norm_bound: f64) -> f64 {
         let reach = row * norm_bound;
         self.gradient_bound_between(row, -reach, reach, label, norm_bound)
     }
 
-    /// The same where ⟨a, x⟩ is known to lie between `low` and `high`.
+    /// The same if ⟨a, x⟩ is known to lie between `low` and `high`.
     pub fn gradient_bound_between(
         &self,
         row: f64,
@@ -407,8 +407,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         data + (self.ridge + self.largest()) * norm_bound
     }
 
-    /// Errors if learners could refuse the gradient of a round somewhere in ‖x‖ ≤ norm_bound: it, or
-    /// its row, may have a norm above 1e100.
+    /// Errors if a learner could reject the round's gradient at some x with ‖x‖ ≤ norm_bound, because
+    /// the gradient or its row may have a norm above 1e100.
     pub fn check_size(
         &self,
         row: &Row<'_>,
@@ -423,8 +423,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         Ok(())
     }
 
-    /// A bound of the whole loss's second derivatives, for rows of norm at most `row`; ∞ where
-    /// there is none.
+    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`; ∞ if there
+    /// is no bound.
     pub fn smoothness(&self, row: f64) -> f64 {
         let data = match self.loss.smoothness() {
             0.0 => 0.0,
@@ -433,13 +433,13 @@ impl<L: Loss + ?Sized> Objective<L> {
         data + self.ridge + self.largest()
     }
 
-    /// λ of the whole loss's strong convexity in x, whatever the rows; 0 where there is none.
+    /// The strong convexity λ of the whole loss in x, for any rows; 0 if it is not strongly convex.
     pub fn strong_convexity(&self) -> f64 {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
-    /// What theorems may take for granted of these losses, for rows of norm at most `row` (∞ where
-    /// no bound is known) and weights of at most 1; `oblivious` where no loss depends on a decision.
+    /// The properties that theorems may assume of these losses, for rows of norm at most `row` (∞ if no
+    /// bound is known) and weights of at most 1. `oblivious` means that no loss depends on a decision.
     pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
         LossFacts {
             strong_convexity: self.strong_convexity(),
@@ -453,8 +453,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
     }
 
-    /// The least total that the losses of any rounds allow: 0 where no loss is below 0, −∞ where
-    /// no least value is known. A ridge term and a form are never below 0.
+    /// A lower bound on the total loss over any rounds: 0 if the loss is never below 0, −∞ if no lower
+    /// bound is known. A ridge term and a form are never below 0.
     pub fn least_total(&self) -> f64 {
         if self.loss.is_nonnegative() {
             0.0
@@ -463,7 +463,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// How far a total of losses is above [`Objective::least_total`]; no regret is larger.
+    /// The excess of a total loss over [`Objective::least_total`]; no regret is larger.
     pub fn above_least(&self, total: f64) -> f64 {
         total - self.least_total()
     }

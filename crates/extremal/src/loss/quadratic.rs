@@ -21,7 +21,7 @@ use crate::{Error, Result};
 fields! {
     /// Spec of ½⟨x, Ax⟩ + ⟨b, x⟩.
     pub struct Quadratic {
-        /// A's diagonal; not with matrix, 1 if left out
+        /// the diagonal of A; not allowed with matrix; default: 1
         pub diagonal: Option<Bound> = None => Kind::Each(&Kind::NOT_NEGATIVE),
         /// the rows of A, symmetric and positive semidefinite
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
@@ -46,7 +46,7 @@ impl MakeLoss for Quadratic {
             (Some(values), None) => Form::diagonal(values.clone()),
             (None, Some(rows)) => Form::matrix(rows),
             (Some(_), Some(_)) => Err(Error::Unsupported(
-                "quadratic: diagonal and matrix are both given; either is the whole of A".into(),
+                "quadratic: give either diagonal or matrix, not both".into(),
             )),
         };
         Ok(Arc::new(QuadraticLoss(Arc::new(form?))))

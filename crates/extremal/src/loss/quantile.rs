@@ -10,14 +10,14 @@ fields! {
     /// The loss whose best constant prediction is a quantile of the labels.
     #[derive(Copy)]
     pub struct Quantile {
-        /// which quantile is predicted
+        /// the level of the quantile to predict
         pub level: f64 = 0.5 => Kind::inside(0.0, 1.0),
     }
 }
 
 impl Described for Quantile {
     const ABOUT: About = About {
-        summary: "level·(y − z) for z < y, (1 − level)·(z − y) above, with z = ⟨a, x⟩",
+        summary: "level·(y − z) if z < y, otherwise (1 − level)·(z − y), with z = ⟨a, x⟩",
         cost: "O(1)",
         guarantee: "slope max(level, 1 − level), not smooth",
         reference: "Koenker & Bassett, Econometrica 1978",

@@ -37,7 +37,7 @@ fields! {
     pub struct Scale {
         /// the factor τ
         pub by: f64 => Kind::SIZE,
-        /// the set that it is made of
+        /// the set to transform
         pub set: Box<SetSpec> => Kind::Spec("set"),
     }
 }
@@ -45,10 +45,10 @@ fields! {
 fields! {
     /// Spec of K + s.
     pub struct Translate {
-        /// the way s: one number for all coordinates, or a list, up to the set's largest norm or
-        /// 10³ diameters
+        /// the translation s: one number for all coordinates, or a list; its norm is at most the set's
+        /// largest norm or 10³ diameters
         pub by: Bound => Kind::Each(&Kind::NUMBER),
-        /// the set that it is made of
+        /// the set to transform
         pub set: Box<SetSpec> => Kind::Spec("set"),
     }
 }
@@ -56,17 +56,17 @@ fields! {
 fields! {
     /// Spec of MK.
     pub struct Image {
-        /// the rows of the matrix M, which is square and has a condition number of 10⁵ at most
+        /// the rows of the square matrix M; its condition number is at most 10⁵
         pub matrix: Vec<Vec<f64>> => Kind::MATRIX,
-        /// the set that it is made of
+        /// the set to transform
         pub set: Box<SetSpec> => Kind::Spec("set"),
     }
 }
 
 impl Described for Scale {
     const ABOUT: About = About {
-        summary: "a set made larger or smaller by a factor",
-        cost: "as the set's own",
+        summary: "a set scaled by a factor",
+        cost: "that of the set",
         guarantee: "D = τ·D_K, strongly convex with α_K/τ",
         reference: "textbook",
         citations: &[],
@@ -76,9 +76,9 @@ impl Described for Scale {
 
 impl Described for Translate {
     const ABOUT: About = About {
-        summary: "a set moved to another place",
-        cost: "as the set's own and O(d); dense atoms",
-        guarantee: "D, α and curvature as the set's own; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
+        summary: "a translated set",
+        cost: "that of the set and O(d); atoms are dense",
+        guarantee: "D, α and curvature are those of the set; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
         reference: "textbook",
         citations: &[],
         examples: &[
@@ -91,8 +91,8 @@ impl Described for Translate {
 impl Described for Image {
     const ABOUT: About = About {
         summary: "image of a set under an invertible matrix",
-        cost: "the set's own and O(d²); O(d³) once",
-        guarantee: "D ≤ σ_max·D_K, = where K is l2; strongly convex with α_K·σ_min/σ_max²",
+        cost: "that of the set and O(d²); O(d³) once, to build it",
+        guarantee: "D ≤ σ_max·D_K, with equality if K is l2; strongly convex with α_K·σ_min/σ_max²",
         reference: "textbook; for ellipsoids Journée et al., JMLR 2010",
         citations: &[],
         examples: &[
@@ -226,7 +226,7 @@ impl AffineSet {
         let far: f64 = shift.iter().map(|v| v.abs()).sum();
         if !(far <= most) {
             let value = format!("… with ‖by‖₁ = {far}");
-            let allowed = "no farther than the set's largest norm or 10³ diameters, or its points would be lost in rounding";
+            let allowed = "no longer than the set's largest norm or 10³ diameters, so that points keep their precision";
             return Err(Error::parameter("translate", "by", value, allowed));
         }
         let geometry = Geometry {

@@ -55,9 +55,9 @@ fields! {
     pub struct BoxSpec {
         /// the lower bounds
         pub lower: Bound = Bound::All(-1.0) => Kind::Each(&Kind::ENTRY),
-        /// the upper bounds, each at least the lower one
+        /// the upper bounds; each is at least the lower bound
         pub upper: Bound = Bound::All(1.0) => Kind::Each(&Kind::ENTRY),
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

@@ -18,14 +18,14 @@ fields! {
     pub struct CappedSimplex {
         /// the entries' total τ, at most the dimension
         pub total: f64 = 1.0 => Kind::POSITIVE,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for CappedSimplex {
     const ABOUT: About = About {
-        summary: "capped simplex: 0 ≤ x ≤ 1 with a given total; the k-subsets, for a total of k",
+        summary: "capped simplex: 0 ≤ x ≤ 1 with a given total; a total of k gives the hull of the k-subsets",
         cost: "oracle O(d + τ log τ), ⌈τ⌉ entries per atom; projection O(d log d)",
         guarantee: "D = √(2·min(τ, d−τ)) for a whole τ; a polytope, not strongly convex",
         reference: "Warmuth & Kuzmin, JMLR 2008",

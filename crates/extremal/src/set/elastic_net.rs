@@ -33,7 +33,7 @@ fields! {
         pub omega: f64 = 1.0 => Kind::SIZE,
         /// the bound τ
         pub tau: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -41,7 +41,7 @@ fields! {
 impl Described for ElasticNet {
     const ABOUT: About = About {
         summary: "elastic-net ball ‖x‖₁ + (ω/2)‖x‖₂² ≤ τ",
-        cost: "oracle O(d), an atom with few entries; projection O(d) times a few steps",
+        cost: "oracle O(d), an atom with few entries; projection O(d) per step, a few steps",
         guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
         reference: "Zou & Hastie, JRSS B 2005; constants: this project",
         citations: &[],

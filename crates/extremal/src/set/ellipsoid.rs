@@ -25,14 +25,15 @@ use crate::{Error, Result, kernel, range};
 fields! {
     /// Spec of [`EllipsoidSet`].
     pub struct Ellipsoid {
-        /// the semi-axes along the coordinates, no more than a factor 1e8 apart; 1 if left out
+        /// the semi-axes along the coordinates; the longest is at most 1e8 times the shortest;
+        /// default: 1
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
-        /// instead of axes: the rows of A, symmetric and positive definite, its semi-axes no more
-        /// than a factor 1e5 apart
+        /// in place of axes: the rows of A, symmetric and positive definite; its longest semi-axis is
+        /// at most 1e5 times the shortest
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -40,7 +41,7 @@ fields! {
 impl Described for Ellipsoid {
     const ABOUT: About = About {
         summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, by its semi-axes or by A",
-        cost: "oracle O(d), with a matrix O(d²); projection the same and a few steps more",
+        cost: "oracle O(d), with a matrix O(d²); projection: a few iterations of the same cost",
         guarantee: "D = 2·a_max, strongly convex with a_min/a_max², for semi-axes a",
         reference: "Journée et al., JMLR 2010 (constant)",
         citations: &[],
@@ -67,7 +68,7 @@ impl MakeSet for Ellipsoid {
             None => EllipsoidSet::with_axes(&axes, &centre)?,
             Some(matrix) if self.axes.is_none() => EllipsoidSet::with_matrix(matrix, &centre)?,
             Some(_) => {
-                let allowed = "left out where matrix is given";
+                let allowed = "absent if matrix is given";
                 return Err(Error::parameter("ellipsoid", "axes", axes[0], allowed));
             }
         }))
@@ -110,7 +111,7 @@ impl EllipsoidSet {
         let ratio = kernel::max(axes) / kernel::min(axes);
         if ratio > LARGEST_RATIO {
             let value = format!("… with a ratio of {ratio:e}");
-            let allowed = "no more than a factor 1e8 apart";
+            let allowed = "such that the longest is at most 1e8 times the shortest";
             return Err(Error::parameter("ellipsoid", "axes", value, allowed));
         }
         Self::new(axes.to_vec(), None, centre)
@@ -120,7 +121,7 @@ impl EllipsoidSet {
     pub fn with_matrix(rows: &[Vec<f64>], centre: &[f64]) -> Result<Self> {
         let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
         let refused = |value: String| {
-            let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50 and no more than a factor 1e5 apart";
+            let allowed = "symmetric and positive definite, with semi-axes from 1e-50 to 1e50, the longest at most 1e5 times the shortest";
             Error::parameter("ellipsoid", "matrix", value, allowed)
         };
         for row in rows {

@@ -41,21 +41,21 @@ fields! {
         pub p: f64 = 1.0 => Kind::at_least(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the coordinates of each group, as a list of lists counted from 0, every coordinate in
-        /// one group
+        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is in
+        /// exactly one group
         pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
-        /// instead of groups: so many coordinates each, one after the other, the last may be
-        /// shorter
+        /// in place of groups: the number of consecutive coordinates per group; the last group may be
+        /// smaller
         pub size: Option<usize> = None => Kind::COUNT,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for Group {
     const ABOUT: About = About {
-        summary: "ball of the ℓp norm of groups' ℓs norms; s = 2, p = 1 is the group lasso's",
-        cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and that of the groups' norms",
+        summary: "ball of the ℓp norm of the groups' ℓs norms; s = 2 and p = 1 give the group lasso",
+        cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and a projection of the groups' norms",
         guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n",
         reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",
         citations: &[],
@@ -79,7 +79,7 @@ impl MakeSet for Group {
             (Some(groups), None) => Layout::listed(groups, dim)?,
             (None, Some(size)) => Layout::even(dim, size)?,
             _ => {
-                let why = "group needs either groups or size: expected exactly one of them";
+                let why = "group needs exactly one of the keys groups and size";
                 return Err(Error::Unsupported(why.into()));
             }
         };
@@ -109,7 +109,8 @@ impl Layout {
 
     fn listed(groups: &[Vec<usize>], dim: usize) -> Result<Self> {
         let bad = |value: String| {
-            let allowed = "groups of at least one coordinate, with every coordinate from 0 to dim − 1 in one of them";
+            let allowed =
+                "non-empty groups that contain every coordinate from 0 to dim − 1 exactly once";
             Err(Error::parameter("group", "groups", value, allowed))
         };
         let (mut starts, mut order) = (vec![0], Vec::with_capacity(dim));

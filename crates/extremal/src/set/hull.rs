@@ -28,7 +28,7 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`HullSet`].
     pub struct Hull {
-        /// the points, lists of one length, one or more
+        /// one or more points, as lists of equal length
         pub points: Vec<Vec<f64>> => Kind::List(&Kind::List(&Kind::ENTRY)),
     }
 }
@@ -37,7 +37,7 @@ impl Described for Hull {
     const ABOUT: About = About {
         summary: "convex hull of points",
         cost: "oracle O(d·points)",
-        guarantee: "D = the largest distance of two points; a polytope, not strongly convex",
+        guarantee: "D = the largest distance between two points; a polytope, not strongly convex",
         reference: "Lawson & Hanson, Solving Least Squares Problems, 1974 (violation)",
         citations: &[],
         examples: &[
@@ -83,7 +83,7 @@ impl HullSet {
         let diameter = diameter(dim, points);
         if diameter > 0.0 && norm_bound > FARTHEST * diameter {
             let value = format!("[… as far from 0 as {norm_bound} …]");
-            let allowed = "within 10⁴ diameters of 0, or their mixtures would be lost in rounding";
+            let allowed = "within 10⁴ diameters of 0, so that mixtures keep their precision";
             return Err(Error::parameter("hull", "points", value, allowed));
         }
         let geometry = Geometry {

@@ -14,9 +14,9 @@ fields! {
     pub struct Hypercube {
         /// the largest entry r
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// from −r rather than from 0
+        /// whether entries range from −r to r; otherwise from 0 to r
         pub centred: bool = false => Kind::Flag,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

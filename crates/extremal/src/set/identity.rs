@@ -42,9 +42,9 @@ impl Identity {
         };
         let (there, here) = (describe(self), describe(&here));
         Err(mismatch(if there == here {
-            format!("it is of another set {there}")
+            format!("it belongs to another set {there}")
         } else {
-            format!("it is of the set {there}, not of {here}")
+            format!("it belongs to set {there}, not to {here}")
         }))
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
     check_shape(x.len() == set.dim() && kernel::find_not_finite(x).is_none())?;
     match set.violation(x) {
         Some(v) if !(v <= 1e-8) => Err(damaged(format!(
-            "its decision lies outside the set (violation {v:e})"
+            "the decision lies outside the set (violation {v:e})"
         ))),
         _ => Ok(()),
     }

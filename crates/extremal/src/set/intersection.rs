@@ -41,14 +41,16 @@ impl Intersection {
     /// Of one set or more.
     pub fn new(parts: Vec<SharedSet>) -> Result<Self> {
         let Some(first) = parts.first() else {
-            return Err(Error::Unsupported("an intersection of no sets".into()));
+            return Err(Error::Unsupported(
+                "an intersection needs at least one set".into(),
+            ));
         };
         let dim = first.dim();
         for part in &parts {
             check_len("set of an intersection", dim, part.dim())?;
             if !part.facts().gauge {
                 return Err(Error::Unsupported(format!(
-                    "an intersection is played by gauges, and set {} has none with a subgradient",
+                    "an intersection needs the gauge of every set and its subgradient; set {} has none",
                     part.name()
                 )));
             }
@@ -130,7 +132,7 @@ struct NoOracle;
 impl Oracle for NoOracle {
     fn minimise(&mut self, _direction: &[f64], _atom: &mut Atom) -> Result<Minimum> {
         Err(Error::Unsupported(
-            "an intersection has no linear oracle: play gauge-wrapper or so-ogd on it".into(),
+            "an intersection has no linear oracle; use the learner gauge-wrapper or so-ogd".into(),
         ))
     }
 }

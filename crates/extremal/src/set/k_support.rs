@@ -18,11 +18,11 @@ use crate::{Result, kernel, range};
 fields! {
     /// Spec of [`KSupportBall`].
     pub struct KSupport {
-        /// how many entries an atom has; above the dimension the same as that
+        /// the number of entries k of an atom; a k above the dimension counts as the dimension
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

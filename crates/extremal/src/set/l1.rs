@@ -16,7 +16,7 @@ fields! {
     pub struct L1 {
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

@@ -16,7 +16,7 @@ fields! {
     pub struct L2 {
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -24,7 +24,7 @@ fields! {
 impl Described for L2 {
     const ABOUT: About = About {
         summary: "Euclidean ball",
-        cost: "oracle O(d), O(non-zeros) in lazy storage; projection O(d)",
+        cost: "oracle O(d), in lazy storage O(non-zeros); projection O(d)",
         guarantee: "D = 2r, strongly convex with 1/r",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],

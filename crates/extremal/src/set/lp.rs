@@ -16,11 +16,11 @@ use crate::spec::{About, Described, Kind};
 fields! {
     /// Spec of [`LpBall`].
     pub struct Lp {
-        /// the norm's exponent; for p = 1 there is the set l1, for p = ∞ hypercube
+        /// the norm's exponent; use the set l1 for p = 1 and hypercube for p = ∞
         pub p: f64 => Kind::above(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -28,7 +28,7 @@ fields! {
 impl Described for Lp {
     const ABOUT: About = About {
         summary: "ball of the ℓp norm, 1 < p < ∞",
-        cost: "oracle O(d); projection O(d) times a few dozen powers",
+        cost: "oracle O(d); projection O(d), a few dozen powers per entry",
         guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],

@@ -1,5 +1,6 @@
-//! Constraint sets. A set is reached through its oracle: minimise ⟨direction, v⟩ over v in the
-//! set. Everything else ([`Geometry`], projection, gauge) is a number or a capability.
+//! Constraint sets. A learner accesses a set through its linear minimisation oracle, which minimises
+//! ⟨direction, v⟩ over the points v of the set. A set also states its constants ([`Geometry`]), and it
+//! may have a projection or a gauge.
 
 use std::fmt;
 use std::sync::Arc;
@@ -87,15 +88,15 @@ pub(crate) trait MakeSet {
 }
 
 impl SetSpec {
-    /// The set itself. `dim` is the dimension where the spec leaves it open, from the data for
-    /// example; one that contradicts the spec is an error.
+    /// Builds the set. `dim` is the dimension if the spec has none, for example that of the data. A
+    /// dimension that contradicts the spec is an error.
     pub fn build(&self, dim: Option<usize>) -> Result<SharedSet> {
         self.check()?;
         self.inner().make(dim)
     }
 }
 
-/// [`Set::violation`] with memory of its own.
+/// [`Set::violation`] as a closure that owns its memory.
 pub type Inspector = Box<dyn FnMut(&[f64]) -> Option<f64> + Send + Sync>;
 
 /// The set's centre.
@@ -114,32 +115,31 @@ pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
 
 /// A compact convex set.
 pub trait Set: Send + Sync {
-    /// What it is called in messages.
+    /// The name in messages.
     fn name(&self) -> &str;
 
     /// The dimension.
     fn dim(&self) -> usize;
 
-    /// Its constants.
+    /// The set's constants.
     fn geometry(&self) -> Geometry;
 
-    /// A fresh oracle that owns its scratch memory, so that learners may run in parallel.
+    /// A new oracle that owns its scratch memory, so that learners can run in parallel.
     fn oracle(&self) -> Box<dyn Oracle>;
 
-    /// What is known of it beyond its constants; by default nothing is.
+    /// Further properties of the set. The default claims none.
     fn facts(&self) -> Facts {
         Facts::default()
     }
 
-    /// The point that learners start from and regularisers pull to; 0 unless said otherwise.
+    /// The point where learners start and regularisers have their minimum; 0 by default.
     fn centre(&self, out: &mut [f64]) {
         out.fill(0.0);
     }
 
-    /// 0 inside, otherwise the largest violation of a constraint relative to the set's scale,
-    /// and never a number ≤ 0 for a point with NaN; `None` where it can't be computed. By default
-    /// the [inspector](Set::inspector) measures it, and where there is none it is the part of the
-    /// gauge above 1.
+    /// The largest violation of a constraint, relative to the set's scale: 0 for a point of the set,
+    /// never a number ≤ 0 for a point with NaN, `None` if it can't be computed. The default uses the
+    /// [inspector](Set::inspector), or else the part of the gauge above 1.
     fn violation(&self, x: &[f64]) -> Option<f64> {
         match self.inspector() {
             Some(mut inspect) => inspect(x),
@@ -147,20 +147,20 @@ pub trait Set: Send + Sync {
         }
     }
 
-    /// [`Set::violation`] with memory that is reused from call to call, where `violation` would
-    /// allocate in each. The game uses it to measure violations in every round.
+    /// [`Set::violation`] with reused memory, for sets whose `violation` would allocate in each call.
+    /// The game uses it to measure violations in every round.
     fn inspector(&self) -> Option<Inspector> {
         None
     }
 
-    /// The smallest s ≥ 0 with x ∈ s·K, for sets with 0 inside.
+    /// The smallest s ≥ 0 with x ∈ s·K, for sets K with 0 inside.
     fn gauge(&self, _x: &[f64]) -> Option<f64> {
         None
     }
 
-    /// The gauge as [`Set::gauge`] has it, and a subgradient s of it: ⟨s, x⟩ is the gauge, and
-    /// ⟨s, u⟩ ≤ 1 for every u of the set. Where the gauge exceeds 1, s separates x from the set.
-    /// `None`, and nothing written, where it has no cheap form: [`Facts::gauge`] tells.
+    /// The gauge, as [`Set::gauge`] returns it, and a subgradient s of it: ⟨s, x⟩ is the gauge, and
+    /// ⟨s, u⟩ ≤ 1 for every u of the set. If the gauge exceeds 1, s separates x from the set.
+    /// Returns `None` and writes nothing if the set has no cheap gauge ([`Facts::gauge`]).
     ///
     /// ```
     /// use extremal::set::{Set, l1::L1Ball};
@@ -173,24 +173,24 @@ pub trait Set: Send + Sync {
         None
     }
 
-    /// A fresh Euclidean projection, where the set has one.
+    /// A new Euclidean projection, if the set has one.
     fn projection(&self) -> Option<Box<dyn Projection>> {
         None
     }
 
-    /// A fresh h, where the set is {x : h(x) ≤ 0} with a smooth h.
+    /// A new smooth constraint h, if the set is {x : h(x) ≤ 0} with a smooth h.
     fn smooth(&self) -> Option<Box<dyn SmoothConstraint>> {
         None
     }
 
-    /// The same set in a higher dimension, where the present one is its part with 0 in the new
-    /// entries and its diameter does not change: balls of the ℓp norms with p ≤ 2.
+    /// The same set in a higher dimension: with 0 in the new entries it is the present set, and its
+    /// diameter does not change. Balls of the ℓp norms with p ≤ 2 can grow.
     fn grown(&self, _dim: usize) -> Option<SharedSet> {
         None
     }
 
-    /// Tells apart, in saved states, sets that share name, dimension and constants. By default
-    /// it follows from the centre; a set with more to it says more.
+    /// Distinguishes, in saved states, sets with the same name, dimension and constants. The default
+    /// depends on the centre; a set with further parameters must include them.
     fn fingerprint(&self) -> u64 {
         if let Some((p, radius)) = self.facts().structure.as_ball() {
             // around 0, and nothing to it but these
@@ -205,17 +205,17 @@ pub trait Set: Send + Sync {
 }
 
 impl dyn Set + '_ {
-    /// What the storage of a decision may exploit.
+    /// The structure that a storage of decisions may exploit.
     pub fn structure(&self) -> Structure {
         self.facts().structure
     }
 
-    /// Whether it is known to have finitely many vertices, and what is known of them.
+    /// The known properties of the vertices, if the set is known to be a polytope.
     pub fn polytope(&self) -> Option<Polytope> {
         self.facts().polytope
     }
 
-    /// The curvature that the set states, or else what follows from its strong-convexity constant.
+    /// The curvature that the set states, or the one that follows from its strong-convexity constant.
     pub fn curvature(&self) -> Option<Curvature> {
         let facts = self.facts();
         if facts.curvature.is_some() || facts.oracle == Answers::Missing {
@@ -233,8 +233,8 @@ impl dyn Set + '_ {
     }
 }
 
-/// What is known of a set beyond its constants. The default claims nothing, and a set around
-/// another one forwards the other's with what it changes.
+/// Properties of a set beyond its constants. The default claims nothing. A set that wraps another
+/// one forwards the other's facts with its own changes.
 ///
 /// ```
 /// use extremal::set::{Facts, Set, Structure, l2::L2Ball};
@@ -245,16 +245,16 @@ impl dyn Set + '_ {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Facts {
-    /// What the storage of a decision may exploit.
+    /// The structure that a storage of decisions may exploit.
     pub structure: Structure,
-    /// What is known of its vertices, where they are known to be finitely many.
+    /// The known properties of the vertices, if the set is known to be a polytope.
     pub polytope: Option<Polytope>,
-    /// The curvature of the support function of the set moved to have its centre at 0, where more
-    /// is known than follows from the strong-convexity constant.
+    /// The curvature of the support function of the set, translated so that its centre is 0, if more
+    /// is known than the strong-convexity constant implies.
     pub curvature: Option<Curvature>,
-    /// What becomes of the oracle's answers.
+    /// Whether the oracle's answers are checked.
     pub oracle: Answers,
-    /// Whether 0 is inside and [`Set::gauge_gradient`] gives the gauge with a subgradient.
+    /// Whether 0 is inside and [`Set::gauge_gradient`] returns the gauge with a subgradient.
     pub gauge: bool,
 }
 
@@ -278,36 +278,36 @@ impl Facts {
     }
 }
 
-/// What becomes of an oracle's answers.
+/// Whether an oracle's answers are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Answers {
-    /// Each one is checked.
+    /// Every answer is checked.
     #[default]
     Checked,
-    /// They are taken as they are: the oracle is the library's own or checks them itself.
+    /// Answers are not checked: the oracle is the library's own or checks them itself.
     Trusted,
-    /// There are none: the set has no oracle, and a learner that needs one is refused.
+    /// The set has no oracle, and a learner that needs one can't be built.
     Missing,
 }
 
-/// What an oracle found: how good its atom is, and how good any could be.
+/// An oracle's result: the value of its atom, and a lower bound for every point of the set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Minimum {
     /// ⟨direction, atom⟩. Steps use it.
     pub value: f64,
-    /// A proven lower bound of ⟨direction, v⟩ over the set: `value` where the oracle is exact.
+    /// A proven lower bound on ⟨direction, v⟩ over the set: `value` if the oracle is exact.
     /// Certificates use it.
     pub floor: f64,
 }
 
 impl Minimum {
-    /// The answer of an oracle that is exact but for rounding, which certificates allow for
-    /// themselves.
+    /// The result of an oracle that is exact up to rounding; certificates include an allowance for
+    /// rounding.
     pub fn exact(value: f64) -> Self {
         Self::within(value, 0.0)
     }
 
-    /// value − floor: how far the atom may be from the best one.
+    /// value − floor: an upper bound on the atom's distance from the minimum.
     pub fn slack(&self) -> f64 {
         if self.value == self.floor {
             0.0 // ∞ − ∞ is none
@@ -316,23 +316,23 @@ impl Minimum {
         }
     }
 
-    /// An atom of that value, whose floor lies `slack` below.
+    /// An atom of this value, with the floor `slack` below it.
     pub(crate) fn within(value: f64, slack: f64) -> Self {
         let floor = value - slack;
         Self { value, floor }
     }
 }
 
-/// Minimises ⟨direction, v⟩ over a set. Its answer is a function of the direction and the atom
-/// handed in: an oracle remembers nothing from call to call.
+/// Minimises ⟨direction, v⟩ over a set. The result depends only on the direction and on the atom
+/// that is passed in: an oracle keeps no state between calls.
 ///
 /// An iterative oracle may start from what `atom` holds on entry; the exact ones of the library
 /// ignore it. A caller that resumes bit for bit therefore saves its last atom when it uses such
 /// an oracle. A storage that may discard a probe keeps two atoms. It copies the committed one into
 /// the other, hands that one in, and swaps them on commit: a discarded probe leaves no trace.
 pub trait Oracle: Send + Sync {
-    /// Writes a minimiser into `atom` and returns what it achieves. Ties break the same way every
-    /// time. A direction with NaN or ∞ is an error.
+    /// Writes a minimiser into `atom` and returns its value. Ties break the same way every time. A
+    /// direction with NaN or ∞ is an error.
     ///
     /// ```
     /// use extremal::set::{Atom, Minimum, Set, l1::L1Ball};
@@ -344,21 +344,21 @@ pub trait Oracle: Send + Sync {
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum>;
 }
 
-/// Moves a point to the nearest one of a set. It remembers nothing from call to call.
+/// Moves a point to the nearest point of a set. It keeps no state between calls.
 pub trait Projection: Send + Sync {
     /// x ← the nearest point of the set.
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
 }
 
-/// A set's constants, all in the ℓ2 norm. Of sets made of others, diameter and norm bound may be
-/// upper bounds, the inner radius a lower one.
+/// A set's constants, all in the ℓ2 norm. For sets that are made of other sets, diameter and norm
+/// bound may be upper bounds, and the inner radius a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Geometry {
     /// D = max ‖x − y‖.
     pub diameter: f64,
     /// R = max ‖x‖, from the origin.
     pub norm_bound: f64,
-    /// The radius of a ball around the centre that lies inside, where the set has an inside.
+    /// The radius of a ball around the centre inside the set, if the set has an interior.
     pub inner_radius: Option<f64>,
     /// α_K of a strongly convex set.
     pub strong_convexity: Option<f64>,
@@ -376,10 +376,10 @@ impl Default for Geometry {
     }
 }
 
-/// What the storage of a decision may exploit.
+/// The structure that a storage of decisions may exploit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Structure {
-    /// Nothing: ask the oracle.
+    /// No structure: call the oracle.
     #[default]
     General,
     /// The ball ‖x‖₂ ≤ radius: the atom is a multiple of the direction.
@@ -399,7 +399,7 @@ pub enum Structure {
 }
 
 impl Structure {
-    /// Of the ball ‖x‖_p ≤ radius.
+    /// The structure of the ball ‖x‖_p ≤ radius.
     pub fn ball(p: f64, radius: f64) -> Self {
         if p == 2.0 {
             Self::Euclidean { radius }
@@ -418,11 +418,11 @@ impl Structure {
     }
 }
 
-/// Atoms with `count` entries of one size, where the direction is largest. Of equal entries those
-/// with the smallest indices are taken, and the set's centre has all entries alike.
+/// Atoms with `count` entries of equal size, at the largest entries of the direction. Ties go to the
+/// smallest indices. All entries of the set's centre are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SparseAtoms {
-    /// How many entries an atom has.
+    /// The number of entries of an atom.
     pub count: usize,
     /// Their size.
     pub size: f64,
@@ -430,7 +430,7 @@ pub struct SparseAtoms {
     pub signs: Signs,
 }
 
-/// What the entries of [`SparseAtoms`] look like.
+/// The signs of the entries of [`SparseAtoms`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Signs {
@@ -438,14 +438,14 @@ pub enum Signs {
     Any,
     /// One entry +size, where the direction is smallest.
     Positive,
-    /// The same, and 0 where no entry of the direction is below 0.
+    /// Like `Positive`, but the atom is 0 if no entry of the direction is below 0.
     PositiveOrZero,
 }
 
-/// How curved a set's support function is, in the ℓ_q norm of gradients.
+/// The curvature of a set's support function, in the ℓ_q norm of gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Curvature {
-    /// In what sense.
+    /// The kind of curvature.
     pub kind: CurvatureKind,
     /// q: gradients are measured in the ℓ_q norm.
     pub gradient_norm: f64,
@@ -469,7 +469,7 @@ impl Curvature {
     }
 }
 
-/// See [`Curvature`].
+/// The kinds of [`Curvature`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum CurvatureKind {
     /// ½h² is L-smooth.
@@ -502,7 +502,7 @@ pub(crate) fn settle_dim(
     let dim = spec.or(data).ok_or(Error::Missing {
         owner,
         name: "dim",
-        why: "nothing else tells the dimension",
+        why: "the dimension is neither in the spec nor known from the data",
     })?;
     if dim == 0 || dim > u32::MAX as usize {
         let allowed = "between 1 and 4294967295";
@@ -511,7 +511,7 @@ pub(crate) fn settle_dim(
     Ok(dim)
 }
 
-/// The set in a dimension no lower than its own, or why it can't be had.
+/// The set in a dimension no lower than its own, or an error that says why it can't grow.
 pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     let (name, now) = (set.name(), set.dim());
     if dim == now {
@@ -524,7 +524,7 @@ pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     }
     set.grown(dim).ok_or_else(|| {
         Error::Unsupported(format!(
-            "set {name} can't grow: it is another one in a higher dimension"
+            "set {name} can't grow: new features would change its diameter or its centre; give dim=N"
         ))
     })
 }

@@ -16,18 +16,18 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`PermutahedronSet`].
     pub struct Permutahedron {
-        /// the vector to rearrange, not all 0; 1 to d if left out
+        /// the vector to permute, not all 0; default: 1, 2, …, d
         pub weights: Option<Vec<f64>> = None => Kind::List(&Kind::ENTRY),
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for Permutahedron {
     const ABOUT: About = About {
-        summary: "permutahedron: hull of all rearrangements of a weight vector",
+        summary: "permutahedron: convex hull of all permutations of a vector",
         cost: "oracle O(d log d); projection O(d log d)",
-        guarantee: "D = ‖w rising − w falling‖; a polytope, not strongly convex",
+        guarantee: "D = ‖w sorted upwards − w sorted downwards‖; a polytope, not strongly convex",
         reference: "Rado, 1952; Lim & Wright, ICML 2016 (projection)",
         citations: &[],
         examples: &["permutahedron", "permutahedron:weights=[0,3,0.5,-1,0.5,0]"],
@@ -72,7 +72,7 @@ impl PermutahedronSet {
         let size = kernel::max_abs(weights);
         if size < 1e-50 {
             let value = format!("{weights:?}");
-            let allowed = "numbers of which one at least is 1e-50 or more in size";
+            let allowed = "numbers, at least one of size 1e-50 or more";
             return Err(Error::parameter("permutahedron", "weights", value, allowed));
         }
         let mut falling = weights.to_vec();

@@ -25,15 +25,15 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`ProductSet`].
     pub struct Product {
-        /// the sets that it is made of
+        /// the sets that are combined
         pub sets: Vec<SetSpec> => Kind::List(&Kind::Spec("set")),
     }
 }
 
 impl Described for Product {
     const ABOUT: About = About {
-        summary: "product: a decision in blocks, each in a set of its own",
-        cost: "the sets' own",
+        summary: "product: the decision has blocks, each in its own set",
+        cost: "the sum of the sets' costs",
         guarantee: "D = √ΣD_b²; not strongly convex",
         reference: "textbook",
         citations: &[],
@@ -56,7 +56,7 @@ impl MakeSet for Product {
         {
             let (blocks, least) = (own.len(), taken + open);
             return Err(Error::Unsupported(format!(
-                "set product has {blocks} blocks that take {least} coordinates at least, but the data has dimension {dim}"
+                "set product has {blocks} blocks that need at least {least} coordinates, but the data has dimension {dim}"
             )));
         }
         let mut parts = Vec::with_capacity(own.len());

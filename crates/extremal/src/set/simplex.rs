@@ -17,16 +17,16 @@ fields! {
     pub struct Simplex {
         /// the entries' total τ
         pub total: f64 = 1.0 => Kind::SIZE,
-        /// Σx ≤ τ rather than = τ
+        /// whether the constraint is Σx ≤ τ; otherwise Σx = τ
         pub at_most: bool = false => Kind::Flag,
-        /// the dimension; from the data if left out
+        /// the dimension; default: that of the data
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for Simplex {
     const ABOUT: About = About {
-        summary: "simplex: x ≥ 0 with a given total, or at most that",
+        summary: "simplex: x ≥ 0 with a given total, or with at most that total",
         cost: "oracle O(d), one coordinate per atom; projection O(d log d)",
         guarantee: "D = √2·τ; a polytope, not strongly convex",
         reference: "Held, Wolfe & Crowder, Math. Programming 1974 (projection)",

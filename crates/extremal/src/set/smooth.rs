@@ -59,7 +59,9 @@ impl FastProjection {
     pub fn new(set: &dyn Set) -> Result<Self> {
         let refused = |why: &str| Err(Error::Unsupported(format!("set {} {why}", set.name())));
         let Some(mut h) = set.smooth() else {
-            return refused("is not given as h(x) ≤ 0 with a smooth h; ogd and ofw-ls need none");
+            return refused(
+                "is not given as h(x) ≤ 0 with a smooth h; ogd and ofw-ls don't need h",
+            );
         };
         let mu = h.curvature();
         if !(mu > 0.0 && mu.is_finite()) {

@@ -26,7 +26,7 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`SumSet`].
     pub struct Sum {
-        /// the sets that it is made of
+        /// the sets that are combined
         pub sets: Vec<SetSpec> => Kind::List(&Kind::Spec("set")),
     }
 }
@@ -34,8 +34,8 @@ fields! {
 impl Described for Sum {
     const ABOUT: About = About {
         summary: "Minkowski sum: all sums of one point of each set",
-        cost: "the sets' own and O(d); projection where all but one are l2",
-        guarantee: "D ≤ ΣD_b, = where all but one are l2; strongly convex with 1/Σ(1/α_b)",
+        cost: "the sets' costs and O(d); it has a projection if all sets but one are l2",
+        guarantee: "D ≤ ΣD_b, with equality if all sets but one are l2; strongly convex with 1/Σ(1/α_b)",
         reference: "textbook",
         citations: &[],
         examples: &[

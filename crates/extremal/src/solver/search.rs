@@ -274,7 +274,7 @@ impl Search {
             (Method::Spectral, Some(p)) => projected::spectral(self, task, &mut memory, p, x),
             (Method::Accelerated, Some(p)) => projected::accelerated(self, task, &mut memory, p, x),
             (Method::Spectral | Method::Accelerated, None) => Err(Error::Unsupported(format!(
-                "hindsight: the method {method} needs a projection, which the set does not have"
+                "hindsight: the method {method} needs a projection, and the set has none"
             ))),
             _ => frank_wolfe(self, task, &mut memory, x, method != Method::FrankWolfe),
         };

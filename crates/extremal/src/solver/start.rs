@@ -57,7 +57,7 @@ impl ActiveSet {
         let apart = active.distance(&aim);
         if start.is_some() && apart > 1e-9 * diameter {
             return Err(Error::Unsupported(format!(
-                "the start could not be mixed from vertices of set {}: {apart:e} is left; a vertex always can, and so can the centre",
+                "the starting point could not be written as a mixture of vertices of set {} (distance {apart:e}); use a vertex or the centre",
                 set.name()
             )));
         }

@@ -9,14 +9,14 @@ use crate::spec::{About, Described};
 use crate::{Point, Result, Row, kernel};
 
 choices! {
-    /// What the adversary does.
+    /// How the adversary's gradient depends on the decision.
     pub enum Malice {
         /// g = x/‖x‖: every decision costs its norm
         Along = "along",
         /// g = sgn(x)/√d
         Sign = "sign",
-        /// g of norm 1, orthogonal to the decision and to the sum of all gradients before: the
-        /// decision costs nothing, and the best fixed one gains r√T
+        /// g of norm 1, orthogonal to the decision and to the sum of all earlier gradients: the
+        /// decision costs nothing, and the best fixed decision gains r√T
         Orthogonal = "orthogonal",
     }
 }
@@ -24,7 +24,7 @@ choices! {
 fields! {
     /// Spec of `adversary`.
     pub struct Adversary {
-        /// what it does
+        /// how the gradient depends on the decision
         pub kind: Malice = Malice::Along => Malice::KIND,
     }
 }

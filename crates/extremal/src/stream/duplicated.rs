@@ -12,9 +12,9 @@ use crate::{Result, kernel};
 fields! {
     /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where column i equals column i mod m.
     pub struct Duplicated {
-        /// how often each column appears
+        /// the number of copies of each column
         pub copies: usize = 2 => Kind::COUNT,
-        /// the norm of w, which is equal on equal columns
+        /// the norm of w; equal columns have equal weights
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
         /// the noise's standard deviation
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,

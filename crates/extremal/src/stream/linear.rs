@@ -10,7 +10,7 @@ fields! {
     pub struct Drift {
         /// the mean's norm
         pub mean: f64 = 0.5 => Kind::between(0.0, 1.0),
-        /// the noise's norm, roughly
+        /// the approximate norm of the noise
         pub noise: f64 = 0.5 => Kind::NOT_NEGATIVE,
     }
 }
@@ -44,7 +44,7 @@ fields! {
 
 impl Described for Noise {
     const ABOUT: About = About {
-        summary: "zero-mean gradients, drawn evenly from the unit sphere",
+        summary: "zero-mean gradients, uniform on the unit sphere",
         cost: "O(d)",
         guarantee: "rows of norm 1",
         reference: "stochastic losses without a best decision",

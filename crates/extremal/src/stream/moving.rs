@@ -9,7 +9,7 @@ use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 choices! {
-    /// What the rounds are made of.
+    /// The kind of rounds.
     pub enum Rounds {
         /// rows on the unit sphere, labels ⟨a, w⟩ + noise with the moving w
         Regression = "regression",
@@ -19,22 +19,22 @@ choices! {
 }
 
 fields! {
-    /// Spec of `rotating`: w goes round a circle.
+    /// Spec of `rotating`: w moves on a circle.
     pub struct Rotating {
-        /// what the rounds are made of
+        /// the kind of rounds
         pub kind: Rounds = Rounds::Regression => Rounds::KIND,
         /// rounds per turn
         pub period: u64 = 1000 => Kind::COUNT,
         /// the norm of w, for regression
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
-        /// standard deviation of a label's noise, or norm of a row's
+        /// the standard deviation of the labels' noise, or the norm of the rows' noise
         pub noise: f64 = 0.1 => Kind::NOT_NEGATIVE,
     }
 }
 
 impl Described for Rotating {
     const ABOUT: About = About {
-        summary: "a planted solution that goes round a circle",
+        summary: "a planted solution that moves on a circle",
         cost: "O(d)",
         guarantee: "rows of norm ≤ 1; regression: |y| ≤ norm + 3·noise",
         reference: "drifting concepts, dynamic regret",
@@ -98,7 +98,7 @@ fields! {
 
 impl Described for Switching {
     const ABOUT: About = About {
-        summary: "regression whose planted solution changes every so many rounds",
+        summary: "regression whose planted solution changes at fixed intervals",
         cost: "O(d)",
         guarantee: "rows of norm 1, |y| ≤ norm + 3·noise",
         reference: "piecewise stationary losses, tracking regret",

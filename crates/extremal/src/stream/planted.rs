@@ -56,7 +56,7 @@ fields! {
 
 impl Described for Classification {
     const ABOUT: About = About {
-        summary: "labels ±1 with the logistic chance of ⟨a, w⟩, rows on the unit sphere",
+        summary: "labels ±1 with logistic probability of ⟨a, w⟩, rows on the unit sphere",
         cost: "O(d)",
         guarantee: "rows of norm 1, labels ±1",
         reference: "logistic regression",

@@ -19,9 +19,9 @@ fn turn_towards(u: &[f64], row: &mut [f64]) {
 choices! {
     /// A law with P(size > r) falling like r^(−index).
     pub enum Law {
-        /// norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, directions even
+        /// norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, uniform directions
         Pareto = "pareto",
-        /// independent entries from Student's law with `index` degrees of freedom
+        /// independent entries from Student's t distribution with `index` degrees of freedom
         Student = "student",
     }
 }
@@ -29,9 +29,9 @@ choices! {
 fields! {
     /// Spec of `heavy-tailed`.
     pub struct HeavyTailed {
-        /// where the sizes come from
+        /// the distribution of the gradients' norms
         pub law: Law = Law::Pareto => Law::KIND,
-        /// the tail index; moments of this order and beyond are infinite
+        /// the tail index; moments of this order and higher are infinite
         // Below 1/2 the largest draws would leave the range where squares are numbers.
         pub index: f64 = 1.5 => Kind::between(0.5, 100.0),
     }
@@ -39,9 +39,9 @@ fields! {
 
 impl Described for HeavyTailed {
     const ABOUT: About = About {
-        summary: "gradients whose norms have a heavy tail, around a planted direction",
+        summary: "gradients around a planted direction, with heavy-tailed norms",
         cost: "O(d)",
-        guarantee: "none: no bound G of the rows' norms is known",
+        guarantee: "no bound G on the rows' norms is known",
         reference: "Zhang & Cutkosky, NeurIPS 2022 (heavy-tailed online learning)",
         citations: &[],
         examples: &["heavy-tailed", "heavy-tailed:law=student,index=2"],
@@ -79,7 +79,7 @@ impl MakeStream for HeavyTailed {
 fields! {
     /// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, … for so many rounds each.
     pub struct ScaleJump {
-        /// how far the scale jumps: 1, factor, 1, 1/factor, and again
+        /// the factor by which the scale jumps: 1, factor, 1, 1/factor, and so on
         pub factor: f64 = 1e8 => Kind::between(1.0, 1e100),
         /// rounds between two jumps
         pub every: u64 = 100 => Kind::COUNT,

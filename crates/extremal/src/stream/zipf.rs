@@ -12,9 +12,9 @@ use crate::{Error, Result};
 fields! {
     /// Spec of `zipf`.
     pub struct Zipf {
-        /// features per row, the dimension if that is smaller
+        /// the number of features per row, at most the dimension
         pub nonzeros: usize = 75 => Kind::COUNT,
-        /// the law's exponent
+        /// the exponent of Zipf's law
         pub exponent: f64 = 1.0 => Kind::NOT_NEGATIVE,
         /// standard deviation of the planted weights
         pub weight: f64 = 10.0 => Kind::NOT_NEGATIVE,

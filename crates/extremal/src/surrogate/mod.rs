@@ -1,11 +1,11 @@
-//! One stored pair and one step. Every Frank-Wolfe learner here minimises an isotropic
-//! quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set, so that ∇F(x) = c + βx and the
-//! exact line search is closed-form. The pair (x, c) is stored in several ways, at several
-//! costs; a learner says how c and β change, and how far to step, and works on all of them.
+//! The stored pair (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises an
+//! isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set, so that ∇F(x) = c + βx and the
+//! exact line search has a closed form. The pair (x, c) has several storages with different costs. A
+//! learner defines only how c and β change and how far to step, and runs on all storages.
 //!
-//! A round is [`Pair::probe`] (form c', ask the oracle; the decision does not change) and
-//! [`Pair::commit`] (take c' and move) or [`Pair::discard`]. A probe that fails leaves the pair as
-//! it was.
+//! A round is [`Pair::probe`], which forms c' and calls the oracle without changing the decision, and
+//! then [`Pair::commit`], which stores c' and moves, or [`Pair::discard`]. A probe that fails changes
+//! nothing.
 
 mod dense;
 mod lazy;
@@ -27,8 +27,8 @@ use crate::range::check_step;
 use crate::set::SharedSet;
 use crate::{Error, Result, kernel};
 
-/// How c changes this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
-/// A pair that takes it reads [`Update::k`], [`Update::m`], `origin` and `fresh`.
+/// The change of c in this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
+/// A pair reads [`Update::k`], [`Update::m`], `origin` and `fresh`.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
     /// g
@@ -41,8 +41,8 @@ pub struct Update<'a> {
     pub origin: f64,
     /// β, after the change.
     pub beta: f64,
-    /// Whether F starts over before the round: c = −βx takes c's place, and x₁ = x once the
-    /// round is committed.
+    /// Whether F restarts before the round: c = −βx replaces c, and x₁ = x once the round is
+    /// committed.
     pub fresh: bool,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Update<'a> {
         Self { origin, ..self }
     }
 
-    /// The same around the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖², whatever it was.
+    /// The same with F restarted at the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖².
     pub fn afresh(self) -> Self {
         Self {
             fresh: true,
@@ -111,15 +111,14 @@ impl<'a> Update<'a> {
     }
 }
 
-/// What the oracle's answer v tells about F at x.
+/// The quantities that the oracle's answer v gives about F at x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
     /// ⟨∇F(x), x − v⟩. With `slack` added, it is at least F(x) − min F.
     pub gap: f64,
-    /// How far v may be from the oracle's minimum: 0 where the oracle is exact.
+    /// An upper bound on how far v is from the oracle's minimum: 0 if the oracle is exact.
     pub slack: f64,
-    /// ‖v − x‖²; 0 where ∇F(x) = 0, when any atom is as good as any other and there is nowhere
-    /// to go.
+    /// ‖v − x‖²; 0 if ∇F(x) = 0: then every atom is a minimiser, and x stays.
     pub distance_squared: f64,
     /// ⟨∇F(x), x⟩.
     pub slope: f64,
@@ -133,9 +132,9 @@ pub struct Probe {
     pub gradient_norm: f64,
     /// ⟨g, x⟩.
     pub gradient_dot: f64,
-    /// ‖∇F(x)‖; ∞ where the storage does not know it.
+    /// ‖∇F(x)‖; ∞ if the storage does not compute it.
     pub steepness: f64,
-    /// Linear minimisations that led to v, by the oracle or in closed form: 0 where ∇F(x) = 0.
+    /// The number of linear minimisations for v, by the oracle or in closed form: 0 if ∇F(x) = 0.
     pub oracle_calls: u32,
 }
 
@@ -158,8 +157,8 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// An upper bound of F(x) − min F: the gap and the slack, or what F's curvature alone leaves,
-    /// ‖∇F(x)‖²/(2β). The latter is far smaller where the minimiser lies inside the set.
+    /// An upper bound on F(x) − min F: the gap plus the slack, or the bound ‖∇F(x)‖²/(2β) from F's
+    /// curvature. The latter is far smaller if the minimiser lies inside the set.
     pub fn excess(&self) -> f64 {
         // NaN for β = 0 = ∇F, and then it is the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
@@ -176,7 +175,7 @@ impl Probe {
         if sigma > 0.0 { sigma.min(1.0) } else { 0.0 }
     }
 
-    /// A step that does not look at F, but does not move when ∇F = 0.
+    /// A step of fixed size; 0 if ∇F = 0.
     pub fn fixed(&self, sigma: f64) -> f64 {
         if self.distance_squared > 0.0 {
             sigma
@@ -191,7 +190,7 @@ impl Probe {
     }
 }
 
-/// Where x goes at the end of a round.
+/// How x moves at the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Motion {
     /// x += σ(v − x).
@@ -209,11 +208,11 @@ impl Motion {
     }
 }
 
-/// (x, c) in some storage, with the oracle that can read it.
+/// The pair (x, c) in some storage, with an oracle that reads this storage.
 pub trait Pair: Point + Send + Sync {
     /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Pair::commit`] or
-    /// [`Pair::discard`] must follow every probe that succeeds. Where `sure`, commit follows, and
-    /// the pair need not note how to undo the probe. An error changes nothing.
+    /// [`Pair::discard`] must follow every successful probe. If `sure`, the caller promises to commit,
+    /// and the pair need not record how to undo the probe. An error changes nothing.
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
 
     /// c = c', and x moves.
@@ -222,7 +221,7 @@ pub trait Pair: Point + Send + Sync {
     /// Undoes the last probe, which was not `sure`.
     fn discard(&mut self);
 
-    /// The set, where there is one.
+    /// The set, if there is one.
     fn set(&self) -> Option<&SharedSet> {
         None
     }
@@ -249,17 +248,17 @@ pub trait Pair: Point + Send + Sync {
     /// The whole state, as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Takes back what [`Pair::save`] gave. An error may leave the pair changed: the learner
-    /// restores it.
+    /// Restores the state that [`Pair::save`] returned. After an error the pair may have changed; the
+    /// learner then restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Checks that the pair can go on in this larger set, and reserves memory for it.
+    /// Checks that the pair can continue in this larger set, and reserves memory for it.
     fn reserve(&mut self, _set: &SharedSet) -> Result<()> {
         Err(Error::Unsupported("this pair can't grow".into()))
     }
 
-    /// Takes the set that [`Pair::reserve`] was given for its own. The new entries of x and c are
-    /// 0. Only between a commit and the next probe.
+    /// Continues in the set that was passed to [`Pair::reserve`]. The new entries of x and c are 0.
+    /// Call it only between a commit and the next probe.
     fn grow(&mut self, _set: SharedSet) {}
 }
 
@@ -287,7 +286,7 @@ fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<
     }
     if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
         return Err(Error::Unsupported(format!(
-            "the start, its centre if none was given, lies outside the set {} (violation {v:e})",
+            "the starting point (the set's centre unless `start` is given) lies outside set {} (violation {v:e})",
             set.name()
         )));
     }

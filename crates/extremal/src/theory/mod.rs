@@ -1,6 +1,6 @@
-//! What is proven: every theorem's bound as a function, its assumptions, and a check of a run
-//! against them. A curve is only worth drawing where the assumptions were verified, and carries no
-//! information where it is [vacuous](is_vacuous).
+//! Regret bounds: every theorem's bound as a function, its assumptions, and a check of a run against
+//! them. A bound applies to a run only if its assumptions hold, and it carries no information if it
+//! is [vacuous](is_vacuous).
 //!
 //! A theorem is a [`Guarantee`], a value. The functions here return the theorems of the built-in
 //! learners for given constants, one file for each family of learners. Names: `gradient` is G, `diameter` D,

@@ -233,7 +233,7 @@ fn what_is_no_ellipsoid_is_refused_in_words() {
         ("ellipsoid:matrix=[[1,0],[0]]", "a row of matrix"),
         ("ellipsoid:matrix=[[1,0],[0,1e11]]", "factor 1e5"),
         ("ellipsoid:matrix=[[1e-210,0],[0,1e-210]]", "1e-50"),
-        ("ellipsoid:matrix=[[1,0],[0,1]],axes=1", "left out"),
+        ("ellipsoid:matrix=[[1,0],[0,1]],axes=1", "absent"),
         ("ellipsoid:matrix=[[1,0],[0,1]],dim=3", "matrix"),
         ("ellipsoid:matrix=[]", "dim"),
         ("ellipsoid:axes=[1,1e-9]", "factor 1e8"),

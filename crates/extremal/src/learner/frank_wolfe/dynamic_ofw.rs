@@ -1,4 +1,4 @@
-//! Dynamic OFW: one Frank-Wolfe step on each smooth loss, for minimisers that move.
+//! Dynamic OFW: one Frank-Wolfe step on each smooth loss, to track a moving minimiser.
 //!
 //! **Problem.** β-smooth convex losses that change slowly, over any set; what counts is the
 //! dynamic regret, against every round's own minimiser. No memory of the past: on losses that are
@@ -43,16 +43,16 @@ fields! {
     pub struct DynamicOfw {
         /// the losses' smoothness β: their gradients are β-Lipschitz
         pub smoothness: Option<f64> = None => Kind::SIZE,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for DynamicOfw {
     const ABOUT: About = About {
-        summary: "one Frank-Wolfe step on each smooth loss, for minimisers that move",
+        summary: "one Frank-Wolfe step on each smooth loss, to track a moving minimiser",
         cost: "1 oracle call and O(d) per round",
-        guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; none against one decision",
+        guarantee: "dynamic regret of β-smooth losses, any set: (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1, V = Σ max|f_t − f_{t−1}|, M = 2·max|f|; no bound against a fixed decision",
         reference: "Wan, Zhang & Song, COLT 2023",
         citations: &["WanZhangSong2023"],
         examples: &["dynamic-ofw:smoothness=1"],

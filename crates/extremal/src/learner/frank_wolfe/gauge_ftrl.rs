@@ -51,13 +51,13 @@ use crate::{Error, Result};
 const NAME: &str = "gauge-ftrl";
 
 choices! {
-    /// How β is chosen.
+    /// How the weight β of the regulariser is chosen.
     pub enum Balance {
-        /// it balances itself, and needs nothing
+        /// β balances the terms of the bound; needs neither T nor G
         Own = "own",
         /// needs T and G
         Fixed = "fixed",
-        /// from the gradients so far; needs G
+        /// from the gradients observed; needs G
         Adagrad = "adagrad",
     }
 }
@@ -65,19 +65,19 @@ choices! {
 fields! {
     /// Spec of `gauge-ftrl`.
     pub struct GaugeFtrl {
-        /// how β is chosen
+        /// how the weight β of the regulariser is chosen
         pub balance: Balance = Balance::Own => Balance::KIND,
         /// the number of rounds T, for balance=fixed
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm, for fixed and adagrad
+        /// a bound G on the gradients' ℓ2 norm, for balance=fixed and balance=adagrad
         pub gradient_bound: Option<f64> = None => Kind::POSITIVE,
     }
 }
 
 impl Described for GaugeFtrl {
     const ABOUT: About = About {
-        summary: "follow the leader, pulled in by the set's gauge: √T with one oracle call",
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage",
+        summary: "follow the regularised leader with the set's squared gauge as regulariser: √T regret with one oracle call per round",
+        cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros)",
         guarantee: "curved set, convex losses: 2β (own), G√(2LT) (fixed), 2√(L(G² + Σ‖g‖²)) (adagrad); ℓp with p > 2: T^(1−1/p)",
         reference: "this project; extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after Abernethy et al., COLT 2008) from ℓ2 balls to sets with a smooth squared support function (compare Molinaro 2020); related: Jiang et al., arXiv:2602.08232, and Mhammedi, arXiv:2205.11470",
         citations: &[
@@ -257,7 +257,7 @@ impl Rule for GaugeRule {
             return Ok(());
         }
         Err(Error::Unsupported(format!(
-            "{NAME} can't grow: set {} is not as curved in a higher dimension",
+            "{NAME} can't grow: set {} has less curvature in a higher dimension",
             set.name()
         )))
     }

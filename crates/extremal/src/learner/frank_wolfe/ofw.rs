@@ -42,8 +42,8 @@ fields! {
 impl Described for Ofw {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with decaying steps",
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
-        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
+        cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
+        guarantee: "any set, convex losses: 8·G·D·T^(3/4) with T and G; with doubling, the sum of this bound over the restarts (twice that if G is unknown); no bound is proven without doubling if T or G is unknown",
         reference: "Hazan & Kale, ICML 2012; Hazan's book, ch. 7",
         citations: &["HazanKale2012", "Hazan2016"],
         examples: &[

@@ -48,11 +48,11 @@ use crate::theory::{self, Guarantee};
 const NAME: &str = "ofw-free";
 
 choices! {
-    /// Where the curvature of a round comes from.
+    /// How the surrogate's curvature grows.
     pub enum Growth {
-        /// what the steps gain
+        /// with the progress of the steps
         Own = "own",
-        /// the gradients' norms; no guarantee, a base for hedge
+        /// with the gradients' norms; no guarantee, for use as a base of hedge
         Steady = "steady",
     }
 }
@@ -60,13 +60,13 @@ choices! {
 fields! {
     /// Spec of `ofw-free`.
     pub struct OfwFree {
-        /// where the surrogate's curvature comes from
+        /// how the surrogate's curvature grows
         pub growth: Growth = Growth::Own => Growth::KIND,
-        /// the losses' strong convexity λ; 0 if left out
+        /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::CURVATURE,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
@@ -74,8 +74,8 @@ fields! {
 impl Described for OfwFree {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with line search that needs neither T nor G",
-        cost: "1 oracle call and O(d) per round; O(non-zeros + support) on l1, simplex and k-sparse in sparse storage",
-        guarantee: "any set, convex losses: a bound known in every round, O(GDT^(3/4)), O(T^(2/3)) on strongly convex sets",
+        cost: "1 oracle call and O(d) per round; sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
+        guarantee: "any set, convex losses: a bound computed in every round, O(GDT^(3/4)), and O(T^(2/3)) on strongly convex sets",
         reference: "this project; the step: Wan & Zhang, AAAI 2021",
         citations: &["Extremal", "WanZhang2021", "DeRooijEtAl2014"],
         examples: &["ofw-free", "ofw-free:eta-scale=4", "ofw-free:growth=steady"],

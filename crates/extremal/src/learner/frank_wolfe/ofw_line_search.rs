@@ -45,8 +45,8 @@ fields! {
 impl Described for OfwLs {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with line search, the paper's Algorithm 1",
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
-        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; its sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser grows (T unknown) or adapts (G unknown)",
+        cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
+        guarantee: "strongly convex set, convex losses: (11/4)·G·√C·(T+2)^(2/3), C = max(4D², 4096/(3α²)), with T and G; with doubling, the sum of this bound over the restarts (twice that if G is unknown); no bound is proven without doubling if T or G is unknown",
         reference: "Wan & Zhang, AAAI 2021, Theorem 1",
         citations: &["WanZhang2021"],
         examples: &[

@@ -44,8 +44,8 @@ fields! {
 impl Described for OfwWeibel {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe with tuned constants and a constant step",
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, and the support more on l1, simplex and k-sparse in sparse storage",
-        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; the first one's sum over restarts with doubling (twice that if G is unknown); none proven if the regulariser adapts (G unknown)",
+        cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
+        guarantee: "any set, convex losses: (4/3^(3/4))·G·D·T^(3/4) with T and G; (5/3^(3/4))·G·D·T^(3/4) with G alone; with doubling, the sum of the first bound over the restarts (twice that if G is unknown); no bound is proven without doubling if G is unknown",
         reference: "Weibel, Gaillard, Koolen & Taylor, AISTATS 2026",
         citations: &["WeibelEtAl2026"],
         examples: &[

@@ -46,11 +46,11 @@ fields! {
     pub struct ScOfw {
         /// the losses' strong convexity λ
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// weight T₀ of a first regulariser
+        /// the weight T₀ of an initial regulariser
         pub warm: f64 = 0.0 => Kind::CURVATURE,
-        /// a bound G, used only in the theorem's bound; the largest gradient seen if left out
+        /// a bound G on the gradients' norm, used only in the theorem's bound; default: the largest norm observed
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
@@ -58,7 +58,7 @@ fields! {
 impl Described for ScOfw {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe for strongly convex losses, the paper's Algorithm 2",
-        cost: "1 oracle call and O(d) per round; O(non-zeros) on ℓ2 balls in lazy storage, λ from a ridge term, and the support more on l1, simplex and k-sparse in sparse storage",
+        cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls, λ from a ridge term): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
         guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any",
         reference: "Wan & Zhang, AAAI 2021, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021",
         citations: &["WanZhang2021", "KretzuGarber2021"],

@@ -113,7 +113,7 @@ impl StepSize {
         let mut eta = 0.0;
         if let Schedule::Fixed { horizon, bound } = schedule {
             if known.doubling {
-                let allowed = "false where both horizon and gradient-bound are given";
+                let allowed = "false if both horizon and gradient-bound are given";
                 return Err(Error::parameter(owner, "doubling", true, allowed));
             }
             eta = family.eta(known.eta_scale * diameter, bound, horizon);

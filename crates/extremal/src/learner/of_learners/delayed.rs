@@ -73,22 +73,22 @@ const EXTREME: f64 = 1e20;
 fields! {
     /// Spec of `delayed`.
     pub struct Delayed {
-        /// the learner whose gradients come late; ofw-ls if left out
+        /// the learner that receives the delayed gradients; default: ofw-ls
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
-        /// by how many rounds gradients are held back, at most with random
+        /// the delay of every gradient in rounds; with random=true, the largest delay
         pub delay: u64 = 0 => Kind::Whole { low: 0, high: LONGEST },
-        /// whether each gradient has a delay of its own, 0 to delay, all alike likely
+        /// draw each gradient's delay uniformly from 0 to `delay`
         pub random: bool = false => Kind::Flag,
-        /// of the random delays
+        /// the seed of the random delays
         pub seed: u64 = 0 => Kind::WHOLE,
     }
 }
 
 impl Described for Delayed {
     const ABOUT: About = About {
-        summary: "any learner, for gradients that come late",
-        cost: "a round of the base per gradient that arrives; the non-zeros of delay gradients held, with λ of a base beyond the ridge term delay·d numbers; where several arrive at once, a copy of the base's state",
-        guarantee: "that of the base without a delay; else none proven here with its constants; by the paper O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
+        summary: "wraps any learner for delayed gradients",
+        cost: "one round of the base per gradient that arrives; memory for the non-zeros of `delay` gradients (delay·d numbers if the base's λ exceeds the ridge term); a copy of the base's state if several gradients arrive at once",
+        guarantee: "without a delay, the base's bound; with a delay, no bound with constants is proven here; the paper proves O(T^(2/3) + delay·T^(1/3)) with ofw-ls on strongly convex sets, O(T^(2/3) + delay·log T) with sc-ofw on any",
         reference: "Wan, Tu & Zhang, NeurIPS 2022",
         citations: &["WanTuZhang2022"],
         examples: &[

@@ -8,16 +8,16 @@ use crate::{Error, Result};
 fields! {
     /// What a learner with theoretical step sizes is told.
     pub struct Known {
-        /// the number of rounds T; left out, the regulariser grows
+        /// the number of rounds T; without it, the regulariser grows
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t and T is not used
+        /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t and T is not used
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// find what is left out, T or G, by starting anew from the present decision; false where T
-        /// and G are given
+        /// estimate an unknown T or G by doubling: the learner restarts from its present decision;
+        /// false if T and G are given
         pub doubling: bool = false => Kind::Flag,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }

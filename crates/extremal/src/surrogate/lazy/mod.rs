@@ -53,7 +53,7 @@ impl LazyPair {
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Euclidean { radius } = set.structure() else {
             return Err(Error::Unsupported(format!(
-                "set {} can't be stored lazily: only on ℓ2 balls is the atom a multiple of the direction",
+                "lazy storage does not support set {}: it is only for ℓ2 balls, whose atoms are multiples of the direction",
                 set.name()
             )));
         };

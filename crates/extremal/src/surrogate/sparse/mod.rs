@@ -72,7 +72,7 @@ impl SparsePair {
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Sparse(atoms) = set.structure() else {
             return Err(Error::Unsupported(format!(
-                "set {} can't be stored sparsely: that is for sets whose atoms have few entries (l1, simplex, k-sparse)",
+                "sparse storage does not support set {}: it is only for sets whose atoms have few entries (l1, simplex, k-sparse)",
                 set.name()
             )));
         };

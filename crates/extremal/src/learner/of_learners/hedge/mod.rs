@@ -53,22 +53,22 @@ const NAME: &str = "hedge";
 fields! {
     /// Spec of `hedge`.
     pub struct Hedge {
-        /// a learner, once for each value of the grid
+        /// a base learner, played once for each value of the grid
         pub base: Option<Box<LearnerSpec>> = None => Kind::Spec("learner"),
-        /// which key of the base the grid is about; eta-scale if left out
+        /// the key of the base that the grid sets; default: eta-scale
         pub key: Option<String> = None => Kind::Text,
-        /// the values of that key; the base as it is if left out
+        /// the values of that key; default: one base with its own value
         pub grid: Option<Vec<f64>> = None => Kind::POINT,
-        /// more learners, each as it is
+        /// further base learners, each played once
         pub bases: Option<Vec<LearnerSpec>> = None => Kind::List(&Kind::Spec("learner")),
     }
 }
 
 impl Described for Hedge {
     const ABOUT: About = About {
-        summary: "several learners at once, weighted by how well each would have done",
-        cost: "that of the bases, N oracle calls, and O(Nd) per round",
-        guarantee: "that of any base + 2Δ, known in every round and at most √((4 + ln N)Σr²), r ≤ GD",
+        summary: "a weighted mean of several learners, with AdaHedge weights from their past losses",
+        cost: "the cost of the N bases (1 oracle call each for Frank-Wolfe bases) and O(Nd) per round",
+        guarantee: "the bound of any base + 2Δ; Δ is computed in every round, 2Δ ≤ √((4 + ln N)Σr²), r ≤ GD",
         reference: "de Rooij, van Erven, Grünwald & Koolen, JMLR 2014",
         citations: &["DeRooijEtAl2014", "FreundSchapire1997"],
         examples: &[
@@ -95,7 +95,7 @@ impl Hedge {
                 return Err(Error::Missing {
                     owner: NAME,
                     name: "base and grid",
-                    why: "a key or a grid is about a base, and a key needs its values",
+                    why: "`key` and `grid` apply to `base`, and `key` needs the values in `grid`",
                 });
             }
         }
@@ -127,7 +127,7 @@ fn no_base() -> Error {
     Error::Missing {
         owner: NAME,
         name: "base",
-        why: "it plays what its bases play",
+        why: "give at least one base learner, e.g. hedge:base=(ofw-free),grid=[1,8]",
     }
 }
 

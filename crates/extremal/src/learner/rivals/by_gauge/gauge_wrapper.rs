@@ -44,9 +44,9 @@ const NAME: &str = "gauge-wrapper";
 fields! {
     /// Spec of `gauge-wrapper`.
     pub struct GaugeWrapper {
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
@@ -54,8 +54,8 @@ fields! {
 impl Described for GaugeWrapper {
     const ABOUT: About = About {
         summary: "gradient descent with the set's gauge in place of a projection",
-        cost: "2 gauges and 1 subgradient of it, O(d) per round; no oracle call, no projection",
-        guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r the radius of a ball around 0 inside",
+        cost: "2 gauges and 1 subgradient of the gauge, O(d) per round; no oracle call, no projection",
+        guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r = the radius of a ball around 0 inside the set",
         reference: "Mhammedi, COLT 2022",
         citations: &["Mhammedi2022", "OrabonaPal2018"],
         examples: &["gauge-wrapper", "gauge-wrapper:eta-scale=0.3"],
@@ -117,7 +117,7 @@ struct State {
 pub(crate) fn no_gauge() -> Error {
     Error::Numerical {
         round: 0,
-        what: "the gauge of a point is not a number".into(),
+        what: "the gauge of a point is NaN".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! SO-OGD: gradient descent that comes back into the set by separating hyperplanes.
+//! SO-OGD: gradient descent that returns to the set by separating hyperplanes.
 //!
 //! **Problem.** Convex losses over a set between balls of the radii r and R around 0, with a
 //! separation oracle: here a subgradient of its gauge γ
@@ -44,22 +44,22 @@ const NAME: &str = "so-ogd";
 fields! {
     /// Spec of `so-ogd`.
     pub struct SoOgd {
-        /// the number of rounds T; left out, steps fall as gradients add up
+        /// the number of rounds T; without it, the step size decreases as gradients accumulate
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for SoOgd {
     const ABOUT: About = About {
-        summary: "gradient descent that comes back into the set by separating hyperplanes",
-        cost: "O(d) and about 5/4 separations per round, counted as oracle calls; no linear oracle, no projection",
-        guarantee: "sets with a cheap gauge, between balls of the radii r and R around 0, on every stretch of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without, what follows from the rounds played",
+        summary: "gradient descent that returns to the set by separating hyperplanes",
+        cost: "O(d) and about 5/4 separation calls per round, which count as oracle calls; no linear oracle, no projection",
+        guarantee: "sets with a cheap gauge, between balls of radius r and R around 0; on every interval of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without T or G, a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
         citations: &["GarberKretzu2022"],
         examples: &[
@@ -105,7 +105,7 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
     Err(parameters::cannot_play(
         NAME,
         set,
-        "a ball around 0 that is known to be inside the set",
+        "a known ball around 0 inside the set",
     ))
 }
 

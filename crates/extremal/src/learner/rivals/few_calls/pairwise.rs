@@ -43,26 +43,26 @@ const NAME: &str = "pairwise";
 fields! {
     /// Spec of `pairwise`.
     pub struct Pairwise {
-        /// the number of rounds T; left out, or without G, the step size falls
+        /// the number of rounds T; without T or G, the step size decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex
+        /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// how many steps to take per round
+        /// the number of steps per round
         pub steps: u32 = 1 => Kind::Whole { low: 1, high: 1000 },
-        /// factor on dual averaging's step size; not with λ
+        /// factor on dual averaging's step size; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for Pairwise {
     const ABOUT: About = About {
-        summary: "pairwise steps near the regularised leader, on polytopes of corners",
+        summary: "pairwise Frank-Wolfe steps towards the regularised leader, on polytopes with vertices at their bounds",
         cost: "2 oracle calls and O(d) per step",
-        guarantee: "none is known",
+        guarantee: "no bound is known",
         reference: "Garber & Meshi, NeurIPS 2016",
         citations: &["GarberMeshi2016"],
         examples: &["pairwise", "pairwise:lambda=0.1,steps=3"],
@@ -81,7 +81,7 @@ impl MakeLearner for Pairwise {
         parameters::need_oracle(NAME, &**set)?;
         if self.lambda.is_some() && self.eta_scale != 1.0 {
             return Err(Error::Unsupported(
-                "pairwise with lambda has no step size that eta-scale could be a factor of".into(),
+                "pairwise with lambda has no step size: leave out eta-scale".into(),
             ));
         }
         let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);

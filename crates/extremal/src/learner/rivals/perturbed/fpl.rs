@@ -38,29 +38,29 @@ use crate::spec::{About, Described, Kind};
 fields! {
     /// Spec of `fpl`.
     pub struct Fpl {
-        /// the number of rounds T; left out, δ falls
+        /// the number of rounds T; without it, δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
+        /// a bound G on the gradients' ℓ2 norm; without it, δ follows the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' smoothness β; left out, losses count as linear
+        /// the losses' smoothness β; default: 0, linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
-        /// how many perturbed leaders m are averaged; left out, 4βR√T/(G√d) where T, G and β are
-        /// given, else 1
+        /// the number m of perturbed leaders that are averaged; default: 4βR√T/(G√d) if T, G and β are
+        /// given, otherwise 1
         pub samples: Option<u32> = None => Kind::COUNT,
-        /// factor on the theoretical δ, the inverse of the perturbation's size
+        /// factor on the theorem's δ, the inverse of the perturbation's size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the seed of the perturbations
         pub seed: u64 = 0 => Kind::WHOLE,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for Fpl {
     const ABOUT: About = About {
-        summary: "follow the perturbed leader, several in every round",
+        summary: "follow the perturbed leader, averaged over several perturbations per round",
         cost: "m oracle calls and O(md) per round",
-        guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
+        guarantee: "any set, oblivious losses, in expectation over seeds: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
         reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",
         citations: &["KalaiVempala2005", "HazanMinasyan2020"],
         examples: &[

@@ -39,26 +39,26 @@ use crate::spec::{About, Described, Kind};
 fields! {
     /// Spec of `ospf`.
     pub struct Ospf {
-        /// the number of rounds T; left out, blocks grow and δ falls
+        /// the number of rounds T; without it, blocks grow and δ decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, δ falls with the gradients seen
+        /// a bound G on the gradients' ℓ2 norm; without it, δ follows the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β, 0 for linear ones
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
-        /// factor on the theoretical δ, the inverse of the perturbation's size
+        /// factor on the theorem's δ, the inverse of the perturbation's size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
         /// the seed of the perturbations
         pub seed: u64 = 0 => Kind::WHOLE,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for Ospf {
     const ABOUT: About = About {
-        summary: "the perturbed leader in blocks, for smooth losses",
-        cost: "1 oracle call per round on average, k at once after every k rounds, and O(d) per round and call",
-        guarantee: "any set, mean over seeds, losses that do not react: (3/2)·R·G·√(dTk) + k·G·D + min(β·R²·T/k, G·R·T/√k)",
+        summary: "follow the perturbed leader in blocks, for smooth losses",
+        cost: "1 oracle call per round on average (k calls after every k rounds) and O(d) per round and call",
+        guarantee: "any set, oblivious losses, in expectation over seeds: (3/2)·R·G·√(dTk) + k·G·D + min(β·R²·T/k, G·R·T/√k)",
         reference: "Hazan & Minasyan, COLT 2020",
         citations: &["HazanMinasyan2020"],
         examples: &[

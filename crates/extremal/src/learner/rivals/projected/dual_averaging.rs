@@ -35,22 +35,22 @@ use crate::theory::{self, Guarantee};
 fields! {
     /// Spec of `dual-averaging`.
     pub struct DualAveraging {
-        /// the number of rounds T; left out, or without G, the step size falls
+        /// the number of rounds T; without T or G, the step size decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, √(Σ‖g‖²) stands for G√t
+        /// a bound G on the gradients' ℓ2 norm; without it, √(Σ‖g‖²) replaces G√t
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for DualAveraging {
     const ABOUT: About = About {
-        summary: "the regularised leader, projected: a baseline",
-        cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
-        guarantee: "any set with a projection: G·D·√T with T and G, (3/2)·G·D·√T with G, (1 + √5/2)·D·√(Σ‖g‖²) with nothing",
+        summary: "follow the regularised leader by projection: a baseline",
+        cost: "1 projection and O(d) per round, no oracle call; lazy storage (ℓ2 balls): O(non-zeros)",
+        guarantee: "any set with a projection: G·D·√T with T and G; (3/2)·G·D·√T with G alone; (1 + √5/2)·D·√(Σ‖g‖²) with neither",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",
         citations: &["Nesterov2009", "Xiao2010"],
         examples: &[

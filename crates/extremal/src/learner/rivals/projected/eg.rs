@@ -45,11 +45,11 @@ const NAME: &str = "eg";
 fields! {
     /// Spec of `eg`.
     pub struct Eg {
-        /// the number of rounds T; left out, or without G, the step size falls
+        /// the number of rounds T; without T or G, the step size decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' entries; left out, the step size is AdaHedge's
+        /// a bound G on the gradients' entries; without it, AdaHedge sets the step size
         pub entry_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
     }
 }
@@ -58,7 +58,7 @@ impl Described for Eg {
     const ABOUT: About = About {
         summary: "exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball",
         cost: "O(d) exponentials per round, no oracle call",
-        guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G, 2τ·G·√(T ln N) with G, 2Δ ≤ √((4 + ln N)Σr²) with nothing",
+        guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G; 2τ·G·√(T ln N) with G alone; 2Δ ≤ √((4 + ln N)Σr²) with neither",
         reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",
         citations: &["KivinenWarmuth1997", "DeRooijEtAl2014"],
         examples: &["eg", "eg:horizon=1000,entry-bound=1", "eg:entry-bound=1"],
@@ -116,7 +116,7 @@ impl Corners {
             _ => Err(parameters::cannot_play(
                 NAME,
                 &**set,
-                "a simplex or an ℓ1 ball, whose corners it weighs",
+                "a simplex or an ℓ1 ball",
             )),
         }
     }

@@ -42,17 +42,17 @@ const NAME: &str = "ftl";
 fields! {
     /// Spec of `ftl`.
     pub struct Ftl {
-        /// the losses' strong convexity λ; left out, losses count as linear
+        /// the losses' strong convexity λ; default: the losses are linear
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for Ftl {
     const ABOUT: About = About {
-        summary: "follow the leader: what would have been best so far",
-        cost: "1 oracle call, or with λ 1 projection, and O(d) per round",
+        summary: "follow the leader: plays the best fixed decision so far",
+        cost: "1 oracle call (with λ, 1 projection instead) and O(d) per round",
         guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
         citations: &["HuangEtAl2017", "KerdreuxEtAl2021", "Hazan2016"],

@@ -183,7 +183,7 @@ impl Lazy {
             return Err(Error::CannotPlay {
                 learner: name,
                 set: set.name().into(),
-                needs: "dense storage if it has a start of its own: its decisions are then no multiples of the gradients' sum",
+                needs: "dense storage if `start` is given: its decisions are then no multiples of the gradients' sum",
                 instead: vec!["ogd", "ofw-ls"],
             });
         }

@@ -34,7 +34,7 @@ use crate::{Error, Result};
 const NAME: &str = "ogd";
 
 choices! {
-    /// How the step size falls.
+    /// The step-size schedule.
     pub enum Schedule {
         /// D/(G√t); needs G
         Convex = "convex",
@@ -48,18 +48,18 @@ choices! {
 fields! {
     /// Spec of `ogd`.
     pub struct Ogd {
-        /// how the step size falls; what the other keys allow if left out
+        /// the step-size schedule; default: the best one that the other keys allow
         pub schedule: Option<Schedule> = None => Schedule::KIND,
         /// the losses' strong convexity λ
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// number b of rounds in the step 1/(λ(t+b)): a larger b makes the first steps smaller;
-        /// with schedule=strongly-convex alone
+        /// the offset b in the step size 1/(λ(t+b)); a larger b makes the first steps smaller; only
+        /// with schedule=strongly-convex
         pub offset: f64 = 0.0 => Kind::NOT_NEGATIVE,
-        /// a bound G of the gradients' ℓ2 norm
+        /// a bound G on the gradients' ℓ2 norm
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
@@ -67,8 +67,8 @@ fields! {
 impl Described for Ogd {
     const ABOUT: About = About {
         summary: "projected online gradient descent, the baseline",
-        cost: "1 projection and O(d) per round, no oracle call; O(non-zeros) on ℓ2 balls in lazy storage",
-        guarantee: "any set with a projection: (3/2)·G·D·√T, G²(1+ln T)/(2λ) for λ-strongly convex losses, √2·D·√(Σ‖g‖²)",
+        cost: "1 projection and O(d) per round, no oracle call; lazy storage (ℓ2 balls): O(non-zeros)",
+        guarantee: "any set with a projection: (3/2)·G·D·√T with G; G²(1+ln T)/(2λ) for λ-strongly convex losses; √2·D·√(Σ‖g‖²) with neither",
         reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",
         citations: &[
             "Zinkevich2003",
@@ -105,7 +105,8 @@ impl Ogd {
                 (None, None) => Schedule::Adagrad,
             });
         if self.offset != 0.0 && schedule != Schedule::StronglyConvex {
-            let allowed = "left out: only the step 1/(λ(t+b)) of schedule=strongly-convex has it";
+            let allowed =
+                "absent: only schedule=strongly-convex, with the step 1/(λ(t+b)), uses it";
             return Err(Error::parameter(NAME, "offset", self.offset, allowed));
         }
         let (schedule, factor) = match schedule {

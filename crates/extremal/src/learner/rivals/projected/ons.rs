@@ -65,15 +65,15 @@ fields! {
     pub struct Ons {
         /// the losses' exp-concavity α
         pub exp_concavity: Option<f64> = None => Kind::SIZE,
-        /// a bound G of the gradients' ℓ2 norm
+        /// a bound G on the gradients' ℓ2 norm
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// factor on γ, one over the step size; above 1 nothing is proven
+        /// factor on γ, the inverse of the step size; no bound is proven for factors above 1
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// what a projection may leave of its gap in round t, times t
+        /// the tolerance of a projection: its gap in round t is at most tolerance/t
         pub tolerance: f64 = 0.01 => Kind::POSITIVE,
-        /// the most steps of a projection; what is then left counts in the bound
+        /// the largest number of steps of a projection; the gap that remains is added to the bound
         pub steps: u64 = 100 => Kind::COUNT,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
@@ -81,8 +81,8 @@ fields! {
 impl Described for Ons {
     const ABOUT: About = About {
         summary: "online Newton step: logarithmic regret for exp-concave losses",
-        cost: "O(d²) and d² numbers; where the step leads out of the set, up to `steps` oracle calls (and projections, where the set has one) of O(d²) each",
-        guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus what projections left",
+        cost: "O(d²) time per round and d² numbers of memory; if the step leaves the set, up to `steps` oracle calls (and projections, if the set has one) of O(d²) each",
+        guarantee: "α-exp-concave losses, any set: 5(1/α + G·D)·d·ln T for T ≥ 5, plus the gaps that the projections left",
         reference: "Hazan, Agarwal & Kale, Machine Learning 2007",
         citations: &["HazanAgarwalKale2007"],
         examples: &["ons:exp-concavity=0.1,gradient-bound=1"],
@@ -100,7 +100,7 @@ impl MakeLearner for Ons {
         let room = dim.checked_mul(dim + 1).and_then(|n| n.checked_mul(8));
         if room.is_none_or(|bytes| bytes > ROOM) {
             return Err(Error::Unsupported(format!(
-                "{NAME} keeps a matrix, which in dimension {dim} takes more than 2 GB; ogd and sc-ofw keep vectors only"
+                "{NAME} stores a matrix, which takes more than 2 GB in dimension {dim}; ogd and sc-ofw store only vectors"
             )));
         }
         let diameter = set.geometry().diameter;

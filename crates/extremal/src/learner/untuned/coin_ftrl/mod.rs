@@ -65,16 +65,16 @@ const NAME: &str = "coin-ftrl";
 fields! {
     /// Spec of `coin-ftrl`.
     pub struct CoinFtrl {
-        /// what the bets start with, as a part of the radius; it hardly matters
+        /// the initial stake of the bets, as a fraction of the radius; results hardly depend on it
         pub stake: f64 = 1.0 / 1024.0 => Kind::SIZE,
     }
 }
 
 impl Described for CoinFtrl {
     const ABOUT: About = About {
-        summary: "a scaled direction whose length is bet on, with gauge-ftrl behind it; untuned on sparse streams",
+        summary: "tuning-free learner for sparse streams: AdaGrad-style direction, step length by coin betting, gauge-ftrl as a fallback",
         cost: "O(non-zeros) per round, O(d) with a ridge term",
-        guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), known in every round; L₁ and L are the first and the largest loss that the bet for the share sees",
+        guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), computed in every round; L₁ and L are the first and the largest loss that the bet on the fallback's share observes",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
         citations: &[
             "Extremal",

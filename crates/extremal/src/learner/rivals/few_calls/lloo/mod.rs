@@ -55,28 +55,28 @@ const NAME: &str = "lloo";
 fields! {
     /// Spec of `lloo`.
     pub struct Lloo {
-        /// the number of rounds T; left out, or without G, the regulariser grows
+        /// the number of rounds T; without T or G, the regulariser grows
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; left out, the regulariser is dual averaging's and
-        /// grows with √(Σ‖g‖²)
+        /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as in
+        /// dual averaging
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ, which needs neither T nor G; left out, losses are convex
+        /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// how much further than asked the local oracle may look: D over the facial distance; what
-        /// is known of the set if left out
+        /// the factor ρ by which the local oracle may exceed its radius: D over the facial distance;
+        /// default: the value known for the set
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
-        /// factor on the theoretical step size 1/w; not with λ
+        /// factor on the theorem's step size 1/w; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for Lloo {
     const ABOUT: About = About {
-        summary: "local linear optimisation: the regularised leader on polytopes",
-        cost: "1 oracle call per round; O(d log d) on simplices; elsewhere O(d) per vertex kept, of which there are 2(d + 1) at most, and O(d²) to keep it so",
-        guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 instead of 2 with G; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
+        summary: "follow the regularised leader on polytopes by a local linear oracle",
+        cost: "1 oracle call per round; O(d log d) on simplices; on other polytopes O(d) per stored vertex, at most 2(d + 1) of them, and O(d²) to limit their number",
+        guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 in place of 2 with G alone; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
         citations: &["GarberHazan2016", "PenaRodriguez2019"],
         examples: &[
@@ -94,7 +94,7 @@ impl MakeLearner for Lloo {
         let (rho, proven) = self.rho(set)?;
         if self.lambda.is_some() && self.eta_scale != 1.0 {
             return Err(Error::Unsupported(
-                "lloo with lambda has no step size that eta-scale could be a factor of".into(),
+                "lloo with lambda has no step size: leave out eta-scale".into(),
             ));
         }
         let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);

@@ -61,30 +61,30 @@ const NAME: &str = "loo-bogd";
 fields! {
     /// Spec of `loo-bogd`.
     pub struct LooBogd {
-        /// the number of rounds T; left out, blocks grow and ε falls
+        /// the number of rounds T; without it, blocks grow and ε decreases
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G of the gradients' ℓ2 norm; with T it fixes η, with λ it is for ε
+        /// a bound G on the gradients' ℓ2 norm; with T it sets η, with λ it sets ε
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' strong convexity λ; left out, losses need only be convex
+        /// the losses' strong convexity λ; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// ε/R²: the decision and the point that descends are √(3ε) apart at most; 0.05 is a
-        /// practical value; 60/√T if left out, with λ 130(4G/(λtR))^(2/3)
+        /// ε/R²: the decision is at most √(3ε) from the point that descends; 0.05 works well in
+        /// practice; default: 60/√T; with λ, 130(4G/(λtR))^(2/3)
         pub tolerance: Option<f64> = None => Kind::POSITIVE,
-        /// for how many rounds K a decision is played; √T/2 is a practical value; 5√T if left out,
-        /// without T or with λ √t
+        /// the block length K, the rounds for which a decision is played; √T/2 works well in practice;
+        /// default: 5√T; without T or with λ, √t
         pub block: Option<u64> = None => Kind::COUNT,
-        /// factor on the theoretical step size
+        /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the first decision x₁, a point of the set; its centre if left out
+        /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
     }
 }
 
 impl Described for LooBogd {
     const ABOUT: About = About {
-        summary: "gradient descent near the set, in blocks: far fewer oracle calls than rounds",
-        cost: "O(d) per round; per block of K rounds 1 oracle call or a few, ⌈27R²/ε − 2⌉ at most",
-        guarantee: "any set, convex losses, on every stretch of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without, or for λ-strongly convex losses, what follows from the rounds played",
+        summary: "gradient descent in blocks with approximate projections: far fewer oracle calls than rounds",
+        cost: "O(d) per round; a few oracle calls per block of K rounds, at most ⌈27R²/ε − 2⌉",
+        guarantee: "any set, convex losses, on every interval of L rounds: 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, by default ≤ 20GR(√T + T^(3/4)), with T and G; without T or G, or with λ, a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
         citations: &["GarberKretzu2022"],
         examples: &[

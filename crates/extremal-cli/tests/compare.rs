@@ -386,5 +386,5 @@ fn outside_their_theorems_the_perturbed_leaders_do_not_exceed_them() {
         "{broken:#?}"
     );
     let page = folder.read("out/report.html");
-    assert_eq!(page.matches(">assumption not met<").count(), 8);
+    assert_eq!(page.matches(">not met<").count(), 8);
 }

@@ -20,6 +20,7 @@ use crate::view::View;
 const THEME: &str = include_str!("theme.css");
 const LAYOUT: &str = include_str!("layout.css");
 
+/// The whole page. The templates that `page.html` includes see the same fields.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
@@ -162,6 +163,7 @@ fn part<'a>(results: &'a Results, palette: &Palette, number: &mut usize) -> Part
     }
 }
 
+/// One problem: its rows, checks and figures. New remarks on exponents are added to the footnotes.
 fn problem<'a>(
     view: View<'a>,
     palette: &Palette,
@@ -232,6 +234,7 @@ impl<'a> Who<'a> {
     }
 }
 
+/// The assumptions of each learner's theorem, as the longest runs met them.
 fn checks<'a>(view: &View<'a>, palette: &Palette) -> Vec<Check<'a>> {
     let of_learner = |(_, learner): (usize, &'a str)| {
         let rows = view.rows(learner, view.scale(learner));
@@ -251,6 +254,7 @@ fn checks<'a>(view: &View<'a>, palette: &Palette) -> Vec<Check<'a>> {
     view.learners().filter_map(of_learner).collect()
 }
 
+/// Whether something is wrong, something should be known, or neither.
 fn verdict(all: &[Results], remarks: &[Remark]) -> Verdict {
     let (class, title) = match remarks.first() {
         None => ("good", "No defects, no remarks"),

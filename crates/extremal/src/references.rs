@@ -1,4 +1,4 @@
-//! The papers behind the components, as BibTeX. [`Entry::citations`](crate::spec::Entry::citations)
+//! The papers behind the components, as BibTeX. [`About::citations`](crate::spec::About::citations)
 //! names them by their keys; what is not known for sure of a paper is left out of its record.
 
 /// All records, in the order of their keys, with a blank line between any two.

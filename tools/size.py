@@ -123,7 +123,7 @@ def large_constants(files):
 def scaffolding(learners):
     """Files that are no algorithm: all but the spec, rule or method of one, the parts of one in its
     own folder, and files that only declare modules."""
-    algorithm = r"\bENTRY: Entry\b|impl\b.*\b(Rule|Method) for\b"
+    algorithm = r"\bABOUT: About\b|impl\b.*\b(Rule|Method) for\b"
     folders = [f.path.parent for f in learners if f.path.name == "mod.rs" and f.find(algorithm)]
     for file in learners:
         part = any(folder in file.path.parents for folder in folders)

@@ -15,7 +15,9 @@ use extremal::game::Game;
 use extremal::hindsight::{self, Method, Options, Sum};
 use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
 use extremal::learner::frank_wolfe::sc_ofw::ScOfw;
-use extremal::learner::{Acting, Known, Learner, LearnerSpec, OnPair, Rule, Storage, on_pair};
+use extremal::learner::{
+    Acting, Known, Learner, LearnerSpec, OnSurrogate, Rule, Storage, on_surrogate,
+};
 use extremal::loss::logistic::Logistic;
 use extremal::loss::squared::Squared;
 use extremal::loss::{Loss, Objective};
@@ -23,7 +25,7 @@ use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::{Round, Stream};
 use extremal::{
     Point, Row,
-    surrogate::{DensePair, Pair},
+    surrogate::{DenseSurrogate, Surrogate},
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -166,14 +168,14 @@ fn main() -> Result<(), Failure> {
             };
             let geometry = set.geometry();
             // As a program would that knows its learner and its loss when it is compiled.
-            let pair = || Ok::<_, Failure>(DensePair::new(set.clone(), None)?);
+            let pair = || Ok::<_, Failure>(DenseSurrogate::new(set.clone(), None)?);
             let ofw_ls = || {
                 let rule = line_search.rule(&geometry)?;
-                Ok(on_pair("ofw-ls", rule, pair()?, geometry))
+                Ok(on_surrogate("ofw-ls", rule, pair()?, geometry))
             };
             let sc_ofw = || {
                 let rule = strongly_convex.rule()?;
-                Ok(on_pair("sc-ofw", rule, pair()?, geometry))
+                Ok(on_surrogate("sc-ofw", rule, pair()?, geometry))
             };
             let logistic = Objective::new(Arc::new(Logistic {}), 0.0)?;
             let squared = Objective::new(Arc::new(Squared {}), ridge)?;
@@ -287,7 +289,7 @@ trait Borrowed {
     fn learner(&mut self) -> &mut Self::Learner;
 }
 
-impl<R: Rule + 'static, P: Pair + 'static> Borrowed for Acting<OnPair<R, P>> {
+impl<R: Rule + 'static, P: Surrogate + 'static> Borrowed for Acting<OnSurrogate<R, P>> {
     type Learner = Self;
     fn learner(&mut self) -> &mut Self {
         self

@@ -295,7 +295,7 @@ fn record(
 ) -> Result<Recorded, Failure> {
     let dim = set.dim();
     let mut stream = spec.build(dim, seed)?;
-    let start = extremal::surrogate::DensePair::new(set.clone(), None)?;
+    let start = extremal::surrogate::DenseSurrogate::new(set.clone(), None)?;
     let mut sum = Sum::new(dim, objective)?;
     let mut recorded = Recorded {
         rows: Vec::with_capacity(rounds * dim),

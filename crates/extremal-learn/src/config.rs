@@ -127,7 +127,7 @@ impl Config {
     /// How examples are read for it.
     pub fn read_options(&self) -> ReadOptions {
         let labels = match &self.labels {
-            Some((negative, positive)) => Labels::Pair {
+            Some((negative, positive)) => Labels::Surrogate {
                 negative: negative.clone(),
                 positive: positive.clone(),
             },

@@ -9,7 +9,7 @@ use extremal::learner::{Certificate, Learner, Level};
 use extremal::loss::{Objective, Scratch};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
-use extremal::theory::{Watched, is_vacuous, trivial_regret};
+use extremal::theory::{Run, is_vacuous, trivial_regret};
 use extremal::{Point, Row};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
@@ -486,7 +486,7 @@ fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<P
     let guarantee = track.learner.guarantee()?;
     // examples are fixed beforehand, and nobody knows how long the longest will be
     let losses = objective.facts(f64::INFINITY, true);
-    let mut run = Watched::new(*track.learner.seen(), losses);
+    let mut run = Run::new(*track.learner.seen(), losses);
     run.diameter = track.set.geometry().diameter;
     run.violation = Some(counters.violation);
     run.above_least = objective.above_least(counters.whole_loss);

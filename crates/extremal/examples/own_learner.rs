@@ -5,8 +5,8 @@
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::learner::of_learners::hedge;
-use extremal::learner::{Facts, Rule, on_pair};
-use extremal::surrogate::{DensePair, Motion, Probe, Update};
+use extremal::learner::{Facts, Rule, on_surrogate};
+use extremal::surrogate::{DenseSurrogate, Move, Probe, Update};
 use extremal::{Learner, LearnerSpec, LossSpec, Objective, Result, SetSpec, SharedSet, StreamSpec};
 
 /// F_t(x) = η Σ⟨g_τ, x⟩ + ‖x − x₁‖², with σ_t ≤ 1/√t.
@@ -28,16 +28,19 @@ impl Rule for ShortSteps {
         Ok((t + 1, Update::new(self.eta, facts.gradient, 2.0)))
     }
 
-    fn step(&self, t: u64, _facts: &Facts<'_, '_>, probe: &Probe) -> (u64, Motion) {
+    fn step(&self, t: u64, _facts: &Facts<'_, '_>, probe: &Probe) -> (u64, Move) {
         let longest = 1.0 / (t as f64).sqrt();
-        (t, Motion::Step(probe.line_search().min(longest)))
+        (t, Move::Towards(probe.line_search().min(longest)))
     }
 }
 
 /// The learner: the rule, on a pair that stores every entry. Saved states are known by the text.
 fn short_steps(set: &SharedSet) -> Result<Box<dyn Learner>> {
-    let (rule, pair) = (ShortSteps { eta: 0.1 }, DensePair::new(set.clone(), None)?);
-    Ok(Box::new(on_pair(
+    let (rule, pair) = (
+        ShortSteps { eta: 0.1 },
+        DenseSurrogate::new(set.clone(), None)?,
+    );
+    Ok(Box::new(on_surrogate(
         "short-steps:eta=0.1",
         rule,
         pair,

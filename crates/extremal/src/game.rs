@@ -76,14 +76,14 @@ where
     let evaluation =
         objective.evaluate_in(given.row, given.label, given.weight, decision, scratch)?;
     let sight = match &mut meter {
-        Some(meter) => Some(meter.look(decision, objective, &given, &evaluation)?),
+        Some(meter) => Some(meter.plan(decision, objective, &given, &evaluation)?),
         None => None,
     };
     let record = learner.observe(&evaluation.gradient)?;
     let mut rounding = 0.0;
     if let (Some(meter), Some(sight)) = (meter, sight) {
         rounding = sight.loss_error;
-        meter.note(sight, &evaluation.gradient);
+        meter.commit(sight, &evaluation.gradient);
     }
     Ok(Some(Turn {
         record,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::theory::Seen;
+use crate::theory::RunStatistics;
 
 /// The record of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Record {
     }
 }
 
-impl Seen {
+impl RunStatistics {
     pub(crate) fn note(&mut self, record: &Record) {
         self.rounds = record.round;
         self.largest_gradient = self.largest_gradient.max(record.gradient_norm);

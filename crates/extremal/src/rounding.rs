@@ -219,7 +219,7 @@ impl WideVector {
     /// Asks for the entries that [`WideVector::add_row`] will change.
     pub fn fetch(&self, row: &Row<'_>) {
         if let Row::Sparse { indices, .. } = *row {
-            kernel::fetch(&self.entries, indices);
+            kernel::prefetch(&self.entries, indices);
         }
     }
 

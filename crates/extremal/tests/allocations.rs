@@ -18,7 +18,7 @@ use extremal::set::SetSpec;
 use extremal::stream::{Round, Stream};
 use extremal::{
     Gradient, Point, Row,
-    surrogate::{Motion, Pair, SparsePair, Update},
+    surrogate::{Move, SparseSurrogate, Surrogate, Update},
 };
 use rand::RngExt;
 
@@ -195,8 +195,8 @@ fn a_support_that_grows_asks_for_memory_as_rarely_as_it_doubles() {
     const WIDE: u32 = 20_000;
     let set = "l1".parse::<SetSpec>().unwrap();
     let set = set.build(Some(WIDE as usize)).unwrap();
-    let mut pair = SparsePair::new(set, None).unwrap();
-    let play = |pair: &mut SparsePair, rounds: std::ops::Range<u32>| {
+    let mut pair = SparseSurrogate::new(set, None).unwrap();
+    let play = |pair: &mut SparseSurrogate, rounds: std::ops::Range<u32>| {
         let before = calls();
         for t in rounds {
             let mut entries = [(t % WIDE, 1.0 + f64::from(t)), ((3 * t + 1) % WIDE, 0.5)];
@@ -205,7 +205,7 @@ fn a_support_that_grows_asks_for_memory_as_rarely_as_it_doubles() {
             let gradient = Gradient::sparse(&indices, &values);
             let update = Update::new(1.0, &gradient, 1.0);
             pair.probe(&update, true).unwrap();
-            pair.commit(Motion::Step(0.01));
+            pair.commit(Move::Towards(0.01));
         }
         calls() - before
     };

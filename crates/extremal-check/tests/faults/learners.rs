@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use extremal::learner::{Certificate, Learner, LearnerSpec, Record, Seen};
+use extremal::learner::{Certificate, Learner, LearnerSpec, Record, RunStatistics};
 use extremal::set::{Atom, Oracle, SharedSet};
 use extremal::theory::Guarantee;
 use extremal::{Error, Gradient, Point};
@@ -37,7 +37,7 @@ struct Descent {
     next: Option<(Vec<f64>, Record)>,
     shown: u32,
     noise: f64,
-    seen: Seen,
+    seen: RunStatistics,
 }
 
 /// Numbers that no two learners share.
@@ -53,7 +53,7 @@ impl Descent {
             next: None,
             shown: 0,
             noise: count as f64,
-            seen: Seen::default(),
+            seen: RunStatistics::default(),
         }))
     }
 
@@ -90,7 +90,7 @@ impl Learner for Descent {
         None
     }
 
-    fn seen(&self) -> &Seen {
+    fn seen(&self) -> &RunStatistics {
         &self.seen
     }
 

@@ -214,7 +214,7 @@ fn labels_mean_what_was_asked_for() {
         let (rows, error) = read(format!("{label} 1:2\n"), &options);
         rows.first().map(|row| row.label).ok_or(error)
     };
-    let pair = || Labels::Pair {
+    let pair = || Labels::Surrogate {
         negative: "0".into(),
         positive: "1".into(),
     };
@@ -225,7 +225,7 @@ fn labels_mean_what_was_asked_for() {
         read_label("-1", pair()),
         Err(Some("f:1: the label is neither 0 nor 1: -1".into()))
     );
-    let spam = || Labels::Pair {
+    let spam = || Labels::Surrogate {
         negative: "ham".into(),
         positive: "spam".into(),
     };
@@ -276,7 +276,7 @@ fn options_that_make_no_sense_are_refused() {
         ),
         (
             ReadOptions {
-                labels: Labels::Pair {
+                labels: Labels::Surrogate {
                     negative: "1".into(),
                     positive: "1.0".into(),
                 },

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
-use extremal::learner::{Certificate, Learner, Record, Seen};
+use extremal::learner::{Certificate, Learner, Record, RunStatistics};
 use extremal::theory::{self, Assumption, Guarantee, LossFacts};
 use extremal::{Gradient, Point};
 use extremal_learn::norms;
@@ -143,7 +143,12 @@ pub(crate) struct Checked {
 
 impl Proof {
     /// Nothing where the bound is none.
-    fn new(guarantee: Guarantee, seen: &Seen, losses: &LossFacts, end: &Look) -> Option<Self> {
+    fn new(
+        guarantee: Guarantee,
+        seen: &RunStatistics,
+        losses: &LossFacts,
+        end: &Look,
+    ) -> Option<Self> {
         let bound = guarantee.bound(end.round as f64);
         let checks = guarantee.check(seen, losses);
         bound.is_finite().then(|| Self {
@@ -220,7 +225,7 @@ impl Learner for Observed<'_> {
     fn guarantee(&self) -> Option<Guarantee> {
         self.inner.guarantee()
     }
-    fn seen(&self) -> &Seen {
+    fn seen(&self) -> &RunStatistics {
         self.inner.seen()
     }
     fn certificate(&self) -> Option<Certificate> {

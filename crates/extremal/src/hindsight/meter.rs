@@ -12,13 +12,14 @@ use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
-    Atom, CheckedOracle, Identity, Oracle, SharedSet, Signs, SparseAtoms, Structure, grown, norm_p,
+    Atom, AtomSigns, CheckedOracle, Identity, Oracle, SharedSet, SparseAtoms, Structure, grown,
+    norm_p,
 };
 use crate::stream::Round;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 
 /// What a round adds to a [`Meter`].
-pub(crate) struct Sight {
+pub(crate) struct PlannedRound {
     played: f64,
     /// The factor of the gradient's row, 0 where that counts as 0.
     scale: f64,
@@ -160,18 +161,18 @@ impl Meter {
     /// Notes a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         let sight = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
-        self.note(sight, gradient);
+        self.commit(sight, gradient);
         Ok(())
     }
 
     /// What a round of these losses adds, before it is certain that it was played. Nothing changes.
-    pub(crate) fn look<L: Loss + ?Sized>(
+    pub(crate) fn plan<L: Loss + ?Sized>(
         &mut self,
         x: &dyn Point,
         objective: &Objective<L>,
         given: &Round<'_>,
         evaluation: &Evaluation<'_>,
-    ) -> Result<Sight> {
+    ) -> Result<PlannedRound> {
         // The gradient's row is the round's own, unless it had to be written out.
         let dot = match objective.written_form() {
             None => evaluation.prediction,
@@ -185,7 +186,12 @@ impl Meter {
     }
 
     /// The same of a gradient whose row has the product `dot` with x.
-    fn look_at(&mut self, x: &dyn Point, gradient: &Gradient<'_>, dot: f64) -> Result<Sight> {
+    fn look_at(
+        &mut self,
+        x: &dyn Point,
+        gradient: &Gradient<'_>,
+        dot: f64,
+    ) -> Result<PlannedRound> {
         let dim = self.x.len();
         if x.dim() != dim {
             return Err(Error::Size {
@@ -219,7 +225,7 @@ impl Meter {
         // a row that counts as 0 is off by all of itself
         let left_out = (left_out - gradient.scale).abs() * row;
         let error = error + left_out * (length + self.reach);
-        Ok(Sight {
+        Ok(PlannedRound {
             played,
             scale: gradient.scale,
             rest,
@@ -231,7 +237,7 @@ impl Meter {
     }
 
     /// Adds what was looked at last.
-    pub(crate) fn note(&mut self, sight: Sight, gradient: &Gradient<'_>) {
+    pub(crate) fn commit(&mut self, sight: PlannedRound, gradient: &Gradient<'_>) {
         let sums = &mut self.sums;
         if sight.scale != 0.0 {
             sums.sum.add_row(sight.scale, &gradient.row);
@@ -382,7 +388,7 @@ impl Meter {
             Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
             Structure::Sparse(SparseAtoms {
                 count: 1,
-                signs: Signs::Any,
+                signs: AtomSigns::Any,
                 ..
             }) => (1.0, f64::INFINITY),
             _ => return None,

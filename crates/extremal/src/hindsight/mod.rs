@@ -24,7 +24,7 @@ mod smooth;
 mod solve;
 mod sum;
 
-pub use crate::solver::{Method, Minorant, Place, Reading, Total};
+pub use crate::solver::{Imaged, Method, Minorant, Total, TotalValue};
 pub use meter::Meter;
 pub use moving::{Dynamic, Intervals, Worst};
 pub use quadratic::QuadraticSum;

@@ -3,7 +3,7 @@
 use super::sum::check_weight;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Atom, AtomView};
-use crate::solver::{Minorant, Place, Reading, Total};
+use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::{Error, Result, Row, kernel};
 
 /// ½xᵀGx − ⟨b, x⟩ + ½c. Built round by round it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖² with
@@ -171,12 +171,12 @@ impl Total for QuadraticSum {
         self.dim
     }
 
-    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue {
         self.map_dense(x, image);
         self.at_image(mu, x, image, gradient)
     }
 
-    fn at_image(&self, _mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+    fn at_image(&self, _mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> TotalValue {
         for ((g, z), b) in gradient.iter_mut().zip(image).zip(&self.cross) {
             *g = z - b;
         }
@@ -185,10 +185,10 @@ impl Total for QuadraticSum {
         let terms = kernel::dot(x, image).abs()
             + self.square.value().abs()
             + 2.0 * kernel::dot(&self.cross, x).abs();
-        Reading {
+        TotalValue {
             value,
-            truth: value,
-            lift: 0.0,
+            unsmoothed: value,
+            smoothing_slack: 0.0,
             rounding: 4.0 * f64::EPSILON * (self.rounds as f64).sqrt().max(1.0) * terms,
         }
     }
@@ -264,7 +264,7 @@ impl Total for QuadraticSum {
         }
     }
 
-    fn along(&self, _mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
+    fn along(&self, _mu: f64, s: f64, from: Imaged<'_>, by: Imaged<'_>) -> (f64, f64) {
         let linear = kernel::dot(by.x, from.image) - kernel::dot(&self.cross, by.x);
         let bend = kernel::dot(by.x, by.image);
         let value = self.value_from(from.x, from.image) + s * (linear + 0.5 * s * bend);

@@ -3,15 +3,15 @@
 use crate::loss::Loss;
 
 /// A loss at a prediction, smoothed or not.
-pub(super) struct Touch {
+pub(super) struct Smoothed {
     /// Of the smoothed loss.
     pub value: f64,
     /// Of the smoothed loss.
     pub slope: f64,
     /// Of the loss.
-    pub truth: f64,
+    pub unsmoothed: f64,
     /// The loss is nowhere less than this much above the tangent of the smoothed one.
-    pub lift: f64,
+    pub smoothing_slack: f64,
     /// The line with this slope through (`at`, `height`) is nowhere above the loss by more than
     /// `error`.
     pub at: f64,
@@ -22,16 +22,16 @@ pub(super) struct Touch {
 /// min over u of ℓ(u) + (u − z)²/(2μ), by bisection for the u where the slopes cancel. With
 /// s = (z − u)/μ the tangent of ℓ at u has slope s too, and lies μs²/2 above that of the envelope
 /// at z.
-pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Touch {
-    let (truth, slope) = loss.at(z, label);
+pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Smoothed {
+    let (unsmoothed, slope) = loss.at(z, label);
     if mu == 0.0 || slope == 0.0 {
-        return Touch {
-            value: truth,
+        return Smoothed {
+            value: unsmoothed,
             slope,
-            truth,
-            lift: 0.0,
+            unsmoothed,
+            smoothing_slack: 0.0,
             at: z,
-            height: truth,
+            height: unsmoothed,
             error: 0.0,
         };
     }
@@ -69,12 +69,12 @@ pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) ->
     let slope = ((z - far) / mu)
         .max(near_slope.min(far_slope))
         .min(near_slope.max(far_slope));
-    let lift = 0.5 * mu * slope * slope;
-    Touch {
-        value: least + lift,
+    let smoothing_slack = 0.5 * mu * slope * slope;
+    Smoothed {
+        value: least + smoothing_slack,
         slope,
-        truth,
-        lift,
+        unsmoothed,
+        smoothing_slack,
         at: far,
         height: least,
         // The slope is one of the loss at a point between the two, and its tangent there passes

@@ -200,12 +200,14 @@ impl Comparator<'_> {
         if reading.value.is_finite() {
             self.search.certify(&task, x, &gradient, reading)?;
         }
-        // lift = μ·(Σws²)/2 where the slopes are those of the loss
+        // smoothing_slack = μ·(Σws²)/2 where the slopes are those of the loss
         task.mu = 1.0;
-        let lift = total.at_image(1.0, x, &image, &mut gradient).lift;
-        let scale = reading.truth.abs();
-        if lift > 0.0 && scale > 0.0 && scale.is_finite() {
-            task.mu = 0.1 * scale / lift;
+        let smoothing_slack = total
+            .at_image(1.0, x, &image, &mut gradient)
+            .smoothing_slack;
+        let scale = reading.unsmoothed.abs();
+        if smoothing_slack > 0.0 && scale > 0.0 && scale.is_finite() {
+            task.mu = 0.1 * scale / smoothing_slack;
         }
         let finest = 1e-14 * task.mu;
         while !self.search.is_done(&task)
@@ -214,7 +216,7 @@ impl Comparator<'_> {
             && task.mu > finest
         {
             let here = total.at_image(task.mu, x, &image, &mut gradient);
-            task.gap = 0.2 * here.lift.max(f64::MIN_POSITIVE);
+            task.gap = 0.2 * here.smoothing_slack.max(f64::MIN_POSITIVE);
             self.search.descend(method, &task, x)?;
             task.evaluate(x, &mut image, &mut gradient);
             task.mu *= FINER;

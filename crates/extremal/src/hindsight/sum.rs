@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::smooth::{Touch, touch};
-use crate::loss::{Form, Loss, Objective};
+use super::smooth::{Smoothed, touch};
+use crate::loss::{Loss, Objective, QuadraticForm};
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{Atom, AtomView};
-use crate::solver::{Minorant, Place, Reading, Total};
+use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::{Error, Result, Row, kernel};
 
 /// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are kept: dense rows packed one
@@ -32,7 +32,7 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     /// The ridge term's factor per round, a form that is a multiple of the identity included.
     ridge: f64,
     /// Any other form. Its Ax stands at the end of an image.
-    form: Option<Arc<Form>>,
+    form: Option<Arc<QuadraticForm>>,
     dim: usize,
     rows: Rows,
     labels: Vec<f64>,
@@ -134,18 +134,18 @@ impl<L: Loss + ?Sized> Sum<L> {
     pub fn value(&self, x: &[f64]) -> Result<f64> {
         crate::set::check_point(self.dim, x)?;
         let (mut image, mut gradient) = (vec![0.0; self.images()], vec![0.0; self.dim]);
-        Ok(self.evaluate(0.0, x, &mut image, &mut gradient).truth)
+        Ok(self.evaluate(0.0, x, &mut image, &mut gradient).unsmoothed)
     }
 
     /// The curvature along a direction in which Σw⟨a, ·⟩² is `data`, at most.
     fn curvature(&self, mu: f64, data: f64) -> f64 {
         let of_loss = self.loss.smoothness().min(1.0 / mu);
         let form = self.form.as_ref().map_or(0.0, |form| form.largest());
-        of_loss * data + self.pull() + self.rounds() as f64 * form
+        of_loss * data + self.total_ridge() + self.rounds() as f64 * form
     }
 
     /// The factor of all ridge terms together.
-    fn pull(&self) -> f64 {
+    fn total_ridge(&self) -> f64 {
         self.ridge * self.rounds() as f64
     }
 
@@ -156,7 +156,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         }
     }
 
-    fn touch(&self, mu: f64, i: usize, z: f64) -> Touch {
+    fn touch(&self, mu: f64, i: usize, z: f64) -> Smoothed {
         touch(&*self.loss, mu, z, self.labels[i])
     }
 
@@ -169,9 +169,9 @@ impl<L: Loss + ?Sized> Sum<L> {
         turned: &[f64],
         gradient: &mut [f64],
         mut image_of: impl FnMut(usize, &Row<'_>) -> f64,
-    ) -> Reading {
+    ) -> TotalValue {
         // the ridge terms and the forms first: half of ⟨x, their gradient⟩
-        let (rounds, sigma) = (self.rounds() as f64, self.pull());
+        let (rounds, sigma) = (self.rounds() as f64, self.total_ridge());
         for (g, x) in gradient.iter_mut().zip(x) {
             *g = sigma * x;
         }
@@ -179,23 +179,23 @@ impl<L: Loss + ?Sized> Sum<L> {
             kernel::axpy(rounds, turned, gradient);
         }
         let mut value = 0.5 * kernel::dot(x, gradient);
-        let (mut truth, mut lift, mut size) = (value, 0.0, value);
+        let (mut unsmoothed, mut smoothing_slack, mut size) = (value, 0.0, value);
         for i in 0..self.rounds() {
             let row = self.rows.get(i);
             let here = self.touch(mu, i, image_of(i, &row));
             let weight = self.weights[i];
             value += weight * here.value;
-            truth += weight * here.truth;
-            lift += weight * here.lift;
+            unsmoothed += weight * here.unsmoothed;
+            smoothing_slack += weight * here.smoothing_slack;
             size += (weight * here.value).abs();
             if here.slope != 0.0 {
                 row.add_to(weight * here.slope, gradient);
             }
         }
-        Reading {
+        TotalValue {
             value,
-            truth,
-            lift,
+            unsmoothed,
+            smoothing_slack,
             rounding: 4.0 * f64::EPSILON * rounds.sqrt() * size,
         }
     }
@@ -210,7 +210,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         self.rounds() + self.form.as_ref().map_or(0, |_| self.dim)
     }
 
-    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue {
         self.map_form(x, image);
         let (image, turned) = image.split_at_mut(self.rounds());
         self.pass(mu, x, turned, gradient, |i, row| {
@@ -219,7 +219,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         })
     }
 
-    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> TotalValue {
         let (image, turned) = image.split_at(self.rounds());
         self.pass(mu, x, turned, gradient, |i, _| image[i])
     }
@@ -244,13 +244,13 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
             let norm = kernel::norm(row.values());
             let (z, rest) = rounding::dot_row(&row, x).parts();
             let off = rest.abs() + rounding::of_wide_dot(row.stored()) * norm * length;
-            let truth = self.loss.at(z, label).0;
+            let unsmoothed = self.loss.at(z, label).0;
             let slope_at = |z: f64| self.loss.at(z, label).1.abs();
             // to either side of z, which a smaller distance would round back to z
             let aside = off.max(4.0 * UNIT * z.abs());
             let steepest = slope_at(z - aside).max(slope_at(z + aside));
-            value.add_product(weight, truth);
-            above += weight * (steepest * off + LAST * truth.abs());
+            value.add_product(weight, unsmoothed);
+            above += weight * (steepest * off + LAST * unsmoothed.abs());
             let line = touch(&*self.loss, mu, z, label);
             let slope = weight * line.slope;
             constant.add_product(weight, line.height);
@@ -263,7 +263,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         }
         // The ridge terms and the forms are ½⟨u, Pu⟩ ≥ ⟨Px, u⟩ − ½⟨x, Px⟩, and more where they bend.
         // λT is rounded, and the entries of Ax are off by of_dot·(|A||x|)_i.
-        let (pull, far) = (self.pull(), length + reach);
+        let (pull, far) = (self.total_ridge(), length + reach);
         let (mut bent, mut error) = (x.to_vec(), 0.0);
         bent.iter_mut().for_each(|v| *v *= pull);
         if let Some(form) = &self.form {
@@ -310,9 +310,9 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         }
     }
 
-    fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
+    fn along(&self, mu: f64, s: f64, from: Imaged<'_>, by: Imaged<'_>) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
-        let (rounds, sigma) = (self.rounds(), self.pull());
+        let (rounds, sigma) = (self.rounds(), self.total_ridge());
         if sigma > 0.0 || self.form.is_some() {
             // at the images' ends is what the form makes of x and d
             let turned = |k: usize| from.image[rounds + k] + s * by.image[rounds + k];
@@ -344,7 +344,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
 
     fn strong_convexity(&self) -> f64 {
         let form = self.form.as_ref().map_or(0.0, |form| form.smallest());
-        self.pull() + self.rounds() as f64 * form
+        self.total_ridge() + self.rounds() as f64 * form
     }
 
     fn is_linear(&self) -> bool {

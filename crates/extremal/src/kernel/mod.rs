@@ -9,27 +9,27 @@
 mod buffer;
 mod dot;
 mod factor;
-mod fetch;
 mod linalg;
 mod pow;
+mod prefetch;
 mod round;
 mod select;
 mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
-pub(crate) use fetch::{fetch, increases};
 pub(crate) use linalg::{
     Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };
 pub use pow::{Exponent, power_map, power_sum};
+pub(crate) use prefetch::{increases, prefetch};
 pub(crate) use round::{
-    Form, Formed, Scan, move_to_dense, move_to_direction, residual_dense, residual_direction, scan,
-    scan_direction, scan_power, step_to_direction,
+    InnerProducts, Pass, PassResult, move_to_dense, move_to_direction, residual_dense,
+    residual_direction, scan, scan_direction, scan_power, step_to_direction,
 };
 pub use select::{argmax_abs, argmin, max_abs};
 
-pub(crate) use sweep::{Apart, vectorised, widest};
+pub(crate) use sweep::{Apart, on_best_cpu, vectorised};
 
 /// ⟨a, b⟩. Both slices have the same length; extra entries of the longer one are ignored.
 ///
@@ -91,7 +91,7 @@ pub fn find_not_finite(a: &[f64]) -> Option<(usize, f64)> {
 
 /// y += k·x.
 pub fn axpy(k: f64, x: &[f64], y: &mut [f64]) {
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || {
             for (y, x) in y.iter_mut().zip(x) {
@@ -103,7 +103,7 @@ pub fn axpy(k: f64, x: &[f64], y: &mut [f64]) {
 
 /// x −= k·x.
 pub(crate) fn shrink(k: f64, x: &mut [f64]) {
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || x.iter_mut().for_each(|x| *x = (-k).mul_add(*x, *x)),
     );

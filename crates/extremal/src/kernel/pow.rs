@@ -5,7 +5,7 @@
 
 use pulp::Simd;
 
-use super::sweep::{Body, sweep, widest};
+use super::sweep::{Body, on_best_cpu, sweep};
 
 /// The exponent a of |t|^a, with the cases that need no logarithm told apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,7 +137,7 @@ fn power_of(t: f64, a: f64) -> f64 {
 
 /// out_i = sgn(t_i)·|t_i|^a with t = scale·a.
 pub(crate) fn signed_powers(a: &[f64], scale: f64, exponent: f64, out: &mut [f64]) {
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || {
             for (out, a) in out.iter_mut().zip(a) {
@@ -204,7 +204,7 @@ pub fn power_sum(a: &[f64], scale: f64, exponent: Exponent) -> f64 {
     let mut sum = 0.0;
     for block in a.chunks(BLOCK) {
         let powers = &mut powers[..block.len()];
-        widest(
+        on_best_cpu(
             #[inline(always)]
             || {
                 for (p, a) in powers.iter_mut().zip(block) {

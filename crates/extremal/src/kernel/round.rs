@@ -9,7 +9,7 @@ use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers
 use super::sweep::{Body, Own, sweep};
 
 /// What the first pass reads, and where it puts c'. All vectors have one length.
-pub(crate) struct Form<'a, O: ?Sized = Buffer> {
+pub(crate) struct Pass<'a, O: ?Sized = Buffer> {
     pub c: &'a [f64],
     pub x: &'a [f64],
     pub g: &'a [f64],
@@ -19,7 +19,7 @@ pub(crate) struct Form<'a, O: ?Sized = Buffer> {
     pub beta: f64,
 }
 
-impl<'a, O: ?Sized> Form<'a, O> {
+impl<'a, O: ?Sized> Pass<'a, O> {
     #[inline(always)]
     fn numbers(&self) -> [f64; 3] {
         [self.k, self.m, self.beta]
@@ -32,13 +32,13 @@ impl<'a, O: ?Sized> Form<'a, O> {
 
 /// c' and x after the first pass: ∇F = c' + βx.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Formed<'a> {
+pub(crate) struct PassResult<'a> {
     pub c: &'a [f64],
     pub x: &'a [f64],
     pub beta: f64,
 }
 
-impl Formed<'_> {
+impl PassResult<'_> {
     /// One entry of ∇F, with the bits of the first pass.
     pub(crate) fn direction(&self, i: usize) -> f64 {
         self.beta.mul_add(self.x[i], self.c[i])
@@ -72,7 +72,7 @@ macro_rules! sums {
 
 sums!(
     /// What every set needs to know; an ℓ2 ball needs no more.
-    Scan { dd: "‖∇F‖²", dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
+    InnerProducts { dd: "‖∇F‖²", dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
 );
 sums!(
     /// What an ℓp ball needs to know besides, with t = scale·∇F and s = sgn(t)|t|^a.
@@ -178,19 +178,22 @@ impl Body<0, 3, 0, 3> for ScanPowers {
 
 /// The first pass where nobody reads the direction itself.
 #[inline(always)]
-pub(crate) fn scan(form: Form<'_>) -> Scan {
+pub(crate) fn scan(form: Pass<'_>) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
         sweep(numbers, read, [form.next], ScanAll::<false>)
     } else {
         sweep(numbers, read, [form.next], ScanAll::<true>)
     };
-    Scan { dd, dx, xx, gg, gx }
+    InnerProducts { dd, dx, xx, gg, gx }
 }
 
 /// The first pass, with the direction written out for an oracle that reads it.
 #[inline(always)]
-pub(crate) fn scan_direction<O: Own + ?Sized>(form: Form<'_, O>, direction: &mut O) -> Scan {
+pub(crate) fn scan_direction<O: Own + ?Sized>(
+    form: Pass<'_, O>,
+    direction: &mut O,
+) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());
     let own = [form.next, direction];
     let [dx, xx, dd, gx, gg] = if form.m == 0.0 {
@@ -198,19 +201,19 @@ pub(crate) fn scan_direction<O: Own + ?Sized>(form: Form<'_, O>, direction: &mut
     } else {
         sweep(numbers, read, own, ScanAll::<true>)
     };
-    Scan { dd, dx, xx, gg, gx }
+    InnerProducts { dd, dx, xx, gg, gx }
 }
 
 /// The first pass on an ℓp ball: also writes s = sgn(t)|t|^a for t = scale·∇F. `direction` is
 /// scratch.
 #[inline(always)]
 pub(crate) fn scan_power(
-    form: Form<'_>,
+    form: Pass<'_>,
     scale: f64,
     a: Exponent,
     out: &mut Buffer,
     direction: &mut Buffer,
-) -> (Scan, PowerScan) {
+) -> (InnerProducts, PowerScan) {
     macro_rules! fused {
         ($power:expr) => {{
             let ([k, m, beta], read) = (form.numbers(), form.read());
@@ -220,7 +223,10 @@ pub(crate) fn scan_power(
             } else {
                 sweep(numbers, read, own, ScanPower::<_, true>($power))
             };
-            (Scan { dd, dx, xx, gg, gx }, PowerScan { st, sx, ss })
+            (
+                InnerProducts { dd, dx, xx, gg, gx },
+                PowerScan { st, sx, ss },
+            )
         }};
     }
     match a {
@@ -261,8 +267,8 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
 }
 
 /// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
-pub(crate) fn residual_direction(formed: Formed<'_>, alpha: f64) -> (f64, f64) {
-    let Formed { c, x, beta } = formed;
+pub(crate) fn residual_direction(formed: PassResult<'_>, alpha: f64) -> (f64, f64) {
+    let PassResult { c, x, beta } = formed;
     let [gap, square] = sweep::<[f64], _, _, _, _>([beta, alpha], [c, x], [], ResidualDirection);
     (gap, square)
 }
@@ -289,8 +295,8 @@ impl Body<2, 3, 0, 2> for ResidualDense {
 }
 
 /// (⟨∇F, x−κv⟩, ‖κv−x‖²) entry by entry.
-pub(crate) fn residual_dense(formed: Formed<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
-    let Formed { c, x, beta } = formed;
+pub(crate) fn residual_dense(formed: PassResult<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
+    let PassResult { c, x, beta } = formed;
     let [gap, square] = sweep::<[f64], _, _, _, _>([beta, kappa], [c, x, v], [], ResidualDense);
     (gap, square)
 }

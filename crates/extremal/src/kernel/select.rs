@@ -1,12 +1,12 @@
 //! The largest entry, and the first place of the largest or smallest one, vectorised.
 
-use super::sweep::widest;
+use super::sweep::on_best_cpu;
 
 const LANES: usize = 16;
 
 /// max |a_i|, 0 for an empty slice; NaN entries are ignored.
 pub fn max_abs(a: &[f64]) -> f64 {
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || best(a, 0.0, magnitude, greater),
     )
@@ -15,7 +15,7 @@ pub fn max_abs(a: &[f64]) -> f64 {
 /// The index of the largest |a_i|. Ties go to the smallest index, and NaN is never chosen;
 /// `None` for an empty slice.
 pub fn argmax_abs(a: &[f64]) -> Option<usize> {
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || {
             let top = best(a, 0.0, magnitude, greater);
@@ -27,7 +27,7 @@ pub fn argmax_abs(a: &[f64]) -> Option<usize> {
 /// The index of the smallest a_i. Ties go to the smallest index, and NaN is never chosen;
 /// `None` for an empty slice.
 pub fn argmin(a: &[f64]) -> Option<usize> {
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || {
             let low = best(a, f64::INFINITY, itself, less);

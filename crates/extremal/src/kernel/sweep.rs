@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use pulp::{Arch, MemMask, Simd, WithSimd};
 
 use super::buffer::Buffer;
-use super::fetch::prefetch;
+use super::prefetch::prefetch_line;
 
 /// Lanes of a sum.
 pub(crate) const LANES: usize = 8;
@@ -195,7 +195,7 @@ where
         let mut i = 0;
         while i + LANES <= n {
             if !next_row.is_null() {
-                prefetch(next_row.wrapping_add(i));
+                prefetch_line(next_row.wrapping_add(i));
             }
             let mut r = 0;
             while r < REGISTERS {
@@ -311,14 +311,14 @@ fn dispatch_elsewhere<P: WithSimd>(pass: P) -> P::Output {
 /// Runs a plain loop compiled for the best instruction set there is. The closure must be marked
 /// `#[inline(always)]`, and all that it calls must be small enough to be inlined.
 #[inline(always)]
-pub(crate) fn widest<T>(f: impl FnOnce() -> T) -> T {
+pub(crate) fn on_best_cpu<T>(f: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(f)
 }
 
 /// The same for a block.
 macro_rules! vectorised {
     ($body:expr) => {
-        $crate::kernel::widest(
+        $crate::kernel::on_best_cpu(
             #[inline(always)]
             || $body,
         )

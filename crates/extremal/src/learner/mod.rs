@@ -1,6 +1,6 @@
 //! Learners. A round has two phases: [`Learner::decide`] returns the decision, and
 //! [`Learner::observe`] takes the gradient there and ends the round. The file of a Frank-Wolfe
-//! learner holds a [`Rule`]: it defines how a gradient enters the pair and how far the learner steps.
+//! learner holds a [`Rule`]: it defines how a gradient enters the surrogate and how far the learner steps.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub use crate::record::{Certificate, Level, Record};
 use crate::set::{SharedSet, Structure};
 use crate::spec::registry;
 use crate::theory::Guarantee;
-pub use crate::theory::Seen;
+pub use crate::theory::RunStatistics;
 use crate::{Error, Gradient, Point, Result};
 
 pub mod frank_wolfe;
@@ -19,7 +19,7 @@ pub mod rivals;
 pub mod skeleton;
 pub mod untuned;
 
-pub use frank_wolfe::{Facts, OnPair, Rule, on_pair};
+pub use frank_wolfe::{Facts, OnSurrogate, Rule, on_surrogate};
 pub use skeleton::{Acting, Body, parameters::Known};
 pub use untuned::default::{default_for, default_radius};
 
@@ -198,7 +198,7 @@ pub trait Learner: Send + Sync {
     fn guarantee(&self) -> Option<Guarantee>;
 
     /// The observed quantities that the theorem's assumptions are checked against.
-    fn seen(&self) -> &Seen;
+    fn seen(&self) -> &RunStatistics;
 
     /// An upper bound on the regret that the learner computes while it runs. It holds for losses
     /// with the strong convexity that the certificate states.

@@ -6,7 +6,7 @@ use crate::{Error, Result, kernel};
 
 /// A positive semidefinite A, with bounds of its eigenvalues that rounding does not break.
 #[derive(Debug, Clone)]
-pub struct Form {
+pub struct QuadraticForm {
     shape: Shape,
     smallest: f64,
     largest: f64,
@@ -24,7 +24,7 @@ const OWNER: &str = "quadratic";
 const DIAGONAL: Kind = Kind::Each(&Kind::NOT_NEGATIVE);
 const SEMIDEFINITE: &str = "a symmetric positive semidefinite matrix of finite numbers";
 
-impl Form {
+impl QuadraticForm {
     /// The diagonal matrix of these numbers ≥ 0; of one number, that multiple of the identity in any
     /// dimension.
     pub fn diagonal(values: Bound) -> Result<Self> {

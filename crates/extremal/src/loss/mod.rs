@@ -22,7 +22,7 @@ pub mod quadratic;
 pub mod quantile;
 pub mod squared;
 
-pub use form::Form;
+pub use form::QuadraticForm;
 
 registry! {
     /// The losses, by name.
@@ -60,7 +60,7 @@ impl LossSpec {
     }
 }
 
-/// A convex loss of the prediction z = ⟨a, x⟩ and a label, plus a quadratic [`Form`] of x if it has
+/// A convex loss of the prediction z = ⟨a, x⟩ and a label, plus a quadratic [`QuadraticForm`] of x if it has
 /// one. Implement this trait for your own loss.
 pub trait Loss: Send + Sync {
     /// The name in messages.
@@ -138,7 +138,7 @@ pub trait Loss: Send + Sync {
 
     /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term and a ridge
     /// term can make the loss strongly convex in x: a function of ⟨a, x⟩ is constant across a.
-    fn form(&self) -> Option<Arc<Form>> {
+    fn form(&self) -> Option<Arc<QuadraticForm>> {
         None
     }
 }
@@ -174,9 +174,9 @@ pub struct Objective<L: Loss + ?Sized = dyn Loss> {
     /// λ of (λ/2)‖x‖².
     ridge: f64,
     /// The loss's own form.
-    form: Option<Arc<Form>>,
+    form: Option<Arc<QuadraticForm>>,
     /// k where the form is k times the identity: a ridge of the loss's own. Otherwise 0.
-    own_ridge: f64,
+    form_ridge: f64,
 }
 
 impl<L: Loss + ?Sized> Clone for Objective<L> {
@@ -185,7 +185,7 @@ impl<L: Loss + ?Sized> Clone for Objective<L> {
             loss: self.loss.clone(),
             ridge: self.ridge,
             form: self.form.clone(),
-            own_ridge: self.own_ridge,
+            form_ridge: self.form_ridge,
         }
     }
 }
@@ -221,7 +221,7 @@ impl<L: Loss + ?Sized> Objective<L> {
             loss,
             ridge,
             form,
-            own_ridge: multiple.unwrap_or(0.0),
+            form_ridge: multiple.unwrap_or(0.0),
         })
     }
 
@@ -258,11 +258,11 @@ impl<L: Loss + ?Sized> Objective<L> {
     ///
     /// ```
     /// use extremal::loss::{LossSpec, Objective, Scratch};
-    /// use extremal::{Row, surrogate::DensePair};
+    /// use extremal::{Row, surrogate::DenseSurrogate};
     /// let objective = Objective::new(
     ///     "quadratic:diagonal=[1,4]".parse::<LossSpec>()?.build()?, 0.0)?;
     /// let set = "l2:dim=2".parse::<extremal::SetSpec>()?.build(None)?;
-    /// let x = DensePair::new(set, Some(&[0.5, 0.5]))?;
+    /// let x = DenseSurrogate::new(set, Some(&[0.5, 0.5]))?;
     /// let mut scratch = Scratch::default();
     /// let row = Row::Sparse { indices: &[0], values: &[3.0] };
     /// let evaluation = objective.evaluate_in(row, 0.0, 1.0, &x, &mut scratch)?;
@@ -300,7 +300,7 @@ impl<L: Loss + ?Sized> Objective<L> {
 
     /// The form, where it does more than a ridge term does.
     #[inline]
-    pub(crate) fn written_form(&self) -> Option<&Form> {
+    pub(crate) fn written_form(&self) -> Option<&QuadraticForm> {
         self.form
             .as_deref()
             .filter(|form| form.as_multiple().is_none())
@@ -327,9 +327,9 @@ impl<L: Loss + ?Sized> Objective<L> {
         if value == f64::INFINITY {
             self.loss.check_prediction(prediction)?;
         }
-        let pull = self.pull();
+        let pull = self.total_ridge();
         let square = if pull > 0.0 { x.norm_squared() } else { 0.0 };
-        let data_value = weight * value + 0.5 * self.own_ridge * square;
+        let data_value = weight * value + 0.5 * self.form_ridge * square;
         Ok(Evaluation {
             value: data_value + 0.5 * self.ridge * square,
             data_value,
@@ -378,8 +378,8 @@ impl<L: Loss + ?Sized> Objective<L> {
 
     /// λ of the ridge terms that come with every gradient: the objective's, and the loss's own
     /// where its form is a multiple of the identity.
-    pub(crate) fn pull(&self) -> f64 {
-        self.ridge + self.own_ridge
+    pub(crate) fn total_ridge(&self) -> f64 {
+        self.ridge + self.form_ridge
     }
 
     /// A bound G on ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and labels of at most
@@ -475,7 +475,7 @@ impl<L: Loss + ?Sized> Objective<L> {
 
 /// ½⟨x, Ax⟩, and its gradient with that of the row, scale·a, written out in `scratch`.
 fn add_form(
-    form: &Form,
+    form: &QuadraticForm,
     row: Row<'_>,
     scale: f64,
     x: &(impl Point + ?Sized),

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::{Form, Labels, Loss, MakeLoss};
+use super::{Labels, Loss, MakeLoss, QuadraticForm};
 use crate::parameter::fields;
 use crate::set::boxes::Bound;
 use crate::spec::{About, Described, Kind};
@@ -42,9 +42,9 @@ impl Described for Quadratic {
 impl MakeLoss for Quadratic {
     fn make(&self) -> Result<Arc<dyn Loss>> {
         let form = match (&self.diagonal, &self.matrix) {
-            (None, None) => Form::diagonal(Bound::All(1.0)),
-            (Some(values), None) => Form::diagonal(values.clone()),
-            (None, Some(rows)) => Form::matrix(rows),
+            (None, None) => QuadraticForm::diagonal(Bound::All(1.0)),
+            (Some(values), None) => QuadraticForm::diagonal(values.clone()),
+            (None, Some(rows)) => QuadraticForm::matrix(rows),
             (Some(_), Some(_)) => Err(Error::Unsupported(
                 "quadratic: give either diagonal or matrix, not both".into(),
             )),
@@ -54,7 +54,7 @@ impl MakeLoss for Quadratic {
 }
 
 /// ½⟨x, Ax⟩ + ⟨b, x⟩ with this A.
-struct QuadraticLoss(Arc<Form>);
+struct QuadraticLoss(Arc<QuadraticForm>);
 
 impl Loss for QuadraticLoss {
     fn name(&self) -> &'static str {
@@ -77,7 +77,7 @@ impl Loss for QuadraticLoss {
         0.0
     }
 
-    fn form(&self) -> Option<Arc<Form>> {
+    fn form(&self) -> Option<Arc<QuadraticForm>> {
         Some(self.0.clone())
     }
 }

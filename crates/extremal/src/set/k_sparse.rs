@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::l1::sign;
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_radius, larger, settle_dim,
+    Atom, AtomSigns, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
+    SharedSet, SparseAtoms, Structure, check_direction, check_radius, larger, settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
@@ -124,7 +124,7 @@ impl Set for KSparsePolytope {
             structure: Structure::Sparse(SparseAtoms {
                 count: self.k,
                 size: self.radius,
-                signs: Signs::Any,
+                signs: AtomSigns::Any,
             }),
             polytope: Some(Polytope::PLAIN),
             gauge: true,

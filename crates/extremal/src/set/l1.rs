@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_radius, settle_dim,
+    Atom, AtomSigns, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
+    SharedSet, SparseAtoms, Structure, check_direction, check_radius, settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
@@ -89,7 +89,7 @@ impl Set for L1Ball {
             structure: Structure::Sparse(SparseAtoms {
                 count: 1,
                 size: self.radius,
-                signs: Signs::Any,
+                signs: AtomSigns::Any,
             }),
             polytope: Some(Polytope::with_distance(self.radius / inverse)),
             gauge: true,

@@ -427,13 +427,13 @@ pub struct SparseAtoms {
     /// Their size.
     pub size: f64,
     /// Their signs.
-    pub signs: Signs,
+    pub signs: AtomSigns,
 }
 
 /// The signs of the entries of [`SparseAtoms`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Signs {
+pub enum AtomSigns {
     /// −size where the direction is above 0, else size; at the largest |direction|.
     Any,
     /// One entry +size, where the direction is smallest.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Atom, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set, SharedSet, Signs,
-    SparseAtoms, Structure, check_direction, check_radius, larger, polytope::simplex_distance,
-    settle_dim,
+    Atom, AtomSigns, Facts, Geometry, MakeSet, Minimum, Oracle, Polytope, Projection, Set,
+    SharedSet, SparseAtoms, Structure, check_direction, check_radius, larger,
+    polytope::simplex_distance, settle_dim,
 };
 use crate::parameter::fields;
 use crate::set::tools::level::LevelProjection;
@@ -98,9 +98,9 @@ impl Set for SimplexSet {
 
     fn facts(&self) -> Facts {
         let signs = if self.at_most {
-            Signs::PositiveOrZero
+            AtomSigns::PositiveOrZero
         } else {
-            Signs::Positive
+            AtomSigns::Positive
         };
         Facts {
             structure: Structure::Sparse(SparseAtoms {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
-use crate::set::{Atom, Signs, SparseAtoms, Structure};
+use crate::set::{Atom, AtomSigns, SparseAtoms, Structure};
 
 /// A weight this small is none.
 const NO_WEIGHT: f64 = 1e-15;
@@ -111,9 +111,9 @@ impl ActiveSet {
         }
         // what is left is 0, where that is an atom, or mixes to 0
         let pads: &[f64] = match signs {
-            Signs::Positive => &[],
-            Signs::PositiveOrZero => &[0.0],
-            Signs::Any => &[size, -size],
+            AtomSigns::Positive => &[],
+            AtomSigns::PositiveOrZero => &[0.0],
+            AtomSigns::Any => &[size, -size],
         };
         for value in pads.iter().filter(|_| rest > 0.0) {
             atom.set_coordinate(0, *value);

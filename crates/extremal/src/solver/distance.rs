@@ -1,6 +1,6 @@
 //! The square of a distance, whose minimiser over a set is a projection.
 
-use super::total::{Place, Reading, Total};
+use super::total::{Imaged, Total, TotalValue};
 use crate::kernel::{Factor, dot};
 use crate::set::Atom;
 
@@ -36,13 +36,13 @@ impl Total for Distance<'_> {
         self.target.len()
     }
 
-    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue {
         image.copy_from_slice(x);
         self.shift(image);
         self.at_image(mu, x, image, gradient)
     }
 
-    fn at_image(&self, _mu: f64, _x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading {
+    fn at_image(&self, _mu: f64, _x: &[f64], image: &[f64], gradient: &mut [f64]) -> TotalValue {
         match self.factor {
             None => gradient.copy_from_slice(image),
             Some(factor) => {
@@ -52,10 +52,10 @@ impl Total for Distance<'_> {
         }
         gradient.iter_mut().for_each(|g| *g /= self.unit);
         let value = 0.5 * dot(image, image);
-        Reading {
+        TotalValue {
             value,
-            truth: value,
-            lift: 0.0,
+            unsmoothed: value,
+            smoothing_slack: 0.0,
             rounding: 4.0 * f64::EPSILON * value,
         }
     }
@@ -65,7 +65,7 @@ impl Total for Distance<'_> {
         self.shift(image);
     }
 
-    fn along(&self, _mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64) {
+    fn along(&self, _mu: f64, s: f64, from: Imaged<'_>, by: Imaged<'_>) -> (f64, f64) {
         let (mut square, mut slope) = (0.0, 0.0);
         for (z, d) in from.image.iter().zip(by.image) {
             let here = z + s * d;

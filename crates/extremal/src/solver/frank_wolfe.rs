@@ -1,7 +1,7 @@
 //! Methods that need nothing but the oracle.
 
 use super::search::Memory;
-use super::{Place, Reading, Search, Task};
+use super::{Imaged, Search, Task, TotalValue};
 use crate::set::Atom;
 use crate::{Result, kernel};
 
@@ -65,7 +65,7 @@ impl Memory {
     }
 
     /// The gradient at x and its image become the first ones of `points` and `images`.
-    fn evaluate(&mut self, task: &Task<'_>, x: &[f64]) -> Reading {
+    fn evaluate(&mut self, task: &Task<'_>, x: &[f64]) -> TotalValue {
         task.evaluate(x, &mut self.images[0], &mut self.points[0])
     }
 
@@ -76,14 +76,14 @@ impl Memory {
         atom: &Atom,
         gap: f64,
         x: &mut [f64],
-    ) -> Option<(f64, Reading)> {
+    ) -> Option<(f64, TotalValue)> {
         let [gradient, way, ..] = &mut self.points;
         let [image, way_image, ..] = &mut self.images;
         atom.write(way);
         task.total.map(atom, way_image);
         kernel::axpy(-1.0, x, way);
         kernel::axpy(-1.0, image, way_image);
-        let s = task.line_search(-gap, 1.0, Place { x, image }, Place::of(way, way_image));
+        let s = task.line_search(-gap, 1.0, Imaged { x, image }, Imaged::of(way, way_image));
         if s == 0.0 {
             return None;
         }
@@ -96,7 +96,7 @@ impl Memory {
 
     /// Moves weight from the worst to the best atom, if that promises a gap larger than `least_gap`.
     /// None if nothing moves.
-    fn exchange(&mut self, task: &Task<'_>, least_gap: f64, x: &mut [f64]) -> Option<Reading> {
+    fn exchange(&mut self, task: &Task<'_>, least_gap: f64, x: &mut [f64]) -> Option<TotalValue> {
         let [gradient, way, ..] = &mut self.points;
         let [image, way_image, atom_image, ..] = &mut self.images;
         let [(good, least), (bad, most)] = self.active.extremes(gradient);
@@ -110,7 +110,7 @@ impl Memory {
         task.total.map(good_atom, way_image);
         task.total.map(bad_atom, atom_image);
         kernel::axpy(-1.0, atom_image, way_image);
-        let (from, by) = (Place { x, image }, Place::of(way, way_image));
+        let (from, by) = (Imaged { x, image }, Imaged::of(way, way_image));
         let s = task.line_search(-inward, self.active.weight(bad), from, by);
         if s == 0.0 {
             return None;

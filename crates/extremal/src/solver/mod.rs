@@ -24,4 +24,4 @@ pub(crate) use caratheodory::Tableau;
 pub(crate) use distance::Distance;
 pub use search::Method;
 pub(crate) use search::{Search, Task};
-pub use total::{Minorant, Place, Reading, Total};
+pub use total::{Imaged, Minorant, Total, TotalValue};

@@ -1,7 +1,7 @@
 //! Methods for sets with a projection.
 
 use super::search::Memory;
-use super::{Place, Search, Task};
+use super::{Imaged, Search, Task};
 use crate::set::Projection;
 use crate::{Result, kernel};
 
@@ -77,7 +77,7 @@ pub(super) fn spectral(
             Some(there) => there,
             None => {
                 difference(next_image, image, way_image);
-                let (from, by) = (Place { x, image }, Place::of(way, way_image));
+                let (from, by) = (Imaged { x, image }, Imaged::of(way, way_image));
                 let s = task.line_search(slope, 1.0, from, by);
                 if s == 0.0 {
                     return Ok(false);
@@ -126,7 +126,7 @@ pub(super) fn accelerated(
     let [gradient, next_gradient, next, way, y, next_y] = &mut memory.points;
     let [image, next_image, way_image, x_image, next_x_image] = &mut memory.images;
     let mut reading = task.evaluate(x, image, gradient);
-    search.offer(x, reading.truth + reading.rounding);
+    search.offer(x, reading.unsmoothed + reading.rounding);
     y.copy_from_slice(x);
     x_image.copy_from_slice(image);
     let mut curvature = 1.0 / first_step(task);
@@ -164,18 +164,18 @@ pub(super) fn accelerated(
             if far == 0.0 && momentum == 0.0 {
                 return Ok(false);
             }
-            let (from, by) = (Place::of(y, image), Place::of(way, way_image));
+            let (from, by) = (Imaged::of(y, image), Imaged::of(way, way_image));
             let (value, slope) = task.total.along(task.mu, 1.0, from, by);
             // The bend between the two, from slopes along the same image: a difference of values
             // would drown in their rounding long before the end.
             let bend = slope - task.total.along(task.mu, 0.0, from, by).1;
             tries += 1;
             if bend <= curvature * far || tries > 60 {
-                let truth = match task.mu {
+                let unsmoothed = match task.mu {
                     0.0 => value,
                     _ => task.total.along(0.0, 1.0, from, by).0,
                 };
-                search.offer(next, truth + reading.rounding);
+                search.offer(next, unsmoothed + reading.rounding);
                 x_value = value;
                 reading = ahead;
                 // A little bolder next time, but not beyond what this step needed.

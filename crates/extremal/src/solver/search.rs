@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::frank_wolfe::frank_wolfe;
-use super::{ActiveSet, Place, Reading, Total, projected};
+use super::{ActiveSet, Imaged, Total, TotalValue, projected};
 use crate::set::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Projection, Set};
 use crate::{Error, Result, kernel};
 
@@ -81,12 +81,12 @@ impl<'a> Task<'a> {
     }
 
     /// Writes the image of x, and the gradient there.
-    pub fn evaluate(&self, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading {
+    pub fn evaluate(&self, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue {
         self.total.evaluate(self.mu, x, image, gradient)
     }
 
     /// The s in [0, most] that minimises the total over from + s·by, given the derivative at 0.
-    pub fn line_search(&self, slope: f64, most: f64, from: Place<'_>, by: Place<'_>) -> f64 {
+    pub fn line_search(&self, slope: f64, most: f64, from: Imaged<'_>, by: Imaged<'_>) -> f64 {
         if !(slope < 0.0) {
             return 0.0;
         }
@@ -283,9 +283,9 @@ impl Search {
     }
 
     /// A feasible point and its total.
-    pub fn offer(&mut self, x: &[f64], truth: f64) {
-        if truth < self.value {
-            self.value = truth;
+    pub fn offer(&mut self, x: &[f64], unsmoothed: f64) {
+        if unsmoothed < self.value {
+            self.value = unsmoothed;
             self.best.copy_from_slice(x);
         }
     }
@@ -297,7 +297,7 @@ impl Search {
         task: &Task<'_>,
         x: &[f64],
         gradient: &[f64],
-        reading: Reading,
+        reading: TotalValue,
     ) -> Result<f64> {
         // the function itself may be ∞ here, where a loss is not defined
         if !reading.value.is_finite() {
@@ -310,7 +310,7 @@ impl Search {
         let slope = kernel::dot(gradient, x);
         let gap = slope - found.value;
         let rounding = reading.rounding + 4.0 * f64::EPSILON * (slope.abs() + found.value.abs());
-        let mut floor = reading.value - gap - self.slack + reading.lift - rounding;
+        let mut floor = reading.value - gap - self.slack + reading.smoothing_slack - rounding;
         let sigma = task.total.strong_convexity();
         if sigma > 0.0 {
             // The curvature alone keeps f from falling lower than this.
@@ -331,9 +331,9 @@ impl Search {
         task: &Task<'_>,
         x: &[f64],
         gradient: &[f64],
-        reading: Reading,
+        reading: TotalValue,
     ) -> Result<f64> {
-        self.offer(x, reading.truth + reading.rounding);
+        self.offer(x, reading.unsmoothed + reading.rounding);
         let gap = self.bound(task, x, gradient, reading)?;
         self.oracle.check_gap(gap + self.slack, gradient)?;
         Ok(gap)

@@ -19,32 +19,36 @@ pub trait Total {
     fn images(&self) -> usize;
 
     /// Writes the image of x, and the gradient there.
-    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> Reading;
+    fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue;
 
     /// The same where the image is known.
-    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> Reading;
+    fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> TotalValue;
 
     /// Writes the image of an atom.
     fn map(&self, atom: &Atom, image: &mut [f64]);
 
     /// Value and derivative by s at x + s·d, from the images of x and d.
-    fn along(&self, mu: f64, s: f64, from: Place<'_>, by: Place<'_>) -> (f64, f64);
+    fn along(&self, mu: f64, s: f64, from: Imaged<'_>, by: Imaged<'_>) -> (f64, f64);
 
     /// What f proves at x, with every rounding error accounted for; writes its gradient g. The
     /// search itself uses [`Total::evaluate`], which is faster. `reach` bounds ‖u − x‖ over the
     /// points u that the proof is used for.
     ///
-    /// The default takes [`Reading::rounding`] for a bound of all that rounding does to the
+    /// The default takes [`TotalValue::rounding`] for a bound of all that rounding does to the
     /// values, and to ⟨gradient, u − x⟩.
     fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         let mut image = vec![0.0; self.images()];
         let reading = self.evaluate(mu, x, &mut image, gradient);
         let slope = rounding::dot(gradient, x).value();
-        let size =
-            reading.value.abs() + reading.lift + kernel::norm(gradient) * (kernel::norm(x) + reach);
+        let size = reading.value.abs()
+            + reading.smoothing_slack
+            + kernel::norm(gradient) * (kernel::norm(x) + reach);
         Minorant {
-            constant: reading.value + reading.lift - slope - reading.rounding - 8.0 * UNIT * size,
-            value: reading.truth + reading.rounding,
+            constant: reading.value + reading.smoothing_slack
+                - slope
+                - reading.rounding
+                - 8.0 * UNIT * size,
+            value: reading.unsmoothed + reading.rounding,
         }
     }
 
@@ -77,14 +81,14 @@ pub trait Total {
 
 /// A point, or a direction, with its image.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct Imaged<'a> {
     /// The point.
     pub x: &'a [f64],
     /// Its image.
     pub image: &'a [f64],
 }
 
-impl<'a> Place<'a> {
+impl<'a> Imaged<'a> {
     /// A point with its image.
     pub fn of(x: &'a [f64], image: &'a [f64]) -> Self {
         Self { x, image }
@@ -102,14 +106,14 @@ pub struct Minorant {
 
 /// What a total says at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reading {
+pub struct TotalValue {
     /// The value of the (smoothed) function that the gradient belongs to.
     pub value: f64,
     /// The value of the function itself.
-    pub truth: f64,
-    /// By how much truth lies above the plane that touches the smoothed function, everywhere;
+    pub unsmoothed: f64,
+    /// By how much the unsmoothed function lies above the plane that touches the smoothed function, everywhere;
     /// 0 without smoothing.
-    pub lift: f64,
+    pub smoothing_slack: f64,
     /// How far the two values may be off by rounding: an estimate for the search, which no proof
     /// rests on where a total has a [`Total::minorant`] of its own.
     pub rounding: f64,

@@ -1,10 +1,10 @@
-//! The stored pair (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises an
+//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises an
 //! isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set, so that ∇F(x) = c + βx and the
-//! exact line search has a closed form. The pair (x, c) has several storages with different costs. A
+//! exact line search has a closed form. The surrogate (x, c) has several storages with different costs. A
 //! learner defines only how c and β change and how far to step, and runs on all storages.
 //!
-//! A round is [`Pair::probe`], which forms c' and calls the oracle without changing the decision, and
-//! then [`Pair::commit`], which stores c' and moves, or [`Pair::discard`]. A probe that fails changes
+//! A round is [`Surrogate::probe`], which forms c' and calls the oracle without changing the decision, and
+//! then [`Surrogate::commit`], which stores c' and moves, or [`Surrogate::discard`]. A probe that fails changes
 //! nothing.
 
 mod dense;
@@ -15,10 +15,10 @@ mod sparse;
 mod sparse_vector;
 mod touched;
 
-pub use dense::DensePair;
-pub use lazy::{LazyPair, Passes};
+pub use dense::DenseSurrogate;
+pub use lazy::{LazySurrogate, Passes};
 pub(crate) use scaled::{SavedScaled, Scaled};
-pub use sparse::SparsePair;
+pub use sparse::SparseSurrogate;
 pub(crate) use sparse_vector::SparseVector;
 pub(crate) use touched::{Marks, Touched};
 
@@ -28,7 +28,7 @@ use crate::set::SharedSet;
 use crate::{Error, Result, kernel};
 
 /// The change of c in this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
-/// A pair reads [`Update::k`], [`Update::m`], `origin` and `fresh`.
+/// A surrogate reads [`Update::row_factor`], [`Update::decision_factor`], `origin` and `restart`.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
     /// g
@@ -43,7 +43,7 @@ pub struct Update<'a> {
     pub beta: f64,
     /// Whether F restarts before the round: c = −βx replaces c, and x₁ = x once the round is
     /// committed.
-    pub fresh: bool,
+    pub restart: bool,
 }
 
 impl<'a> Update<'a> {
@@ -55,7 +55,7 @@ impl<'a> Update<'a> {
             decision: 0.0,
             origin: 0.0,
             beta,
-            fresh: false,
+            restart: false,
         }
     }
 
@@ -70,22 +70,22 @@ impl<'a> Update<'a> {
     }
 
     /// The same with F restarted at the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖².
-    pub fn afresh(self) -> Self {
+    pub fn restarted(self) -> Self {
         Self {
-            fresh: true,
+            restart: true,
             ..self
         }
     }
 
     /// The factor of the gradient's row a in c'.
-    pub fn k(&self) -> f64 {
+    pub fn row_factor(&self) -> f64 {
         self.weight * self.gradient.scale
     }
 
     /// The factor of x in c', the gradient's ridge part and a fresh start included.
-    pub fn m(&self) -> f64 {
+    pub fn decision_factor(&self) -> f64 {
         let m = self.decision + self.weight * self.gradient.ridge;
-        if self.fresh { m - self.beta } else { m }
+        if self.restart { m - self.beta } else { m }
     }
 
     /// The numeric door for g and weight·g, as [`Gradient::counts`].
@@ -159,7 +159,7 @@ impl Default for Probe {
 impl Probe {
     /// An upper bound on F(x) − min F: the gap plus the slack, or the bound ‖∇F(x)‖²/(2β) from F's
     /// curvature. The latter is far smaller if the minimiser lies inside the set.
-    pub fn excess(&self) -> f64 {
+    pub fn suboptimality(&self) -> f64 {
         // NaN for β = 0 = ∇F, and then it is the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
@@ -176,7 +176,7 @@ impl Probe {
     }
 
     /// A step of fixed size; 0 if ∇F = 0.
-    pub fn fixed(&self, sigma: f64) -> f64 {
+    pub fn step_unless_flat(&self, sigma: f64) -> f64 {
         if self.distance_squared > 0.0 {
             sigma
         } else {
@@ -192,31 +192,31 @@ impl Probe {
 
 /// How x moves at the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Motion {
+pub enum Move {
     /// x += σ(v − x).
-    Step(f64),
+    Towards(f64),
     /// x = x₁ + s(v − x₁).
-    Place(f64),
+    ToAtom(f64),
 }
 
-impl Motion {
+impl Move {
     /// σ or s.
     pub fn size(self) -> f64 {
         match self {
-            Self::Step(size) | Self::Place(size) => size,
+            Self::Towards(size) | Self::ToAtom(size) => size,
         }
     }
 }
 
-/// The pair (x, c) in some storage, with an oracle that reads this storage.
-pub trait Pair: Point + Send + Sync {
-    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Pair::commit`] or
-    /// [`Pair::discard`] must follow every successful probe. If `sure`, the caller promises to commit,
-    /// and the pair need not record how to undo the probe. An error changes nothing.
+/// The surrogate (x, c) in some storage, with an oracle that reads this storage.
+pub trait Surrogate: Point + Send + Sync {
+    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Surrogate::commit`] or
+    /// [`Surrogate::discard`] must follow every successful probe. If `sure`, the caller promises to commit,
+    /// and the surrogate need not record how to undo the probe. An error changes nothing.
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
 
     /// c = c', and x moves.
-    fn commit(&mut self, motion: Motion);
+    fn commit(&mut self, motion: Move);
 
     /// Undoes the last probe, which was not `sure`.
     fn discard(&mut self);
@@ -248,16 +248,16 @@ pub trait Pair: Point + Send + Sync {
     /// The whole state, as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Restores the state that [`Pair::save`] returned. After an error the pair may have changed; the
+    /// Restores the state that [`Surrogate::save`] returned. After an error the surrogate may have changed; the
     /// learner then restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Checks that the pair can continue in this larger set, and reserves memory for it.
+    /// Checks that the surrogate can continue in this larger set, and reserves memory for it.
     fn reserve(&mut self, _set: &SharedSet) -> Result<()> {
-        Err(Error::Unsupported("this pair can't grow".into()))
+        Err(Error::Unsupported("this surrogate can't grow".into()))
     }
 
-    /// Continues in the set that was passed to [`Pair::reserve`]. The new entries of x and c are 0.
+    /// Continues in the set that was passed to [`Surrogate::reserve`]. The new entries of x and c are 0.
     /// Call it only between a commit and the next probe.
     fn grow(&mut self, _set: SharedSet) {}
 }

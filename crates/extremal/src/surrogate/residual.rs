@@ -1,5 +1,5 @@
 //! The gap and the distance entry by entry, where their sums cancel: for
-//! [`DensePair`](crate::surrogate::DensePair) and [`SparsePair`](crate::surrogate::SparsePair).
+//! [`DenseSurrogate`](crate::surrogate::DenseSurrogate) and [`SparseSurrogate`](crate::surrogate::SparseSurrogate).
 
 use crate::kernel;
 use crate::set::Atom;

@@ -85,7 +85,7 @@ impl Scaled {
     /// ⟨a, s·w⟩; the row must fit.
     pub fn dot(&self, row: &Row<'_>) -> f64 {
         if let Row::Sparse { indices, .. } = *row {
-            kernel::fetch(&self.w.items, indices);
+            kernel::prefetch(&self.w.items, indices);
         }
         self.numbers.scale * row.dot(&self.w.items)
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Check, LossFacts, Report, Seen, Watched, is_vacuous};
+use super::{Check, LossFacts, Report, Run, RunStatistics, is_vacuous};
 use crate::rounding;
 
 /// An assumption of a theorem. Every theorem assumes besides that the losses are convex and that
@@ -42,11 +42,11 @@ pub enum Assumption {
 /// return one, and anyone can state another.
 ///
 /// ```
-/// use extremal::theory::{Assumption, Guarantee, LossFacts, Seen};
+/// use extremal::theory::{Assumption, Guarantee, LossFacts, RunStatistics};
 /// let mine = Guarantee::new("my theorem, 3G√T", 0.5, |t| 3.0 * 2.0 * t.sqrt())
 ///     .assuming([Assumption::Gradient(2.0)]);
 /// assert_eq!((mine.theorem(), mine.bound(100.0)), ("my theorem, 3G√T", 60.0));
-/// let run = Seen::new(100, 2.5);
+/// let run = RunStatistics::new(100, 2.5);
 /// assert!(!mine.check(&run, &LossFacts::default())[0].holds);
 /// ```
 #[derive(Clone)]
@@ -115,28 +115,26 @@ impl Guarantee {
 
     /// Checks each assumption against a run.
     #[must_use]
-    pub fn check(&self, seen: &Seen, losses: &LossFacts) -> Vec<Check> {
-        let run = Watched::new(*seen, *losses);
+    pub fn check(&self, seen: &RunStatistics, losses: &LossFacts) -> Vec<Check> {
+        let run = Run::new(*seen, *losses);
         self.assumptions.iter().map(|a| run.check(*a)).collect()
     }
 
     /// The bound for a run, and whether it applies to it.
     ///
     /// ```
-    /// use extremal::theory::{self, LossFacts, Seen, Watched};
+    /// use extremal::theory::{self, LossFacts, RunStatistics, Run};
     /// let theorem = theory::ogd_convex(1.0, 2.0);
-    /// let mut run = Watched::new(Seen::new(100, 1.0), LossFacts::default());
+    /// let mut run = Run::new(RunStatistics::new(100, 1.0), LossFacts::default());
     /// (run.diameter, run.above_least) = (2.0, 80.0);
     /// let report = theorem.report(&run);
     /// assert_eq!((report.bound, report.vacuous, report.failed().count()), (30.0, false, 0));
     /// run.seen.largest_gradient = 1.5;
     /// assert_eq!(theorem.report(&run).failed().count(), 1);
     /// ```
-    pub fn report(&self, run: &Watched) -> Report {
+    pub fn report(&self, run: &Run) -> Report {
         let bound = self.bound(run.seen.rounds as f64);
-        let feasible = run
-            .violation
-            .map(|_| Assumption::Feasible(Watched::FEASIBLE));
+        let feasible = run.violation.map(|_| Assumption::Feasible(Run::FEASIBLE));
         let assumptions = self.assumptions.iter().copied().chain(feasible);
         Report {
             bound,

@@ -29,4 +29,4 @@ pub use guarantee::{Assumption, Guarantee};
 pub use leader::*;
 pub use list::{BOUNDS, Bound};
 pub use local::*;
-pub use run::{Check, LossFacts, Report, Seen, Watched, is_vacuous, trivial_regret};
+pub use run::{Check, LossFacts, Report, Run, RunStatistics, is_vacuous, trivial_regret};

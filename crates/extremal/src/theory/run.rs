@@ -7,7 +7,7 @@ use super::Assumption;
 /// What a learner has seen, to check the assumptions of a theorem against.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct RunStatistics {
     /// T so far.
     pub rounds: u64,
     /// max ‖g_t‖.
@@ -16,7 +16,7 @@ pub struct Seen {
     pub oracle_calls: u64,
 }
 
-impl Seen {
+impl RunStatistics {
     /// So many rounds with gradients up to this norm.
     pub fn new(rounds: u64, largest_gradient: f64) -> Self {
         Self {
@@ -61,9 +61,9 @@ impl LossFacts {
 /// A run as it was observed, to check a theorem against.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Watched {
+pub struct Run {
     /// What the learner saw.
-    pub seen: Seen,
+    pub seen: RunStatistics,
     /// What is known of the losses.
     pub losses: LossFacts,
     /// The largest violation of any decision; `None` where the set can't compute it.
@@ -107,12 +107,12 @@ impl Report {
     }
 }
 
-impl Watched {
+impl Run {
     /// The largest violation of a set's constraints that counts as none.
     pub(super) const FEASIBLE: f64 = 1e-9;
 
     /// A run on a set of unknown diameter, with losses of which no least value is known.
-    pub fn new(seen: Seen, losses: LossFacts) -> Self {
+    pub fn new(seen: RunStatistics, losses: LossFacts) -> Self {
         Self {
             seen,
             losses,

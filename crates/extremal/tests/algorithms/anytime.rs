@@ -4,9 +4,9 @@
 
 use crate::support::*;
 use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
-use extremal::learner::{Known, Learner, LearnerSpec, Storage, on_pair};
+use extremal::learner::{Known, Learner, LearnerSpec, Storage, on_surrogate};
 use extremal::set::SharedSet;
-use extremal::{Gradient, surrogate::LazyPair};
+use extremal::{Gradient, surrogate::LazySurrogate};
 
 const DIM: usize = 6;
 
@@ -377,13 +377,13 @@ fn lazy_storage_goes_through_all_entries_at_restarts_and_hardly_ever_else() {
                 ..Known::default()
             };
             let rule = OfwLs(known).rule(&set.geometry()).unwrap();
-            let pair = LazyPair::new(set.clone(), start).unwrap();
-            let mut player = on_pair("ofw-ls", rule, pair, set.geometry());
+            let pair = LazySurrogate::new(set.clone(), start).unwrap();
+            let mut player = on_surrogate("ofw-ls", rule, pair, set.geometry());
             for (indices, values) in &rows {
                 player.decide().unwrap();
                 player.observe(&Gradient::sparse(indices, values)).unwrap();
             }
-            let passes = player.body().pair().passes();
+            let passes = player.body().surrogate().passes();
             println!(
                 "doubling {doubling}, {start:.0?}: {passes:?}",
                 start = start.map(norm)

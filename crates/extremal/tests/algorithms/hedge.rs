@@ -5,7 +5,7 @@ use extremal::kernel::{axpy, dot, norm};
 use extremal::learner::of_learners::hedge::over;
 use extremal::learner::{Acting, Body, Learner, LearnerSpec, Record};
 use extremal::set::SharedSet;
-use extremal::theory::{self, Assumption, Guarantee, LossFacts, Seen};
+use extremal::theory::{self, Assumption, Guarantee, LossFacts, RunStatistics};
 use extremal::{Error, Gradient, Point, Result};
 use extremal_check::kit::{learner, set};
 
@@ -96,7 +96,7 @@ impl Body for Still {
 
     fn discard(&mut self) {}
 
-    fn guarantee(&self, _: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _: &RunStatistics) -> Option<Guarantee> {
         Some(Guarantee::of_run("none is needed", 0.5, 0.0))
     }
 

@@ -58,7 +58,7 @@ impl Data {
     /// Rows with correlated columns of unlike scales, and labels that suit the loss.
     fn draw(seed: u64, loss: &'static str, rounds: usize, dim: usize) -> Self {
         let mut r = rng(seed);
-        let truth = normals(&mut r, dim);
+        let unsmoothed = normals(&mut r, dim);
         let mut data = Self {
             rows: Vec::new(),
             labels: Vec::new(),
@@ -71,7 +71,7 @@ impl Data {
             let row: Vec<f64> = (0..dim)
                 .map(|j| (0.5 * common + normal(&mut r)) * (1.0 + j as f64 / dim as f64))
                 .collect();
-            let clean: f64 = row.iter().zip(&truth).map(|(a, b)| a * b).sum();
+            let clean: f64 = row.iter().zip(&unsmoothed).map(|(a, b)| a * b).sum();
             let noisy = clean + normal(&mut r);
             data.labels.push(match loss {
                 "logistic" => noisy.signum(),

@@ -1,14 +1,14 @@
 //! Totals are what they say, however they were fed.
 
 use extremal::Row;
-use extremal::hindsight::{Place, QuadraticSum, Reading, Sum, Total};
+use extremal::hindsight::{Imaged, QuadraticSum, Sum, Total, TotalValue};
 use extremal::loss::{LossSpec, Objective};
 use extremal::set::Atom;
 
 use crate::Data;
 use crate::common::{bits, normals, plus, rng};
 
-fn read(total: &dyn Total, mu: f64, x: &[f64]) -> (Reading, Vec<f64>, Vec<f64>) {
+fn read(total: &dyn Total, mu: f64, x: &[f64]) -> (TotalValue, Vec<f64>, Vec<f64>) {
     let (mut image, mut gradient) = (vec![0.0; total.images()], vec![0.0; total.dim()]);
     let reading = total.evaluate(mu, x, &mut image, &mut gradient);
     (reading, image, gradient)
@@ -21,7 +21,7 @@ fn check(total: &dyn Total, mu: f64, value: impl Fn(&[f64]) -> f64) {
         let (x, d) = (normals(&mut r, total.dim()), normals(&mut r, total.dim()));
         let (reading, image, gradient) = read(total, mu, &x);
         let scale = reading.value.abs().max(1.0);
-        assert!((reading.truth - value(&x)).abs() <= 1e-12 * scale);
+        assert!((reading.unsmoothed - value(&x)).abs() <= 1e-12 * scale);
         let h = 1e-5;
         let ends = [h, -h].map(|s| read(total, mu, &plus(&x, s, &d)).0.value);
         let slope: f64 = gradient.iter().zip(&d).map(|(a, b)| a * b).sum();
@@ -65,11 +65,11 @@ fn check(total: &dyn Total, mu: f64, value: impl Fn(&[f64]) -> f64) {
                 .all(|(a, b)| (a - b).abs() <= 1e-10 * scale)
         );
         let (from, by) = (
-            Place {
+            Imaged {
                 x: &x,
                 image: &image,
             },
-            Place { x: &d, image: &way },
+            Imaged { x: &d, image: &way },
         );
         let (there, there_slope) = total.along(mu, 0.3, from, by);
         let (exact, _, exact_gradient) = read(total, mu, &plus(&x, 0.3, &d));
@@ -211,7 +211,7 @@ fn a_bad_round_is_refused_and_not_kept() {
 }
 
 /// The absolute loss of the prediction z, smoothed, and its slope there.
-fn smoothed(mu: f64, z: f64, label: f64) -> (Reading, f64) {
+fn smoothed(mu: f64, z: f64, label: f64) -> (TotalValue, f64) {
     let objective = Objective::new(crate::Absolute.into(), 0.0).unwrap();
     let mut sum = Sum::new(1, &objective).unwrap();
     sum.push(Row::Dense(&[1.0]), label, 1.0).unwrap();
@@ -235,7 +235,7 @@ fn the_envelope_of_the_absolute_loss_is_hubers() {
             assert!((slope - huber.1).abs() < 1e-9, "{mu} {z}");
             // the tangent, lifted, is nowhere above the loss
             for w in [-9.0, -1.0, 0.2, 0.3, 0.4, 2.0, 9.0] {
-                let line = here.value + here.lift + slope * (w - z);
+                let line = here.value + here.smoothing_slack + slope * (w - z);
                 assert!(line <= (w - label).abs() + 1e-9, "{mu} {z} {w}");
             }
         }
@@ -250,7 +250,7 @@ fn smoothing_narrower_than_the_last_digit_of_z_leaves_the_slope_as_it_is() {
                 let (here, slope) = smoothed(mu, z, label);
                 let sign = if z < label { -1.0 } else { 1.0 };
                 assert_eq!(slope, sign, "{mu:e} {z:e} {label:e}");
-                let off = (here.value - here.truth).abs();
+                let off = (here.value - here.unsmoothed).abs();
                 let most = mu + 2.0 * f64::EPSILON * z.abs();
                 assert!(off <= most, "{mu:e} {z:e} {label:e}: {off:e}");
             }

@@ -4,12 +4,12 @@
 use crate::common::{self, bits, normal, rng, teams, uniform, written};
 use extremal::hindsight::Meter;
 use extremal::learner::frank_wolfe::ofw_line_search::OfwLs;
-use extremal::learner::{Learner, LearnerSpec, Record, Storage, on_pair};
+use extremal::learner::{Learner, LearnerSpec, Record, Storage, on_surrogate};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::{Error, Result};
 use extremal::{
     Gradient, Point, Row,
-    surrogate::{Motion, Pair, Probe, Update},
+    surrogate::{Move, Probe, Surrogate, Update},
 };
 use extremal_check::kit::stored;
 
@@ -274,7 +274,7 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
 }
 
 /// A pair of a user's own that knows nothing of growing.
-struct Own(extremal::surrogate::DensePair);
+struct Own(extremal::surrogate::DenseSurrogate);
 
 impl Point for Own {
     fn dim(&self) -> usize {
@@ -291,11 +291,11 @@ impl Point for Own {
     }
 }
 
-impl Pair for Own {
+impl Surrogate for Own {
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe> {
         self.0.probe(update, sure)
     }
-    fn commit(&mut self, motion: Motion) {
+    fn commit(&mut self, motion: Move) {
         self.0.commit(motion);
     }
     fn discard(&mut self) {
@@ -322,8 +322,8 @@ fn a_pair_that_says_nothing_of_growing_does_not() {
         .rule(&set.geometry())
         .unwrap();
     let geometry = set.geometry();
-    let pair = Own(extremal::surrogate::DensePair::new(set, None).unwrap());
-    let mut learner = on_pair("ofw-ls", rule, pair, geometry);
+    let pair = Own(extremal::surrogate::DenseSurrogate::new(set, None).unwrap());
+    let mut learner = on_surrogate("ofw-ls", rule, pair, geometry);
     assert!(matches!(learner.grow(4), Err(Error::Unsupported(_))));
     learner.grow(3).unwrap();
     let found = |point: &dyn Point| {

@@ -5,7 +5,7 @@ use extremal::Error;
 use extremal::game::Game;
 use extremal::hindsight::Meter;
 use extremal::kernel::dot;
-use extremal::learner::{Level, Record, Seen};
+use extremal::learner::{Level, Record, RunStatistics};
 use extremal::loss::{Loss, Objective};
 use extremal::set::Set;
 use extremal::stream::{Round, Stream, StreamSpec};
@@ -27,7 +27,14 @@ fn comparators(set: &dyn Set) -> Vec<Vec<f64>> {
 }
 
 /// The record against the round as it was seen from outside.
-fn check_record(name: &str, record: &Record, x: &[f64], gradient: &[f64], size: f64, seen: &Seen) {
+fn check_record(
+    name: &str,
+    record: &Record,
+    x: &[f64],
+    gradient: &[f64],
+    size: f64,
+    seen: &RunStatistics,
+) {
     let (t, largest) = (seen.rounds, seen.largest_gradient);
     assert_eq!(record.round, t, "{name}");
     let norm = extremal::kernel::norm(gradient);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use extremal::Error;
 use extremal::game::{self, Game};
 use extremal::hindsight::Meter;
-use extremal::learner::{Certificate, Learner, Record, Seen};
+use extremal::learner::{Certificate, Learner, Record, RunStatistics};
 use extremal::loss::{LossSpec, Objective, Scratch};
 use extremal::set::SetSpec;
 use extremal::stream::{Round, Stream};
@@ -22,7 +22,7 @@ struct Drawing {
     drawn: bool,
     point: At,
     points: Vec<f64>,
-    seen: Seen,
+    seen: RunStatistics,
 }
 
 struct At(f64);
@@ -50,7 +50,7 @@ impl Drawing {
             drawn: false,
             point: At(f64::NAN),
             points: Vec::new(),
-            seen: Seen::default(),
+            seen: RunStatistics::default(),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Learner for Drawing {
     fn guarantee(&self) -> Option<Guarantee> {
         None
     }
-    fn seen(&self) -> &Seen {
+    fn seen(&self) -> &RunStatistics {
         &self.seen
     }
     fn certificate(&self) -> Option<Certificate> {

@@ -20,7 +20,7 @@ use extremal::set::{
 use extremal::{Error, Result};
 use extremal::{
     Gradient, Row,
-    surrogate::{DensePair, Motion, Pair, Update},
+    surrogate::{DenseSurrogate, Move, Surrogate, Update},
 };
 
 const DIM: usize = 4;
@@ -482,7 +482,7 @@ fn every_method_of_the_solver_refuses_a_wrong_oracle() {
 #[test]
 fn an_answer_that_is_no_point_or_has_a_false_value_is_refused() {
     let (set, switch) = own("l2");
-    let mut pair = DensePair::new(set, None).unwrap();
+    let mut pair = DenseSurrogate::new(set, None).unwrap();
     let gradient = Gradient::dense(&[1.0, 0.0, -2.0, 0.5]);
     let update = Update::new(1.0, &gradient, 2.0);
     for answer in [
@@ -654,7 +654,7 @@ fn decisions_at_the_minimum_never_look_better_than_it() {
             for direction in [tied, normals(&mut r, dim), common::spike(dim, 0, -1.0)] {
                 for scale in [1e-95, 1.0, 1e95] {
                     for beta in [0.0, 1e-3 * scale, scale] {
-                        let mut pair = DensePair::new(named.set.clone(), None).unwrap();
+                        let mut pair = DenseSurrogate::new(named.set.clone(), None).unwrap();
                         let g: Vec<f64> = direction.iter().map(|d| scale * d).collect();
                         let (first, none) = (Gradient::dense(&g), vec![0.0; dim]);
                         let rest = Gradient::dense(&none);
@@ -668,7 +668,7 @@ fn decisions_at_the_minimum_never_look_better_than_it() {
                                 0 => 1.0,
                                 _ => probe.line_search(),
                             };
-                            pair.commit(Motion::Step(sigma));
+                            pair.commit(Move::Towards(sigma));
                             probes += 1;
                         }
                     }

@@ -1,6 +1,6 @@
 //! Quadratic forms: their eigenvalues, and what is refused.
 
-use extremal::loss::Form;
+use extremal::loss::QuadraticForm;
 use extremal::set::boxes::Bound;
 
 /// HDH with a reflection H along (1, 2, …, n): symmetric, with D's eigenvalues.
@@ -27,7 +27,7 @@ fn extreme_eigenvalues_are_found_and_never_promised_better_than_they_are() {
         vec![1e-6, 1.0, 1e6],
         (0..40).map(|k| 0.1 + (k * k) as f64).collect(),
     ] {
-        let form = Form::matrix(&reflected(&eigenvalues)).unwrap();
+        let form = QuadraticForm::matrix(&reflected(&eigenvalues)).unwrap();
         let low = eigenvalues.iter().copied().fold(f64::INFINITY, f64::min);
         let high = eigenvalues.iter().copied().fold(0.0, f64::max);
         let tolerance = 1e-13 * eigenvalues.len() as f64 * high;
@@ -55,7 +55,7 @@ fn a_hundred_dimensions_agree_with_the_closed_form() {
             rows[place(i + 1)][place(i)] = -1.0;
         }
     }
-    let form = Form::matrix(&rows).unwrap();
+    let form = QuadraticForm::matrix(&rows).unwrap();
     let angle = std::f64::consts::PI / (n + 1) as f64;
     assert!((form.smallest() - (2.0 - 2.0 * angle.cos())).abs() < 2e-12);
     assert!((form.largest() - (2.0 + 2.0 * angle.cos())).abs() < 2e-12);
@@ -72,13 +72,13 @@ fn what_is_no_semidefinite_matrix_is_refused_in_words() {
         (vec![vec![1e200]], "1e200"),
         (vec![], "[]"),
     ] {
-        let error = Form::matrix(&rows).unwrap_err().to_string();
+        let error = QuadraticForm::matrix(&rows).unwrap_err().to_string();
         assert!(error.contains(word) && error.contains("must be"), "{error}");
     }
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(Form::diagonal(Bound::All(bad)).is_err());
-        assert!(Form::diagonal(Bound::Each(vec![1.0, bad])).is_err());
+        assert!(QuadraticForm::diagonal(Bound::All(bad)).is_err());
+        assert!(QuadraticForm::diagonal(Bound::Each(vec![1.0, bad])).is_err());
     }
-    assert!(Form::diagonal(Bound::Each(vec![])).is_err());
-    assert_eq!(Form::matrix(&[vec![0.0]]).unwrap().largest(), 0.0);
+    assert!(QuadraticForm::diagonal(Bound::Each(vec![])).is_err());
+    assert_eq!(QuadraticForm::matrix(&[vec![0.0]]).unwrap().largest(), 0.0);
 }

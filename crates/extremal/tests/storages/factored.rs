@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use crate::support::*;
 use extremal::learner::frank_wolfe::{ofw_line_search::OfwLs, sc_ofw::ScOfw};
-use extremal::learner::{Known, Learner, on_pair};
+use extremal::learner::{Known, Learner, on_surrogate};
 use extremal::loss::{LossSpec, Objective};
 use extremal::set::{CustomSet, Geometry, SharedSet};
 use extremal::{Error, Result};
 use extremal::{
     Gradient, Point, Row,
-    surrogate::{Motion, Pair, Probe, Update},
+    surrogate::{Move, Probe, Surrogate, Update},
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ struct Term {
 
 /// (x, c) in the trace-norm ball of m×n matrices, from x₁ = 0.
 #[derive(Clone, Serialize, Deserialize)]
-struct FactoredPair {
+struct FactoredSurrogate {
     m: usize,
     n: usize,
     radius: f64,
@@ -176,7 +176,7 @@ fn top_of_columns(columns: &[Vec<f64>]) -> (f64, Vec<f64>, Vec<f64>) {
     (sigma, scaled(&a[best], 1.0 / sigma), right[best].clone())
 }
 
-impl FactoredPair {
+impl FactoredSurrogate {
     fn new(m: usize, n: usize, radius: f64) -> Self {
         Self {
             m,
@@ -204,7 +204,7 @@ impl FactoredPair {
     }
 }
 
-impl Point for FactoredPair {
+impl Point for FactoredSurrogate {
     fn dim(&self) -> usize {
         self.m * self.n
     }
@@ -231,19 +231,19 @@ impl Point for FactoredPair {
     }
 }
 
-impl Pair for FactoredPair {
+impl Surrogate for FactoredSurrogate {
     fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
         let gradient = update.gradient;
         gradient.check(self.dim())?;
         gradient.row.check_finite()?;
-        let kept = if update.fresh { 0.0 } else { 1.0 };
-        let mut entries = if update.fresh {
+        let kept = if update.restart { 0.0 } else { 1.0 };
+        let mut entries = if update.restart {
             BTreeMap::new()
         } else {
             self.observed.clone()
         };
         for (k, value) in gradient.row.entries() {
-            *entries.entry(self.place_of(k)).or_default() += update.k() * value;
+            *entries.entry(self.place_of(k)).or_default() += update.row_factor() * value;
         }
         // c' + βx = entries + Σ (b + (m + β)a) u vᵀ, without what a fresh start leaves behind
         let operator = Operator {
@@ -251,7 +251,12 @@ impl Pair for FactoredPair {
             terms: self
                 .terms
                 .iter()
-                .map(|t| (t, kept * t.b + (update.m() + update.beta) * t.a))
+                .map(|t| {
+                    (
+                        t,
+                        kept * t.b + (update.decision_factor() + update.beta) * t.a,
+                    )
+                })
                 .collect(),
             m: self.m,
             n: self.n,
@@ -286,9 +291,9 @@ impl Pair for FactoredPair {
         self.found = top.map(|(_, u, v)| (u, v));
         let row = gradient.row.entries();
         self.planned = Some(Planned {
-            row: row.map(|(k, v)| (k, update.k() * v)).collect(),
-            m: update.m(),
-            fresh: update.fresh,
+            row: row.map(|(k, v)| (k, update.row_factor() * v)).collect(),
+            m: update.decision_factor(),
+            fresh: update.restart,
         });
         Ok(probe)
     }
@@ -297,7 +302,7 @@ impl Pair for FactoredPair {
         self.planned = None;
     }
 
-    fn commit(&mut self, motion: Motion) {
+    fn commit(&mut self, motion: Move) {
         let Some(Planned { row, m, fresh }) = self.planned.take() else {
             return;
         };
@@ -313,8 +318,8 @@ impl Pair for FactoredPair {
             term.b += m * term.a;
         }
         let (keep, share) = match motion {
-            Motion::Step(sigma) => (1.0 - sigma, sigma),
-            Motion::Place(s) => (0.0, s),
+            Move::Towards(sigma) => (1.0 - sigma, sigma),
+            Move::ToAtom(s) => (0.0, s),
         };
         let Some((u, v)) = self.found.take() else {
             return;
@@ -477,10 +482,10 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
         ..Known::default()
     };
     let rule = OfwLs(known).rule(&geometry()).unwrap();
-    let mut factored = on_pair(
+    let mut factored = on_surrogate(
         "ofw-ls",
         rule,
-        FactoredPair::new(ROWS, COLUMNS, RADIUS),
+        FactoredSurrogate::new(ROWS, COLUMNS, RADIUS),
         geometry(),
     );
     let mut dense = learner(
@@ -490,7 +495,7 @@ fn ofw_ls_decides_alike_on_factored_and_dense_matrices() {
     let off = decide_alike(&mut factored, &mut *dense, 0.0, 300);
     println!(
         "ofw-ls: {off:.1e} off, {} atoms",
-        factored.body().pair().terms.len()
+        factored.body().surrogate().terms.len()
     );
 }
 
@@ -508,10 +513,10 @@ fn restarts_and_a_growing_regulariser_decide_alike_on_factored_and_dense_matrice
             ..Known::default()
         };
         let rule = OfwLs(known).rule(&geometry()).unwrap();
-        let mut factored = on_pair(
+        let mut factored = on_surrogate(
             "ofw-ls",
             rule,
-            FactoredPair::new(ROWS, COLUMNS, RADIUS),
+            FactoredSurrogate::new(ROWS, COLUMNS, RADIUS),
             geometry(),
         );
         decide_alike(&mut factored, &mut *learner(text, &dense_ball()), 0.0, 200);
@@ -527,17 +532,17 @@ fn sc_ofw_decides_alike_on_factored_and_dense_matrices() {
             ..ScOfw::default()
         };
         let rule = spec.rule().unwrap();
-        let mut factored = on_pair(
+        let mut factored = on_surrogate(
             "sc-ofw",
             rule,
-            FactoredPair::new(ROWS, COLUMNS, RADIUS),
+            FactoredSurrogate::new(ROWS, COLUMNS, RADIUS),
             geometry(),
         );
         let mut dense = learner(&format!("sc-ofw:lambda={lambda}"), &dense_ball());
         let off = decide_alike(&mut factored, &mut *dense, ridge, 250);
         let bent = factored
             .body()
-            .pair()
+            .surrogate()
             .terms
             .iter()
             .any(|t| t.b.abs() > 1e-9);
@@ -554,10 +559,10 @@ fn a_factored_run_resumes_with_the_same_bits() {
             ..ScOfw::default()
         };
         let rule = spec.rule().unwrap();
-        on_pair(
+        on_surrogate(
             "sc-ofw",
             rule,
-            FactoredPair::new(ROWS, COLUMNS, RADIUS),
+            FactoredSurrogate::new(ROWS, COLUMNS, RADIUS),
             geometry(),
         )
     };

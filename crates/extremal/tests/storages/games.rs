@@ -5,7 +5,7 @@
 use extremal::set::{SetSpec, SharedSet};
 use extremal::{
     Gradient, Row,
-    surrogate::{Motion, Pair, Probe, Update},
+    surrogate::{Move, Probe, Surrogate, Update},
 };
 pub use extremal_check::kit::soak;
 
@@ -309,7 +309,7 @@ impl Play {
         }
     }
 
-    pub fn start(&self, pair: &mut impl Pair) {
+    pub fn start(&self, pair: &mut impl Surrogate) {
         pair.start(match self {
             Self::Decaying(_) | Self::Search { .. } => 2.0,
             Self::Fixed { .. } => 1.0,
@@ -317,7 +317,7 @@ impl Play {
         });
     }
 
-    pub fn round(&self, t: usize, pair: &mut impl Pair, row: Row<'_>) -> Probe {
+    pub fn round(&self, t: usize, pair: &mut impl Surrogate, row: Row<'_>) -> Probe {
         let time = (t + 1) as f64;
         let gradient = Gradient {
             row,
@@ -335,12 +335,14 @@ impl Play {
         };
         let probe = pair.probe(&update, true).unwrap();
         let motion = match *self {
-            Self::Decaying(_) => Motion::Step(probe.fixed((2.0 / time.sqrt()).min(1.0))),
-            Self::Fixed { sigma, .. } => Motion::Step(probe.fixed(sigma)),
-            Self::Search { .. } | Self::Strong { .. } => Motion::Step(probe.line_search()),
+            Self::Decaying(_) => {
+                Move::Towards(probe.step_unless_flat((2.0 / time.sqrt()).min(1.0)))
+            }
+            Self::Fixed { sigma, .. } => Move::Towards(probe.step_unless_flat(sigma)),
+            Self::Search { .. } | Self::Strong { .. } => Move::Towards(probe.line_search()),
             Self::Gauge { pull, .. } => {
                 let h = probe.support;
-                Motion::Place(if h > 0.0 {
+                Move::ToAtom(if h > 0.0 {
                     h / h.hypot(pull * time.sqrt())
                 } else {
                     0.0

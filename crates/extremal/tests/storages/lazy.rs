@@ -7,7 +7,7 @@ use extremal::learner::{LearnerSpec, Storage};
 use extremal::set::SetSpec;
 use extremal::{
     Gradient, Point, Row,
-    surrogate::{DensePair, LazyPair, Motion, Pair, Probe, Update},
+    surrogate::{DenseSurrogate, LazySurrogate, Move, Probe, Surrogate, Update},
 };
 use extremal_check::kit;
 use extremal_check::kit::stored;
@@ -128,8 +128,8 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
     let first: Vec<f64> = (0..DIM).map(|i| 0.1 * (i as f64).sin()).collect();
     for start in [None, Some(&first[..])] {
         let set = ball(DIM, 2.0);
-        let mut lazy = LazyPair::new(set.clone(), start).unwrap();
-        let mut dense = DensePair::new(set.clone(), start).unwrap();
+        let mut lazy = LazySurrogate::new(set.clone(), start).unwrap();
+        let mut dense = DenseSurrogate::new(set.clone(), start).unwrap();
         let mut random = Random(8);
         for t in 0..20_000 {
             if t % 100 == 0 {
@@ -151,13 +151,13 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
             let b = dense.probe(&update, true).unwrap();
             let norm = (b.gap - b.slope) / 2.0;
             let motion = match random.below(6) {
-                0 => Motion::Step(0.0),
-                1 => Motion::Step(1.0),
+                0 => Move::Towards(0.0),
+                1 => Move::Towards(1.0),
                 // 1 − σ − σβr/‖∇F‖ = 0: x ends up a multiple of c
-                2 => Motion::Step(1.0 / (1.0 + beta * 2.0 / norm)),
-                3 => Motion::Step(0.3),
-                4 => Motion::Place(0.7),
-                _ => Motion::Step(b.line_search()),
+                2 => Move::Towards(1.0 / (1.0 + beta * 2.0 / norm)),
+                3 => Move::Towards(0.3),
+                4 => Move::ToAtom(0.7),
+                _ => Move::Towards(b.line_search()),
             };
             lazy.commit(motion);
             dense.commit(motion);
@@ -222,11 +222,11 @@ fn tolerance(name: &str, play: Play) -> f64 {
 
 fn nasty(name: &str, rows: &[Entries], play: Play, radius: f64) -> (f64, f64) {
     let set = ball(DIM, radius);
-    let mut lazy = LazyPair::new(set.clone(), None).unwrap();
-    let mut dense = DensePair::new(set.clone(), None).unwrap();
+    let mut lazy = LazySurrogate::new(set.clone(), None).unwrap();
+    let mut dense = DenseSurrogate::new(set.clone(), None).unwrap();
     play.start(&mut lazy);
     play.start(&mut dense);
-    let mut shuffled = DensePair::new(set.clone(), None).unwrap();
+    let mut shuffled = DenseSurrogate::new(set.clone(), None).unwrap();
     play.start(&mut shuffled);
     let mut x = vec![0.0; DIM];
     let (mut worst, mut largest, mut spread) = ((0.0_f64, 0.0_f64), 0.0_f64, 0.0_f64);
@@ -268,10 +268,10 @@ fn a_loaded_pair_goes_on_with_the_same_bits() {
         for &play in PLAYS {
             let rows = stream(name, 400, 2);
             let set = ball(DIM, 1.0);
-            let mut pair = LazyPair::new(set.clone(), None).unwrap();
+            let mut pair = LazySurrogate::new(set.clone(), None).unwrap();
             play.start(&mut pair);
             let stop = random.below(rows.len());
-            let mut resumed = LazyPair::new(set.clone(), None).unwrap();
+            let mut resumed = LazySurrogate::new(set.clone(), None).unwrap();
             for (t, row) in rows.iter().enumerate() {
                 if t == stop {
                     resumed.load(&pair.save().unwrap()).unwrap();
@@ -290,16 +290,16 @@ fn a_loaded_pair_goes_on_with_the_same_bits() {
 
 #[test]
 fn a_state_that_does_not_fit_is_refused() {
-    let mut wide = LazyPair::new(ball(4, 1.0), None).unwrap();
+    let mut wide = LazySurrogate::new(ball(4, 1.0), None).unwrap();
     let gradient = Gradient::sparse(&[3], &[1.0]);
     let update = Update::new(1.0, &gradient, 2.0);
     wide.probe(&update, true).unwrap();
-    wide.commit(Motion::Step(0.5));
+    wide.commit(Move::Towards(0.5));
     let saved = wide.save().unwrap();
-    let mut pair = LazyPair::new(ball(3, 1.0), None).unwrap();
+    let mut pair = LazySurrogate::new(ball(3, 1.0), None).unwrap();
     let error = pair.load(&saved).unwrap_err();
     assert!(error.to_string().contains("is damaged"), "{error}");
-    let mut other = LazyPair::new(ball(4, 1.0), None).unwrap();
+    let mut other = LazySurrogate::new(ball(4, 1.0), None).unwrap();
     assert!(other.load(&saved[..saved.len() - 1]).is_err());
     other.load(&saved).unwrap();
 }
@@ -327,7 +327,7 @@ fn errors_change_nothing() {
     ];
     for name in ["noisy", "jumps-12", "alternating"] {
         for &play in PLAYS {
-            let mut pair = LazyPair::new(ball(DIM, 1.0), None).unwrap();
+            let mut pair = LazySurrogate::new(ball(DIM, 1.0), None).unwrap();
             play.start(&mut pair);
             for (t, row) in stream(name, 50, 4).iter().enumerate() {
                 play.round(t, &mut pair, row.row());
@@ -348,7 +348,7 @@ fn passes_over_all_entries_are_as_rare_as_the_non_zeros_allow() {
     const ROUNDS: usize = 30_000;
     let sparse = PLAYS.iter().filter(|play| play.is_sparse());
     for (play, drift) in sparse.flat_map(|play| [(play, 0.0), (play, 0.5)]) {
-        let mut pair = LazyPair::new(ball(LARGE, 1.0), None).unwrap();
+        let mut pair = LazySurrogate::new(ball(LARGE, 1.0), None).unwrap();
         play.start(&mut pair);
         let mut random = Random(6);
         for t in 0..ROUNDS {
@@ -378,7 +378,7 @@ fn rows_in_every_structure_give_the_same_decision() {
         },
     ];
     let [dense, sparse, entries] = rows.map(|row| {
-        let mut pair = LazyPair::new(ball(6, 1.0), None).unwrap();
+        let mut pair = LazySurrogate::new(ball(6, 1.0), None).unwrap();
         let play = PLAYS[6];
         play.start(&mut pair);
         for t in 0..5 {

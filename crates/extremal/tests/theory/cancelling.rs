@@ -5,7 +5,7 @@ use crate::support::{Sum, kit, learner, normals, rounds, set, written};
 use extremal::set::{Atom, Set, SharedSet};
 use extremal::{
     Gradient,
-    surrogate::{DensePair, LazyPair, Motion, Pair, SparsePair, Update},
+    surrogate::{DenseSurrogate, LazySurrogate, Move, SparseSurrogate, Surrogate, Update},
 };
 
 const BETA: f64 = 2.0;
@@ -72,17 +72,17 @@ impl Exact {
 }
 
 /// (x, c) of any storage, to look at.
-trait Stored: Pair {
+trait Stored: Surrogate {
     fn sum(&self) -> Vec<f64>;
 }
 
-impl Stored for DensePair {
+impl Stored for DenseSurrogate {
     fn sum(&self) -> Vec<f64> {
         self.gradient_sum().to_vec()
     }
 }
 
-impl Stored for SparsePair {
+impl Stored for SparseSurrogate {
     fn sum(&self) -> Vec<f64> {
         let mut c = vec![0.0; written(self).len()];
         self.write_sum(&mut c);
@@ -90,7 +90,7 @@ impl Stored for SparsePair {
     }
 }
 
-impl Stored for LazyPair {
+impl Stored for LazySurrogate {
     fn sum(&self) -> Vec<f64> {
         let mut c = vec![0.0; written(self).len()];
         self.write_sum(&mut c);
@@ -126,7 +126,7 @@ fn gaps(set: &SharedSet, mut pair: impl Stored, first: First, seed: u64) -> Vec<
         let update = Update::new(1.0, &gradient, BETA);
         let x = written(&pair);
         let probe = pair.probe(&update, true).unwrap();
-        pair.commit(Motion::Step(probe.line_search()));
+        pair.commit(Move::Towards(probe.line_search()));
         (probe.gap, Exact::new(&**set, &x, &pair.sum()))
     };
     (0..rounds(100, 10_000)).map(&mut play).collect()
@@ -134,12 +134,12 @@ fn gaps(set: &SharedSet, mut pair: impl Stored, first: First, seed: u64) -> Vec<
 
 /// [`gaps`] in every storage that the set has.
 fn all_gaps(set: &SharedSet, first: First, seed: u64) -> Vec<(&'static str, Vec<(f64, Exact)>)> {
-    let dense = DensePair::new(set.clone(), None).unwrap();
+    let dense = DenseSurrogate::new(set.clone(), None).unwrap();
     let mut all = vec![("dense", gaps(set, dense, first, seed))];
-    if let Ok(sparse) = SparsePair::new(set.clone(), None) {
+    if let Ok(sparse) = SparseSurrogate::new(set.clone(), None) {
         all.push(("sparse", gaps(set, sparse, first, seed)));
     }
-    if let Ok(lazy) = LazyPair::new(set.clone(), None) {
+    if let Ok(lazy) = LazySurrogate::new(set.clone(), None) {
         all.push(("lazy", gaps(set, lazy, first, seed)));
     }
     all

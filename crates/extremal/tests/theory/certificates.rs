@@ -4,10 +4,10 @@
 use crate::support::{self, *};
 use extremal::hindsight::Meter;
 use extremal::learner::frank_wolfe::sc_ofw::ScOfw;
-use extremal::learner::{Certificate, Learner, Level, on_pair};
+use extremal::learner::{Certificate, Learner, Level, on_surrogate};
 use extremal::loss::{LossSpec, Objective};
 use extremal::set::SharedSet;
-use extremal::{Gradient, Row, surrogate::DensePair};
+use extremal::{Gradient, Row, surrogate::DenseSurrogate};
 
 /// Σf_t over a whole run, for the squared loss with a ridge term: ½xᵀAx − ⟨b, x⟩ + ½Σy².
 struct Quadratic {
@@ -485,8 +485,8 @@ fn digits_lost(stream: Option<&str>, rounds: u64) -> (f64, f64) {
         ..ScOfw::default()
     };
     let rule = spec.rule().unwrap();
-    let pair = DensePair::new(set.clone(), None).unwrap();
-    let mut learner = on_pair("sc-ofw", rule, pair, set.geometry());
+    let pair = DenseSurrogate::new(set.clone(), None).unwrap();
+    let mut learner = on_surrogate("sc-ofw", rule, pair, set.geometry());
     let objective = objective("squared", lambda);
     let mut stream = stream.map(|text| support::stream(text, dim, 1));
     let mut exact = [Sum::default(); 3];
@@ -513,7 +513,7 @@ fn digits_lost(stream: Option<&str>, rounds: u64) -> (f64, f64) {
         learner.observe(&gradient).unwrap();
     }
     let exact: Vec<f64> = exact.iter().map(Sum::value).collect();
-    let sum = distance(learner.body().pair().gradient_sum(), &exact) / norm(&exact);
+    let sum = distance(learner.body().surrogate().gradient_sum(), &exact) / norm(&exact);
     let mean = distance(&scaled(&mean, rounds as f64), &exact) / norm(&exact);
     (sum, mean)
 }

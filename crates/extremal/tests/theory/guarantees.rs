@@ -3,7 +3,7 @@
 use crate::support::{self, *};
 use extremal::Gradient;
 use extremal::learner::LearnerSpec;
-use extremal::theory::{self, Assumption, LossFacts, Seen, Watched, trivial_regret};
+use extremal::theory::{self, Assumption, LossFacts, Run, RunStatistics, trivial_regret};
 
 #[test]
 fn a_guarantee_takes_the_better_theorem() {
@@ -29,7 +29,10 @@ fn a_bound_above_gdt_is_vacuous() {
 fn a_bound_is_vacuous_above_the_gradients_met_and_above_the_total_loss() {
     let theorem = theory::ogd_convex(10.0, 2.0);
     let run = |largest_gradient: f64, above_least: f64| {
-        let mut run = Watched::new(Seen::new(100, largest_gradient), LossFacts::default());
+        let mut run = Run::new(
+            RunStatistics::new(100, largest_gradient),
+            LossFacts::default(),
+        );
         (run.diameter, run.above_least) = (2.0, above_least);
         run
     };
@@ -119,7 +122,7 @@ fn broken(text: &str, set: &str, norm: f64, rounds: u64, lambda: f64) -> Vec<Ass
 #[test]
 fn a_report_says_what_failed_and_what_says_nothing() {
     let theorem = theory::ofw_ls(1.0, 2.0, 1.0, 20.0);
-    let mut run = Watched::new(Seen::new(20, 1.0), LossFacts::default());
+    let mut run = Run::new(RunStatistics::new(20, 1.0), LossFacts::default());
     (run.diameter, run.violation) = (2.0, Some(1e-10));
     let report = theorem.report(&run);
     assert_eq!(report.failed().count(), 0);

@@ -8,7 +8,7 @@ use extremal::Gradient;
 use extremal::set::SharedSet;
 
 /// A round of a learner that minimises F(x) = ⟨c, x⟩ + (β/2)‖x‖², as the test's own sums see it.
-struct Seen<'a> {
+struct RunStatistics<'a> {
     t: f64,
     c: &'a [f64],
     beta: f64,
@@ -18,7 +18,7 @@ struct Seen<'a> {
     size: f64,
 }
 
-impl Seen<'_> {
+impl RunStatistics<'_> {
     fn surrogate(&self, x: &[f64]) -> f64 {
         dot(self.c, x) + 0.5 * self.beta * dot(x, x)
     }
@@ -48,7 +48,7 @@ fn watch(
     set: &SharedSet,
     stream: &str,
     rounds: u64,
-    mut look: impl FnMut(&Seen<'_>),
+    mut look: impl FnMut(&RunStatistics<'_>),
 ) {
     let dim = set.dim();
     let mut learner = learner(text, set);
@@ -78,7 +78,7 @@ fn watch(
         }
         learner.observe(&Gradient::dense(&g)).unwrap();
         size += 1.0 + norm(&c);
-        look(&Seen {
+        look(&RunStatistics {
             t: t as f64,
             c: &c,
             beta,
@@ -185,7 +185,7 @@ fn no_step_along_the_segment_does_better_than_the_line_search() {
 }
 
 /// min F over the set: at the projection of −c/β.
-fn lowest(body: &Body, set: &SharedSet, seen: &Seen<'_>) -> f64 {
+fn lowest(body: &Body, set: &SharedSet, seen: &RunStatistics<'_>) -> f64 {
     let target = scaled(seen.c, -1.0 / seen.beta);
     let x = match body {
         Body::Lp { p, .. } if *p != 2.0 => {

@@ -34,7 +34,7 @@ use crate::learner::{Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{About, Described, Kind};
-use crate::surrogate::{Motion, Probe, Update};
+use crate::surrogate::{Move, Probe, Update};
 
 const NAME: &str = "dynamic-ofw";
 
@@ -83,11 +83,11 @@ impl Rule for Tracker {
     /// F_t(x) = ⟨g_t, x⟩ + (β/2)‖x − x_t‖², whatever came before
     fn absorb<'g>(&self, (): (), facts: &Facts<'_, 'g>) -> Result<((), Update<'g>)> {
         let update = Update::new(1.0, facts.gradient, self.smoothness);
-        Ok(((), update.afresh()))
+        Ok(((), update.restarted()))
     }
 
     /// σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²))
-    fn step(&self, (): (), _: &Facts<'_, '_>, probe: &Probe) -> ((), Motion) {
-        ((), Motion::Step(probe.line_search()))
+    fn step(&self, (): (), _: &Facts<'_, '_>, probe: &Probe) -> ((), Move) {
+        ((), Move::Towards(probe.line_search()))
     }
 }

@@ -38,13 +38,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters;
-use crate::learner::{Certificate, Learner, Level, MakeLearner, Seen, Storage};
+use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::{choices, fields};
 use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
 use crate::spec::{About, Described, Kind};
-use crate::surrogate::{Motion, Probe, Update};
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
@@ -230,7 +230,7 @@ impl Rule for GaugeRule {
 
     /// v = argmin ⟨S, x⟩, h = −⟨S, v⟩ from the centre, β by its balance, x_{t+1} = (h/Ψ)^(q−1)·v
     #[inline]
-    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
+    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Move) {
         let n = match self.curvature.gradient_norm {
             2.0 => probe.gradient_norm,
             q => facts.norm_in(q),
@@ -249,7 +249,7 @@ impl Rule for GaugeRule {
         } else {
             0.0
         };
-        (account(state, facts, probe), Motion::Place(s))
+        (account(state, facts, probe), Move::ToAtom(s))
     }
 
     fn check_grown(&self, set: &dyn Set) -> Result<()> {
@@ -262,7 +262,7 @@ impl Rule for GaugeRule {
         )))
     }
 
-    fn guarantee(&self, state: &State, _: &Seen, _: &Geometry) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _: &RunStatistics, _: &Geometry) -> Option<Guarantee> {
         Some(match (self.balance, self.curvature.kind) {
             (Balance::Fixed, CurvatureKind::Smooth { l }) => {
                 theory::gauge_ftrl(self.bound, l, state.beta)

@@ -1,23 +1,25 @@
-//! Frank-Wolfe learners: three pure functions each, on any pair.
+//! Frank-Wolfe learners: three pure functions each, on any surrogate.
 
 pub mod dynamic_ofw;
+mod eta;
 pub mod gauge_ftrl;
 pub mod ofw;
 pub mod ofw_free;
 pub mod ofw_line_search;
 pub mod ofw_weibel;
 pub mod sc_ofw;
-mod step_size;
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::learner::skeleton::parameters::need_oracle;
 use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
-use crate::learner::{Certificate, Learner, Record, Seen, Storage, not_stored};
+use crate::learner::{Certificate, Learner, Record, RunStatistics, Storage, not_stored};
 use crate::point::Accuracy;
 use crate::set::{Geometry, Set, SharedSet, Structure};
 use crate::spec::Registered;
-use crate::surrogate::{DensePair, LazyPair, Motion, Pair, Probe, SparsePair, Update};
+use crate::surrogate::{
+    DenseSurrogate, LazySurrogate, Move, Probe, SparseSurrogate, Surrogate, Update,
+};
 use crate::theory::Guarantee;
 use crate::{Gradient, Point, Result};
 
@@ -27,18 +29,18 @@ use crate::{Gradient, Point, Result};
 /// ones. The learner around them asks the oracle, moves, saves and loads.
 ///
 /// ```
-/// use extremal::learner::{Learner, Rule, frank_wolfe::sc_ofw::ScOfw, on_pair};
-/// use extremal::{Gradient, surrogate::DensePair};
+/// use extremal::learner::{Learner, Rule, frank_wolfe::sc_ofw::ScOfw, on_surrogate};
+/// use extremal::{Gradient, surrogate::DenseSurrogate};
 /// use extremal::set::{Set, l2::L2Ball};
 ///
 /// let set = L2Ball::new(3, 1.0)?;
 /// let spec = ScOfw { lambda: Some(0.5), ..ScOfw::default() };
 /// let rule = spec.rule()?;
 /// let geometry = set.geometry();
-/// let pair = DensePair::new(std::sync::Arc::new(set), None)?; // or your own
-/// let mut learner = on_pair("sc-ofw:lambda=0.5", rule, pair, geometry);
+/// let surrogate = DenseSurrogate::new(std::sync::Arc::new(set), None)?; // or your own
+/// let mut learner = on_surrogate("sc-ofw:lambda=0.5", rule, surrogate, geometry);
 /// learner.observe(&Gradient::dense(&[0.1, 0.0, 0.0]))?;
-/// assert_eq!(learner.body().pair().decision(), [-0.2, 0.0, 0.0]);
+/// assert_eq!(learner.body().surrogate().decision(), [-0.2, 0.0, 0.0]);
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub trait Rule: Send + Sync {
@@ -56,12 +58,8 @@ pub trait Rule: Send + Sync {
     ) -> Result<(Self::State, Update<'g>)>;
 
     /// Where to go, and what to remember.
-    fn step(
-        &self,
-        state: Self::State,
-        facts: &Facts<'_, '_>,
-        probe: &Probe,
-    ) -> (Self::State, Motion);
+    fn step(&self, state: Self::State, facts: &Facts<'_, '_>, probe: &Probe)
+    -> (Self::State, Move);
 
     /// Whether it can go on in this larger set.
     fn check_grown(&self, _set: &dyn Set) -> Result<()> {
@@ -72,14 +70,14 @@ pub trait Rule: Send + Sync {
     fn guarantee(
         &self,
         _state: &Self::State,
-        _seen: &Seen,
+        _seen: &RunStatistics,
         _geometry: &Geometry,
     ) -> Option<Guarantee> {
         None
     }
 
     /// What the learner knows about its own regret, with an allowance for rounding. `dim` and
-    /// `accuracy` are the pair's.
+    /// `accuracy` are the surrogate's.
     fn certificate(
         &self,
         _state: &Self::State,
@@ -97,56 +95,56 @@ pub struct Facts<'a, 'g> {
     pub gradient: &'g Gradient<'g>,
     /// The set's constants.
     pub geometry: &'a Geometry,
-    pair: &'a dyn Pair,
+    surrogate: &'a dyn Surrogate,
 }
 
 impl Facts<'_, '_> {
     /// ‖g_t‖.
     pub fn norm(&self) -> Result<f64> {
-        self.pair.size_of(self.gradient)
+        self.surrogate.size_of(self.gradient)
     }
 
     /// At least ‖g_t‖_q.
     pub fn norm_in(&self, q: f64) -> f64 {
-        self.pair.gradient_norm(self.gradient, q)
+        self.surrogate.gradient_norm(self.gradient, q)
     }
 }
 
-/// A rule and the pair that it plays on.
-pub struct OnPair<R: Rule, P> {
+/// A rule and the surrogate that it plays on.
+pub struct OnSurrogate<R: Rule, P> {
     rule: R,
     state: R::State,
-    pair: P,
+    surrogate: P,
     geometry: Geometry,
 }
 
-impl<R: Rule, P: Pair> OnPair<R, P> {
-    /// The pair, to look at.
-    pub fn pair(&self) -> &P {
-        &self.pair
+impl<R: Rule, P: Surrogate> OnSurrogate<R, P> {
+    /// The surrogate, to look at.
+    pub fn surrogate(&self) -> &P {
+        &self.surrogate
     }
 }
 
-/// A rule on a pair of your own, a factored matrix for example. `settings` names the rule and its
+/// A rule on a surrogate of your own, a factored matrix for example. `settings` names the rule and its
 /// parameters: a saved state is loaded only where they are the same.
-pub fn on_pair<R: Rule, P: Pair>(
+pub fn on_surrogate<R: Rule, P: Surrogate>(
     settings: impl Into<String>,
     rule: R,
-    mut pair: P,
+    mut surrogate: P,
     geometry: Geometry,
-) -> Acting<OnPair<R, P>> {
+) -> Acting<OnSurrogate<R, P>> {
     let (state, weight) = rule.start();
-    pair.start(weight);
-    let body = OnPair {
+    surrogate.start(weight);
+    let body = OnSurrogate {
         rule,
         state,
-        pair,
+        surrogate,
         geometry,
     };
     Acting::new(settings, body)
 }
 
-/// Puts a rule on the pair that the storage asks for.
+/// Puts a rule on the surrogate that the storage asks for.
 pub(crate) fn stored<S: Registered + Serialize, R: Rule + 'static>(
     spec: &S,
     rule: R,
@@ -158,26 +156,26 @@ pub(crate) fn stored<S: Registered + Serialize, R: Rule + 'static>(
     let (geometry, settings) = (set.geometry(), settings(spec, storage));
     Ok(match (storage, set.structure()) {
         (Storage::Dense, _) => {
-            let pair = DensePair::new(set.clone(), start)?;
-            Box::new(on_pair(settings, rule, pair, geometry))
+            let surrogate = DenseSurrogate::new(set.clone(), start)?;
+            Box::new(on_surrogate(settings, rule, surrogate, geometry))
         }
         (Storage::Lazy, Structure::Euclidean { .. }) => {
-            let pair = LazyPair::new(set.clone(), start)?;
-            Box::new(on_pair(settings, rule, pair, geometry))
+            let surrogate = LazySurrogate::new(set.clone(), start)?;
+            Box::new(on_surrogate(settings, rule, surrogate, geometry))
         }
         (Storage::Sparse, Structure::Sparse(_)) => {
-            let pair = SparsePair::new(set.clone(), start)?;
-            Box::new(on_pair(settings, rule, pair, geometry))
+            let surrogate = SparseSurrogate::new(set.clone(), start)?;
+            Box::new(on_surrogate(settings, rule, surrogate, geometry))
         }
         _ => return Err(not_stored(S::ENTRY.name, set, storage)),
     })
 }
 
-impl<R: Rule, P: Pair> Body for OnPair<R, P> {
-    type Plan = (R::State, Motion);
+impl<R: Rule, P: Surrogate> Body for OnSurrogate<R, P> {
+    type Plan = (R::State, Move);
 
     fn point(&self) -> &dyn Point {
-        &self.pair
+        &self.surrogate
     }
 
     #[inline(always)]
@@ -190,20 +188,20 @@ impl<R: Rule, P: Pair> Body for OnPair<R, P> {
         let Self {
             rule,
             state,
-            pair,
+            surrogate,
             geometry,
         } = self;
         let facts = Facts {
             gradient,
             geometry,
-            pair,
+            surrogate,
         };
         let (state, update) = rule.absorb(*state, &facts)?;
-        let probe = pair.probe(&update, sure)?;
+        let probe = surrogate.probe(&update, sure)?;
         let facts = Facts {
             gradient,
             geometry,
-            pair,
+            surrogate,
         };
         let (state, motion) = rule.step(state, &facts, &probe);
         let record = Record {
@@ -220,46 +218,46 @@ impl<R: Rule, P: Pair> Body for OnPair<R, P> {
 
     #[inline(always)]
     fn commit(&mut self, (state, motion): Self::Plan) {
-        self.pair.commit(motion);
+        self.surrogate.commit(motion);
         self.state = state;
     }
 
     fn discard(&mut self) {
-        self.pair.discard();
+        self.surrogate.discard();
     }
 
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {
         self.rule.guarantee(&self.state, seen, &self.geometry)
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        let (dim, accuracy) = (self.pair.dim(), self.pair.accuracy());
+        let (dim, accuracy) = (self.surrogate.dim(), self.surrogate.accuracy());
         self.rule
             .certificate(&self.state, &self.geometry, dim, accuracy)
     }
 
     fn set(&self) -> Option<&SharedSet> {
-        self.pair.set()
+        self.surrogate.set()
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        encode(&(self.state, self.pair.save()?))
+        encode(&(self.state, self.surrogate.save()?))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        let (state, pair): (R::State, Vec<u8>) = decode(saved)?;
-        self.pair.load(&pair)?;
+        let (state, surrogate): (R::State, Vec<u8>) = decode(saved)?;
+        self.surrogate.load(&surrogate)?;
         self.state = state;
         Ok(())
     }
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
         self.rule.check_grown(&**set)?;
-        self.pair.reserve(set)
+        self.surrogate.reserve(set)
     }
 
     fn grow(&mut self, set: SharedSet) {
         self.geometry = set.geometry();
-        self.pair.grow(set);
+        self.surrogate.grow(set);
     }
 }

@@ -25,13 +25,13 @@
 //! ```
 
 use crate::Result;
-use crate::learner::frank_wolfe::step_size::{Clock, Family, StepSize};
+use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family};
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
+use crate::learner::{Known, Learner, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described};
-use crate::surrogate::{Motion, Probe, Update};
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 
 fields! {
@@ -56,10 +56,10 @@ impl Described for Ofw {
 }
 
 impl Ofw {
-    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let step_size = StepSize::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
-        Ok(OfwRule { step_size })
+        let eta = EtaSchedule::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
+        Ok(OfwRule { eta })
     }
 }
 
@@ -71,32 +71,37 @@ impl MakeLearner for Ofw {
 }
 
 struct OfwRule {
-    step_size: StepSize,
+    eta: EtaSchedule,
 }
 
 impl Rule for OfwRule {
     type State = Clock;
 
     fn start(&self) -> (Clock, f64) {
-        self.step_size.start()
+        self.eta.start()
     }
 
     /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
     #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
-        self.step_size.absorb(clock, facts)
+        self.eta.absorb(clock, facts)
     }
 
     /// σ_t = min(1, 2/√t)
     #[inline]
-    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
         let sigma = (2.0 / (clock.stretch as f64).sqrt()).min(1.0);
-        (clock, Motion::Step(probe.fixed(sigma)))
+        (clock, Move::Towards(probe.step_unless_flat(sigma)))
     }
 
-    fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+    fn guarantee(
+        &self,
+        clock: &Clock,
+        _: &RunStatistics,
+        geometry: &Geometry,
+    ) -> Option<Guarantee> {
         let diameter = geometry.diameter;
-        self.step_size.guarantee(clock, move |horizon, gradient| {
+        self.eta.guarantee(clock, move |horizon, gradient| {
             theory::ofw(gradient, diameter, horizon)
         })
     }

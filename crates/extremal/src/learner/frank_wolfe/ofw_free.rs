@@ -38,11 +38,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Learner, MakeLearner, Seen, Storage, not_stored};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, not_stored};
 use crate::parameter::{choices, fields};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described, Kind};
-use crate::surrogate::{Motion, Probe, Update};
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 
 const NAME: &str = "ofw-free";
@@ -83,7 +83,7 @@ impl Described for OfwFree {
 }
 
 impl OfwFree {
-    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check(NAME)?;
         Ok(FreeRule {
@@ -144,7 +144,7 @@ impl Rule for FreeRule {
 
     /// x_{t+1} = x_t + σ_t(v_t − x_t), σ_t by line search; μ_{t+1} from what the step gains
     #[inline]
-    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
+    fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Move) {
         let sigma = probe.line_search();
         // p_t = σ·gap − (σ²β/2)‖v_t − x_t‖², and σβ‖v_t − x_t‖² is the gap where σ < 1
         let gain = if sigma < 1.0 {
@@ -153,7 +153,7 @@ impl Rule for FreeRule {
             probe.gap - 0.5 * probe.beta * probe.distance_squared
         };
         state.gained += gain;
-        state.left = (probe.excess() - gain).max(0.0);
+        state.left = (probe.suboptimality() - gain).max(0.0);
         let diameter = facts.geometry.diameter;
         let amount = match self.growth {
             Growth::Own => 2.0 * gain / diameter,
@@ -165,10 +165,15 @@ impl Rule for FreeRule {
         } else {
             0.0
         };
-        (state, Motion::Step(sigma))
+        (state, Move::Towards(sigma))
     }
 
-    fn guarantee(&self, state: &State, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+    fn guarantee(
+        &self,
+        state: &State,
+        _: &RunStatistics,
+        geometry: &Geometry,
+    ) -> Option<Guarantee> {
         let sum = state.guessed + state.gained + state.left;
         let curved = geometry.strong_convexity.is_some();
         (self.growth == Growth::Own).then(|| theory::ofw_free(sum, self.lambda, curved))

@@ -28,13 +28,13 @@
 //! ```
 
 use crate::Result;
-use crate::learner::frank_wolfe::step_size::{Clock, Family, StepSize};
+use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family};
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Known, Learner, MakeLearner, Seen, Storage};
+use crate::learner::{Known, Learner, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described};
-use crate::surrogate::{Motion, Probe, Update};
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 
 fields! {
@@ -60,10 +60,10 @@ impl Described for OfwLs {
 }
 
 impl OfwLs {
-    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
-        let step_size = StepSize::new("ofw-ls", Family::OfwLs, &self.0, geometry.diameter)?;
-        Ok(OfwLineSearch { step_size })
+        let eta = EtaSchedule::new("ofw-ls", Family::OfwLs, &self.0, geometry.diameter)?;
+        Ok(OfwLineSearch { eta })
     }
 }
 
@@ -75,7 +75,7 @@ impl MakeLearner for OfwLs {
 }
 
 struct OfwLineSearch {
-    step_size: StepSize,
+    eta: EtaSchedule,
 }
 
 impl Rule for OfwLineSearch {
@@ -83,16 +83,16 @@ impl Rule for OfwLineSearch {
 
     /// F_0(x) = ‖x − x₁‖² where T and G are known; 0 otherwise, and the term grows
     fn start(&self) -> (Clock, f64) {
-        self.step_size.start()
+        self.eta.start()
     }
 
     /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖² with η = D/(2G(T + 2)^(2/3)), so that ∇F_t(x) = c + βx:
-    /// c += ηg_t, and the curvature is β = 2. `step_size.rs` has the variants without T or G.
+    /// c += ηg_t, and the curvature is β = 2. `eta.rs` has the variants without T or G.
     #[inline]
     fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
-        match self.step_size.known() {
+        match self.eta.known() {
             Some(eta) => Ok((clock.next(), Update::new(eta, facts.gradient, 2.0))),
-            None => self.step_size.absorb(clock, facts),
+            None => self.eta.absorb(clock, facts),
         }
     }
 
@@ -100,14 +100,19 @@ impl Rule for OfwLineSearch {
     /// x_{t+1} = x_t + σ_t(v_t − x_t). In closed form σ_t = min(1, gap/(β‖v_t − x_t‖²))
     /// with gap = ⟨∇F_t(x_t), x_t − v_t⟩.
     #[inline]
-    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Motion) {
-        (clock, Motion::Step(probe.line_search()))
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
+        (clock, Move::Towards(probe.line_search()))
     }
 
-    fn guarantee(&self, clock: &Clock, _: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+    fn guarantee(
+        &self,
+        clock: &Clock,
+        _: &RunStatistics,
+        geometry: &Geometry,
+    ) -> Option<Guarantee> {
         let alpha = geometry.strong_convexity?;
         let diameter = geometry.diameter;
-        self.step_size.guarantee(clock, move |horizon, gradient| {
+        self.eta.guarantee(clock, move |horizon, gradient| {
             theory::ofw_ls(gradient, diameter, alpha, horizon)
         })
     }

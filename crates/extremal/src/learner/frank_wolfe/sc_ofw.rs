@@ -32,13 +32,13 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters::need;
-use crate::learner::{Certificate, Learner, Level, MakeLearner, Seen, Storage};
+use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
 use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described, Kind};
-use crate::surrogate::{Motion, Probe, Update};
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 
 fields! {
@@ -67,7 +67,7 @@ impl Described for ScOfw {
 }
 
 impl ScOfw {
-    /// The rule alone, for a [`Pair`](crate::surrogate::Pair) of your own: see [`Rule`].
+    /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self) -> Result<impl Rule + use<>> {
         self.check("sc-ofw")?;
         let why = "its surrogate is built from the losses' strong convexity";
@@ -135,12 +135,12 @@ impl Rule for StronglyConvexOfw {
     /// x_{t+1} = x_t + σ_t(v_t − x_t). In closed form σ_t = min(1, gap/(β‖v_t − x_t‖²)) with
     /// gap = ⟨∇F_t(x_t), x_t − v_t⟩.
     #[inline]
-    fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Motion) {
-        let motion = Motion::Step(probe.line_search());
+    fn step(&self, state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Move) {
+        let motion = Move::Towards(probe.line_search());
         (self.account(state, facts, probe), motion)
     }
 
-    fn guarantee(&self, _: &State, seen: &Seen, geometry: &Geometry) -> Option<Guarantee> {
+    fn guarantee(&self, _: &State, seen: &RunStatistics, geometry: &Geometry) -> Option<Guarantee> {
         let gradient = self.gradient.unwrap_or(seen.largest_gradient);
         let (diameter, alpha) = (geometry.diameter, geometry.strong_convexity);
         (self.warm == 0.0).then(|| theory::sc_ofw(gradient, self.lambda, diameter, alpha))
@@ -171,7 +171,7 @@ impl StronglyConvexOfw {
         state.played.add(probe.gradient_dot);
         state.played.add(-0.5 * self.lambda * probe.norm_squared);
         // min F_t ≥ F_t(x_t) − excess
-        state.regret = (state.played.value() - probe.surrogate()) + probe.excess();
+        state.regret = (state.played.value() - probe.surrogate()) + probe.suboptimality();
         // the two parts of a gradient may cancel, their roundings do not
         state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
         // where the storage does not know ‖∇F_t(x_t)‖, ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)) bounds it

@@ -20,7 +20,7 @@
 //! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate, which is
 //! m but for a constant: exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as the paper has it for `sc-ofw`.
 //!
-//! Feedback that is late in truth needs no wrapper: read the decision whenever it is wanted, and
+//! Feedback that is late in reality needs no wrapper: read the decision whenever it is wanted, and
 //! call `observe` with what the base is to be shown when a gradient arrives.
 //!
 //! **Guarantee.** That of the base without a delay; otherwise none is proven here with its
@@ -55,7 +55,7 @@ use crate::learner::frank_wolfe::ofw_line_search::OfwLs;
 use crate::learner::skeleton::method::admitted;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
 use crate::learner::{
-    Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, Seen, Storage, Uses,
+    Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, RunStatistics, Storage, Uses,
 };
 use crate::parameter::fields;
 use crate::point::HeldRow;
@@ -320,7 +320,7 @@ impl Body for Queue {
         self.base.discard();
     }
 
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _seen: &RunStatistics) -> Option<Guarantee> {
         self.base.guarantee().filter(|_| self.delay == 0)
     }
 

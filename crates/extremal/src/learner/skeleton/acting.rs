@@ -5,14 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Certificate, Learner, Record, Seen, Storage, at_round};
+use super::super::{Certificate, Learner, Record, RunStatistics, Storage, at_round};
 use crate::saved::{check_settings, mismatch, seal, unseal};
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::spec::Registered;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result};
 
-/// What a learner stores and how it moves: a rule on a pair, a method on vectors, a mixture of
+/// What a learner stores and how it moves: a rule on a surrogate, a method on vectors, a mixture of
 /// learners.
 ///
 /// A round is planned and then committed or discarded. A plan that fails, and a plan that is
@@ -41,10 +41,10 @@ pub trait Body: Send + Sync {
 
     /// Adds what the body saw and the records do not tell. A mixture's members may see larger
     /// gradients than the mixture.
-    fn amend(&self, _seen: &mut Seen) {}
+    fn amend(&self, _seen: &mut RunStatistics) {}
 
     /// What is proven, given what was seen.
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee>;
+    fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee>;
 
     /// What the learner knows about its own regret.
     fn certificate(&self) -> Option<Certificate> {
@@ -78,7 +78,7 @@ pub struct Acting<B: Body> {
     /// The spec; states of other settings are refused.
     settings: String,
     body: B,
-    seen: Seen,
+    seen: RunStatistics,
     planned: Option<(Record, B::Plan)>,
 }
 
@@ -89,7 +89,7 @@ impl<B: Body> Acting<B> {
         Self {
             settings: settings.into(),
             body,
-            seen: Seen::default(),
+            seen: RunStatistics::default(),
             planned: None,
         }
     }
@@ -161,7 +161,7 @@ impl<B: Body> Learner for Acting<B> {
         }
     }
 
-    fn seen(&self) -> &Seen {
+    fn seen(&self) -> &RunStatistics {
         &self.seen
     }
 
@@ -246,7 +246,7 @@ pub(crate) fn settings<S: Registered + Serialize>(spec: &S, storage: Storage) ->
 struct Header {
     settings: String,
     set: Option<Identity>,
-    seen: Seen,
+    seen: RunStatistics,
 }
 
 impl Header {

@@ -5,11 +5,11 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
-use crate::learner::{Learner, Record, Seen, Storage, not_stored};
+use crate::learner::{Learner, Record, RunStatistics, Storage, not_stored};
 use crate::range::check_size;
 use crate::set::SharedSet;
 use crate::spec::Registered;
-use crate::surrogate::DensePair;
+use crate::surrogate::DenseSurrogate;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, kernel};
 
@@ -37,7 +37,7 @@ pub(crate) trait Method: Send + Sync {
     }
 
     /// What is proven in this state, given what was seen; nothing by default.
-    fn guarantee(&self, _state: &Self::State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _state: &Self::State, _seen: &RunStatistics) -> Option<Guarantee> {
         None
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn acting<S: Registered + Serialize, M: Method + 'static>(
 
 /// x₁: checked as every learner's.
 pub(crate) fn first_decision(set: &SharedSet, start: Option<&[f64]>) -> Result<Vec<f64>> {
-    Ok(DensePair::new(set.clone(), start)?.decision().to_vec())
+    Ok(DenseSurrogate::new(set.clone(), start)?.decision().to_vec())
 }
 
 impl<M: Method> Body for Dense<M> {
@@ -191,7 +191,7 @@ impl<M: Method> Body for Dense<M> {
     /// A plan has written `next` and `x_next` only.
     fn discard(&mut self) {}
 
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {
         self.method.guarantee(&self.now, seen)
     }
 

@@ -47,7 +47,7 @@ pub fn default_for<L: Loss + ?Sized>(
     objective: &Objective<L>,
     storage: Storage,
 ) -> LearnerSpec {
-    let lambda = Some(objective.pull()).filter(|ridge| *ridge > 0.0);
+    let lambda = Some(objective.total_ridge()).filter(|ridge| *ridge > 0.0);
     let curved = set.curvature().is_some();
     let gauge = LearnerSpec::GaugeFtrl(GaugeFtrl::default());
     let alone = match lambda {

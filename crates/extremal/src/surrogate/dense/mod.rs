@@ -5,13 +5,13 @@
 
 mod state;
 
-use crate::kernel::{self, Apart, Buffer, Exponent, Form, Formed, Scan};
+use crate::kernel::{self, Apart, Buffer, Exponent, InnerProducts, Pass, PassResult};
 use crate::point::nonzeros;
 use crate::range::{self, SMALLEST_DIRECTION};
 use crate::room::room;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
 use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
-use crate::surrogate::{Motion, Pair, Probe, Update, place_start};
+use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row};
 
 /// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
@@ -22,10 +22,10 @@ const LARGEST_FUSED_POWER: f64 = 32.0;
 const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
 /// (x, c), every entry of both.
-pub struct DensePair {
+pub struct DenseSurrogate {
     set: SharedSet,
     oracle: CheckedOracle,
-    way: Way,
+    way: AtomForm,
     vectors: Vectors,
     /// x₁ where it is not 0.
     origin: Option<Vec<f64>>,
@@ -38,7 +38,7 @@ pub struct DensePair {
     /// last probe. A commit swaps them, so that a discarded probe leaves no trace.
     guess: Atom,
     atom: Atom,
-    found: Found,
+    found: LastAtom,
     /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
     scale: f64,
     /// β of the last probe, and whether F restarts there.
@@ -51,7 +51,7 @@ pub struct DensePair {
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum AtomForm {
     /// ℓ2: v = α∇F.
     Direction { radius: f64 },
     /// ℓp: v = κs, s a power of ∇F.
@@ -66,7 +66,7 @@ enum Way {
 
 /// The last probe's atom.
 #[derive(Clone, Copy)]
-enum Found {
+enum LastAtom {
     Nothing,
     Direction { alpha: f64 },
     Power { kappa: f64, scale: f64 },
@@ -87,8 +87,8 @@ struct Vectors {
 }
 
 impl Vectors {
-    fn form<'a>(&'a mut self, update: &Update<'a>) -> Form<'a> {
-        Form {
+    fn form<'a>(&'a mut self, update: &Update<'a>) -> Pass<'a> {
+        Pass {
             c: if self.base.is_empty() {
                 &self.c
             } else {
@@ -100,15 +100,15 @@ impl Vectors {
                 _ => &self.spread,
             },
             next: &mut self.next,
-            k: update.k(),
-            m: update.m(),
+            k: update.row_factor(),
+            m: update.decision_factor(),
             beta: update.beta,
         }
     }
 
     /// What the first pass has formed.
-    fn formed(&self, beta: f64) -> Formed<'_> {
-        Formed {
+    fn formed(&self, beta: f64) -> PassResult<'_> {
+        PassResult {
             c: &self.next,
             x: &self.x,
             beta,
@@ -116,7 +116,7 @@ impl Vectors {
     }
 }
 
-impl DensePair {
+impl DenseSurrogate {
     /// Starts at `start`, or the set's centre, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
@@ -124,20 +124,22 @@ impl DensePair {
         let mut x = zeros(true);
         place_start(&set, start, &mut x)?;
         let way = match set.structure() {
-            Structure::Euclidean { radius } => Way::Direction { radius },
-            Structure::Power { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => Way::Power {
-                p,
-                radius,
-                exponent: Exponent::from(1.0 / (p - 1.0)),
-            },
-            _ => Way::General {
+            Structure::Euclidean { radius } => AtomForm::Direction { radius },
+            Structure::Power { p, radius } if p / (p - 1.0) <= LARGEST_FUSED_POWER => {
+                AtomForm::Power {
+                    p,
+                    radius,
+                    exponent: Exponent::from(1.0 / (p - 1.0)),
+                }
+            }
+            _ => AtomForm::General {
                 flat: set.polytope().is_some(),
             },
         };
         let needs_away = match way {
-            Way::Direction { .. } => false,
-            Way::Power { exponent, .. } => matches!(exponent, Exponent::Other(_)),
-            Way::General { .. } => true,
+            AtomForm::Direction { .. } => false,
+            AtomForm::Power { exponent, .. } => matches!(exponent, Exponent::Other(_)),
+            AtomForm::General { .. } => true,
         };
         Ok(Self {
             oracle: CheckedOracle::of(&*set),
@@ -151,11 +153,11 @@ impl DensePair {
                 next: zeros(true),
                 ..Vectors::default()
             },
-            scratch: zeros(!matches!(way, Way::Direction { .. })),
+            scratch: zeros(!matches!(way, AtomForm::Direction { .. })),
             away: zeros(needs_away),
             guess: Atom::new(),
             atom: Atom::new(),
-            found: Found::Nothing,
+            found: LastAtom::Nothing,
             scale: 1.0,
             beta: 0.0,
             restarts: false,
@@ -197,10 +199,10 @@ impl DensePair {
     /// base = 0, or c + origin·x₁, where the round does not simply go on from c, which must stay as
     /// it is until the commit.
     #[inline]
-    fn lay_base(&mut self, update: &Update<'_>) {
+    fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
         base.clear();
-        if update.fresh {
+        if update.restart {
             base.resize(c.len(), 0.0);
         } else if let (Some(origin), true) = (&self.origin, update.origin != 0.0) {
             base.extend_from_slice(c);
@@ -213,15 +215,15 @@ impl DensePair {
     /// so that its numbers stay in registers and need not lie where the calls write theirs.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
-        self.lay_base(update);
+        self.write_shifted_sum(update);
         let probe = match self.way {
-            Way::Direction { radius } => self.probe_direction(update, radius)?,
-            Way::Power {
+            AtomForm::Direction { radius } => self.probe_direction(update, radius)?,
+            AtomForm::Power {
                 p,
                 radius,
                 exponent,
             } => self.probe_power(update, p, radius, exponent)?,
-            Way::General { flat } => self.probe_general(update, flat)?,
+            AtomForm::General { flat } => self.probe_general(update, flat)?,
         };
         Ok(probe)
     }
@@ -229,7 +231,7 @@ impl DensePair {
     /// The numeric door, once the first pass has the norms: false where the row counts as 0, and
     /// the round has to be formed without it.
     #[inline]
-    fn admits(update: &Update<'_>, scan: &Scan) -> Result<bool> {
+    fn admits(update: &Update<'_>, scan: &InnerProducts) -> Result<bool> {
         let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
         Ok(counts || update.gradient.scale == 0.0)
     }
@@ -255,13 +257,13 @@ impl DensePair {
         }
         let (mut vx, mut vv) = (0.0, 0.0);
         if scan.dd < SMALLEST_SQUARE {
-            self.found = Found::Nothing;
+            self.found = LastAtom::Nothing;
         } else {
             // v = α∇F with α = −r/‖∇F‖. A short round waits for the root; 1/‖∇F‖² is computed
             // meanwhile, so that only products follow.
             let (norm, inverse) = (scan.dd.sqrt(), 1.0 / scan.dd);
             let alpha = -radius * (norm * inverse);
-            self.found = Found::Direction { alpha };
+            self.found = LastAtom::Direction { alpha };
             probe.steepness = norm;
             (vx, vv) = (norm * (-radius * (inverse * scan.dx)), radius * radius);
             probe.oracle_calls = 1;
@@ -306,11 +308,11 @@ impl DensePair {
         }
         // A direction that is all rounding may vanish on a second look.
         if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
-            self.found = Found::Nothing;
+            self.found = LastAtom::Nothing;
         } else {
             probe.steepness = scan.dd.sqrt();
             let kappa = -radius / power.st.powf(1.0 / p);
-            self.found = Found::Power { kappa, scale };
+            self.found = LastAtom::Power { kappa, scale };
             probe.oracle_calls = 1;
             let support = kappa * (power.st / scale);
             (vx, vv) = (kappa * power.sx, kappa * kappa * power.ss);
@@ -336,7 +338,7 @@ impl DensePair {
         let Self { scratch, atom, .. } = self;
         let x = &self.vectors.x;
         if range::is_zero(scratch) {
-            self.found = Found::Nothing;
+            self.found = LastAtom::Nothing;
         } else {
             probe.steepness = scan.dd.sqrt();
             let before = self.oracle.calls();
@@ -344,7 +346,7 @@ impl DensePair {
             let found = self.oracle.minimise(scratch, atom)?;
             probe.oracle_calls = (self.oracle.calls() - before) as u32;
             let value = found.value;
-            self.found = Found::Atom;
+            self.found = LastAtom::Atom;
             (vx, vv) = (atom.dot(x), atom.norm_squared());
             probe.gap = scan.dx - value;
             probe.distance_squared = vv - 2.0 * vx + scan.xx;
@@ -366,13 +368,13 @@ impl DensePair {
         &mut self,
         update: &Update<'_>,
         mut probe: Probe,
-        scan: Scan,
+        scan: InnerProducts,
         vx: f64,
         vv: f64,
     ) -> Result<Probe> {
         if update.beta == 0.0 {
             match &self.origin {
-                _ if update.fresh => probe.support = probe.gap,
+                _ if update.restart => probe.support = probe.gap,
                 Some(origin) => {
                     probe.support += kernel::dot(&self.vectors.next, origin);
                 }
@@ -399,12 +401,12 @@ impl DensePair {
 
 /// The power of two that brings the largest entry of ∇F next to 1.
 #[cold]
-fn fitting_scale(formed: Formed<'_>) -> f64 {
+fn fitting_scale(formed: PassResult<'_>) -> f64 {
     let sizes = (0..formed.x.len()).map(|i| formed.direction(i).abs());
     (-sizes.fold(0.0, f64::max).log2().round()).exp2()
 }
 
-impl Point for DensePair {
+impl Point for DenseSurrogate {
     fn dim(&self) -> usize {
         self.vectors.x.len()
     }
@@ -432,11 +434,11 @@ impl Point for DensePair {
     }
 }
 
-impl Pair for DensePair {
+impl Surrogate for DenseSurrogate {
     #[inline(always)]
     fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
         update.gradient.row.check_shape(self.vectors.x.len())?;
-        (self.beta, self.restarts) = (update.beta, update.fresh);
+        (self.beta, self.restarts) = (update.beta, update.restart);
         Ok(match update.gradient.row {
             Row::Dense(_) => self.probe_dense(update)?,
             _ => self.probe_sparse(update)?,
@@ -444,7 +446,7 @@ impl Pair for DensePair {
     }
 
     #[inline(always)]
-    fn commit(&mut self, motion: Motion) {
+    fn commit(&mut self, motion: Move) {
         let Vectors { x, c, next, .. } = &mut self.vectors;
         std::mem::swap(c, next);
         if self.restarts {
@@ -455,33 +457,33 @@ impl Pair for DensePair {
         }
         // x −= share·x, x += s·v, and x += (1 − s)x₁ where the motion is from there
         let (share, s) = match (self.found, motion) {
-            (Found::Nothing, Motion::Step(_)) => (0.0, 0.0),
-            (Found::Nothing, Motion::Place(_)) => (1.0, 0.0),
-            (_, Motion::Step(sigma)) => (sigma, sigma),
-            (_, Motion::Place(s)) => (1.0, s),
+            (LastAtom::Nothing, Move::Towards(_)) => (0.0, 0.0),
+            (LastAtom::Nothing, Move::ToAtom(_)) => (1.0, 0.0),
+            (_, Move::Towards(sigma)) => (sigma, sigma),
+            (_, Move::ToAtom(s)) => (1.0, s),
         };
         let keep = 1.0 - share;
         let [xx, vx, vv] = self.squares.map(|square| square.0);
         self.norm_squared = (keep * (keep * xx + 2.0 * s * vx) + s * s * vv).max(0.0);
         match (self.found, motion) {
-            (Found::Direction { alpha }, Motion::Step(sigma)) => {
+            (LastAtom::Direction { alpha }, Move::Towards(sigma)) => {
                 kernel::step_to_direction(c, x, sigma, alpha, self.beta);
             }
-            (Found::Direction { alpha }, Motion::Place(s)) => {
+            (LastAtom::Direction { alpha }, Move::ToAtom(s)) => {
                 kernel::move_to_direction(c, x, 0.0, s * alpha, self.beta);
             }
-            (Found::Power { kappa, scale }, _) => {
+            (LastAtom::Power { kappa, scale }, _) => {
                 self.scale = scale;
                 kernel::move_to_dense(&self.scratch, x, keep, s * kappa);
             }
-            (Found::Atom, _) => {
+            (LastAtom::Atom, _) => {
                 kernel::shrink(share, x);
                 self.atom.add_to(s, x);
                 std::mem::swap(&mut self.guess, &mut self.atom);
             }
-            (Found::Nothing, _) => kernel::shrink(share, x),
+            (LastAtom::Nothing, _) => kernel::shrink(share, x),
         }
-        if let (Some(origin), Motion::Place(_)) = (&self.origin, motion) {
+        if let (Some(origin), Move::ToAtom(_)) = (&self.origin, motion) {
             kernel::axpy(1.0 - s, origin, x);
             self.norm_squared = kernel::dot(x, x);
         }
@@ -542,7 +544,7 @@ impl Pair for DensePair {
 
     fn discard(&mut self) {
         // c' lies in the other buffer, and the next probe writes over it
-        self.found = Found::Nothing;
+        self.found = LastAtom::Nothing;
     }
 
     fn set(&self) -> Option<&SharedSet> {

@@ -1,11 +1,11 @@
-//! The bytes of a [`DensePair`]: every entry of x and c.
+//! The bytes of a [`DenseSurrogate`]: every entry of x and c.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::saved::{check_shape, decode, encode};
 use crate::set::Atom;
-use crate::surrogate::dense::{DensePair, Found};
+use crate::surrogate::dense::{DenseSurrogate, LastAtom};
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -17,7 +17,7 @@ struct Saved {
     guess: Atom,
 }
 
-impl DensePair {
+impl DenseSurrogate {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         encode(&Saved {
             x: self.vectors.x.to_vec(),
@@ -40,7 +40,7 @@ impl DensePair {
         self.scale = saved.scale;
         self.norm_squared = saved.norm_squared;
         self.guess = saved.guess;
-        self.found = Found::Nothing;
+        self.found = LastAtom::Nothing;
         Ok(())
     }
 }

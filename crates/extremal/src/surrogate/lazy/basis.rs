@@ -1,4 +1,4 @@
-//! The numbers of [`LazyPair`](crate::surrogate::LazyPair): where x, c and ∇F lie over the two vectors w and
+//! The numbers of [`LazySurrogate`](crate::surrogate::LazySurrogate): where x, c and ∇F lie over the two vectors w and
 //! u, and what keeps them accurate.
 
 use serde::{Deserialize, Serialize};

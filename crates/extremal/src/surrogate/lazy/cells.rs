@@ -1,4 +1,4 @@
-//! Two vectors w and u over the same features, for [`LazyPair`](crate::surrogate::LazyPair): touched where a
+//! Two vectors w and u over the same features, for [`LazySurrogate`](crate::surrogate::LazySurrogate): touched where a
 //! gradient is non-zero, and w scaled as a whole in O(1).
 //!
 //! What belongs to one feature lies together, so that a touched feature costs one cache miss.
@@ -17,7 +17,7 @@ const LANES: usize = 4;
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
-struct Cell {
+struct LazyEntry {
     w: f64,
     u: f64,
     /// The epoch that `w` was last brought up to, 0 before the cell is touched.
@@ -28,13 +28,13 @@ struct Cell {
 /// pending. Two epochs back the factors multiply to nothing, as each is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(crate) struct Cells {
-    cells: Touched<Cell>,
+    cells: Touched<LazyEntry>,
     /// From 1.
     epoch: u32,
     /// The factor of the present epoch's start.
     factor: f64,
     /// Cells as they were before they changed, from [`Cells::note`] on; for [`Cells::undo`].
-    noted: Vec<(u32, Cell)>,
+    noted: Vec<(u32, LazyEntry)>,
     notes: bool,
     noted_epoch: u32,
 }
@@ -138,14 +138,14 @@ impl Cells {
     pub fn dot(&self, row: &Row<'_>, y: Coordinates) -> f64 {
         let (pending, epoch, cells) = (&self.pending(), self.epoch, &self.cells.items[..]);
         let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
-            let Cell { w, u, stamp } = cells[i];
+            let LazyEntry { w, u, stamp } = cells[i];
             let w = w * pending[(epoch - stamp).min(2) as usize];
             sums[0] += a * w;
             sums[1] += a * u;
         };
         let [w, u] = match *row {
             Row::Sparse { indices, values } => {
-                kernel::fetch(cells, indices);
+                kernel::prefetch(cells, indices);
                 in_lanes(indices, values, add)
             }
             _ => {
@@ -178,11 +178,11 @@ impl Cells {
         }
         // ⟨δa, w⟩ and ⟨δa, u⟩ from before
         let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
-            let Cell { w, u, stamp } = cells[i];
+            let LazyEntry { w, u, stamp } = cells[i];
             let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
             sums[0] += b * w;
             sums[1] += b * u;
-            cells[i] = Cell {
+            cells[i] = LazyEntry {
                 w: w + rho * b,
                 u: u + b,
                 stamp: epoch,
@@ -256,7 +256,7 @@ impl Cells {
             }
             let w = cell.w * pending[(epoch - cell.stamp).min(2) as usize];
             let u = cell.u;
-            *cell = Cell {
+            *cell = LazyEntry {
                 w: to_w[0] * w + to_w[1] * u,
                 u: to_u[0] * w + to_u[1] * u,
                 stamp: cell.stamp.min(1),
@@ -276,7 +276,7 @@ impl Cells {
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {
             let cell = &mut self.cells.items[i as usize];
-            *cell = Cell {
+            *cell = LazyEntry {
                 w: cell.w + w * v,
                 u: cell.u + u * v,
                 stamp: self.epoch,
@@ -286,7 +286,7 @@ impl Cells {
     }
 
     /// The cells that were touched, in order.
-    fn touched(&self) -> impl Iterator<Item = (usize, &Cell)> + '_ {
+    fn touched(&self) -> impl Iterator<Item = (usize, &LazyEntry)> + '_ {
         self.cells.entries().filter(|(_, cell)| cell.stamp > 0)
     }
 
@@ -340,7 +340,7 @@ impl Cells {
             factor: self.factor,
             cells: self
                 .touched()
-                .map(|(i, &Cell { w, u, stamp })| (i as u32, stamp, w, u))
+                .map(|(i, &LazyEntry { w, u, stamp })| (i as u32, stamp, w, u))
                 .collect(),
         }
     }
@@ -351,7 +351,7 @@ impl Cells {
         for &(i, stamp, w, u) in &saved.cells {
             let i = i as usize;
             check_shape(i < dim && stamp <= saved.epoch)?;
-            restored.cells.items[i] = Cell { w, u, stamp };
+            restored.cells.items[i] = LazyEntry { w, u, stamp };
             restored.cells.marks.set(i);
         }
         (restored.epoch, restored.factor) = (saved.epoch, saved.factor);

@@ -15,13 +15,13 @@
 //! - w = x, u = c before a gradient that dwarfs what x was made of;
 //! - scales that keep w and u near 1 whatever the gradients' size.
 //!
-//! Passes over all entries are rare on noisy streams ([`LazyPair::passes`]). Gradients along one
+//! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Gradients along one
 //! line, or sums that cancel over and over, may need one in every round. So may c' = c + k·a + m·x
 //! with m ≠ 0, every few rounds: it gives c a part along w, and the moves since make x and c
 //! nearly parallel, which a basis chosen before them can't tell apart for long.
 //!
 //! Nothing depends on features that no gradient has touched: not the numbers, not the time that a
-//! pass takes, not the saved span. More of them may come at any time ([`Pair::grow`]).
+//! pass takes, not the saved span. More of them may come at any time ([`Surrogate::grow`]).
 
 mod basis;
 mod cells;
@@ -32,13 +32,13 @@ use crate::saved::{decode, encode};
 use crate::set::{SharedSet, Structure};
 use crate::surrogate::lazy::cells::{Cells, SavedCells};
 use crate::surrogate::sparse_vector::SparseVector;
-use crate::surrogate::{Motion, Pair, Probe, Update, place_start};
+use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 pub use basis::Passes;
 use basis::{Numbers, Span, times};
 
 /// (x, c) over two vectors that change only where gradients are non-zero.
-pub struct LazyPair {
+pub struct LazySurrogate {
     set: SharedSet,
     radius: f64,
     span: Span,
@@ -48,7 +48,7 @@ pub struct LazyPair {
     before: Option<(Numbers, Option<Option<SparseVector>>)>,
 }
 
-impl LazyPair {
+impl LazySurrogate {
     /// Starts at `start`, or the set's centre, with c = 0. Errors unless the set is an ℓ2 ball.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Euclidean { radius } = set.structure() else {
@@ -64,15 +64,15 @@ impl LazyPair {
             nonzeros(&first, &mut |i, v| origin.push(i, v));
             origin
         });
-        let mut pair = Self {
+        let mut surrogate = Self {
             radius,
             span: Span::new(set.dim(), origin),
             alpha: None,
             before: None,
             set,
         };
-        pair.start(0.0);
-        Ok(pair)
+        surrogate.start(0.0);
+        Ok(surrogate)
     }
 
     /// What was gone through entry by entry so far.
@@ -86,7 +86,7 @@ impl LazyPair {
     }
 }
 
-impl Point for LazyPair {
+impl Point for LazySurrogate {
     fn dim(&self) -> usize {
         self.span.cells.dim()
     }
@@ -125,7 +125,7 @@ impl Point for LazyPair {
     }
 }
 
-impl Pair for LazyPair {
+impl Surrogate for LazySurrogate {
     #[inline(always)]
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe> {
         let gradient = update.gradient;
@@ -143,7 +143,7 @@ impl Pair for LazyPair {
             ..
         } = self;
         let r = *radius;
-        let (m, beta) = (r * update.m(), r * update.beta);
+        let (m, beta) = (r * update.decision_factor(), r * update.beta);
         let k = update.weight * scale;
         let size = k.abs() * row_norm;
         let pull = match &span.origin {
@@ -155,10 +155,10 @@ impl Pair for LazyPair {
 
         if !sure {
             span.cells.note(true);
-            let origin = update.fresh.then(|| span.origin.clone());
+            let origin = update.restart.then(|| span.origin.clone());
             *before = Some((span.at, origin));
         }
-        if update.fresh {
+        if update.restart {
             span.start_over(beta, r);
             // what is left of m once −β has become c
             span.bend(m + beta, beta);
@@ -199,16 +199,16 @@ impl Pair for LazyPair {
         })
     }
 
-    fn commit(&mut self, motion: Motion) {
+    fn commit(&mut self, motion: Move) {
         if self.before.is_some() {
             self.before = None;
             self.span.cells.note(false);
         }
         let Self { radius, span, .. } = self;
         match (self.alpha.take(), motion) {
-            (None, Motion::Step(_)) => {}
-            (Some(alpha), Motion::Step(sigma)) => span.step(sigma, alpha),
-            (alpha, Motion::Place(s)) => {
+            (None, Move::Towards(_)) => {}
+            (Some(alpha), Move::Towards(sigma)) => span.step(sigma, alpha),
+            (alpha, Move::ToAtom(s)) => {
                 let s = if alpha.is_some() { s } else { 0.0 };
                 span.place(s, alpha.unwrap_or(0.0));
                 if let Some(origin) = span.origin.take() {

@@ -1,8 +1,8 @@
-//! The oracle of a [`SparsePair`]: the best entries of ∇F, from the support and from outside it.
+//! The oracle of a [`SparseSurrogate`]: the best entries of ∇F, from the support and from outside it.
 
 use crate::range::SMALLEST_DIRECTION;
-use crate::set::Signs;
-use crate::surrogate::sparse::SparsePair;
+use crate::set::AtomSigns;
+use crate::surrogate::sparse::SparseSurrogate;
 use crate::surrogate::sparse::ranked::Order;
 
 /// How ∇F follows from the ranked numbers outside the support.
@@ -28,7 +28,7 @@ pub(crate) struct Corner {
     pub direction: f64,
 }
 
-impl SparsePair {
+impl SparseSurrogate {
     /// The atom for the direction that was scanned, and its rest outside the support; false where
     /// it is 0.
     pub(crate) fn choose(&mut self, outside: Outside) -> bool {
@@ -58,7 +58,7 @@ impl SparsePair {
         let (size, direction) = (self.atoms.size, -key);
         let value = match self.atoms.signs {
             // a sign has no part in the key
-            Signs::Any if key >= SMALLEST_DIRECTION => {
+            AtomSigns::Any if key >= SMALLEST_DIRECTION => {
                 let direction = match self.support.slot(feature) {
                     Some(slot) => self.support.direction()[slot],
                     None => self.outside.get(feature),
@@ -71,10 +71,10 @@ impl SparsePair {
                 });
                 return true;
             }
-            Signs::Any => return false,
+            AtomSigns::Any => return false,
             _ if key.abs() < SMALLEST_DIRECTION && self.is_still(outside) => return false,
-            Signs::PositiveOrZero if direction >= 0.0 => return true,
-            Signs::Positive | Signs::PositiveOrZero => size,
+            AtomSigns::PositiveOrZero if direction >= 0.0 => return true,
+            AtomSigns::Positive | AtomSigns::PositiveOrZero => size,
         };
         self.last.atom.push(Corner {
             feature,

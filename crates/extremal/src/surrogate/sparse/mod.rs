@@ -20,10 +20,10 @@ mod state;
 mod support;
 
 use crate::point::Accuracy;
-use crate::set::{SharedSet, Signs, SparseAtoms, Structure, Top, norm_p};
+use crate::set::{AtomSigns, SharedSet, SparseAtoms, Structure, Top, norm_p};
 use crate::surrogate::residual::has_cancelled;
 use crate::surrogate::sparse_vector::SparseVector;
-use crate::surrogate::{Motion, Pair, Probe, Update, place_start};
+use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 use atom::{Corner, Outside};
 use ranked::{Order, Ranked, Total};
@@ -33,7 +33,7 @@ use support::{LEAST_ROOM, Support};
 const NEGLIGIBLE: f64 = 1e-30;
 
 /// (x, c), one by one where x is not like everywhere else.
-pub struct SparsePair {
+pub struct SparseSurrogate {
     set: SharedSet,
     atoms: SparseAtoms,
     order: Order,
@@ -66,7 +66,7 @@ struct Last {
     atom: Vec<Corner>,
 }
 
-impl SparsePair {
+impl SparseSurrogate {
     /// Starts at `start`, or the set's centre, with c = 0. A start with many entries is allowed,
     /// and costs what they do. Errors unless the set's atoms have few entries.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
@@ -80,8 +80,8 @@ impl SparsePair {
         let mut x = vec![0.0; dim];
         place_start(&set, start, &mut x)?;
         let order = match atoms.signs {
-            Signs::Any => Order::Magnitude,
-            Signs::Positive | Signs::PositiveOrZero => Order::Smallest,
+            AtomSigns::Any => Order::Magnitude,
+            AtomSigns::Positive | AtomSigns::PositiveOrZero => Order::Smallest,
         };
         let alike = order == Order::Smallest && x.iter().all(|v| *v == x[0]);
         let first_rest = if alike { x[0] } else { 0.0 };
@@ -89,7 +89,7 @@ impl SparsePair {
         for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != first_rest) {
             first.push(i, *v);
         }
-        let mut pair = Self {
+        let mut surrogate = Self {
             set,
             atoms,
             order,
@@ -106,8 +106,8 @@ impl SparsePair {
             },
             top: Top::with_capacity(atoms.count, dim),
         };
-        pair.start(0.0);
-        Ok(pair)
+        surrogate.start(0.0);
+        Ok(surrogate)
     }
 
     /// How many entries of x are stored one by one.
@@ -174,7 +174,7 @@ impl SparsePair {
     /// c' for everything outside the support, and the row spread over the support. Gives the sum
     /// of the row's entries outside.
     fn absorb(&mut self, update: &Update<'_>) -> f64 {
-        let k = update.k();
+        let k = update.row_factor();
         let mut sum = 0.0;
         for (i, a) in update.gradient.row.entries() {
             let c = self.outside.get(i);
@@ -211,26 +211,26 @@ impl SparsePair {
 
     /// The rest of a probe, with traces outside the support.
     fn form(&mut self, update: &Update<'_>, row_norm: f64) -> Probe {
-        let (k, m, beta) = (update.k(), update.m(), update.beta);
+        let (k, m, beta) = (update.row_factor(), update.decision_factor(), update.beta);
         let gradient = update.gradient;
         self.last.total = self.outside.total();
         self.last.found = false;
-        if update.fresh {
+        if update.restart {
             self.set_aside();
         }
-        let is_pulled = !update.fresh && update.origin != 0.0 && !self.starts_at_zero();
+        let is_pulled = !update.restart && update.origin != 0.0 && !self.starts_at_zero();
         let pull = if is_pulled { update.origin } else { 0.0 };
-        let before = if update.fresh { 0.0 } else { self.offset };
+        let before = if update.restart { 0.0 } else { self.offset };
         let offset = before + m * self.rest + pull * self.first_rest;
         let beyond = self.absorb(update);
         if is_pulled {
             self.pull_outside(pull);
             let first = (self.first_rest, &self.first);
             self.support.lay_base(Some((pull, first)));
-        } else if update.fresh {
+        } else if update.restart {
             self.support.lay_base(None);
         }
-        let scan = self.support.scan([k, m, beta], is_pulled || update.fresh);
+        let scan = self.support.scan([k, m, beta], is_pulled || update.restart);
         let outside_sum = self.outside.total().value();
         let outside = Outside {
             offset,
@@ -276,7 +276,7 @@ impl SparsePair {
             probe.support = -value;
         }
         if beta == 0.0 {
-            probe.support = match update.fresh {
+            probe.support = match update.restart {
                 true => probe.gap,
                 false => probe.support + self.first_dot_next(outside_sum),
             };
@@ -393,7 +393,7 @@ impl SparsePair {
     }
 }
 
-impl Point for SparsePair {
+impl Point for SparseSurrogate {
     fn dim(&self) -> usize {
         self.support.dim()
     }
@@ -427,7 +427,7 @@ impl Point for SparsePair {
     }
 }
 
-impl Pair for SparsePair {
+impl Surrogate for SparseSurrogate {
     fn set(&self) -> Option<&SharedSet> {
         Some(&self.set)
     }
@@ -445,7 +445,7 @@ impl Pair for SparsePair {
     }
 
     fn probe(&mut self, update: &Update<'_>, _sure: bool) -> Result<Probe> {
-        self.last.restarts = update.fresh;
+        self.last.restarts = update.restart;
         let gradient = update.gradient;
         gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
@@ -468,7 +468,7 @@ impl Pair for SparsePair {
         })
     }
 
-    fn commit(&mut self, motion: Motion) {
+    fn commit(&mut self, motion: Move) {
         self.support.take_next();
         self.offset = self.last.offset;
         self.last.changed.clear();
@@ -478,10 +478,10 @@ impl Pair for SparsePair {
             self.first.set(self.support.len(), self.support.entries());
         }
         match (self.last.found, motion) {
-            (true, Motion::Step(sigma)) => self.step(sigma),
-            (false, Motion::Step(_)) => {}
-            (true, Motion::Place(s)) => self.place(s),
-            (false, Motion::Place(_)) => {
+            (true, Move::Towards(sigma)) => self.step(sigma),
+            (false, Move::Towards(_)) => {}
+            (true, Move::ToAtom(s)) => self.place(s),
+            (false, Move::ToAtom(_)) => {
                 self.last.atom.clear();
                 self.place(0.0);
             }

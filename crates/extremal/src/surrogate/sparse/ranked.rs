@@ -1,5 +1,5 @@
 //! A vector of numbers with holes that knows where its best entry is, for
-//! [`SparsePair`](crate::surrogate::sparse::SparsePair): O(1) to change an entry for most, O(log d) at worst.
+//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate): O(1) to change an entry for most, O(log d) at worst.
 //!
 //! Above the numbers lie levels: each holds the best of every [`FAN`] entries of the one below.
 //! A change goes up only as far as it changes a best, and looks through a block only where the

@@ -1,9 +1,9 @@
-//! The bytes of a [`SparsePair`]: its non-zeros and no more.
+//! The bytes of a [`SparseSurrogate`]: its non-zeros and no more.
 
 use serde::{Deserialize, Serialize};
 
 use crate::saved::{check_shape, decode, encode};
-use crate::surrogate::sparse::SparsePair;
+use crate::surrogate::sparse::SparseSurrogate;
 use crate::surrogate::sparse::ranked::Total;
 use crate::surrogate::sparse_vector::SparseVector;
 use crate::{Point, Result};
@@ -23,7 +23,7 @@ struct Saved {
     first: SparseVector,
 }
 
-impl SparsePair {
+impl SparseSurrogate {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut outside = SparseVector::default();
         let entries = self.outside.values().iter().enumerate();

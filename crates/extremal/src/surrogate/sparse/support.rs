@@ -1,8 +1,8 @@
 //! The entries of x that are stored one by one, with c beside them, for
-//! [`SparsePair`](crate::surrogate::sparse::SparsePair): a small dense problem that the dense kernels work on.
+//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate): a small dense problem that the dense kernels work on.
 
 use crate::Result;
-use crate::kernel::{self, Form, Scan};
+use crate::kernel::{self, InnerProducts, Pass};
 use crate::room::room;
 use crate::surrogate::sparse::ranked::Order;
 use crate::surrogate::sparse_vector::SparseVector;
@@ -179,8 +179,8 @@ impl Support {
 
     /// c' = c + k·row + m·x and the direction c' + βx, with their sums, from c itself or from the
     /// base that was laid. The row is absorbed.
-    pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> Scan {
-        let form = Form {
+    pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> InnerProducts {
+        let form = Pass {
             c: if on_base { &self.base } else { &self.c },
             x: &self.x,
             g: &self.row,

@@ -1,16 +1,16 @@
 //! What the support and the bytes have to do with the dimension: as little as can be.
 
-use extremal::learner::{Learner, LearnerSpec, on_pair};
+use extremal::learner::{Learner, LearnerSpec, on_surrogate};
 use extremal::set::grown;
 use extremal::{
     Gradient, Point,
-    surrogate::{Motion, Pair, SparsePair, Update},
+    surrogate::{Move, SparseSurrogate, Surrogate, Update},
 };
 
 use super::{SETS, bits, set};
 use crate::games::{DIM, Entries, PLAYS, Random, stream};
 
-fn grow(pair: &mut SparsePair, dim: usize) -> extremal::Result<()> {
+fn grow(pair: &mut SparseSurrogate, dim: usize) -> extremal::Result<()> {
     let set = grown(pair.set().unwrap(), dim)?;
     pair.reserve(&set)?;
     pair.grow(set);
@@ -20,14 +20,14 @@ fn grow(pair: &mut SparsePair, dim: usize) -> extremal::Result<()> {
 #[test]
 fn bytes_are_as_many_as_non_zeros_and_the_same_whatever_the_dimension() {
     let after = |dim: usize, rounds: u32| {
-        let mut pair = SparsePair::new(set("l1", dim), None).unwrap();
+        let mut pair = SparseSurrogate::new(set("l1", dim), None).unwrap();
         for t in 0..rounds {
             let indices = [7 * t + 1, 7 * t + 5];
             let values = [1.0 + f64::from(t), -0.5];
             let gradient = Gradient::sparse(&indices, &values);
             let update = Update::new(1.0, &gradient, 1.0);
             pair.probe(&update, true).unwrap();
-            pair.commit(Motion::Step(0.1));
+            pair.commit(Move::Towards(0.1));
         }
         assert_eq!(pair.support(), rounds as usize);
         pair.save().unwrap().len()
@@ -40,7 +40,7 @@ fn bytes_are_as_many_as_non_zeros_and_the_same_whatever_the_dimension() {
 #[test]
 fn the_support_is_what_the_last_atoms_have_left() {
     for text in SETS {
-        let mut pair = SparsePair::new(set(text, DIM), None).unwrap();
+        let mut pair = SparseSurrogate::new(set(text, DIM), None).unwrap();
         pair.start(1.0);
         let mut random = Random(1);
         let mut largest = 0;
@@ -54,7 +54,11 @@ fn the_support_is_what_the_last_atoms_have_left() {
             let update = Update::new(1.0, &gradient, 1.0);
             let probe = pair.probe(&update, true).unwrap();
             let whole = t % 1000 == 999;
-            pair.commit(Motion::Step(probe.fixed(if whole { 1.0 } else { 0.3 })));
+            pair.commit(Move::Towards(probe.step_unless_flat(if whole {
+                1.0
+            } else {
+                0.3
+            })));
             largest = largest.max(pair.support());
             let mut x = vec![0.0; DIM];
             pair.write(&mut x);
@@ -73,8 +77,8 @@ fn the_support_is_what_the_last_atoms_have_left() {
 #[test]
 fn a_pair_that_grows_is_one_that_always_had_the_features() {
     for &play in PLAYS {
-        let mut large = SparsePair::new(set("l1:radius=2", DIM), None).unwrap();
-        let mut growing = SparsePair::new(set("l1:radius=2", 1), None).unwrap();
+        let mut large = SparseSurrogate::new(set("l1:radius=2", DIM), None).unwrap();
+        let mut growing = SparseSurrogate::new(set("l1:radius=2", 1), None).unwrap();
         play.start(&mut large);
         play.start(&mut growing);
         let mut seen = 1;
@@ -105,7 +109,7 @@ fn a_pair_that_grows_is_one_that_always_had_the_features() {
 #[test]
 fn only_balls_whose_shape_has_nothing_to_do_with_the_dimension_grow() {
     for text in SETS {
-        let mut pair = SparsePair::new(set(text, 10), None).unwrap();
+        let mut pair = SparseSurrogate::new(set(text, 10), None).unwrap();
         let before = pair.save().unwrap();
         assert_eq!(
             grow(&mut pair, 20).is_ok(),
@@ -132,8 +136,8 @@ fn a_million_features_are_played_by_their_support() {
         panic!("{spec}")
     };
     let rule = spec.rule(&set.geometry()).unwrap();
-    let pair = SparsePair::new(set.clone(), None).unwrap();
-    let mut player = on_pair("ofw-ls", rule, pair, set.geometry());
+    let pair = SparseSurrogate::new(set.clone(), None).unwrap();
+    let mut player = on_surrogate("ofw-ls", rule, pair, set.geometry());
     let mut random = Random(2);
     for _ in 0..2_000 {
         let row = Entries::noisy(&mut random, 1_000_000, 75, 0.1);
@@ -148,7 +152,7 @@ fn a_million_features_are_played_by_their_support() {
     let mut x = vec![0.0; 1_000_000];
     player.decision().write(&mut x);
     assert!(set.violation(&x).unwrap() <= 1e-9);
-    let stored = player.body().pair().support();
+    let stored = player.body().surrogate().support();
     assert_eq!(x.iter().filter(|v| **v != 0.0).count(), stored);
     assert!(stored > 100 && stored <= 2_000, "{stored}");
 }

@@ -3,7 +3,7 @@
 use extremal::kernel;
 use extremal::{
     Gradient, Point,
-    surrogate::{DensePair, Motion, Pair, Probe, SparsePair, Update},
+    surrogate::{DenseSurrogate, Move, Probe, SparseSurrogate, Surrogate, Update},
 };
 
 use super::{SETS, apart, bits, set, start};
@@ -16,8 +16,8 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
         let size = set.geometry().norm_bound;
         for first in [None, Some(start(&set, false)), Some(start(&set, true))] {
             let first = first.as_deref();
-            let mut sparse = SparsePair::new(set.clone(), first).unwrap();
-            let mut dense = DensePair::new(set.clone(), first).unwrap();
+            let mut sparse = SparseSurrogate::new(set.clone(), first).unwrap();
+            let mut dense = DenseSurrogate::new(set.clone(), first).unwrap();
             let mut random = Random(n as u64);
             let (mut ties, mut tied) = (0, 0);
             for t in 0..10_000 {
@@ -40,7 +40,7 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
                     .with_decision([0.0, 0.0, 0.3, -0.2][random.below(4)])
                     .with_origin([0.0, 0.0, -0.4][random.below(3)]);
                 let update = if random.below(20) == 0 {
-                    update.afresh()
+                    update.restarted()
                 } else {
                     update
                 };
@@ -53,8 +53,8 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
                 if near(a.gap, b.gap) && !near(a.distance_squared, b.distance_squared) {
                     // a line search between two atoms ends where both are as good
                     ties += 1;
-                    sparse.commit(Motion::Step(0.0));
-                    dense.commit(Motion::Step(0.0));
+                    sparse.commit(Move::Towards(0.0));
+                    dense.commit(Move::Towards(0.0));
                     continue;
                 }
                 for (name, a, b) in [
@@ -70,11 +70,11 @@ fn chosen_steps_and_places_go_where_dense_storage_goes() {
                     assert!(!counts || near(a, b), "{name}, {what}: {a} {b}");
                 }
                 let motion = match random.below(6) {
-                    0 => Motion::Step(0.0),
-                    1 => Motion::Step(b.fixed(1.0)),
-                    2 => Motion::Step(b.fixed(0.3)),
-                    3 => Motion::Place(0.7),
-                    _ => Motion::Step(b.line_search()),
+                    0 => Move::Towards(0.0),
+                    1 => Move::Towards(b.step_unless_flat(1.0)),
+                    2 => Move::Towards(b.step_unless_flat(0.3)),
+                    3 => Move::ToAtom(0.7),
+                    _ => Move::Towards(b.line_search()),
                 };
                 sparse.commit(motion);
                 dense.commit(motion);
@@ -120,8 +120,8 @@ fn given_the_steps_decisions_on_balls_are_those_of_dense_storage_ties_included()
                 }
                 for ties in [false, true] {
                     let set = set(text, DIM);
-                    let mut sparse = SparsePair::new(set.clone(), None).unwrap();
-                    let mut dense = DensePair::new(set.clone(), None).unwrap();
+                    let mut sparse = SparseSurrogate::new(set.clone(), None).unwrap();
+                    let mut dense = DenseSurrogate::new(set.clone(), None).unwrap();
                     play.start(&mut sparse);
                     play.start(&mut dense);
                     for (t, row) in stream(name, 400, 1).iter().enumerate() {
@@ -182,9 +182,9 @@ fn nasty(name: &str, rows: &[Entries], play: Play, text: &str, ties: bool) -> (f
     let set = set(text, DIM);
     let size = set.geometry().norm_bound;
     let play = play.scaled(size);
-    let mut sparse = SparsePair::new(set.clone(), None).unwrap();
+    let mut sparse = SparseSurrogate::new(set.clone(), None).unwrap();
     let fresh = |_| {
-        let mut pair = DensePair::new(set.clone(), None).unwrap();
+        let mut pair = DenseSurrogate::new(set.clone(), None).unwrap();
         play.start(&mut pair);
         pair
     };
@@ -244,11 +244,11 @@ fn a_loaded_pair_goes_on_with_the_same_bits() {
         for (n, &play) in PLAYS.iter().enumerate() {
             let set = set(SETS[n % SETS.len()], DIM);
             let rows = stream(name, 300, 2);
-            let mut pair = SparsePair::new(set.clone(), None).unwrap();
+            let mut pair = SparseSurrogate::new(set.clone(), None).unwrap();
             play.start(&mut pair);
             let stop = random.below(rows.len());
             let other = start(&set, true);
-            let mut resumed = SparsePair::new(set.clone(), Some(&other)).unwrap();
+            let mut resumed = SparseSurrogate::new(set.clone(), Some(&other)).unwrap();
             for (t, row) in rows.iter().enumerate() {
                 if t == stop {
                     resumed.load(&pair.save().unwrap()).unwrap();
@@ -297,7 +297,7 @@ fn errors_and_taken_back_probes_change_nothing() {
     ];
     for text in SETS {
         for &play in PLAYS {
-            let mut pair = SparsePair::new(set(text, DIM), None).unwrap();
+            let mut pair = SparseSurrogate::new(set(text, DIM), None).unwrap();
             play.start(&mut pair);
             for (t, row) in stream("noisy", 40, 4).iter().enumerate() {
                 play.round(t, &mut pair, row.row());
@@ -309,7 +309,7 @@ fn errors_and_taken_back_probes_change_nothing() {
                     Update::new(10.0, gradient, 2.0)
                         .with_origin(3.0)
                         .with_decision(1.0),
-                    Update::new(10.0, gradient, 2.0).afresh(),
+                    Update::new(10.0, gradient, 2.0).restarted(),
                 ] {
                     assert!(pair.probe(&update, true).is_err(), "{gradient:?}");
                     assert_eq!(pair.save().unwrap(), before, "{text}: {gradient:?}");
@@ -317,7 +317,7 @@ fn errors_and_taken_back_probes_change_nothing() {
             }
             for gradient in &good {
                 let update = Update::new(1.0, gradient, 2.0).with_origin(3.0);
-                for update in [update, update.with_decision(2.0), update.afresh()] {
+                for update in [update, update.with_decision(2.0), update.restarted()] {
                     let first = pair.probe(&update, false).unwrap();
                     pair.discard();
                     assert_eq!(pair.save().unwrap(), before, "{text}: {gradient:?}");
@@ -331,12 +331,12 @@ fn errors_and_taken_back_probes_change_nothing() {
 
 #[test]
 fn a_state_that_does_not_fit_is_refused() {
-    let fresh = |dim| SparsePair::new(set("l1", dim), None).unwrap();
+    let fresh = |dim| SparseSurrogate::new(set("l1", dim), None).unwrap();
     let mut wide = fresh(4);
     let gradient = Gradient::sparse(&[0, 3], &[1.0, -2.0]);
     let update = Update::new(1.0, &gradient, 1.0);
     wide.probe(&update, true).unwrap();
-    wide.commit(Motion::Step(0.25));
+    wide.commit(Move::Towards(0.25));
     let saved = wide.save().unwrap();
     let error = fresh(3).load(&saved).unwrap_err().to_string();
     assert!(error.contains("is damaged"), "{error}");

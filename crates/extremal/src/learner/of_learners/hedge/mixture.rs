@@ -5,7 +5,7 @@ use crate::learner::of_learners::hedge::weights::Weights;
 use crate::learner::of_learners::hedge::{guarantee, no_base};
 use crate::learner::skeleton::method::admitted;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode};
-use crate::learner::{Learner, Record, Seen};
+use crate::learner::{Learner, Record, RunStatistics};
 use crate::room::room;
 use crate::set::SharedSet;
 use crate::theory::{Assumption, Guarantee};
@@ -128,13 +128,13 @@ impl Body for Mixture {
         self.bases.iter_mut().for_each(|base| base.discard());
     }
 
-    fn amend(&self, seen: &mut Seen) {
+    fn amend(&self, seen: &mut RunStatistics) {
         for base in &self.bases {
             seen.largest_gradient = seen.largest_gradient.max(base.seen().largest_gradient);
         }
     }
 
-    fn guarantee(&self, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _seen: &RunStatistics) -> Option<Guarantee> {
         let regret = self.weights.regret_bound();
         let all = self.bases.iter();
         let all = all.filter_map(|base| guarantee(&**base, regret, self.least_ridge));

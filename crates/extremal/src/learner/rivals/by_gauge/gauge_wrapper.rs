@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
 use crate::spec::{About, Described, Kind};
@@ -164,7 +164,7 @@ impl Method for GaugeDescent {
         Ok(Step::of(eta))
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         Some(theory::gauge_wrapper(self.scale, self.radius, state.root))
     }
 }

@@ -32,7 +32,7 @@ use crate::learner::rivals::by_gauge::gauge_wrapper::{check_gauge, into_ball, no
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{Set, SharedSet};
 use crate::spec::{About, Described, Kind};
@@ -204,7 +204,7 @@ impl Method for Separated {
         self.separations
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let (scale, radius) = (self.scale, self.radius);
         Some(match self.schedule {
             Schedule::Fixed { bound, .. } => {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, Seen, Storage};
+use crate::learner::{Learner, RunStatistics, Storage};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
 use crate::spec::Registered;
 use crate::theory::{self, Assumption, Guarantee, Perturbation};
@@ -247,7 +247,7 @@ impl<K: Kind> Method for Perturbed<K> {
         self.oracle.calls()
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let Constants {
             gradient,
             smoothness,

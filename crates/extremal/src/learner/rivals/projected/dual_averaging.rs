@@ -26,7 +26,7 @@
 use crate::Result;
 use crate::learner::rivals::projected::{Descent, projected};
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{About, Described, Kind};
@@ -80,7 +80,7 @@ impl MakeLearner for DualAveraging {
     }
 }
 
-fn theorem(averaging: &Descent, squares: f64, _: &Seen) -> Guarantee {
+fn theorem(averaging: &Descent, squares: f64, _: &RunStatistics) -> Guarantee {
     let diameter = averaging.diameter;
     match averaging.schedule {
         Schedule::Fixed { bound, horizon } => theory::dual_averaging(bound, diameter, horizon),

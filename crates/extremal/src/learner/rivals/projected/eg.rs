@@ -33,9 +33,9 @@ use serde::{Deserialize, Serialize};
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
-use crate::set::{SharedSet, Signs, SparseAtoms, Structure};
+use crate::set::{AtomSigns, SharedSet, SparseAtoms, Structure};
 use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
@@ -98,7 +98,7 @@ struct Corners {
     dim: usize,
     /// τ.
     size: f64,
-    signs: Signs,
+    signs: AtomSigns,
 }
 
 impl Corners {
@@ -125,16 +125,20 @@ impl Corners {
     fn count(&self) -> f64 {
         let d = self.dim as f64;
         match self.signs {
-            Signs::Positive => d,
-            Signs::PositiveOrZero => d + 1.0,
-            Signs::Any => 2.0 * d,
+            AtomSigns::Positive => d,
+            AtomSigns::PositiveOrZero => d + 1.0,
+            AtomSigns::Any => 2.0 * d,
         }
     }
 
     /// ⟨a, corner⟩/τ and ⟨b, corner⟩/τ for every corner.
     fn each<'a>(&self, a: &'a [f64], b: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
-        let zero = usize::from(self.signs == Signs::PositiveOrZero);
-        let mirrored = if self.signs == Signs::Any { a.len() } else { 0 };
+        let zero = usize::from(self.signs == AtomSigns::PositiveOrZero);
+        let mirrored = if self.signs == AtomSigns::Any {
+            a.len()
+        } else {
+            0
+        };
         let pairs = || a.iter().zip(b);
         pairs()
             .map(|(a, b)| (*a, *b))
@@ -185,7 +189,7 @@ impl Exponentiated {
         let (low, _) = self.corners.ends(&now.sum);
         let size = self.corners.size;
         let mut total = 0.0;
-        if self.corners.signs == Signs::Any {
+        if self.corners.signs == AtomSigns::Any {
             // a corner with its mirror image: the difference of their weights keeps its digits
             for (x, s) in x.iter_mut().zip(&now.sum) {
                 let (lead, apart) = ((-pull(-s.abs() - low)).exp(), -pull(2.0 * s.abs()));
@@ -197,7 +201,7 @@ impl Exponentiated {
                 *x = (-pull(s - low)).exp();
                 total += *x;
             }
-            if self.corners.signs == Signs::PositiveOrZero {
+            if self.corners.signs == AtomSigns::PositiveOrZero {
                 total += (-pull(-low)).exp();
             }
         }
@@ -273,7 +277,7 @@ impl Method for Exponentiated {
         Ok(Step::of(rate / self.corners.size))
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let (scale, size) = (self.scale, self.corners.size);
         let (experts, largest) = (self.corners.count(), state.largest);
         Some(match self.schedule {

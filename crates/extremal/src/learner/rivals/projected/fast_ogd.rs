@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::learner::skeleton::method::{Method, Round, Step, acting, first_decision};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{FastProjection, SharedSet};
 use crate::spec::{About, Described, Kind};
@@ -167,7 +167,7 @@ impl Method for Descent {
         Ok(Step::of(eta))
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let Self { mu, diameter, .. } = *self;
         let State { root, largest } = *state;
         (self.scale == 1.0).then(|| match (self.schedule, self.bound) {

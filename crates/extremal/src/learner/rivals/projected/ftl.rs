@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
 use crate::set::{Atom, CheckedOracle, Geometry, Oracle, Projection, SharedSet};
 use crate::spec::{About, Described, Kind};
@@ -158,7 +158,7 @@ impl Method for Follower {
         }
     }
 
-    fn guarantee(&self, state: &State, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, seen: &RunStatistics) -> Option<Guarantee> {
         let gradient = seen.largest_gradient;
         match self.leader {
             Leader::Vertex(..) => {

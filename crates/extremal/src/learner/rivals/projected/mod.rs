@@ -15,7 +15,7 @@ use crate::learner::skeleton::method::{admitted, first_decision};
 use crate::learner::skeleton::parameters::cannot_play;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
-use crate::learner::{Learner, Record, Seen, Storage, not_stored};
+use crate::learner::{Learner, Record, RunStatistics, Storage, not_stored};
 use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
 use crate::room::room;
@@ -36,7 +36,7 @@ pub(crate) struct Descent {
     pub scale: f64,
     pub diameter: f64,
     /// What is proven for scale 1 and offset 0, given Σ‖g‖² and what else was seen.
-    pub theorem: fn(&Descent, f64, &Seen) -> Guarantee,
+    pub theorem: fn(&Descent, f64, &RunStatistics) -> Guarantee,
 }
 
 struct Projected {
@@ -44,10 +44,10 @@ struct Projected {
     /// Σ‖g‖².
     squares: f64,
     set: SharedSet,
-    place: Place,
+    place: Imaged,
 }
 
-enum Place {
+enum Imaged {
     Dense(Dense),
     Lazy(Lazy),
 }
@@ -91,8 +91,8 @@ pub(crate) fn projected<S: Registered + Serialize>(
 ) -> Result<Box<dyn Learner>> {
     let (name, follows_sum) = (S::ENTRY.name, descent.follows_sum);
     let place = match storage {
-        Storage::Dense => Place::Dense(Dense::new(name, set, start, follows_sum)?),
-        Storage::Lazy => Place::Lazy(Lazy::new(name, set, start, follows_sum)?),
+        Storage::Dense => Imaged::Dense(Dense::new(name, set, start, follows_sum)?),
+        Storage::Lazy => Imaged::Lazy(Lazy::new(name, set, start, follows_sum)?),
         Storage::Sparse => return Err(not_stored(name, set, storage)),
     };
     let body = Projected {
@@ -287,8 +287,8 @@ impl Body for Projected {
 
     fn point(&self) -> &dyn Point {
         match &self.place {
-            Place::Dense(dense) => &dense.x,
-            Place::Lazy(lazy) => lazy,
+            Imaged::Dense(dense) => &dense.x,
+            Imaged::Lazy(lazy) => lazy,
         }
     }
 
@@ -308,11 +308,11 @@ impl Body for Projected {
         check_step(eta * gradient.size(row_norm, xx))?;
         record.sigma = eta;
         let step = match &mut self.place {
-            Place::Dense(dense) => {
+            Imaged::Dense(dense) => {
                 dense.plan(&gradient, eta)?;
                 None
             }
-            Place::Lazy(lazy) => {
+            Imaged::Lazy(lazy) => {
                 let step = lazy.plan(&gradient, (row_norm, ax), eta, descent.follows_sum);
                 if sure {
                     lazy.commit(step, Some(&gradient.row), descent.follows_sum);
@@ -329,16 +329,16 @@ impl Body for Projected {
     fn commit(&mut self, (squares, step): Self::Plan) {
         self.squares = squares;
         match (&mut self.place, step) {
-            (Place::Dense(dense), _) => dense.commit(),
-            (Place::Lazy(lazy), Some(step)) => lazy.commit(step, None, self.descent.follows_sum),
-            (Place::Lazy(_), None) => {}
+            (Imaged::Dense(dense), _) => dense.commit(),
+            (Imaged::Lazy(lazy), Some(step)) => lazy.commit(step, None, self.descent.follows_sum),
+            (Imaged::Lazy(_), None) => {}
         }
     }
 
     /// Nothing that shows has changed.
     fn discard(&mut self) {}
 
-    fn guarantee(&self, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {
         let descent = &self.descent;
         let proven = descent.scale == 1.0 && descent.offset == 0.0;
         proven.then(|| (descent.theorem)(descent, self.squares, seen))
@@ -350,17 +350,17 @@ impl Body for Projected {
 
     fn save(&self) -> Result<Vec<u8>> {
         match &self.place {
-            Place::Dense(Dense { x, sums, .. }) => {
+            Imaged::Dense(Dense { x, sums, .. }) => {
                 let sums = sums.as_ref().map(|[first, sum, _]| (first, sum));
                 encode(&(self.squares, x, sums))
             }
-            Place::Lazy(lazy) => encode(&(self.squares, lazy.vector.save(), lazy.factor)),
+            Imaged::Lazy(lazy) => encode(&(self.squares, lazy.vector.save(), lazy.factor)),
         }
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
         match &mut self.place {
-            Place::Dense(dense) => {
+            Imaged::Dense(dense) => {
                 let sums: Option<(Vec<f64>, Vec<f64>)>;
                 (self.squares, dense.x, sums) = decode(saved)?;
                 check_shape(sums.is_some() == dense.sums.is_some())?;
@@ -370,7 +370,7 @@ impl Body for Projected {
                 let dim = self.set.dim();
                 check_shape(dense.vectors().all(|vector| vector.len() == dim))?;
             }
-            Place::Lazy(lazy) => {
+            Imaged::Lazy(lazy) => {
                 let vector: SavedScaled;
                 (self.squares, vector, lazy.factor) = decode(saved)?;
                 lazy.vector = Scaled::restore(&vector, self.set.dim())?;
@@ -382,7 +382,7 @@ impl Body for Projected {
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
         let dim = set.dim();
         match &mut self.place {
-            Place::Dense(dense) => {
+            Imaged::Dense(dense) => {
                 if set.projection().is_none() {
                     return Err(Error::Unsupported(format!(
                         "set {} has no projection in the larger dimension",
@@ -393,20 +393,20 @@ impl Body for Projected {
                     .vectors()
                     .try_for_each(|vector| room(vector, dim, dim))
             }
-            Place::Lazy(lazy) => lazy.vector.reserve(dim),
+            Imaged::Lazy(lazy) => lazy.vector.reserve(dim),
         }
     }
 
     fn grow(&mut self, set: SharedSet) {
         let dim = set.dim();
         match &mut self.place {
-            Place::Dense(dense) => {
+            Imaged::Dense(dense) => {
                 dense.vectors().for_each(|vector| vector.resize(dim, 0.0));
                 if let Some(projection) = set.projection() {
                     dense.projection = projection;
                 }
             }
-            Place::Lazy(lazy) => lazy.vector.grow(dim),
+            Imaged::Lazy(lazy) => lazy.vector.grow(dim),
         }
         self.set = set;
     }

@@ -24,7 +24,7 @@ use std::f64::consts::SQRT_2;
 use crate::learner::rivals::projected::{Descent, projected};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule as Falling;
-use crate::learner::{Learner, MakeLearner, Seen, Storage, Uses};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::{choices, fields};
 use crate::set::SharedSet;
 use crate::spec::{About, Described, Kind};
@@ -133,7 +133,7 @@ impl Ogd {
     }
 }
 
-fn theorem(descent: &Descent, squares: f64, seen: &Seen) -> Guarantee {
+fn theorem(descent: &Descent, squares: f64, seen: &RunStatistics) -> Guarantee {
     match descent.schedule {
         Falling::Rounds { bound } => theory::ogd_convex(bound, descent.diameter),
         Falling::Strong { lambda } => theory::ogd_strongly_convex(seen.largest_gradient, lambda),

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::{Factor, axpy};
 use crate::learner::skeleton::method::{Method, Round, Step, acting, parts_of};
 use crate::learner::skeleton::parameters;
-use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
 use crate::set::{Inspector, SharedSet, inspector_of};
 use crate::solver::{self, Distance, Search, Task};
@@ -226,7 +226,7 @@ impl Method for Newton {
         self.search.oracle_calls()
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let Self {
             alpha,
             gamma,

@@ -14,7 +14,7 @@ use crate::theory;
 /// convex on either side of 0, so that c = ±1 remain; there ln(1 ± tanh x) ≥ ±x − x²/2, and φ grows
 /// by no more. A larger L lets φ grow by at most ½ ln of the ratio.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(crate) struct Bettor {
+pub(crate) struct CoinBet {
     /// L₁, the first |q| that is not 0.
     first: f64,
     /// L.
@@ -27,10 +27,10 @@ pub(crate) struct Bettor {
     won: f64,
 }
 
-impl Bettor {
+impl CoinBet {
     /// The bet, with ε = `stake`. It may lie outside the interval that is allowed: the nearest
     /// number inside is played.
-    pub(crate) fn bet(&self, stake: f64) -> f64 {
+    pub(crate) fn value(&self, stake: f64) -> f64 {
         if self.scale == 0.0 {
             return 0.0;
         }
@@ -39,7 +39,7 @@ impl Bettor {
     }
 
     /// Takes q, where this was bet and numbers from 0 to `high` were allowed.
-    pub(crate) fn settle(&mut self, q: f64, bet: f64, high: f64) {
+    pub(crate) fn update(&mut self, q: f64, bet: f64, high: f64) {
         if self.scale == 0.0 {
             // nothing was bet yet, so that any size will do
             self.first = q.abs();

@@ -19,7 +19,7 @@ const SMALLEST: f64 = SMALLEST_DIRECTION;
 /// Aligned, as a cell across two cache lines would cost two misses.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[repr(align(32))]
-struct Cell {
+struct CoordinateState {
     /// −c/√(Σg² + top²)
     y: f64,
     /// Σg
@@ -30,7 +30,7 @@ struct Cell {
     top: f64,
 }
 
-impl Cell {
+impl CoordinateState {
     /// The cell after a gradient's entry.
     #[inline]
     fn after(self, g: f64) -> Self {
@@ -71,14 +71,14 @@ struct Lanes {
 /// y and c with their products.
 #[derive(Default)]
 pub(crate) struct CoordinateSums {
-    cells: Touched<Cell>,
+    cells: Touched<CoordinateState>,
     sums: Sums,
 }
 
 /// What of a [`CoordinateSums`] is saved: the cells that are not 0, in order.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedSums {
-    cells: Vec<(u32, Cell)>,
+    cells: Vec<(u32, CoordinateState)>,
     sums: Sums,
 }
 
@@ -163,7 +163,7 @@ impl CoordinateSums {
     pub(crate) fn dot(&self, row: &Row<'_>) -> (f64, f64) {
         let cells = &self.cells.items[..];
         if let Row::Sparse { indices, .. } = *row {
-            kernel::fetch(cells, indices);
+            kernel::prefetch(cells, indices);
         }
         kernel::vectorised!(match *row {
             Row::Sparse { indices, values } => {
@@ -259,7 +259,7 @@ impl CoordinateSums {
 
     fn summed_up(&self) -> Products {
         let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
-        let mut add = |lane: usize, cell: &Cell| {
+        let mut add = |lane: usize, cell: &CoordinateState| {
             yy[lane] += cell.y * cell.y;
             yc[lane] += cell.y * cell.c;
             cc[lane] += cell.c * cell.c;
@@ -280,11 +280,11 @@ impl CoordinateSums {
 /// Σ v·y and Σ v·c over cells in lanes, and those that are left over.
 #[inline]
 fn dots<'a>(
-    whole: impl Iterator<Item = ([&'a Cell; LANES], &'a [f64; LANES])>,
-    rest: impl Iterator<Item = (&'a Cell, &'a f64)>,
+    whole: impl Iterator<Item = ([&'a CoordinateState; LANES], &'a [f64; LANES])>,
+    rest: impl Iterator<Item = (&'a CoordinateState, &'a f64)>,
 ) -> (f64, f64) {
     let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
-    let mut add = |lane: usize, cell: &Cell, v: f64| {
+    let mut add = |lane: usize, cell: &CoordinateState, v: f64| {
         y[lane] += v * cell.y;
         c[lane] += v * cell.c;
     };
@@ -302,7 +302,7 @@ fn dots<'a>(
 /// c_i += k·a_i for N distinct i, with the sums in the lanes from `lane` on.
 #[inline(always)]
 fn step<const N: usize>(
-    cells: &mut [Cell],
+    cells: &mut [CoordinateState],
     marks: &mut Marks,
     k: f64,
     i: [usize; N],

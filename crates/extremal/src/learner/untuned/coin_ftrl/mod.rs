@@ -47,10 +47,10 @@ mod coordinate_sums;
 use serde::{Deserialize, Serialize};
 
 use crate::learner::skeleton::{Acting, Body, decode, encode, parameters, settings};
-use crate::learner::untuned::coin_ftrl::coin_bet::Bettor;
+use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use crate::learner::{
-    Certificate, Learner, Level, MakeLearner, Record, Seen, Storage, Uses, not_stored,
+    Certificate, Learner, Level, MakeLearner, Record, RunStatistics, Storage, Uses, not_stored,
 };
 use crate::parameter::fields;
 use crate::point::{Accuracy, HeldRow};
@@ -134,9 +134,9 @@ struct State {
     /// Gauge-FTRL's β.
     beta: f64,
     /// The bet for m, in radii.
-    length: Bettor,
+    length: CoinBet,
     /// The bet for w.
-    share: Bettor,
+    share: CoinBet,
     /// Σ⟨g_t, x_t⟩
     played: Wide,
     /// Σ‖g_t‖, and a bound of Σ‖c_t‖, for what rounding may have done to the certificate.
@@ -147,7 +147,7 @@ struct State {
 
 /// What follows from the state.
 #[derive(Clone, Copy)]
-struct Mix {
+struct Coefficients {
     /// Both bets, before they are brought into the intervals that are allowed.
     bets: [f64; 2],
     /// The most that m may be.
@@ -162,15 +162,15 @@ struct Mix {
 }
 
 impl State {
-    fn mix(&self, radius: f64) -> Mix {
+    fn mix(&self, radius: f64) -> Coefficients {
         let most = if self.longest > 0.0 {
             radius / self.longest
         } else {
             f64::INFINITY
         };
         let bets = [
-            self.length.bet(self.stake * radius),
-            self.share.bet(self.stake),
+            self.length.value(self.stake * radius),
+            self.share.value(self.stake),
         ];
         let (m, w) = (bets[0].clamp(0.0, most), bets[1].clamp(0.0, 1.0));
         let potential = (radius * self.sums.sum_norm()).hypot(self.beta);
@@ -179,7 +179,7 @@ impl State {
         } else {
             0.0
         };
-        Mix {
+        Coefficients {
             bets,
             most,
             m,
@@ -194,11 +194,11 @@ struct Coin {
     set: SharedSet,
     radius: f64,
     state: State,
-    mix: Mix,
+    mix: Coefficients,
     /// A gradient with a ridge part, written out.
     written: Vec<f64>,
     /// A planned round, and its row.
-    planned: Option<Weighed>,
+    planned: Option<Outcome>,
     held: HeldRow,
 }
 
@@ -239,15 +239,15 @@ impl Point for Coin {
 
 /// What a round comes to, but for the sums of gradients.
 #[derive(Clone, Copy)]
-pub(crate) struct Weighed {
+pub(crate) struct Outcome {
     record: Record,
     /// The gradient's factors.
     scale: f64,
     ridge: f64,
     /// β after the round.
     beta: f64,
-    length: Bettor,
-    share: Bettor,
+    length: CoinBet,
+    share: CoinBet,
 }
 
 impl Coin {
@@ -269,7 +269,7 @@ impl Coin {
         (ay, ac): (f64, f64),
         (norm, beta): (f64, f64),
         xx: f64,
-    ) -> Weighed {
+    ) -> Outcome {
         let Self { state, mix, .. } = self;
         let Gradient { scale, ridge, .. } = *gradient;
         let (k, l) = mix.along;
@@ -282,12 +282,12 @@ impl Coin {
             gc += ridge * (k * yc + l * cc);
         }
         let mut length = state.length;
-        length.settle(gy, mix.bets[0], mix.most);
+        length.update(gy, mix.bets[0], mix.most);
         let mut share = state.share;
-        share.settle(mix.round * gc - mix.m * gy, mix.bets[1], 1.0);
+        share.update(mix.round * gc - mix.m * gy, mix.bets[1], 1.0);
         let mut record = Record::new(state.rounds + 1, norm, k * gy + l * gc, xx);
         record.sigma = mix.m;
-        Weighed {
+        Outcome {
             record,
             scale,
             ridge,
@@ -313,7 +313,7 @@ impl Coin {
     }
 
     /// What the round leaves, once the gradient is in the sums.
-    fn settle(&mut self, weighed: &Weighed) {
+    fn settle(&mut self, weighed: &Outcome) {
         let (state, record) = (&mut self.state, &weighed.record);
         let norm = record.gradient_norm;
         state.rounds = record.round;
@@ -396,7 +396,7 @@ impl Body for Coin {
         self.planned = None;
     }
 
-    fn guarantee(&self, _: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _: &RunStatistics) -> Option<Guarantee> {
         let bets = self.state.share.regret_bound(self.state.stake);
         Some(theory::coin_ftrl(self.state.beta, bets))
     }

@@ -42,7 +42,7 @@ use crate::learner::rivals::few_calls::vector_surrogate::Surrogate;
 use crate::learner::skeleton::method::{Method, Round, Step, acting, first_decision, parts_of};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
 use crate::set::{Atom, SharedSet};
 use crate::solver::ActiveSet;
@@ -254,7 +254,7 @@ impl Method for Locally {
         self.local.oracle_calls()
     }
 
-    fn guarantee(&self, _state: &State, seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, _state: &State, seen: &RunStatistics) -> Option<Guarantee> {
         if !self.proven {
             return None;
         }

@@ -49,7 +49,7 @@ use crate::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::{Learner, MakeLearner, Seen, Storage};
+use crate::learner::{Learner, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
 use crate::set::SharedSet;
 use crate::spec::{About, Described, Kind};
@@ -247,7 +247,7 @@ impl Method for Descent {
         self.cip.oracle_calls()
     }
 
-    fn guarantee(&self, state: &State, _seen: &Seen) -> Option<Guarantee> {
+    fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let (radius, now) = (self.cip.radius(), &state.played);
         // A block that has not ended: ⟨S, x − u⟩ ≤ D‖S‖.
         let open = self.diameter * kernel::norm(&state.sum);

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use super::widest;
+use super::on_best_cpu;
 
 /// Tables below this many bytes are near enough anyway.
 const NEAR: usize = 1 << 20;
@@ -10,7 +10,7 @@ const NEAR: usize = 1 << 20;
 /// Asks for the items at these indices, all at once, so that the misses overlap; only where the
 /// table is so large that there will be some.
 #[inline(always)]
-pub(crate) fn fetch<T>(table: &[T], indices: &[u32]) {
+pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
     if size_of_val(table) > NEAR {
         ask(table, indices);
     }
@@ -19,13 +19,13 @@ pub(crate) fn fetch<T>(table: &[T], indices: &[u32]) {
 #[inline(never)]
 fn ask<T>(table: &[T], indices: &[u32]) {
     for &i in indices {
-        prefetch(table.as_ptr().wrapping_add(i as usize));
+        prefetch_line(table.as_ptr().wrapping_add(i as usize));
     }
 }
 
 /// Prefetches a cache line. The address may lie outside any object: it is not read.
 #[inline(always)]
-pub(super) fn prefetch<T>(item: *const T) {
+pub(super) fn prefetch_line<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction, and it reads nothing.
     unsafe {
@@ -41,7 +41,7 @@ pub(super) fn prefetch<T>(item: *const T) {
 pub(crate) fn increases(indices: &[u32]) -> bool {
     let next = indices.get(1..).unwrap_or_default();
     // A conjunction of everything vectorises, an early exit would not.
-    widest(
+    on_best_cpu(
         #[inline(always)]
         || (indices.iter().zip(next)).fold(true, |all, (a, b)| all & (a < b)),
     )

@@ -59,7 +59,7 @@ impl Family {
 
 /// The step size: what it is made of.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StepSize {
+pub(crate) struct EtaSchedule {
     family: Family,
     schedule: Schedule,
     /// Whether what is not known is found by restarts.
@@ -105,7 +105,7 @@ impl Clock {
     }
 }
 
-impl StepSize {
+impl EtaSchedule {
     /// The step size for what is known.
     pub fn new(owner: &'static str, family: Family, known: &Known, diameter: f64) -> Result<Self> {
         known.check(owner)?;
@@ -168,7 +168,7 @@ impl StepSize {
                 };
                 let restart = self.count(now, &mut next, norm);
                 let update = Update::new(next.eta, gradient, kappa);
-                return Ok((next, if restart { update.afresh() } else { update }));
+                return Ok((next, if restart { update.restarted() } else { update }));
             }
             // Before the first gradient x₁ minimises F whatever ω is. Rounding must not move it.
             Schedule::Rounds { .. } if now.omega == 0.0 && facts.norm()? == 0.0 => {}

@@ -24,7 +24,7 @@ mod tests {
         let error = room(&mut vector, features, features).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("no memory for {features} features")
+            format!("not enough memory for {features} features")
         );
         assert_eq!(vector, [1.0, 2.0]);
     }

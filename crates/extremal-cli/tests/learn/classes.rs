@@ -84,7 +84,7 @@ fn a_gradient_out_of_range_for_one_class_leaves_all_of_them_where_they_were() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{message}");
         assert!(
-            message.contains("data.vw:201") && message.contains("largest allowed"),
+            message.contains("data.vw:201") && message.contains("too large"),
             "{message}"
         );
         assert!(std::fs::read(&model).unwrap() == std::fs::read(&expected).unwrap());

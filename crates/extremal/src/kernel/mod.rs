@@ -18,8 +18,8 @@ mod sweep;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use factor::Factor;
-pub(crate) use linalg::{
-    Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
+pub use linalg::{
+    PrincipalAxes, Singular, extreme_eigenvalues, max, min, principal_axes, singular, symmetric,
 };
 pub use pow::{Exponent, power_map, power_sum};
 pub(crate) use prefetch::{increases, prefetch};

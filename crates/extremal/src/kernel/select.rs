@@ -98,38 +98,3 @@ fn first(a: &[f64], top: f64, key: impl Fn(f64) -> f64) -> Option<usize> {
         .position(|&v| key(v) == top)
         .map(|i| start + i)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn selection_agrees_with_a_plain_scan_and_takes_the_first_of_ties() {
-        for n in 1..100usize {
-            let a: Vec<f64> = (0..n)
-                .map(|i| ((i * 7919 % 13) as f64 - 6.0) * 0.5)
-                .collect();
-            let mut max = 0;
-            let mut min = 0;
-            for i in 0..n {
-                if a[i].abs() > a[max].abs() {
-                    max = i;
-                }
-                if a[i] < a[min] {
-                    min = i;
-                }
-            }
-            assert_eq!(argmax_abs(&a), Some(max));
-            assert_eq!(argmin(&a), Some(min));
-            assert_eq!(max_abs(&a), a[max].abs());
-        }
-        assert_eq!(argmax_abs(&[]), None);
-    }
-
-    #[test]
-    fn subnormal_and_huge_entries_are_told_apart() {
-        assert_eq!(argmax_abs(&[0.0, 5e-324, -1e-323]), Some(2));
-        assert_eq!(argmin(&[1e300, -1e300, 0.0]), Some(1));
-        assert_eq!(argmin(&[0.0; 40]), Some(0));
-    }
-}

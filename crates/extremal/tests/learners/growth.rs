@@ -261,7 +261,7 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
     // a segment is as curved as a ball, a square on its tip is not
     let segment = set_of("l1", 1);
     for text in ["gauge-ftrl", "hedge:base=(ofw-free),bases=[(gauge-ftrl)]"] {
-        refused(stored(text, &segment, Storage::Dense), 2, "curved");
+        refused(stored(text, &segment, Storage::Dense), 2, "curvature");
     }
     let mut line_search = stored(
         "ofw-ls:horizon=9,gradient-bound=1",

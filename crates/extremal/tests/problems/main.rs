@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod forms;
+mod linalg;
 mod losses;
 mod objectives;
 mod references;

@@ -231,12 +231,15 @@ fn what_is_no_ellipsoid_is_refused_in_words() {
         ("ellipsoid:matrix=[[0,0],[0,0]]", "positive definite"),
         ("ellipsoid:matrix=[[1,0.5],[0.4,1]]", "symmetric"),
         ("ellipsoid:matrix=[[1,0],[0]]", "a row of matrix"),
-        ("ellipsoid:matrix=[[1,0],[0,1e11]]", "factor 1e5"),
+        (
+            "ellipsoid:matrix=[[1,0],[0,1e11]]",
+            "1e5 times the shortest",
+        ),
         ("ellipsoid:matrix=[[1e-210,0],[0,1e-210]]", "1e-50"),
         ("ellipsoid:matrix=[[1,0],[0,1]],axes=1", "absent"),
         ("ellipsoid:matrix=[[1,0],[0,1]],dim=3", "matrix"),
         ("ellipsoid:matrix=[]", "dim"),
-        ("ellipsoid:axes=[1,1e-9]", "factor 1e8"),
+        ("ellipsoid:axes=[1,1e-9]", "1e8 times"),
         ("ellipsoid:axes=[1,0]", "axes"),
         ("ellipsoid:axes=[1,2],centre=[0,0,0]", "centre"),
         ("ellipsoid:axes=[1,2],dim=3", "axes"),
@@ -352,8 +355,8 @@ fn groups_that_share_or_forget_coordinates_are_refused() {
         ("group:groups=[[0,1],[]]", "empty group"),
         ("group:groups=[[0,1]],dim=3", "without coordinate 2"),
         ("group:groups=[]", "dim"),
-        ("group:dim=3", "groups or size"),
-        ("group:groups=[[0]],size=1", "groups or size"),
+        ("group:dim=3", "groups and size"),
+        ("group:groups=[[0]],size=1", "groups and size"),
         ("group:size=0,dim=3", "size"),
     ] {
         let message = refused(text);

@@ -395,15 +395,15 @@ fn rows_in_every_structure_give_the_same_decision() {
 #[test]
 fn only_euclidean_balls_are_stored_lazily() {
     for (set, learner, why) in [
-        ("lp:p=1.5,dim=3", "gauge-ftrl", "only on ℓ2 balls"),
+        ("lp:p=1.5,dim=3", "gauge-ftrl", "only for ℓ2 balls"),
         (
             "simplex:dim=3",
             "ofw:horizon=10,gradient-bound=1",
-            "only on ℓ2 balls",
+            "only for ℓ2 balls",
         ),
         ("l2:dim=3", "ofw-free", "no lazy form"),
-        ("l1:dim=3", "ogd", "only on ℓ2 balls"),
-        ("l1:dim=3", "dual-averaging", "only on ℓ2 balls"),
+        ("l1:dim=3", "ogd", "only for ℓ2 balls"),
+        ("l1:dim=3", "dual-averaging", "only for ℓ2 balls"),
     ] {
         let set = set.parse::<SetSpec>().unwrap().build(None).unwrap();
         let spec: LearnerSpec = learner.parse().unwrap();

@@ -85,16 +85,23 @@ fn cells(line: &str) -> Vec<&str> {
     cells.filter(|cell| !cell.is_empty()).collect()
 }
 
-/// The rows of a table, each after the title of its problem.
-fn rows(table: &str) -> Vec<(&str, Vec<&str>)> {
-    let mut rows = Vec::new();
+/// The rows of a table, each after the title of its problem and the learner it belongs to: the row
+/// of a best factor comes below its learner's.
+fn rows(table: &str) -> Vec<((&str, &str), Vec<&str>)> {
+    let mut rows: Vec<((&str, &str), Vec<&str>)> = Vec::new();
     for paragraph in table.split("\n\n").skip(1) {
         let mut lines = paragraph.lines();
         let Some(title) = lines.next().and_then(|line| line.split_once("  ")) else {
             continue;
         };
         let table = lines.map(cells).filter(|cells| cells.len() == COLUMNS);
-        rows.extend(table.map(|cells| (title.0, cells)));
+        let mut learner = "";
+        for cells in table {
+            if !cells[0].starts_with("best ") {
+                learner = cells[0];
+            }
+            rows.push(((title.0, learner), cells));
+        }
     }
     rows
 }
@@ -116,7 +123,7 @@ fn same(one: &str, other: &str) -> bool {
 /// Compares a block of a document with what the program prints today; how many rows it has.
 fn check(place: &str, command: &str, block: &str, toml: Option<&str>) -> usize {
     let shown = rows(block);
-    let mut titles: Vec<&str> = shown.iter().map(|(title, _)| *title).collect();
+    let mut titles: Vec<&str> = shown.iter().map(|((title, _), _)| *title).collect();
     titles.dedup();
     let whole = experiment(command, toml);
     let results = played(shortened(whole, &titles, command));
@@ -124,7 +131,7 @@ fn check(place: &str, command: &str, block: &str, toml: Option<&str>) -> usize {
     let printed = rows(&text);
     let slow = SLOW.iter().find(|(file, _)| command.ends_with(file));
     for (title, row) in &shown {
-        let name = row[0].split(' ').next().unwrap();
+        let name = title.1.split(' ').next().unwrap();
         if !soak() && slow.is_some_and(|(_, learners)| learners.contains(&name)) {
             continue;
         }
@@ -134,7 +141,7 @@ fn check(place: &str, command: &str, block: &str, toml: Option<&str>) -> usize {
         };
         assert!(
             found.is_some_and(|(_, other)| row.iter().zip(other).enumerate().all(agree)),
-            "{place}: the table of `{command}` is stale; run `make figures`.\n{title}: {row:?}\nis now {found:?}"
+            "{place}: the table of `{command}` is stale; run `make figures`.\n{title:?}: {row:?}\nis now {found:?}"
         );
     }
     let missing = printed.iter().find(|(title, row)| {

@@ -200,7 +200,7 @@ impl Meter {
                 found: x.dim(),
             });
         }
-        // for `note`, by when they will have come
+        // for `commit`, by when they will have come
         self.sums.sum.fetch(&gradient.row);
         let row = kernel::norm(gradient.row.values());
         let square = x.norm_squared();

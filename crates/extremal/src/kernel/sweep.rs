@@ -37,29 +37,35 @@ pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: u
 }
 
 /// A vector that a pass writes.
-pub(crate) trait Own {
-    /// Whether memory goes on to a multiple of [`LANES`] entries. The last register is then stored
-    /// whole: a part of one could not be forwarded to the pass that reads it next.
+///
+/// # Safety
+/// [`Own::parts`] gives the address and number of the entries. Where [`Own::PADDED`], memory that may
+/// be written through the address goes on to a multiple of [`LANES`] entries.
+pub(crate) unsafe trait Own {
+    /// Whether the last register may be stored whole. A part of one could not be forwarded to the
+    /// pass that reads it next.
     const PADDED: bool;
 
-    fn entries(&mut self) -> &mut [f64];
+    fn parts(&mut self) -> (*mut f64, usize);
 }
 
-impl Own for [f64] {
+// SAFETY: a slice has its entries, and promises no more.
+unsafe impl Own for [f64] {
     const PADDED: bool = false;
 
     #[inline(always)]
-    fn entries(&mut self) -> &mut [f64] {
-        self
+    fn parts(&mut self) -> (*mut f64, usize) {
+        (self.as_mut_ptr(), self.len())
     }
 }
 
-impl Own for Buffer {
+// SAFETY: a buffer consists of whole blocks of `LANES` entries.
+unsafe impl Own for Buffer {
     const PADDED: bool = true;
 
     #[inline(always)]
-    fn entries(&mut self) -> &mut [f64] {
-        self
+    fn parts(&mut self) -> (*mut f64, usize) {
+        (self.padded_mut().as_mut_ptr(), self.len())
     }
 }
 
@@ -116,10 +122,10 @@ where
         own: [&'a mut O; W],
         body: B,
     ) -> Self {
-        let own = own.map(O::entries);
+        let own = own.map(O::parts);
         let n = match (read.first(), own.first()) {
             (Some(first), _) => first.len(),
-            (None, Some(first)) => first.len(),
+            (None, Some((_, len))) => *len,
             (None, None) => 0,
         };
         let mut from = [std::ptr::null(); R];
@@ -129,8 +135,9 @@ where
         }
         let mut to = [std::ptr::null_mut(); W];
         for k in 0..W {
-            assert_eq!(own[k].len(), n);
-            to[k] = own[k].as_mut_ptr();
+            let (entries, len) = own[k];
+            assert_eq!(len, n);
+            to[k] = entries;
         }
         Self {
             n,

@@ -58,7 +58,7 @@ impl Loss for LogWealth {
         Err(Error::Prediction {
             loss: "log-wealth",
             prediction: z,
-            allowed: "a number > 0: price relatives and the decision's shares must be positive",
+            allowed: "a number > 0: the wealth of a period must be positive",
         })
     }
 

@@ -114,7 +114,8 @@ pub trait Loss: Send + Sync {
         self.slope_bound(low.abs().max(high.abs()), label)
     }
 
-    /// The largest second derivative in z. The default is ∞: no bound.
+    /// The largest second derivative in z; ∞ for a loss with kinks, and 0 only for one that is linear in
+    /// z. The default is ∞: no bound.
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }

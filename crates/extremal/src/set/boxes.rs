@@ -105,17 +105,13 @@ impl BoxSet {
             }
         }
         let widths = lower.iter().zip(upper).map(|(l, u)| u - l);
-        let on_best_cpu = widths.fold(0.0, f64::max);
+        let widest = widths.fold(0.0, f64::max);
         let point = kernel::max_abs(lower).max(1.0);
         Ok(Self {
             name: "box",
             lower: lower.into(),
             upper: upper.into(),
-            scale: if on_best_cpu > 0.0 {
-                on_best_cpu
-            } else {
-                point
-            },
+            scale: if widest > 0.0 { widest } else { point },
         })
     }
 

@@ -385,14 +385,17 @@ impl GroupOracle {
         let exponent = Exponent::from(1.0 / (s - 1.0));
         self.entries.fill(0.0);
         for (g, range) in layout.ranges().enumerate() {
-            let (norm, size) = (self.norms[g], self.sizes[g]);
+            let norm = self.norms[g];
             let (d, out) = (&self.direction[range.clone()], &mut self.entries[range]);
             if *s == 1.0 {
                 let k = kernel::argmax_abs(d).unwrap_or(0);
                 out[k] = if d[k] > 0.0 { -norm } else { norm };
             } else if norm > 0.0 {
-                kernel::power_map(d, -1.0 / size, exponent, out);
-                out.iter_mut().for_each(|v| *v *= -norm);
+                // Relative to the largest entry: for s near 1 the power would blow up the rounding of
+                // any other scale.
+                let sum = kernel::power_map(d, 1.0 / kernel::max_abs(d), exponent, out);
+                let k = -norm * sum.powf(-1.0 / s);
+                out.iter_mut().for_each(|v| *v *= k);
             }
         }
     }

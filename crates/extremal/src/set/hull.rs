@@ -101,16 +101,16 @@ impl HullSet {
 }
 
 fn diameter(dim: usize, points: &[f64]) -> f64 {
-    let mut on_best_cpu = 0.0_f64;
+    let mut widest = 0.0_f64;
     let mut apart = vec![0.0; dim];
     for (i, a) in points.chunks(dim).enumerate() {
         for b in points.chunks(dim).take(i) {
             apart.copy_from_slice(a);
             kernel::axpy(-1.0, b, &mut apart);
-            on_best_cpu = on_best_cpu.max(kernel::norm(&apart));
+            widest = widest.max(kernel::norm(&apart));
         }
     }
-    on_best_cpu
+    widest
 }
 
 impl Set for HullSet {

@@ -524,7 +524,7 @@ pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     }
     set.grown(dim).ok_or_else(|| {
         Error::Unsupported(format!(
-            "set {name} can't grow: new features would change its diameter or its centre; give dim=N"
+            "set {name} can't grow to a higher dimension; fix the dimension from the start"
         ))
     })
 }

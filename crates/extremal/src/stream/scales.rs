@@ -29,7 +29,7 @@ choices! {
 fields! {
     /// Spec of `heavy-tailed`.
     pub struct HeavyTailed {
-        /// the distribution of the gradients' norms
+        /// the distribution that sizes are drawn from
         pub law: Law = Law::Pareto => Law::KIND,
         /// the tail index; moments of this order and higher are infinite
         // Below 1/2 the largest draws would leave the range where squares are numbers.

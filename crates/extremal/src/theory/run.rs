@@ -143,7 +143,7 @@ impl Run {
             Assumption::Feasible(most) => at_most(violation, most),
             Assumption::InExpectation => false,
             Assumption::Oblivious => self.losses.oblivious,
-            Assumption::Smooth(beta) => at_most(smoothness, beta),
+            Assumption::Smooth(beta) => smoothness.is_finite() && at_most(smoothness, beta),
             Assumption::Entries { bound, largest } => at_most(largest, bound),
             Assumption::ExpConcaveLosses(alpha) => at_least(exp_concavity, alpha),
         };

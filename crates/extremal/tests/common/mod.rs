@@ -102,6 +102,7 @@ const HARD: &[&str] = &[
     "group:size=100,s=1.5,p=7",
     "group:size=2,s=2,p=100",
     "group:size=3,s=1.5,p=1000",
+    "group:size=3,s=1.000001",
     "group:size=5,s=1,p=1",
     "elastic-net:omega=1e50,tau=1e50",
     "elastic-net:omega=1e-50,tau=1e-50",

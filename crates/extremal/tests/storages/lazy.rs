@@ -411,3 +411,22 @@ fn only_euclidean_balls_are_stored_lazily() {
         assert!(error.to_string().contains(why), "{error}");
     }
 }
+
+/// Such a row counts as 0, whatever it is multiplied by.
+#[test]
+fn a_row_that_counts_as_zero_leaves_no_gradient_in_any_storage() {
+    let set = "l2:dim=3".parse::<SetSpec>().unwrap().build(None).unwrap();
+    let spec: LearnerSpec = "gauge-ftrl".parse().unwrap();
+    let records = [Storage::Dense, Storage::Lazy].map(|storage| {
+        let mut learner = spec.build_stored(&set, storage).unwrap();
+        learner.observe(&Gradient::sparse(&[1], &[0.5])).unwrap();
+        let tiny = Gradient {
+            scale: 1e150,
+            ..Gradient::sparse(&[0], &[1e-120])
+        };
+        learner.observe(&tiny).unwrap()
+    });
+    for record in records {
+        assert_eq!((record.gradient_norm, record.gradient_dot), (0.0, 0.0));
+    }
+}

@@ -179,9 +179,9 @@ impl<B: Body> Learner for Acting<B> {
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
+        self.check_not_planned()?;
         let (header, body): (Header, Vec<u8>) = unseal(saved)?;
         header.check(&self.settings, self.body.set())?;
-        self.discard();
         let before = self.body.save()?;
         let loaded = self.body.load(&body);
         if let Err(error) = loaded.and_then(|()| self.check_decision()) {

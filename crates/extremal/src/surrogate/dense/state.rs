@@ -34,6 +34,7 @@ impl DenseSurrogate {
         for vector in [&saved.x, &saved.c].into_iter().chain(&saved.origin) {
             check_shape(vector.len() == self.vectors.x.len())?;
         }
+        check_shape(saved.guess.fits(self.vectors.x.len()))?;
         self.vectors.x.copy_from_slice(&saved.x);
         self.vectors.c.copy_from_slice(&saved.c);
         self.origin = saved.origin;

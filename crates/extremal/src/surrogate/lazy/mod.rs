@@ -132,10 +132,7 @@ impl Surrogate for LazySurrogate {
         gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
         // before anything changes
-        let scale = match update.counts(row_norm, self.norm_squared())? {
-            true => gradient.scale,
-            false => 0.0,
-        };
+        let gradient = &update.admit(row_norm, self.norm_squared())?;
         let Self {
             radius,
             span,
@@ -144,7 +141,7 @@ impl Surrogate for LazySurrogate {
         } = self;
         let r = *radius;
         let (m, beta) = (r * update.decision_factor(), r * update.beta);
-        let k = update.weight * scale;
+        let k = update.weight * gradient.scale;
         let size = k.abs() * row_norm;
         let pull = match &span.origin {
             Some(origin) if update.origin != 0.0 => {

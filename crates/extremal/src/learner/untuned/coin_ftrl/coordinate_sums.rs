@@ -237,7 +237,8 @@ impl CoordinateSums {
     /// Takes what a pass over so many entries has summed up.
     fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
         let sums = &mut self.sums;
-        sums.taken += taken as u64;
+        // and the roundings of the sums themselves
+        sums.taken += taken as u64 + 4;
         sums.products.yy += sum(lanes.yy);
         sums.products.yc += sum(lanes.yc);
         sums.products.cc += sum(lanes.cc);
@@ -257,7 +258,8 @@ impl CoordinateSums {
         self.sums.taken = 0;
     }
 
-    fn summed_up(&self) -> Products {
+    /// The same from the entries, free of what rounding has done to those that are kept.
+    pub(crate) fn summed_up(&self) -> Products {
         let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
         let mut add = |lane: usize, cell: &CoordinateState| {
             yy[lane] += cell.y * cell.y;

@@ -277,7 +277,8 @@ impl Coin {
         let mut gy = scale * ay;
         let mut gc = scale * ac;
         if ridge != 0.0 {
-            let Products { yy, yc, cc } = state.sums.products();
+            // A ridge part costs O(d) anyway.
+            let Products { yy, yc, cc } = state.sums.summed_up();
             gy += ridge * (k * yy + l * yc);
             gc += ridge * (k * yc + l * cc);
         }

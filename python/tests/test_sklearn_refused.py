@@ -168,7 +168,7 @@ def test_refused_parameters():
         ({"learner": "sgd"}, "sgd"),
         ({"learner": "ons"}, "exp-concavity"),
         ({"storage": "disk"}, "storage"),
-        ({"storage": "lazy", "set": "l1"}, "lazily"),
+        ({"storage": "lazy", "set": "l1"}, "lazy storage"),
         ({"l2": -1.0}, "l2|ridge|λ"),
     ]:
         refused(OnlineRegressor(**parameters), match, X, y)

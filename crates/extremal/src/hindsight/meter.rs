@@ -28,7 +28,8 @@ pub(crate) struct PlannedRound {
     /// How far `played` may be off by rounding, and a bound of ‖g − λx‖.
     error: f64,
     size: f64,
-    /// A bound of ‖x‖.
+    /// The norm of the gradient's row, and a bound of ‖x‖.
+    row_norm: f64,
     length: f64,
     /// How far the loss, and the line that its gradient gives, may be off by rounding
     /// ([`Objective::rounding`]): certificates are raised by both.
@@ -174,14 +175,19 @@ impl Meter {
         evaluation: &Evaluation<'_>,
     ) -> Result<PlannedRound> {
         // The gradient's row is the round's own, unless it had to be written out.
-        let dot = match objective.written_form() {
-            None => evaluation.prediction,
-            Some(_) => x.dot(&evaluation.gradient.row)?,
+        let written = objective.written_form().is_some();
+        let dot = match written {
+            false => evaluation.prediction,
+            true => x.dot(&evaluation.gradient.row)?,
         };
         let mut sight = self.look_at(x, &evaluation.gradient, dot)?;
+        let norms = match written {
+            false => (sight.row_norm, sight.length),
+            true => (kernel::norm(given.row.values()), sight.length),
+        };
         let example = (&given.row, given.label, given.weight);
         // The loss is off by this much, and so is the line through it.
-        sight.loss_error = objective.rounding(example, evaluation, x, sight.length);
+        sight.loss_error = objective.rounding(example, evaluation, x, norms);
         Ok(sight)
     }
 
@@ -231,6 +237,7 @@ impl Meter {
             rest,
             error,
             size,
+            row_norm: row,
             length,
             loss_error: 0.0,
         })
@@ -252,7 +259,7 @@ impl Meter {
         sums.rounds += 1;
     }
 
-    /// A bound on the rounding errors of the losses, in all ([`Objective::rounding`]).
+    /// A bound on the rounding errors of the losses, in all.
     pub fn allowed(&self) -> f64 {
         self.sums.allowed
     }

@@ -344,20 +344,20 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 
     /// A bound on the rounding error of an evaluation's value, and of the linear lower bound that its
-    /// gradient gives, at a decision x of norm at most `length`.
+    /// gradient gives, for a row of this norm at a decision x of norm at most `length`.
     ///
     /// The prediction is off by at most `off`. Over that distance a smooth loss changes by no more
     /// than its slope and half its curvature allow, and any convex loss by no more than its
     /// steepest slope at either end. The loss itself is computed to 8 units in the last place, its slope likewise.
-    pub fn rounding(
+    pub(crate) fn rounding(
         &self,
         example: (&Row<'_>, f64, f64),
         evaluation: &Evaluation<'_>,
         x: &(impl Point + ?Sized),
-        length: f64,
+        (row_norm, length): (f64, f64),
     ) -> f64 {
         let ((row, label, weight), accuracy) = (example, x.accuracy());
-        let off = rounding::of_row(row) * accuracy.dot * kernel::norm(row.values()) * length;
+        let off = rounding::of_row(row) * accuracy.dot * row_norm * length;
         let (z, bend) = (evaluation.prediction, self.loss.smoothness());
         let slope_at = |z: f64| weight * self.loss.at(z, label).1.abs();
         let data = if bend.is_finite() {

@@ -165,23 +165,36 @@ impl CoordinateSums {
         if let Row::Sparse { indices, .. } = *row {
             kernel::prefetch(cells, indices);
         }
-        kernel::vectorised!(match *row {
-            Row::Sparse { indices, values } => {
-                let (i4, i) = indices.as_chunks::<LANES>();
-                let (v4, v) = values.as_chunks::<LANES>();
-                let whole = i4.iter().map(|i| i.map(|i| &cells[i as usize])).zip(v4);
-                let rest = i.iter().map(|i| &cells[*i as usize]).zip(v);
-                dots(whole, rest)
+        kernel::vectorised!({
+            let mut dots = Dots::default();
+            match *row {
+                Row::Sparse { indices, values } => {
+                    let (i4, i) = indices.as_chunks::<LANES>();
+                    let (v4, v) = values.as_chunks::<LANES>();
+                    for (i, v) in i4.iter().zip(v4) {
+                        dots.add_all(i.map(|i| &cells[i as usize]), v);
+                    }
+                    for (lane, (&i, &v)) in i.iter().zip(v).enumerate() {
+                        dots.add(lane, &cells[i as usize], v);
+                    }
+                }
+                Row::Dense(values) => {
+                    let (c4, c) = cells.as_chunks::<LANES>();
+                    let (v4, v) = values.as_chunks::<LANES>();
+                    for (c, v) in c4.iter().zip(v4) {
+                        dots.add_all(c.each_ref(), v);
+                    }
+                    for (lane, (cell, &v)) in c.iter().zip(v).enumerate() {
+                        dots.add(lane, cell, v);
+                    }
+                }
+                Row::Entries { .. } => {
+                    for (i, v) in row.entries() {
+                        dots.add(0, &cells[i], v);
+                    }
+                }
             }
-            Row::Dense(values) => {
-                let (c4, c) = cells.as_chunks::<LANES>();
-                let (v4, v) = values.as_chunks::<LANES>();
-                dots(c4.iter().map(|c| c.each_ref()).zip(v4), c.iter().zip(v))
-            }
-            Row::Entries { .. } => row.entries().fold((0.0, 0.0), |(y, c), (i, v)| {
-                let cell = &cells[i];
-                (y + v * cell.y, c + v * cell.c)
-            }),
+            (sum(dots.y), sum(dots.c))
         })
     }
 
@@ -279,26 +292,26 @@ impl CoordinateSums {
     }
 }
 
-/// Σ v·y and Σ v·c over cells in lanes, and those that are left over.
-#[inline]
-fn dots<'a>(
-    whole: impl Iterator<Item = ([&'a CoordinateState; LANES], &'a [f64; LANES])>,
-    rest: impl Iterator<Item = (&'a CoordinateState, &'a f64)>,
-) -> (f64, f64) {
-    let (mut y, mut c) = ([0.0; LANES], [0.0; LANES]);
-    let mut add = |lane: usize, cell: &CoordinateState, v: f64| {
-        y[lane] += v * cell.y;
-        c[lane] += v * cell.c;
-    };
-    for (cells, v) in whole {
+/// Σ v·y and Σ v·c, in lanes.
+#[derive(Default)]
+struct Dots {
+    y: [f64; LANES],
+    c: [f64; LANES],
+}
+
+impl Dots {
+    #[inline]
+    fn add(&mut self, lane: usize, cell: &CoordinateState, v: f64) {
+        self.y[lane] += v * cell.y;
+        self.c[lane] += v * cell.c;
+    }
+
+    #[inline]
+    fn add_all(&mut self, cells: [&CoordinateState; LANES], v: &[f64; LANES]) {
         for lane in 0..LANES {
-            add(lane, cells[lane], v[lane]);
+            self.add(lane, cells[lane], v[lane]);
         }
     }
-    for (lane, (cell, v)) in rest.enumerate() {
-        add(lane, cell, *v);
-    }
-    (sum(y), sum(c))
 }
 
 /// c_i += k·a_i for N distinct i, with the sums in the lanes from `lane` on.

@@ -34,13 +34,8 @@ impl CoordinateState {
     /// The cell after a gradient's entry.
     #[inline]
     fn after(self, g: f64) -> Self {
-        let size = g.abs();
-        let g = if size < SMALLEST { 0.0 } else { g };
-        let top = if size > self.top && size >= SMALLEST {
-            size
-        } else {
-            self.top
-        };
+        let g = if g.abs() < SMALLEST { 0.0 } else { g };
+        let top = if g.abs() > self.top { g.abs() } else { self.top };
         let (c, square) = (self.c + g, self.square + g * g);
         // 0/MIN_POSITIVE where all entries were 0
         let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();
@@ -326,14 +321,16 @@ fn step<const N: usize>(
     lane: usize,
 ) {
     let old = i.map(|i| cells[i]);
-    let mut new = old;
-    for j in 0..N {
-        new[j] = old[j].after(k * a[j]);
+    let new: [_; N] = from_fn(|j| old[j].after(k * a[j]));
+    // One branch for all N, as it is hardly ever taken.
+    if old.iter().any(|cell| cell.top == 0.0) {
+        for j in 0..N {
+            if old[j].top == 0.0 && new[j].top > 0.0 {
+                marks.set(i[j]);
+            }
+        }
     }
     for j in 0..N {
-        if old[j].top == 0.0 && new[j].top > 0.0 {
-            marks.set(i[j]);
-        }
         cells[i[j]] = new[j];
     }
     for j in 0..N {

@@ -35,7 +35,11 @@ impl CoordinateState {
     #[inline]
     fn after(self, g: f64) -> Self {
         let g = if g.abs() < SMALLEST { 0.0 } else { g };
-        let top = if g.abs() > self.top { g.abs() } else { self.top };
+        let top = if g.abs() > self.top {
+            g.abs()
+        } else {
+            self.top
+        };
         let (c, square) = (self.c + g, self.square + g * g);
         // 0/MIN_POSITIVE where all entries were 0
         let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();

@@ -49,6 +49,10 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             "NaN, ∞ and other labels than the stated ones are errors",
             labels,
         ),
+        (
+            "a loss that admits any label depends on more than the label's sign",
+            label_sizes,
+        ),
     ]
 }
 
@@ -343,6 +347,18 @@ fn labels(sample: &Sample<'_>) -> Verdict {
         for label in [-1.0, 0.0, 1.0] {
             loss.check_label(label)?;
         }
+    }
+    Ok(())
+}
+
+fn label_sizes(sample: &Sample<'_>) -> Verdict {
+    let loss = sample.loss;
+    if loss.labels() == Labels::Any {
+        let differs = |z: &f64| loss.at(*z, 2.0) != loss.at(*z, 1.0);
+        ensure!(
+            sample.predictions.iter().any(differs),
+            "the labels 1 and 2 have the same loss everywhere: state Labels::Signs, or Labels::None"
+        );
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ enum Off {
     Negative,
     Probability,
     Label,
+    Labels,
 }
 
 struct Softplus(Off);
@@ -42,7 +43,10 @@ impl Loss for Softplus {
     }
 
     fn labels(&self) -> Labels {
-        Labels::Signs
+        match self.0 {
+            Off::Labels => Labels::Any,
+            _ => Labels::Signs,
+        }
     }
 
     fn check_label(&self, label: f64) -> extremal::Result<()> {
@@ -121,6 +125,10 @@ fn every_fault_of_a_loss_breaks_the_law_that_names_it() {
         (
             Off::Label,
             "NaN, ∞ and other labels than the stated ones are errors",
+        ),
+        (
+            Off::Labels,
+            "a loss that admits any label depends on more than the label's sign",
         ),
     ] {
         let failures = extremal_check::loss(&Softplus(off)).unwrap_err();

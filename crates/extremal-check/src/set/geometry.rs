@@ -155,7 +155,14 @@ fn inner_ball(sample: &Sample<'_>) -> Verdict<Option<f64>> {
         }
     }
     if least >= 1.02 * stated {
-        // where none of these directions tells, a search may
+        // Where none of these directions is decisive, a search may be: from them, and from the normals of
+        // the facets that they meet.
+        let normals = starts.iter().filter_map(|start| {
+            let mut normal = vec![0.0; start.len()];
+            sample.set.gauge_gradient(start, &mut normal)?;
+            Some(normal)
+        });
+        let starts: Vec<_> = starts.iter().cloned().chain(normals).collect();
         least = least.min(super::convexity::room(sample, middle, &starts)?);
     }
     Ok(Some(least))

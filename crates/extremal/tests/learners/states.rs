@@ -17,6 +17,9 @@ const DIM: usize = 4;
 const BEFORE: u32 = 12;
 const AFTER: u32 = 8;
 
+const NEW: &str = "For a new learner, run \
+    `STATES=overwrite cargo test -p extremal --test learners states`, which adds its states";
+
 const HELP: &str = "If what a learner saves has changed on purpose, raise STATE_VERSION in \
     src/saved.rs. Then run \
     `STATES=overwrite cargo test -p extremal --test learners states` and add the new file";
@@ -119,11 +122,17 @@ fn states_of_this_version_go_on_as_they_did_and_others_are_refused() {
     let own = folder().join(format!("{STATE_VERSION}.jsonl"));
     let present = present();
     if std::env::var("STATES").is_ok_and(|v| v == "overwrite") {
-        let lines = present
-            .iter()
-            .map(|l| serde_json::to_string(l).unwrap() + "\n");
+        // What is kept stays as it is: the last bits may be another machine's.
+        let mut text = std::fs::read_to_string(&own).unwrap_or_default();
+        let kept = text
+            .lines()
+            .map(|l| serde_json::from_str::<Line>(l).unwrap());
+        let kept: BTreeSet<_> = kept.map(|line| line.key()).collect();
+        for line in present.iter().filter(|line| !kept.contains(&line.key())) {
+            text += &(serde_json::to_string(line).unwrap() + "\n");
+        }
         std::fs::create_dir_all(folder()).unwrap();
-        std::fs::write(&own, lines.collect::<String>()).unwrap();
+        std::fs::write(&own, text).unwrap();
     }
     let mut kept = BTreeSet::new();
     for file in std::fs::read_dir(folder()).unwrap() {
@@ -147,6 +156,6 @@ fn states_of_this_version_go_on_as_they_did_and_others_are_refused() {
     }
     for line in &present {
         let key = line.key();
-        assert!(kept.contains(&key), "no state of {key:?} is kept. {HELP}");
+        assert!(kept.contains(&key), "no state of {key:?} is kept. {NEW}");
     }
 }

@@ -89,6 +89,6 @@ soak:
 bench:
 	bash bench/run
 
-# Lines of the core crate by room, beside their budgets; `python3 tools/size.py --help`.
+# Lines of every crate by room, beside their budgets; `python3 tools/size.py --help`.
 size:
 	python3 tools/size.py

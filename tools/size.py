@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the size of the core crate beside its budget, and the counts that must stay small.
+"""Prints the size of every crate by room beside its budget, and the counts that must stay small.
 
     python3 tools/size.py            # the table (`make size`)
     python3 tools/size.py --check    # the same; exit 1 if a limit is exceeded
@@ -10,13 +10,15 @@ import argparse
 import re
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parent.parent / "crates" / "extremal" / "src"
+CRATES = Path(__file__).resolve().parent.parent / "crates"
+SOURCE = CRATES / "extremal" / "src"
 
-# Physical lines, documentation included. A room is one or more folders; the root is every other file.
-BUDGETS = {
+# Physical lines, documentation included. A room is one or more folders or files of a crate; the
+# room without any is the rest of the crate. Unit tests count, the crate extremal-check does not.
+CORE = {
     "kernel": (["kernel"], 1600),
     "set": (["set"], 6900),
-    "surrogate": (["pair", "surrogate"], 3850),
+    "surrogate": (["surrogate"], 3850),
     "loss": (["loss"], 1200),
     "theory": (["theory"], 1200),
     "learner": (["learner"], 8400),
@@ -24,15 +26,38 @@ BUDGETS = {
     "stream": (["stream"], 1300),
     "root": ([], 930),
 }
+REPORT = ["report", "table", "table.rs", "summary.rs", "view.rs", "facts.rs", "remarks.rs"]
+OTHERS = {
+    "extremal-data": {"data": ([], 4350)},
+    "extremal-learn": {"learn": ([], 2800)},
+    "extremal-lab": {
+        "lab: experiment": (["experiment"], 1750),
+        "lab: report": (REPORT, 2750),
+        "lab: picture, rows, surrogate": (
+            ["picture", "plane", "rows", "surrogate", "surrogate_gap.rs"],
+            1570,
+        ),
+        "lab: root": ([], 2200),
+    },
+    "extremal-cli": {"cli": ([], 800)},
+    "extremal-python": {"python": ([], 2165)},
+}
 LARGEST_CORE = 29_500
+LARGEST = 48_500
 LEAST_DOCS = 0.10
 LONGEST_FILE = 600
 
+# Certificates that hold whatever the rounding came after the budgets and count apart: these files,
+# and in hindsight/ and solver/ the functions that compute with wide numbers or bounds of rounding.
+CERTIFICATE_FILES = ["rounding.rs", "hindsight/radius.rs"]
+CERTIFICATE_CODE = r"rounding::|\bWide|\bUNIT\b|\bMinorant\b|\w_error\b"
+FUNCTION = r"\s*(pub(\(\w+\))? )?fn \w+"
+
 
 class File:
-    def __init__(self, path):
-        self.path = path.relative_to(SOURCE)
-        self.room = self.path.parts[0] if len(self.path.parts) > 1 else ""
+    def __init__(self, path, source):
+        self.path = path.relative_to(source)
+        self.room = self.path.parts[0]
         self.lines = path.read_text(encoding="utf-8").splitlines()
         self.docs = sum(line.lstrip().startswith("//") for line in self.lines)
         self.code = self._code()
@@ -85,7 +110,7 @@ def searches(file):
     """Loops that call an oracle or a projection until something is good enough: a search over a
     set. A call may be in a function of the same file."""
     call = r"\.(minimise|project)\("
-    for function in blocks(file.code, r"\s*(pub(\(\w+\))? )?fn \w+"):
+    for function in blocks(file.code, FUNCTION):
         if any(re.search(call, text) for _, text in function):
             name = re.search(r"fn (\w+)", function[0][1]).group(1)
             call += rf"|\b{name}\("
@@ -156,26 +181,65 @@ def counts(files):
     yield f"files over {LONGEST_FILE} lines", 0, long
 
 
+def sources(crate):
+    source = CRATES / crate / "src"
+    return [File(path, source) for path in sorted(source.rglob("*.rs"))]
+
+
+def certificates(file):
+    """How many of a file's lines count apart."""
+    if str(file.path) in CERTIFICATE_FILES:
+        return len(file.lines)
+    if file.room not in ("hindsight", "solver"):
+        return 0
+    counted = [
+        block[-1][0] - block[0][0] + 1
+        for block in blocks(file.code, FUNCTION)
+        if any(re.search(CERTIFICATE_CODE, text) for _, text in block)
+    ]
+    return sum(counted)
+
+
+def row(name, lines, budget, docs=None):
+    docs = "" if docs is None else f"{docs:.1%}"
+    budget, over = (f"{budget:,}", f"{lines - budget:+,}") if budget else ("", "")
+    print(f"{name:<32}{lines:>8,}{budget:>8}{over:>8}{docs:>7}")
+
+
+def print_rooms(files, rooms, apart):
+    """One row per room, without the lines of certificates, which are added to `apart`."""
+    named = {place for places, _ in rooms.values() for place in places}
+    for name, (places, budget) in rooms.items():
+        inside = [f for f in files if f.room in places or (not places and f.room not in named)]
+        counted = sum(certificates(file) for file in inside) if rooms is CORE else 0
+        apart.append(counted)
+        lines = sum(len(file.lines) for file in inside)
+        row(name, lines - counted, budget, sum(file.docs for file in inside) / max(lines, 1))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="exit 1 if a limit is exceeded")
     parser.add_argument("--files", action="store_true", help="name what each count found")
     options = parser.parse_args()
-    files = [File(path) for path in sorted(SOURCE.rglob("*.rs"))]
-    exceeded = []
+    files = sources("extremal")
+    exceeded, apart = [], []
 
-    folders = {folder for names, _ in BUDGETS.values() for folder in names}
-    print(f"{'room':<20}{'lines':>8}{'budget':>8}{'over':>8}{'docs':>7}")
-    for name, (names, budget) in BUDGETS.items():
-        inside = [f for f in files if f.room in names or (not names and f.room not in folders)]
-        lines = sum(len(file.lines) for file in inside)
-        docs = sum(file.docs for file in inside) / max(lines, 1)
-        print(f"{name:<20}{lines:>8,}{budget:>8,}{lines - budget:>+8,}{docs:>7.1%}")
-    lines = sum(len(file.lines) for file in files)
-    docs = sum(file.docs for file in files) / lines
-    over = lines - LARGEST_CORE
-    print(f"{'core':<20}{lines:>8,}{LARGEST_CORE:>8,}{over:>+8,}{docs:>7.1%}")
-    exceeded += ["lines of the core"] * (over > 0) + ["share of documentation"] * (docs < LEAST_DOCS)
+    print(f"{'room':<32}{'lines':>8}{'budget':>8}{'over':>8}{'docs':>7}")
+    print_rooms(files, CORE, apart)
+    row("certificates, counted apart", sum(apart), None)
+    core = sum(len(file.lines) for file in files)
+    docs = sum(file.docs for file in files) / core
+    row("core", core, LARGEST_CORE, docs)
+    exceeded += ["lines of the core"] * (core > LARGEST_CORE)
+    exceeded += ["share of documentation"] * (docs < LEAST_DOCS)
+    total = core
+    for crate, rooms in OTHERS.items():
+        inside = sources(crate)
+        print_rooms(inside, rooms, apart)
+        total += sum(len(file.lines) for file in inside)
+    row("all", total, LARGEST)
+    exceeded += ["lines of all crates"] * (total > LARGEST)
 
     print(f"\n{'count':<56}{'now':>5}{'limit':>7}")
     for name, limit, places in counts(files):

@@ -33,7 +33,7 @@ pub enum Error {
         "{what} of size {size:e} is too large; at most {largest:e} is allowed. Divide the losses or the features by a constant"
     )]
     Range {
-        /// What it is.
+        /// The kind of number.
         what: &'static str,
         /// Its norm.
         size: f64,
@@ -223,7 +223,7 @@ impl Error {
         }
     }
 
-    /// The same error, with the spec that it is about.
+    /// Adds the spec that the error is about.
     pub(crate) fn of_spec(self, spec: fmt::Arguments<'_>) -> Self {
         match self {
             Self::Spec { key, what } => Self::Spec {

@@ -75,15 +75,15 @@ where
     };
     let evaluation =
         objective.evaluate_in(given.row, given.label, given.weight, decision, scratch)?;
-    let sight = match &mut meter {
+    let planned = match &mut meter {
         Some(meter) => Some(meter.plan(decision, objective, &given, &evaluation)?),
         None => None,
     };
     let record = learner.observe(&evaluation.gradient)?;
     let mut rounding = 0.0;
-    if let (Some(meter), Some(sight)) = (meter, sight) {
-        rounding = sight.loss_error;
-        meter.commit(sight, &evaluation.gradient);
+    if let (Some(meter), Some(planned)) = (meter, planned) {
+        rounding = planned.loss_error;
+        meter.commit(planned, &evaluation.gradient);
     }
     Ok(Some(Turn {
         record,
@@ -102,7 +102,7 @@ pub struct Summary {
     pub total_loss: f64,
     /// A bound on the rounding error of [`Summary::total_loss`]; 0 without a meter.
     pub rounding: f64,
-    /// The same total without the ridge term.
+    /// The total loss without the ridge term.
     pub data_loss: f64,
     /// The largest violation, if decisions were checked.
     pub largest_violation: Option<f64>,

@@ -18,11 +18,11 @@ use crate::{Error, Result};
 pub struct Parameter {
     /// The key.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
     /// The values allowed.
     pub kind: Kind,
-    /// The value when it is left out, `null` if that is no value; `None` if the key must be given.
+    /// The value when the key is left out; `null` for no value, and `None` if the key is required.
     pub(crate) default: fn() -> Option<Value>,
 }
 
@@ -32,7 +32,7 @@ impl Parameter {
         (self.default)().is_none()
     }
 
-    /// The value when it is left out, as specs write it.
+    /// The value when the key is left out, as specs write it.
     ///
     /// ```
     /// use extremal::SetSpec;
@@ -65,9 +65,9 @@ impl Parameter {
 pub enum Kind {
     /// A finite number from `low` to `high`.
     Number {
-        /// The lower end, −∞ for none.
+        /// The lower end; −∞ for no limit.
         low: f64,
-        /// The upper end, ∞ for none.
+        /// The upper end; ∞ for no limit.
         high: f64,
         /// Whether the ends themselves are excluded.
         open: bool,
@@ -102,7 +102,7 @@ impl Kind {
     pub const NOT_NEGATIVE: Self = Self::at_least(0.0);
     /// A radius, or another size of a set.
     pub const SIZE: Self = Self::within(&SETS);
-    /// A curvature of losses, 0 for none.
+    /// A curvature of losses, 0 for losses that are only convex.
     pub const CURVATURE: Self = Self::between(0.0, *SETS.end());
     /// A coordinate of a point of a set.
     pub const ENTRY: Self = Self::between(-*SETS.end(), *SETS.end());
@@ -169,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// What the entries of a list must be; a kind that is no list itself.
+    /// The kind of a list's entries. Any other kind returns itself.
     pub(crate) fn element(&self) -> &Self {
         match self {
             Self::List(kind) | Self::Each(kind) => kind,
@@ -258,14 +258,14 @@ impl Kind {
     }
 }
 
-/// In words, as error messages and `extremal list` have it.
+/// Describes the values in words, for error messages and `extremal list`.
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.words(false))
     }
 }
 
-/// 1e50 and 1 rather than 50 zeros and 1.0.
+/// Formats 1e50 as `1e50`, not with 50 zeros, and 1.0 as `1`.
 fn number_text(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map(String::from).unwrap_or(text)
@@ -273,7 +273,7 @@ fn number_text(value: f64) -> String {
 
 /// A value that a [`Kind`] can check.
 pub(crate) trait Field {
-    /// The part of it that the kind does not allow, as text.
+    /// The part of the value that the kind does not allow, as text.
     fn refused(&self, _kind: &Kind) -> Option<String> {
         None
     }
@@ -338,7 +338,7 @@ pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     key
 }
 
-/// Bytes that are known to be text.
+/// Converts bytes that are known to be UTF-8.
 pub(crate) const fn text(bytes: &'static [u8]) -> &'static str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -346,12 +346,12 @@ pub(crate) const fn text(bytes: &'static [u8]) -> &'static str {
     }
 }
 
-/// A default, as JSON has it.
+/// A default as a JSON value.
 pub(crate) fn json<T: Serialize>(default: Option<T>) -> Option<Value> {
     default.map(|value| serde_json::to_value(value).unwrap_or_default())
 }
 
-/// Takes the value of a key out of a table; the default if it is not there.
+/// Takes the value of a key out of a table, or returns the default if the key is missing.
 pub(crate) fn take<T: DeserializeOwned>(
     table: &mut Table,
     key: &'static str,
@@ -366,7 +366,7 @@ pub(crate) fn take<T: DeserializeOwned>(
     }
 }
 
-/// Errors if a table has a key besides those that were taken.
+/// Errors if the table still has a key: nothing reads it.
 pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Result<()> {
     match table.keys().next() {
         None => Ok(()),
@@ -377,7 +377,7 @@ pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Resul
     }
 }
 
-/// Adds a field that does not have its default, so that a spec has one form.
+/// Writes a field unless it has its default, so that every spec has one written form.
 pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
     mut map: M,
     key: &'static str,
@@ -390,7 +390,7 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
     Ok(map)
 }
 
-/// The fields of a spec, each with what `extremal list` says of it, its default, and its kind:
+/// The fields of a spec, each with its line in `extremal list`, its default and its kind:
 ///
 /// ```text
 /// fields! {
@@ -404,9 +404,10 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
 /// }
 /// ```
 ///
-/// A field without a default must be given. `read` takes the fields out of a table, and serde writes
-/// them, under names with `-` for `_` and without what has its default; `PARAMETERS` describes the fields, and
-/// `check` holds each against its kind. If all have defaults, it has `Default`.
+/// A field without a default must be given. `read` takes the fields out of a table. Serde writes
+/// them under names with `-` for `_`, and leaves out fields that have their default. `PARAMETERS`
+/// describes the fields, and `check` compares each with its kind. If all fields have defaults, the
+/// struct implements `Default`.
 macro_rules! fields {
     ($(#[$doc:meta])* pub struct $name:ident(pub $inner:ty);) => {
         $(#[$doc])*
@@ -497,7 +498,7 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// The words that a key takes, each with what `extremal list` says of it: an enum and its `KIND`.
+/// The words that a key takes, each with its meaning for `extremal list`: an enum and its `KIND`.
 macro_rules! choices {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$doc])*

@@ -1,11 +1,11 @@
-//! The decision as a point, and what a round reveals: a gradient in the structure it comes in.
+//! The decision as a point, and the gradient that a round reveals, dense or sparse.
 
 use serde::{Deserialize, Serialize};
 
 use crate::range::{GRADIENTS, SETS, check_size};
 use crate::{Error, Result, kernel};
 
-/// A decision to look at.
+/// Read access to a decision in any storage.
 pub trait Point {
     /// The dimension.
     fn dim(&self) -> usize;
@@ -242,7 +242,7 @@ impl<'a> Row<'a> {
             } => {
                 size(values.len(), rows.len())?;
                 size(values.len(), columns.len())?;
-                // rows · width fits a number only once the rows are known to be in the matrix
+                // rows · width can't overflow once the rows are known to lie in the matrix
                 let height = dim.checked_div(width).unwrap_or(0);
                 let places = || {
                     rows.iter()
@@ -353,11 +353,12 @@ impl HeldRow {
     }
 }
 
-/// A gradient g = scale·a + ridge·x_t at the decision x_t. The second part is what a ridge term
-/// (ridge/2)‖x‖² adds; kept apart, it need not be written out.
+/// A gradient g = scale·a + ridge·x_t at the decision x_t. The second part is the gradient of a
+/// ridge term (ridge/2)‖x‖². Stored apart, it stays implicit.
 ///
-/// The two factors lie apart. Side by side they would be read as one register, and that read waits
-/// until both have left the store buffer, which costs a short round a fifth of its time.
+/// The two factors do not lie side by side in memory. Otherwise they would be loaded as one
+/// register, and the load would wait for the store buffer, which costs a fifth of a short round's
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Gradient<'a> {
@@ -408,7 +409,7 @@ impl<'a> Gradient<'a> {
         self.row.check_finite()
     }
 
-    /// At least ‖g‖, given ‖a‖ and ‖x‖²: what its two parts come to.
+    /// An upper bound of ‖g‖, given ‖a‖ and ‖x‖²: the sum of its parts' norms.
     #[inline]
     pub(crate) fn size(&self, row_norm: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
@@ -419,8 +420,8 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// The numeric door ([`crate::range`]): whether the row's part counts, given ‖a‖ and ‖x‖². An
-    /// error if a number is too large or not finite.
+    /// Checks the gradient's size ([`crate::range`]), given ‖a‖ and ‖x‖²: whether the row's part
+    /// counts, or an error if a number is too large or not finite.
     #[inline]
     pub(crate) fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let scaled = self.scale.abs() * row_norm;
@@ -447,8 +448,8 @@ impl<'a> Gradient<'a> {
         })
     }
 
-    /// The gradient as it counts: without its row where that counts as 0. An error if it is too
-    /// large or not finite.
+    /// The gradient, without its row if that counts as 0. An error if it is too large or not
+    /// finite.
     pub(crate) fn admit(&self, row_norm: f64, xx: f64) -> Result<Self> {
         Ok(if self.counts(row_norm, xx)? {
             *self

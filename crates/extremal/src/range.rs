@@ -1,4 +1,4 @@
-//! The numeric door: which sizes of numbers the library takes.
+//! The sizes of numbers that the library accepts.
 //!
 //! - A gradient counts as 0 if its norm is below 1e-100, and is refused above 1e100
 //!   ([`Error::Range`]). The same holds for the row that it is a multiple of.
@@ -56,7 +56,7 @@ pub(crate) fn check_step(size: f64) -> Result<()> {
     })
 }
 
-/// Whether something of this size counts, or is as good as 0; an error if it is too large.
+/// Whether a number of this size counts, or is treated as 0; an error if it is too large.
 pub(crate) fn check_size(what: &'static str, size: f64) -> Result<bool> {
     if size <= *GRADIENTS.end() {
         return Ok(size >= *GRADIENTS.start());

@@ -16,7 +16,7 @@ pub struct Record {
     /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN for learners without a surrogate.
     pub gap: f64,
     /// The number of linear minimisations in this round: oracle calls, counted at the oracle, and
-    /// closed-form minimisations of a storage. 0 for learners that make none.
+    /// closed-form minimisations of a storage. 0 for learners without an oracle.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,

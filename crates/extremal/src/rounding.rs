@@ -24,7 +24,7 @@ pub(crate) fn of_dot(n: usize) -> f64 {
     UNIT * (0.25 * n as f64 + 8.0)
 }
 
-/// The same for a row, which is read one entry after the other if it is a matrix's.
+/// Like [`of_dot`], for a row. Entries of a matrix are added one after the other.
 pub(crate) fn of_row(row: &Row<'_>) -> f64 {
     match row {
         Row::Entries { values, .. } => UNIT * (values.len() as f64 + 8.0),
@@ -213,7 +213,7 @@ impl WideVector {
 
     /// Memory for so many entries.
     pub fn reserve(&mut self, dim: usize) -> crate::Result<()> {
-        crate::room::room(&mut self.entries, dim, dim)
+        crate::memory::reserve(&mut self.entries, dim, dim)
     }
 
     /// Asks for the entries that [`WideVector::add_row`] will change.

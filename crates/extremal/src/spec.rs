@@ -1,6 +1,6 @@
 //! Specs: a set, loss, learner or stream written as `name:key=value,key=value`, as a TOML or
-//! JSON table, or as a value of one serde enum. The registries below each enum's doc make the
-//! names; adding a component is one file and one line there.
+//! JSON table, or as a value of one serde enum. Each enum is made from a registry of names: a new
+//! component is one file and one line in the registry.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 pub use crate::parameter::{Kind, Parameter};
 use crate::{Error, Result};
 
-/// What a component says about itself; `extremal list` and the docs show it.
+/// The description of a component, which `extremal list` and the docs show.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
     /// One line.
     pub summary: &'static str,
-    /// What one call or one round costs.
+    /// The cost of one call or one round.
     pub cost: &'static str,
-    /// What is guaranteed, with its conditions; for a set, its constants.
+    /// The guarantee with its conditions; for a set, its constants.
     pub guarantee: &'static str,
-    /// Where it comes from.
+    /// The source, usually a paper.
     pub reference: &'static str,
     /// The keys of its papers in [`references`](crate::references). Learners have some; for sets,
     /// losses and streams `reference` is enough.
@@ -67,13 +67,13 @@ impl Entry {
     }
 }
 
-/// What the author of a component writes.
+/// The description that a component's author writes.
 pub trait Described {
-    /// What is said about it.
+    /// The description.
     const ABOUT: About;
 }
 
-/// What the registry adds.
+/// The entry that the registry makes of a component's description.
 pub(crate) trait Registered {
     const ENTRY: Entry;
 }
@@ -93,7 +93,7 @@ where
     T::try_from(table).map_err(of_spec)
 }
 
-/// Each level takes a piece of the stack, and the text may come from anywhere.
+/// The deepest nesting of brackets. Each level uses stack, and the text may be untrusted.
 const DEEPEST: u32 = 32;
 
 fn table_of(text: &str, depth: u32) -> Result<Table> {
@@ -109,7 +109,7 @@ fn table_of(text: &str, depth: u32) -> Result<Table> {
             return Err(Error::spec(None, what));
         };
         let (key, value) = (key.trim(), value.trim());
-        // `nan`, `inf`, 1e999: they read as text, and would be told so
+        // JSON would read `nan`, `inf` and 1e999 as text, with a misleading error
         if value.parse::<f64>().is_ok_and(|v| !v.is_finite()) {
             let what = format!("{key} = {value} is not allowed; it must be a finite number");
             return Err(Error::spec(Some(key), what));
@@ -131,7 +131,7 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands between an opening and a closing bracket, if the text is that.
+/// The text between an opening and a closing bracket, if the whole text has this form.
 fn inside(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
@@ -149,7 +149,7 @@ fn value_of(text: &str, depth: u32) -> Result<Value> {
         return parts.map(|part| value_of(part.trim(), depth + 1)).collect();
     }
     Ok(match serde_json::from_str::<Value>(text) {
-        // 1e6 is a whole number to everybody but JSON
+        // JSON reads 1e6 as a float; users mean a whole number
         Ok(Value::Number(n)) if n.is_f64() && !text.contains('.') => match n.as_f64() {
             Some(f) if (0.0..=2f64.powi(53)).contains(&f) && f.fract() == 0.0 => (f as u64).into(),
             _ => Value::Number(n),
@@ -288,7 +288,7 @@ macro_rules! registry {
                 match self { $(Self::$variant(inner) => inner.check($name)),* }
             }
 
-            /// Whether it has this key.
+            /// Whether this kind of component has the key.
             pub fn has_key(&self, key: &str) -> bool {
                 self.entry().parameters.iter().any(|p| p.name == key)
             }
@@ -298,7 +298,7 @@ macro_rules! registry {
                 $crate::spec::value(self, key)
             }
 
-            /// The same with another value of a key, `spec.with("horizon", 1000)`.
+            /// A copy with another value of a key, `spec.with("horizon", 1000)`.
             pub fn with(&self, key: &str, value: impl ToString) -> $crate::Result<Self> {
                 $crate::spec::with($kind, self, key, &value.to_string())
             }

@@ -1,4 +1,4 @@
-//! Watches a run and certifies its regret, from gradients alone.
+//! Measures a run and certifies its regret, from gradients alone.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::ByNorm;
 use crate::learner::{Certificate, Level};
 use crate::loss::{Evaluation, Loss, Objective};
+use crate::memory::reserve;
 use crate::point::Accuracy;
-use crate::room::room;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
@@ -18,7 +18,7 @@ use crate::set::{
 use crate::stream::Round;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 
-/// What a round adds to a [`Meter`].
+/// The terms that a round adds to a [`Meter`].
 pub(crate) struct PlannedRound {
     played: f64,
     /// The factor of the gradient's row, 0 where that counts as 0.
@@ -36,10 +36,10 @@ pub(crate) struct PlannedRound {
     pub loss_error: f64,
 }
 
-/// Watches a run and certifies its regret. It keeps its own sums: a learner may forget.
+/// Measures a run and certifies its regret. The meter keeps its own sums and relies on no learner.
 ///
-/// A round costs what its gradient has non-zeros, unless the losses' λ is no ridge term's; a
-/// certificate goes through all entries.
+/// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, otherwise O(d). A
+/// certificate costs O(d) and an oracle call.
 ///
 /// Certificates are never below the regret, rounding included, for losses that have exactly the
 /// gradients given at the decisions given. The sums are kept in twice the digits, and a certificate
@@ -58,11 +58,11 @@ pub struct Meter {
     atom: Atom,
     /// Its entries.
     vertex: Vec<f64>,
-    /// Whether the atom is a certificate's, in the present dimension.
+    /// Whether the atom belongs to a certificate in the present dimension.
     answered: bool,
 }
 
-/// What the rounds add up to: everything that later certificates depend on.
+/// The sums over all rounds: everything that later certificates depend on.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Sums {
     /// c = Σ(g_t − λx_t), and a bound of Σ‖g_t − λx_t‖.
@@ -94,7 +94,7 @@ impl Sums {
         };
     }
 
-    /// Takes the sums of earlier rounds off. The bounds of rounding errors add up.
+    /// Subtracts the sums of earlier rounds. The bounds of rounding errors add up.
     pub fn subtract(&mut self, earlier: &Self) {
         self.sum.subtract(&earlier.sum);
         self.played.add_scaled(-1.0, earlier.played);
@@ -121,7 +121,7 @@ impl Sums {
     }
 }
 
-/// What [`Meter::save`] writes: the meter's settings, its set, and the sums.
+/// The content of a saved meter: its settings, its set, and the sums.
 type Saved = (String, Identity, Sums);
 
 impl fmt::Debug for Meter {
@@ -132,8 +132,8 @@ impl fmt::Debug for Meter {
 }
 
 impl Meter {
-    /// For losses that are λ-strongly convex, 0 for convex ones; `linear` if they are linear. The
-    /// certificates are as true as that.
+    /// A meter for losses that are λ-strongly convex (λ = 0 for convex ones), and linear if
+    /// `linear`. The certificates hold only if this is true.
     pub fn new(set: &SharedSet, lambda: f64, linear: bool) -> Self {
         let dim = set.dim();
         let mut x = vec![0.0; dim];
@@ -154,15 +154,15 @@ impl Meter {
         }
     }
 
-    /// For the losses of this objective.
+    /// A meter for the losses of this objective.
     pub fn of<L: Loss + ?Sized>(set: &SharedSet, objective: &Objective<L>) -> Self {
         Self::new(set, objective.strong_convexity(), objective.is_linear())
     }
 
     /// Notes a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
-        let sight = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
-        self.commit(sight, gradient);
+        let planned = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
+        self.commit(planned, gradient);
         Ok(())
     }
 
@@ -180,15 +180,15 @@ impl Meter {
             false => evaluation.prediction,
             true => x.dot(&evaluation.gradient.row)?,
         };
-        let mut sight = self.look_at(x, &evaluation.gradient, dot)?;
+        let mut planned = self.look_at(x, &evaluation.gradient, dot)?;
         let norms = match written {
-            false => (sight.row_norm, sight.length),
-            true => (kernel::norm(given.row.values()), sight.length),
+            false => (planned.row_norm, planned.length),
+            true => (kernel::norm(given.row.values()), planned.length),
         };
         let example = (&given.row, given.label, given.weight);
         // The loss is off by this much, and so is the line through it.
-        sight.loss_error = objective.rounding(example, evaluation, x, norms);
-        Ok(sight)
+        planned.loss_error = objective.rounding(example, evaluation, x, norms);
+        Ok(planned)
     }
 
     /// The same of a gradient whose row has the product `dot` with x.
@@ -243,19 +243,19 @@ impl Meter {
         })
     }
 
-    /// Adds what was looked at last.
-    pub(crate) fn commit(&mut self, sight: PlannedRound, gradient: &Gradient<'_>) {
+    /// Adds the round that was planned last.
+    pub(crate) fn commit(&mut self, planned: PlannedRound, gradient: &Gradient<'_>) {
         let sums = &mut self.sums;
-        if sight.scale != 0.0 {
-            sums.sum.add_row(sight.scale, &gradient.row);
+        if planned.scale != 0.0 {
+            sums.sum.add_row(planned.scale, &gradient.row);
         }
-        if sight.rest != 0.0 {
-            sums.sum.add_row(sight.rest, &Row::Dense(&self.direction));
+        if planned.rest != 0.0 {
+            sums.sum.add_row(planned.rest, &Row::Dense(&self.direction));
         }
-        sums.played.add(sight.played);
-        sums.error += sight.error + 2.0 * sight.loss_error;
-        sums.allowed += sight.loss_error;
-        sums.size += sight.size;
+        sums.played.add(planned.played);
+        sums.error += planned.error + 2.0 * planned.loss_error;
+        sums.allowed += planned.loss_error;
+        sums.size += planned.size;
         sums.rounds += 1;
     }
 
@@ -264,8 +264,8 @@ impl Meter {
         self.sums.allowed
     }
 
-    /// The certificate after the rounds seen. Up to `steps` oracle calls look for a better point
-    /// to certify at, which only matters for λ > 0; one call is always made.
+    /// The certificate after the rounds so far. For λ > 0, up to `steps` oracle calls search for a
+    /// point that gives a better certificate. Otherwise one call is made.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
         let beta = self.beta();
         let (diameter, norm_bound) = (self.set.geometry().diameter, self.reach);
@@ -323,7 +323,7 @@ impl Meter {
             if regret.value() + error < best.0 + best.1 {
                 best = (regret.value(), error);
             }
-            // what is left to gain drowns in rounding, or nobody would see it
+            // the remaining gain is below rounding, or too small to matter
             if beta == 0.0 || excess <= last.max(1e-10 * regret.value().abs()) {
                 break;
             }
@@ -358,8 +358,8 @@ impl Meter {
         })
     }
 
-    /// A good fixed decision in hindsight, once a certificate was asked for: where the search for
-    /// it ended, or for λ = 0 the atom that minimises the sum of gradients.
+    /// A good fixed decision in hindsight, after a call of [`Meter::certificate`]: the last point
+    /// of its search, or for λ = 0 the atom that minimises the sum of gradients.
     pub fn candidate(&self, out: &mut [f64]) {
         if self.lambda > 0.0 || !self.answered {
             out.copy_from_slice(&self.x)
@@ -411,12 +411,12 @@ impl Meter {
         ))
     }
 
-    /// Oracle calls made to report; those made to play are counted by the learner.
+    /// The number of oracle calls for certificates. The learner counts its own.
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Goes on in a higher dimension, as [`Learner::grow`](crate::learner::Learner::grow) does.
+    /// Continues in a higher dimension, as [`Learner::grow`](crate::learner::Learner::grow) does.
     pub fn grow(&mut self, dim: usize) -> Result<()> {
         if dim == self.x.len() {
             return Ok(());
@@ -434,23 +434,23 @@ impl Meter {
         Ok(())
     }
 
-    /// Memory for [`Meter::grow`] to that dimension, which no longer fails for want of it.
+    /// Reserves memory so that a later [`Meter::grow`] to this dimension can't fail.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         self.sums.sum.reserve(dim)?;
         for vector in [&mut self.x, &mut self.direction] {
-            room(vector, dim, dim)?;
+            reserve(vector, dim, dim)?;
         }
         Ok(())
     }
 
-    /// The dimension that [`Meter::save`] was called in, by the bytes it gave.
+    /// The dimension of a saved meter.
     pub fn saved_dim(saved: &[u8]) -> Result<usize> {
         Ok(unseal::<Saved>(saved)?.1.dim())
     }
 
-    /// What the rounds have added up to, as bytes that take the room of what is not 0;
-    /// [`Meter::load`] on a meter built alike goes on from it. When and how often it was asked for
-    /// a certificate leaves no trace in them.
+    /// The sums as bytes. Only entries that are not 0 take space. [`Meter::load`] on a meter with
+    /// the same settings resumes from them. The bytes do not depend on how often a certificate was
+    /// computed.
     ///
     /// ```
     /// use extremal::{hindsight::Meter, Gradient, LearnerSpec, SetSpec};
@@ -478,7 +478,7 @@ impl Meter {
         format!("a meter of {kind}losses with λ = {}", self.lambda)
     }
 
-    /// Takes back what [`Meter::save`] gave. On an error nothing has changed.
+    /// Restores the sums that [`Meter::save`] returned. An error changes nothing.
     pub fn load(&mut self, saved: &[u8]) -> Result<()> {
         let (settings, set, sums): Saved = unseal(saved)?;
         check_settings(&settings, &self.settings())?;

@@ -25,7 +25,7 @@ use crate::{Error, Gradient, Point, Result, kernel};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub struct Dynamic {
-    /// Of the last round alone.
+    /// Measures the last round alone.
     meter: Meter,
     regret: Wide,
     path: f64,
@@ -35,7 +35,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// Nothing seen yet.
+    /// A measure of no rounds yet.
     pub fn new(set: &SharedSet) -> Self {
         Self {
             meter: Meter::new(set, 0.0, true),
@@ -80,11 +80,11 @@ impl Dynamic {
 }
 
 /// Interval (adaptive) regret: the largest regret over intervals of rounds, each against its own
-/// best fixed decision. Sums of gradients are kept at checkpoints, every so many rounds.
+/// best fixed decision. Sums of gradients are stored at checkpoints, every `spacing` rounds.
 ///
-/// Memory is 2d numbers per checkpoint, and [`Intervals::worst`] makes an oracle call per pair of
-/// checkpoints. Intervals that begin or end between checkpoints are not looked at: they can have
-/// up to 2·spacing·G·D more.
+/// Each checkpoint takes 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
+/// checkpoints. Only intervals between checkpoints count. Others can have up to 2·spacing·G·D more
+/// regret.
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
@@ -100,7 +100,7 @@ pub struct Worst {
     pub first: u64,
     /// Its last round.
     pub last: u64,
-    /// At most this for convex losses, this exactly for linear ones.
+    /// An upper bound of the regret for convex losses; the regret for linear ones.
     pub regret: f64,
 }
 

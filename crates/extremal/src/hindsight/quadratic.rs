@@ -7,12 +7,12 @@ use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::{Error, Result, Row, kernel};
 
 /// ½xᵀGx − ⟨b, x⟩ + ½c. Built round by round it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖² with
-/// G = Σwaaᵀ + λT·I, b = Σwya, c = Σwy²; no row is kept, memory and passes are O(d²).
+/// G = Σwaaᵀ + λT·I, b = Σwya, c = Σwy². It stores no rows: memory and passes are O(d²).
 ///
 /// The terms of xᵀGx − 2⟨b, x⟩ + c can be far larger than their sum: columns of 1e8 that nearly
-/// cancel lose every digit. G, b and c are therefore kept in twice the digits, and every floor
-/// allows for the rest. The search itself works with single digits: where the columns cancel,
-/// [`Best::gap`](super::Best::gap) stays wide, and a [`Sum`](super::Sum) finds more.
+/// cancel lose every digit. G, b and c are therefore stored with twice the digits, and every floor
+/// allows for the remaining error. The search itself uses ordinary numbers. Where columns cancel,
+/// [`Best::gap`](super::Best::gap) stays wide, and a [`Sum`](super::Sum) is more accurate.
 ///
 /// ```
 /// use extremal::hindsight::{Options, QuadraticSum, solve};
@@ -30,7 +30,7 @@ pub struct QuadraticSum {
     dim: usize,
     ridge: f64,
     rounds: u64,
-    /// Without the ridge term, by rows; and what its sums leave out.
+    /// Σwaaᵀ by rows, without the ridge term, and its low parts.
     gram: Vec<f64>,
     gram_rest: Vec<f64>,
     cross: Vec<f64>,
@@ -60,8 +60,8 @@ impl QuadraticSum {
         })
     }
 
-    /// The convex quadratic ½xᵀGx + ⟨q, x⟩ + r itself: G symmetric, by rows, and taken to be
-    /// positive semidefinite, without which a floor proves nothing.
+    /// The convex quadratic ½xᵀGx + ⟨q, x⟩ + r, with G symmetric and stored by rows. G must be
+    /// positive semidefinite, which is not checked: otherwise floors are wrong.
     pub fn from_parts(gram: Vec<f64>, q: &[f64], r: f64) -> Result<Self> {
         let mut sum = Self::new(q.len(), 0.0)?;
         if gram.len() != sum.gram.len() {
@@ -135,7 +135,7 @@ impl QuadraticSum {
     }
 }
 
-/// sum + rest += k·row, both together exactly but for the last digits of `rest`.
+/// sum + rest += k·row, exact but for the last digits of `rest`.
 fn add_exactly(k: f64, row: &Row<'_>, sum: &mut [f64], rest: &mut [f64]) {
     kernel::vectorised!(match *row {
         Row::Dense(a) => {
@@ -181,7 +181,7 @@ impl Total for QuadraticSum {
             *g = z - b;
         }
         let value = self.value_from(x, image);
-        // The terms are as large as the labels' squares, and mostly cancel.
+        // The terms are as large as the squared labels, and mostly cancel.
         let terms = kernel::dot(x, image).abs()
             + self.square.value().abs()
             + 2.0 * kernel::dot(&self.cross, x).abs();
@@ -220,7 +220,7 @@ impl Total for QuadraticSum {
         let root = 1.001 * (along + reach * trace.sqrt() + square.abs().sqrt());
         let products = if self.unweighted { 0.0 } else { 4.0 * UNIT };
         let count = self.rounds as usize + 2 * dim;
-        // b is as large as that where it comes from rounds; a given one may be larger
+        // a b that was summed over rounds is at most that large; a given one may be larger
         let given = kernel::norm(&self.cross) * (length + reach);
         let data = (products + 4.0 * rounding::of_wide_dot(count)) * (root * root + given);
         let (sigma, far) = (self.strong_convexity(), length + reach);

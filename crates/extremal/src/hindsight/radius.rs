@@ -26,7 +26,7 @@
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByNorm {
     p: f64,
-    /// Of one meter each.
+    /// One part per meter.
     parts: Vec<Part>,
 }
 
@@ -87,7 +87,7 @@ impl ByNorm {
     }
 
     /// The largest radius, 0 included, against which the regret is proven to be at most `regret`;
-    /// `None` if there is none, the largest finite number if all are.
+    /// `None` if no radius qualifies, the largest finite number if all do.
     pub fn largest_radius(&self, regret: f64) -> Option<f64> {
         let keeps = |bits: u64| self.at(f64::from_bits(bits)) <= regret;
         let (mut low, mut high) = (0, f64::MAX.to_bits());
@@ -97,7 +97,7 @@ impl ByNorm {
         if keeps(high) {
             return Some(f64::MAX);
         }
-        // numbers ≥ 0 are ordered as their bits are
+        // the bits of numbers ≥ 0 have the same order as the numbers
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             *(if keeps(middle) { &mut low } else { &mut high }) = middle;

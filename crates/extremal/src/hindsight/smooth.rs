@@ -40,7 +40,8 @@ pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) ->
     if !far.is_finite() {
         far = beyond(loss, mu, z, label, slope);
     }
-    // One straight piece leads there and no farther; otherwise as close as z has digits.
+    // A loss that is straight up to `far` has its minimiser there. Otherwise, bisect to z's last
+    // digit.
     let (mut near_slope, mut far_slope) = (slope, loss.at(far, label).1);
     if far_slope == slope {
         near = far;
@@ -65,7 +66,7 @@ pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) ->
         }
     }
     let (least, _) = loss.at(far, label);
-    // The loss's own slopes there keep it right where μ is next to nothing beside z.
+    // The loss's own slopes keep this accurate where μ is tiny beside z.
     let slope = ((z - far) / mu)
         .max(near_slope.min(far_slope))
         .min(near_slope.max(far_slope));
@@ -83,7 +84,7 @@ pub(super) fn touch(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) ->
     }
 }
 
-/// A point where ℓ is defined and past the u that is looked for, from a z where it is not.
+/// A point beyond the minimiser u where ℓ is defined, for a z where it is not.
 fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) -> f64 {
     let sign = if slope > 0.0 { -1.0 } else { 1.0 };
     let mut reach = mu.max(z.abs());
@@ -91,7 +92,7 @@ fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) 
         let far = z + sign * reach;
         let (value, here) = loss.at(far, label);
         let past = (here - (z - far) / mu > 0.0) != (slope > 0.0);
-        // with all of the line tried, there is no such point
+        // the whole line has no such point
         if (value.is_finite() && past) || !reach.is_finite() {
             return far;
         }

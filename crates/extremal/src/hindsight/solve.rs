@@ -5,18 +5,18 @@ use crate::set::Set;
 use crate::solver::{Method, Search, Task, Total};
 use crate::{Error, Result, kernel};
 
-/// When the search ends, and how it goes. It ends as soon as either gap is reached.
+/// Options of the search for the best decision. It ends as soon as either gap is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// How.
+    /// The method.
     pub method: Method,
-    /// value − floor relative to |value|.
+    /// The gap, value − floor, relative to |value|.
     pub relative_gap: f64,
-    /// value − floor.
+    /// The gap, value − floor.
     pub absolute_gap: f64,
-    /// Steps at most.
+    /// The largest number of steps.
     pub steps: u64,
-    /// Where to begin: a point of the set, its centre by default.
+    /// The starting point, in the set; its centre by default.
     pub start: Option<Vec<f64>>,
 }
 
@@ -32,8 +32,8 @@ impl Default for Options {
     }
 }
 
-/// The best fixed decision that was found, with the proof of how good it is: the smallest total
-/// lies between `floor` and `value`, rounding included.
+/// The best fixed decision that the search found, with proven bounds: the smallest total lies
+/// between `floor` and `value`, rounding included.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Best {
@@ -43,11 +43,11 @@ pub struct Best {
     pub value: f64,
     /// No decision of the set has a smaller total.
     pub floor: f64,
-    /// How it was found.
+    /// The method that found it.
     pub method: Method,
-    /// Steps made.
+    /// The number of steps.
     pub steps: u64,
-    /// Oracle calls made, those of certificates included.
+    /// The number of oracle calls, certificates included.
     pub oracle_calls: u64,
 }
 
@@ -57,13 +57,12 @@ impl Best {
         self.value - self.floor
     }
 
-    /// The same relative to |value|.
+    /// The gap relative to |value|.
     pub fn relative_gap(&self) -> f64 {
         self.gap() / self.value.abs().max(f64::MIN_POSITIVE)
     }
 
-    /// The regret of a learner lies between these two, if its total loss on the same rounds is
-    /// exactly this.
+    /// The interval that contains the regret of a learner with this total loss on the same rounds.
     pub fn regret(&self, total_loss: f64) -> Interval {
         let rounding = |end: f64| f64::EPSILON * (total_loss.abs() + end.abs());
         Interval {
@@ -73,12 +72,12 @@ impl Best {
     }
 }
 
-/// A regret lies between these two.
+/// An interval that contains a regret.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// At least this.
+    /// The lower end.
     pub lower: f64,
-    /// At most this.
+    /// The upper end.
     pub upper: f64,
 }
 
@@ -86,21 +85,21 @@ pub struct Interval {
 ///
 /// Every step costs one pass over the data or two, and one oracle call that certifies: with the
 /// gradient g at x, no v of the set has f(v) < f(x) − max_v ⟨g, x − v⟩. Totals with kinks are
-/// smoothed, less and less; the floors of smoothed functions hold for the function itself.
+/// smoothed, less and less. The floors of the smoothed functions hold for the total itself.
 ///
 /// The search computes in ordinary digits. The value and the floor that are returned are computed
 /// once more at its end, in twice the digits and with an allowance for every rounding error
 /// ([`Total::minorant`]): they are proven, not estimated.
 ///
-/// It returns what it has once a gap is small enough, the steps are used up, or steps change
-/// nothing any more but digits that are rounding (a relative gap can't be reached where the
-/// smallest total is 0): look at [`Best::gap`].
+/// The search ends once a gap is small enough, the steps are used up, or further steps change only
+/// digits that are rounding (a relative gap can't be reached where the smallest total is 0). Check
+/// [`Best::gap`].
 pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best> {
     solve_while(total, set, options, &|| true)
 }
 
-/// The same as long as `go_on` says so: it is asked before every step, and what there is by then
-/// is returned, with the gap that it has.
+/// Like [`solve`], and calls `go_on` before every step. Once it returns false, the search ends and
+/// returns the best decision so far, with its gap.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -149,7 +148,7 @@ pub fn solve_while(
             return Err(Error::parameter("hindsight", "start", found, expected));
         }
         x.copy_from_slice(start);
-        // a point that lies outside by rounding would be better than the best
+        // a point that lies outside by rounding could be better than any in the set
         if let Some(mut projection) = set.projection() {
             projection.project(&mut x)?;
         }
@@ -174,7 +173,7 @@ pub fn solve_while(
 struct Comparator<'a> {
     set: &'a dyn Set,
     search: Search,
-    /// What the oracle was asked last for a proof.
+    /// The direction of the last oracle call for a proof.
     asked: Vec<f64>,
 }
 
@@ -192,8 +191,8 @@ impl Comparator<'_> {
             self.search.descend(method, &task, x)?;
             return Ok(());
         }
-        // Less and less smoothing, each from where the last one ended, and only as exactly as
-        // the smoothing deserves.
+        // Reduce the smoothing step by step. Each search starts from the last one's result, and its
+        // accuracy matches the smoothing.
         const FINER: f64 = 0.25;
         let (mut image, mut gradient) = (vec![0.0; total.images()], vec![0.0; total.dim()]);
         let reading = total.evaluate(0.0, x, &mut image, &mut gradient);
@@ -235,7 +234,7 @@ impl Comparator<'_> {
         Ok(())
     }
 
-    /// Asks the oracle, unless its last answer was to the same question.
+    /// Calls the oracle, unless its last call had the same direction.
     fn ask(&mut self, gradient: Vec<f64>) -> Result<()> {
         if self.asked != gradient {
             self.search.minimise(&gradient)?;
@@ -244,8 +243,8 @@ impl Comparator<'_> {
         Ok(())
     }
 
-    /// What x proves: a value that its total does not exceed, and a floor that no total of the set
-    /// is below.
+    /// Bounds from x: a value that its total does not exceed, and a floor for the totals of all
+    /// points of the set.
     ///
     /// Every u of the set has f(u) ≥ constant + ⟨g, u⟩, and the oracle's atom v is a minimiser of
     /// ⟨g, ·⟩ to its accuracy. As f bends with σ, f(u) ≥ constant + ⟨g, x⟩ − ‖g‖²/(2σ) as well.

@@ -1,4 +1,4 @@
-//! The sum of kept losses.
+//! The sum of losses whose rounds are stored.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::set::{Atom, AtomView};
 use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::{Error, Result, Row, kernel};
 
-/// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are kept: dense rows packed one
-/// after the other if the first row was dense, otherwise their non-zeros. A loss's own form
-/// ½⟨x, Ax⟩ counts once per round.
+/// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are stored: all entries of
+/// each row if the first row was dense, otherwise the non-zeros. A loss's own form ½⟨x, Ax⟩ counts
+/// once per round.
 ///
-/// Value and gradient take one pass: a row is read once, while it is in the cache.
+/// Value and gradient take one pass: each row is read from memory once.
 ///
 /// ```
 /// use extremal::hindsight::{Options, Sum, solve};
@@ -110,7 +110,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         })
     }
 
-    /// Keeps a round. One that the loss does not admit is an error, and not kept.
+    /// Stores a round. A round that the loss does not admit is an error, and is not stored.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
         self.loss.check_label(label)?;
@@ -125,7 +125,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         Ok(())
     }
 
-    /// Rounds kept.
+    /// The number of rounds.
     pub fn rounds(&self) -> usize {
         self.labels.len()
     }
@@ -137,7 +137,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         Ok(self.evaluate(0.0, x, &mut image, &mut gradient).unsmoothed)
     }
 
-    /// The curvature along a direction in which Σw⟨a, ·⟩² is `data`, at most.
+    /// An upper bound of the curvature along a direction in which Σw⟨a, ·⟩² is `data`.
     fn curvature(&self, mu: f64, data: f64) -> f64 {
         let of_loss = self.loss.smoothness().min(1.0 / mu);
         let form = self.form.as_ref().map_or(0.0, |form| form.largest());
@@ -160,8 +160,8 @@ impl<L: Loss + ?Sized> Sum<L> {
         touch(&*self.loss, mu, z, self.labels[i])
     }
 
-    /// One pass: `image_of` gives ⟨a_i, x⟩, and rows go into the gradient while they are at hand.
-    /// `turned` is A·x where there is a form.
+    /// One pass over the rounds: `image_of` gives ⟨a_i, x⟩, and each row is added to the gradient.
+    /// `turned` is A·x if there is a form.
     fn pass(
         &self,
         mu: f64,
@@ -224,11 +224,11 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         self.pass(mu, x, turned, gradient, |i, _| image[i])
     }
 
-    /// Each round gives a line below its loss, and the lines add up. The sums are kept in twice
-    /// the digits, so that what is left to allow for is
+    /// Each round gives a line below its loss, and the lines add up. The sums are computed with
+    /// twice the digits. The bound allows for these remaining errors:
     ///
-    /// - what a loss's value and slope are off by, 8 units in the last place each. A slope's error
-    ///   counts as often as the round's prediction can move, ‖a‖·reach;
+    /// - the errors of a loss's value and slope, 8 units in the last place each. A slope's error is
+    ///   multiplied by the distance that the round's prediction can move, ‖a‖·reach;
     /// - for the value at x, that the prediction is known to `off`: by convexity the loss changes
     ///   over that distance by no more than its steepest slope at either end;
     /// - the wide sums' own errors, of order T²·UNIT².

@@ -1,12 +1,12 @@
-//! A vector that starts on a cache line, so that no load of a kernel straddles two: at 100 entries
-//! those loads cost a round a fifth of its time.
+//! A vector that starts on a cache line, so that no load of a kernel straddles two lines. At 100
+//! entries, such loads cost a fifth of a round's time.
 
 #![allow(unsafe_code)]
 
 use std::ops::{Deref, DerefMut};
 
 use crate::Result;
-use crate::room::room;
+use crate::memory::reserve;
 
 /// Entries in a cache line.
 const LINE: usize = 8;
@@ -28,29 +28,29 @@ impl Buffer {
         Self { blocks, len }
     }
 
-    /// Has `len` entries from now on, no fewer than before. The new ones are 0.
+    /// Extends to `len` entries. The new ones are 0.
     pub fn grow(&mut self, len: usize) {
         self.blocks.resize(len.div_ceil(LINE), Block::default());
         self.len = len;
     }
 
-    /// All entries and the rest of their last cache line, which is 0: loops over it have no
+    /// All entries, padded with zeros to the end of the last cache line: loops over it have no
     /// remainder.
     pub fn padded(&self) -> &[f64] {
         // SAFETY: as below.
         unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), LINE * self.blocks.len()) }
     }
 
-    /// The same, to be written. The rest must stay 0.
+    /// Like [`Buffer::padded`], mutable. The padding must stay 0.
     pub fn padded_mut(&mut self) -> &mut [f64] {
         let len = LINE * self.blocks.len();
         // SAFETY: as below.
         unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), len) }
     }
 
-    /// Memory for so many entries; they come with [`Buffer::grow`].
+    /// Reserves memory for this many entries; [`Buffer::grow`] adds them.
     pub fn reserve(&mut self, len: usize) -> Result<()> {
-        room(&mut self.blocks, len.div_ceil(LINE), len)
+        reserve(&mut self.blocks, len.div_ceil(LINE), len)
     }
 }
 

@@ -30,7 +30,7 @@ impl WithSimd for Dot {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, s: S) -> f64 {
-        // A short vector does not fill so many lanes, and adding them up would cost more than it.
+        // For a short vector, adding up this many lanes would cost more than the products.
         match (S::F64_LANES, self.n < 2 * WIDE) {
             (8, true) => self.run::<S, 1>(s),
             (4, true) => self.run::<S, 2>(s),

@@ -3,7 +3,7 @@
 
 use super::{axpy, dot, max_abs, norm};
 
-/// What is known of a square matrix once its columns have been turned orthogonal.
+/// Singular values and the inverse of a square matrix.
 #[derive(Debug, Clone)]
 pub struct Singular {
     /// The largest singular value.
@@ -99,7 +99,7 @@ pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
 }
 
 /// Rotations V make the columns of W = MV orthogonal. Their lengths σ are the singular values, to
-/// full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ. The matrix comes by rows.
+/// full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ. The matrix is stored by rows.
 pub fn singular(n: usize, matrix: &[f64]) -> Singular {
     // next to 1 so that squares are numbers
     let top = max_abs(matrix).max(f64::MIN_POSITIVE);

@@ -1,10 +1,10 @@
-//! Vector kernels: reductions with a fixed number of lanes and a fixed tree, their products added
-//! by fused multiply-add, and all else without it, so that the same input gives the same bits on
-//! AVX2, AVX-512 and NEON alike. (A processor that has none of them has no fused multiply-add
-//! either, and differs in the last places.)
+//! Vector kernels. Reductions have a fixed number of lanes and a fixed tree, and add products by
+//! fused multiply-add; nothing else is fused. The same input therefore gives the same bits on AVX2,
+//! AVX-512 and NEON. (A processor without these has no fused multiply-add, and its results differ
+//! in the last places.)
 //!
-//! Each is compiled for AVX-512, AVX2 and the baseline, and the best one that the processor has
-//! is chosen at run time.
+//! Each kernel is compiled for AVX-512, AVX2 and the baseline. The best one that the processor
+//! supports is chosen at run time.
 
 mod buffer;
 mod dot;

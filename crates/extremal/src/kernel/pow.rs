@@ -7,7 +7,7 @@ use pulp::Simd;
 
 use super::sweep::{Body, on_best_cpu, sweep};
 
-/// The exponent a of |t|^a, with the cases that need no logarithm told apart.
+/// The exponent a of |t|^a. The cases that need no logarithm have variants of their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Exponent {
     /// a = 1

@@ -4,11 +4,11 @@
 
 use super::on_best_cpu;
 
-/// Tables below this many bytes are near enough anyway.
+/// Tables smaller than this many bytes stay in the cache without prefetching.
 const NEAR: usize = 1 << 20;
 
-/// Asks for the items at these indices, all at once, so that the misses overlap; only where the
-/// table is so large that there will be some.
+/// Prefetches the items at these indices, so that their cache misses overlap. Small tables are left
+/// alone.
 #[inline(always)]
 pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
     if size_of_val(table) > NEAR {

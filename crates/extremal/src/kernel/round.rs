@@ -8,7 +8,7 @@ use super::buffer::Buffer;
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
 use super::sweep::{Body, Own, sweep};
 
-/// What the first pass reads, and where it puts c'. All vectors have one length.
+/// The inputs of the first pass, and the place of c'. All vectors have one length.
 pub(crate) struct Pass<'a, O: ?Sized = Buffer> {
     pub c: &'a [f64],
     pub x: &'a [f64],
@@ -71,11 +71,11 @@ macro_rules! sums {
 }
 
 sums!(
-    /// What every set needs to know; an ℓ2 ball needs no more.
+    /// The sums that every set needs. An ℓ2 ball needs no others.
     InnerProducts { dd: "‖∇F‖²", dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
 );
 sums!(
-    /// What an ℓp ball needs to know besides, with t = scale·∇F and s = sgn(t)|t|^a.
+    /// The sums that an ℓp ball needs in addition, with t = scale·∇F and s = sgn(t)|t|^a.
     PowerScan { st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²" }
 );
 
@@ -176,7 +176,7 @@ impl Body<0, 3, 0, 3> for ScanPowers {
     }
 }
 
-/// The first pass where nobody reads the direction itself.
+/// The first pass for sets that do not need the direction itself.
 #[inline(always)]
 pub(crate) fn scan(form: Pass<'_>) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());

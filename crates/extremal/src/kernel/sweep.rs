@@ -16,7 +16,7 @@ use super::prefetch::prefetch_line;
 /// Lanes of a sum.
 pub(crate) const LANES: usize = 8;
 
-/// What happens to one register's worth of entries.
+/// The computation on one register of entries.
 pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: usize>:
     Copy
 {
@@ -322,7 +322,7 @@ pub(crate) fn on_best_cpu<T>(f: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(f)
 }
 
-/// The same for a block.
+/// As above, for a block.
 macro_rules! vectorised {
     ($body:expr) => {
         $crate::kernel::on_best_cpu(

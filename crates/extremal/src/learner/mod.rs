@@ -52,7 +52,7 @@ registry! {
     }
 }
 
-/// What a learner's spec can do.
+/// Builds a learner from its spec.
 pub(crate) trait MakeLearner {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>>;
 

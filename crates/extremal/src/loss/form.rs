@@ -65,7 +65,7 @@ impl QuadraticForm {
                 "a matrix with {a} at ({i}, {j}) and {b} at ({j}, {i})"
             ))
         })?;
-        // Room for the sums of squares below; nobody's A is there.
+        // leaves room for the sums of squares below
         let size = kernel::max_abs(&entries);
         if size > 1e100 || (size > 0.0 && size < 1e-100) {
             return Err(refused(format!("a matrix with entries of {size:e}")));

@@ -24,7 +24,7 @@ fields! {
     pub struct LogWealth {}
 }
 
-/// Below the smallest normal number the slope 1/z would be none.
+/// Below the smallest normal number the slope 1/z would be infinite.
 const SMALLEST: f64 = f64::MIN_POSITIVE;
 
 impl Described for LogWealth {

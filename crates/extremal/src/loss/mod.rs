@@ -40,7 +40,7 @@ registry! {
     }
 }
 
-/// What a loss's spec can do.
+/// Builds a loss from its spec.
 pub(crate) trait MakeLoss {
     fn make(&self) -> Result<Arc<dyn Loss>>;
 }

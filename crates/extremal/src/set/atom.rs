@@ -1,4 +1,4 @@
-//! What an oracle returns: an extreme point in its own structure.
+//! An atom: the extreme point that an oracle returns, in its own structure.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,7 @@ impl Atom {
     }
 
     /// Becomes an atom with a few entries, 0 elsewhere; the caller pushes as many indices
-    /// (distinct) as values. Both come empty.
+    /// (distinct) as values. Both are empty at first.
     pub fn sparse_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>) {
         self.become_empty(Kind::Sparse);
         (&mut self.indices, &mut self.values)
@@ -180,7 +180,7 @@ impl Atom {
         self.indices.reserve(indices.saturating_sub(there));
     }
 
-    /// Whether its structure names the entries that may not be 0.
+    /// Whether its structure lists the entries that can be other than 0.
     pub(crate) fn has_few_entries(&self) -> bool {
         !matches!(self.kind, Kind::Dense | Kind::RankOne { .. })
     }

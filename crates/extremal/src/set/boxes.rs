@@ -17,7 +17,7 @@ use crate::{Error, Result, kernel};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number or a list of numbers was expected")]
 pub enum Bound {
-    /// The same for all.
+    /// One value for all coordinates.
     All(f64),
     /// One for each.
     Each(Vec<f64>),
@@ -115,7 +115,7 @@ impl BoxSet {
         })
     }
 
-    /// The same under the name of another spec.
+    /// Replaces the name, for another spec that builds a box.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }

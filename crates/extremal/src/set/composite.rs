@@ -1,4 +1,4 @@
-//! What sets made of other sets share.
+//! Functions that sets made of other sets share.
 
 use crate::range::COMPOSITES;
 use crate::set::{Geometry, larger};

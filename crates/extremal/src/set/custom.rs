@@ -63,7 +63,7 @@ impl CustomSet {
         })
     }
 
-    /// The same from an oracle whose points need not be minimisers. It returns a floor, a number
+    /// A set from an oracle whose points need not be minimisers. It returns a floor, a number
     /// that ⟨direction, ·⟩ is nowhere below on the set, or `None` where its point is a minimiser.
     /// Certificates rest on the floor: see [`Minimum`].
     pub fn inexact(

@@ -140,8 +140,8 @@ impl Set for ElasticNetBall {
             norm_bound: spike,
             // where all entries are equal: a√d·t + b·t² = 1
             inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
-            // What is bounded by τ is ω-strongly convex, and its gradient's square is d + 2ωτ on
-            // the boundary, less where an entry is 0: the quotient is the curvature itself.
+            // The function bounded by τ is ω-strongly convex, and its squared gradient is d + 2ωτ
+            // on the boundary, less where an entry is 0: the quotient is the curvature itself.
             strong_convexity: Some(if self.dim == 1 {
                 1.0 / spike
             } else {

@@ -220,7 +220,7 @@ impl Shape {
     fn norm_bound(&self) -> f64 {
         let pairs = self.offset.iter().zip(&self.axes);
         let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
-        // so small a c adds nothing, and could come over a 0
+        // a c this small adds nothing, and would be divided by 0
         let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
         let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
         // ν = μ − 1: where ‖u‖ = 1, or 0 if it is less than that all the way
@@ -405,7 +405,8 @@ impl SmoothConstraint for Worker {
 
 impl Projection for Worker {
     /// With y along the axes, u_i = a_i·y_i/(a_i² + m) and the m that makes ‖u‖ = 1. 1/‖u‖ is
-    /// concave in m and nearly straight, so that Newton comes from the left, in few steps.
+    /// concave in m and nearly straight, so that Newton's method converges from the left in a few
+    /// steps.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let shape = &*self.shape;
         check_point(shape.dim(), x)?;

@@ -1,4 +1,4 @@
-//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}: coordinates come in groups that are chosen together.
+//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}: groups of coordinates are chosen together.
 //! With s = 2, p = 1 it is the group lasso's ball, and an atom is one group.
 //!
 //! For 1 < s, p ≤ 2 it is strongly convex, in its own norm with K/r where K = min(s, p) − 1. For

@@ -153,7 +153,7 @@ impl Set for HullSet {
         let norm_bound = self.geometry.norm_bound;
         let scale = [self.geometry.diameter, norm_bound];
         let scale = scale.into_iter().find(|s| *s > 0.0).unwrap_or(1.0);
-        // what the rounding of a mixture's entries comes to
+        // the rounding error of a mixture's entries
         let rounding = 8.0 * f64::EPSILON * (self.dim as f64).sqrt() * norm_bound;
         let points = self.points.clone();
         let mut nearest = Nearest::new(self.dim, points.len() / self.dim);

@@ -6,8 +6,8 @@ use super::{Geometry, Set, SharedSet};
 use crate::saved::{check_shape, damaged, mismatch};
 use crate::{Result, kernel};
 
-/// What a saved state says of the set it belongs to. A user's own set is known by its name,
-/// dimension, constants and fingerprint, and must be supplied again.
+/// The record in a saved state of the set that it belongs to. A user's own set is known by its
+/// name, dimension, constants and fingerprint, and must be supplied again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     name: String,
@@ -49,7 +49,7 @@ impl Identity {
     }
 }
 
-/// Errors unless `x` is a point of the set, as far as that can be told.
+/// Errors unless `x` is a point of the set. A set without `violation` accepts every point.
 pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
     check_shape(x.len() == set.dim() && kernel::find_not_finite(x).is_none())?;
     match set.violation(x) {

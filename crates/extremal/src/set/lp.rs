@@ -101,7 +101,7 @@ pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     top * kernel::power_sum(x, 1.0 / top, Exponent::from(p)).powf(1.0 / p)
 }
 
-/// The same of entries that are made on the way and kept nowhere; 1 ≤ p < ∞.
+/// Like [`norm_p`], for entries that are computed and not stored; 1 ≤ p < ∞.
 pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = largest(entries.clone());
     if !(top > 0.0 && top.is_finite()) {
@@ -316,7 +316,7 @@ impl Projection for LpProjection {
                 0.5 * (low + high)
             };
         }
-        // What the last step left over is taken off by scaling, so that the point is inside.
+        // Scaling removes the last step's remaining error, so that the point lies inside.
         let norm = norm_p(&self.moved, self.ball.p);
         let scale = radius / norm.max(1.0);
         for (x, z) in x.iter_mut().zip(&self.moved) {

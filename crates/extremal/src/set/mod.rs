@@ -82,7 +82,7 @@ registry! {
     }
 }
 
-/// What a set's spec can do.
+/// Builds a set from its spec.
 pub(crate) trait MakeSet {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet>;
 }
@@ -127,7 +127,7 @@ pub trait Set: Send + Sync {
     /// A new oracle that owns its scratch memory, so that learners can run in parallel.
     fn oracle(&self) -> Box<dyn Oracle>;
 
-    /// Further properties of the set. The default claims none.
+    /// Further properties of the set. The default makes no claims.
     fn facts(&self) -> Facts {
         Facts::default()
     }
@@ -310,7 +310,7 @@ impl Minimum {
     /// value − floor: an upper bound on the atom's distance from the minimum.
     pub fn slack(&self) -> f64 {
         if self.value == self.floor {
-            0.0 // ∞ − ∞ is none
+            0.0 // ∞ − ∞ is NaN
         } else {
             self.value - self.floor
         }
@@ -511,7 +511,7 @@ pub(crate) fn settle_dim(
     Ok(dim)
 }
 
-/// The set in a dimension no lower than its own, or an error that says why it can't grow.
+/// The set in a dimension no lower than its own, or an error that explains why it can't grow.
 pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     let (name, now) = (set.name(), set.dim());
     if dim == now {

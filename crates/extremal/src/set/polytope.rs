@@ -1,4 +1,4 @@
-//! What is known of a set that is the hull of finitely many vertices.
+//! Known properties of a set that is the hull of finitely many vertices.
 
 /// A set with finitely many vertices, which its oracle returns.
 #[derive(Debug, Clone, Copy, PartialEq)]

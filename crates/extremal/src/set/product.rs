@@ -46,7 +46,7 @@ impl Described for Product {
 
 impl MakeSet for Product {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        // One that can't be built on its own lacks a dimension, or will say what it lacks.
+        // A factor that can't be built on its own lacks a dimension, or gets its error below.
         let own: Vec<Result<SharedSet>> = self.sets.iter().map(|set| set.build(None)).collect();
         let mut open = own.iter().filter(|set| set.is_err()).count();
         let taken: usize = own.iter().flatten().map(|set| set.dim()).sum();

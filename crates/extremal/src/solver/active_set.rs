@@ -1,11 +1,11 @@
-//! A point that is kept as a mixture of atoms.
+//! A point that is stored as a mixture of atoms.
 
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
 use crate::set::{Atom, AtomSigns, SparseAtoms, Structure};
 
-/// A weight this small is none.
+/// Weights up to this one count as 0.
 const NO_WEIGHT: f64 = 1e-15;
 
 /// x = Σ λ_i v_i with atoms v_i, each of them once, and weights λ_i ≥ 0 that sum up to 1.
@@ -25,7 +25,7 @@ pub struct ActiveSet {
     atoms: Vec<Atom>,
     /// λ.
     weights: Vec<f64>,
-    /// Atoms that were dropped: memory to use again.
+    /// Dropped atoms, whose memory is reused.
     #[serde(skip)]
     spare: Vec<Atom>,
     #[serde(skip)]
@@ -33,7 +33,7 @@ pub struct ActiveSet {
 }
 
 impl Clone for ActiveSet {
-    /// With memory for as many atoms.
+    /// The copy has memory for as many atoms.
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.dim);
         copy.clone_from(self);
@@ -41,7 +41,7 @@ impl Clone for ActiveSet {
         copy
     }
 
-    /// Reuses the memory that is there.
+    /// Reuses the memory of `self`.
     fn clone_from(&mut self, other: &Self) {
         self.dim = other.dim;
         self.resize(other.len());
@@ -61,7 +61,7 @@ impl ActiveSet {
         }
     }
 
-    /// Reserves memory for so many atoms like those that are there.
+    /// Reserves memory for `count` atoms of the size of the present ones.
     pub(crate) fn reserve(&mut self, count: usize) {
         let (mut values, mut indices) = (0, 0);
         for atom in self.atoms.iter().chain(&self.spare) {
@@ -82,7 +82,7 @@ impl ActiveSet {
             .for_each(|e| e.resize(self.dim, 0.0));
     }
 
-    /// Keeps the first so many atoms, or adds atoms yet to be written.
+    /// Keeps the first `len` atoms, or adds atoms that are not written yet.
     fn resize(&mut self, len: usize) {
         let kept = len.min(self.atoms.len());
         self.spare.extend(self.atoms.drain(kept..));
@@ -109,7 +109,7 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        // what is left is 0, where that is an atom, or mixes to 0
+        // the rest of the weight goes to the atom 0, or to two atoms with mean 0
         let pads: &[f64] = match signs {
             AtomSigns::Positive => &[],
             AtomSigns::PositiveOrZero => &[0.0],
@@ -128,12 +128,12 @@ impl ActiveSet {
         self.dim
     }
 
-    /// How many atoms x is mixed of.
+    /// The number of atoms.
     pub fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no atoms.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
@@ -175,13 +175,13 @@ impl ActiveSet {
         ends
     }
 
-    /// Without atoms.
+    /// Removes all atoms.
     pub(super) fn clear(&mut self) {
         self.resize(0);
         self.weights.clear();
     }
 
-    /// Adds weight to an atom. The weights sum up to 1 once all have been added.
+    /// Adds weight to an atom. The caller makes sure that all weights sum to 1 in the end.
     pub fn add(&mut self, atom: &Atom, weight: f64) {
         match self.position(atom) {
             Some(i) => self.weights[i] += weight,
@@ -197,13 +197,13 @@ impl ActiveSet {
         self.weights.push(weight);
     }
 
-    /// Where an atom with the same entries is, in whatever form.
+    /// The position of an atom with the same entries, in any structure.
     fn position(&mut self, atom: &Atom) -> Option<usize> {
         let [one, other] = &mut self.entries;
         one.resize(self.dim, 0.0);
         other.resize(self.dim, 0.0);
         atom.write(one);
-        // an atom's product with itself is its square, but for rounding; most others' is not
+        // compare inner products first: an equal atom gives the square, but for rounding
         let square = atom.norm_squared();
         let near = |product: f64| (product - square).abs() <= 1e-9 * square;
         self.atoms.iter().position(|own| {
@@ -228,7 +228,7 @@ impl ActiveSet {
         self.prune();
     }
 
-    /// Takes a share of the weights `taken` from the atoms they belong to, and gives it to `atom`.
+    /// Moves a share of the weights `taken` from their atoms to `atom`.
     pub(crate) fn transfer(&mut self, taken: &[f64], share: f64, atom: &Atom) {
         let mut moved = 0.0;
         for (w, taken) in self.weights.iter_mut().zip(taken) {
@@ -240,13 +240,13 @@ impl ActiveSet {
         self.prune();
     }
 
-    /// Dissolves atoms that are mixtures of others into these. `size` is the set's diameter.
+    /// Replaces atoms that are mixtures of others by those. `size` is the set's diameter.
     pub(crate) fn reduce(&mut self, size: f64, tableau: &mut Tableau) {
         tableau.reduce(self.dim, size, self.atoms.iter(), &mut self.weights);
         self.prune();
     }
 
-    /// Drops the atoms that have no weight, and makes the weights sum up to 1.
+    /// Drops the atoms without weight, and normalises the weights to sum 1.
     pub(super) fn prune(&mut self) {
         let mut i = 0;
         while i < self.len() {

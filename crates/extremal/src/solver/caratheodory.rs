@@ -1,11 +1,11 @@
-//! A mixture of many points as one of few: no more than the dimension and one are needed.
+//! Reduces a mixture of points to at most dimension + 1 points (Carathéodory).
 
 use crate::set::Atom;
 
-/// Points whose columns are this small after elimination depend on the others.
+/// A point whose entries are at most this large after elimination depends on the others.
 const DEPENDENT: f64 = 1e-10;
 
-/// A share this small in a mixture is rounding.
+/// A smaller share of a mixture is rounding.
 const NOTHING: f64 = 1e-12;
 
 /// The scratch memory of [`Tableau::reduce`].
@@ -22,13 +22,13 @@ impl Tableau {
         self.basis.reserve(dim + 1);
     }
 
-    /// Moves weight between points of which one is a mixture of others, until the points that
-    /// have weight are affinely independent. The weights stay ≥ 0, and so does what they mix, but
-    /// for rounding. `size` is the points' distance from one another.
+    /// Moves weight between points until the points with weight are affinely independent. The
+    /// weights stay ≥ 0, and their mixture stays the same but for rounding. `size` is the points'
+    /// distance from one another.
     ///
-    /// Coordinates are eliminated one after the other, each by the point where it is largest;
-    /// what is left of the other points is 0 at the end, and the steps say what they are mixed
-    /// of. The basis then is kept up as in the simplex method.
+    /// Coordinates are eliminated one after the other, each by the point with the largest entry.
+    /// These points are the basis, and the elimination gives the coefficients of all others over
+    /// it. The basis is then maintained as in the simplex method.
     pub(crate) fn reduce<'a>(
         &mut self,
         dim: usize,
@@ -85,7 +85,7 @@ impl Tableau {
             self.pivot(width, j, used);
             used += 1;
         }
-        // what is left of a column without a point is rounding
+        // the rest of a column without a point is rounding
         for row in self.rows.chunks_mut(width) {
             row[used..].fill(0.0);
         }
@@ -110,8 +110,8 @@ impl Tableau {
         own[k] = 1.0;
     }
 
-    /// Point j is Σ t_k times the basis points: its weight goes to them, unless one of theirs is
-    /// used up first; then j takes its place.
+    /// Point j is Σ t_k times the basis points, and its weight moves to them. If a basis point runs
+    /// out of weight first, j takes its place.
     fn dissolve(&mut self, width: usize, j: u32, weights: &mut [f64]) {
         let j = j as usize;
         let row = &self.rows[j * width..][..width];

@@ -1,4 +1,4 @@
-//! The square of a distance, whose minimiser over a set is a projection.
+//! The squared distance to a point. Its minimiser over a set is a projection.
 
 use super::total::{Imaged, Total, TotalValue};
 use crate::kernel::{Factor, dot};

@@ -5,14 +5,14 @@ use super::{Imaged, Search, Task, TotalValue};
 use crate::set::Atom;
 use crate::{Result, kernel};
 
-/// Updated points and images are computed afresh after this many steps.
+/// Points and images that are updated step by step are recomputed after this many steps.
 const REFRESH: u64 = 100;
 
-/// Most exchanges of weight between atoms after a step, where they cost next to nothing.
+/// The largest number of exchanges of weight between atoms after a step, where they are cheap.
 const EXCHANGES: usize = 1_000;
 
-/// Frank-Wolfe steps. If `pairwise`, weight moves from the worst to the best of the atoms in use
-/// where that promises more; the point where it begins counts as an atom.
+/// Frank-Wolfe steps. If `pairwise`, a step moves weight from the worst to the best active atom
+/// where this promises more. The starting point counts as an atom.
 pub(super) fn frank_wolfe(
     search: &mut Search,
     task: &Task<'_>,
@@ -64,12 +64,14 @@ impl Memory {
         &self.points[0]
     }
 
-    /// The gradient at x and its image become the first ones of `points` and `images`.
+    /// Writes the gradient at x to the first of `points`, and the image of x to the first of
+    /// `images`.
     fn evaluate(&mut self, task: &Task<'_>, x: &[f64]) -> TotalValue {
         task.evaluate(x, &mut self.images[0], &mut self.points[0])
     }
 
-    /// A step towards an atom, to the minimum on the way: its share of the way. None if it is 0.
+    /// Moves towards an atom, to the minimum on the segment, and returns the step size; `None` if
+    /// it is 0.
     fn step_to(
         &mut self,
         task: &Task<'_>,
@@ -95,7 +97,7 @@ impl Memory {
     }
 
     /// Moves weight from the worst to the best atom, if that promises a gap larger than `least_gap`.
-    /// None if nothing moves.
+    /// Returns `None` if no weight moves.
     fn exchange(&mut self, task: &Task<'_>, least_gap: f64, x: &mut [f64]) -> Option<TotalValue> {
         let [gradient, way, ..] = &mut self.points;
         let [image, way_image, atom_image, ..] = &mut self.images;
@@ -121,8 +123,9 @@ impl Memory {
         Some(task.total.at_image(task.mu, x, image, gradient))
     }
 
-    /// Moves weight from the worst to the best atom until their slopes are no further apart than
-    /// `gap`, where f is half the square of the image: only the images' inner products matter then.
+    /// Moves weight from the worst to the best atom until their slopes differ by at most `gap`.
+    /// This is for an f that is half the square of the image, and needs only the images' inner
+    /// products.
     fn correct(&mut self, task: &Task<'_>, gap: f64) {
         let (count, width) = (self.active.len(), task.total.images());
         let [images, products, slopes] = &mut self.products;
@@ -159,7 +162,7 @@ impl Memory {
             }
             let at = |i: usize, j: usize| products[i * count + j];
             let bend = at(good, good) + at(bad, bad) - 2.0 * at(good, bad);
-            // atoms that rounding can't tell apart give all they have
+            // atoms that are equal but for rounding give up all their weight
             let share = if bend > 0.0 { apart / bend } else { 1.0 };
             let share = share.min(weights[bad]);
             weights[bad] -= share;

@@ -25,7 +25,7 @@ fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
     }
 }
 
-/// One over the curvature that the total guesses; where it has none, any step.
+/// One over the total's guess of the curvature; 1 if the guess is 0 or infinite.
 fn first_step(task: &Task<'_>) -> f64 {
     let step = 1.0 / task.total.smoothness(task.mu);
     if step > 0.0 && step.is_finite() {
@@ -35,9 +35,9 @@ fn first_step(task: &Task<'_>) -> f64 {
     }
 }
 
-/// Projected gradient with Barzilai-Borwein steps. The whole way to the projection is taken
-/// unless the value ends above the worst of the last few, or the total is a square; then the best
-/// point on it.
+/// Projected gradient with Barzilai-Borwein steps. A step goes all the way to the projected point,
+/// unless its value exceeds the worst of the last few values, or the total is a square. Then a line
+/// search picks the best point on the segment.
 pub(super) fn spectral(
     search: &mut Search,
     task: &Task<'_>,
@@ -99,7 +99,7 @@ pub(super) fn spectral(
             bend += w * (new - old);
             turn += (new - old) * (new - old);
         }
-        // The long and the short quotient in turn.
+        // Alternate between the long and the short Barzilai-Borwein step.
         step = match (bend > 0.0, k % 2) {
             (true, 0) => moved / bend,
             (true, _) => bend / turn,
@@ -134,7 +134,7 @@ pub(super) fn accelerated(
     let mut x_value = reading.value;
     loop {
         let gap = search.bound(task, y, gradient, reading)?;
-        // What x is short of: y may lie outside.
+        // the gap of x, since y may lie outside the set
         if let Some(good) = search.stop(task, x, x_value - reading.value + gap) {
             return Ok(good);
         }
@@ -166,8 +166,8 @@ pub(super) fn accelerated(
             }
             let (from, by) = (Imaged::of(y, image), Imaged::of(way, way_image));
             let (value, slope) = task.total.along(task.mu, 1.0, from, by);
-            // The bend between the two, from slopes along the same image: a difference of values
-            // would drown in their rounding long before the end.
+            // The curvature between the two, from slopes along the same image. A difference of
+            // values would lose all its digits to rounding long before the end.
             let bend = slope - task.total.along(task.mu, 0.0, from, by).1;
             tries += 1;
             if bend <= curvature * far || tries > 60 {
@@ -178,7 +178,7 @@ pub(super) fn accelerated(
                 search.offer(next, unsmoothed + reading.rounding);
                 x_value = value;
                 reading = ahead;
-                // A little bolder next time, but not beyond what this step needed.
+                // Try a slightly longer step next, but not beyond what this step needed.
                 curvature = (0.95 * curvature).max((bend / far).min(curvature));
                 break;
             }

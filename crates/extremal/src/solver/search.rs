@@ -1,4 +1,4 @@
-//! What all methods share: the memory, the best point and the floor so far, and when to stop.
+//! The part that all methods share: memory, the best point and floor so far, and stopping rules.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use super::{ActiveSet, Imaged, Total, TotalValue, projected};
 use crate::set::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Projection, Set};
 use crate::{Error, Result, kernel};
 
-/// How the minimum is searched for. All methods are certified in the same way.
+/// Methods to search for the minimum. All are certified in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// What suits set and losses: one oracle call for linear losses; with a projection
-    /// [`Method::Spectral`], and [`Method::Accelerated`] should that be slow; without one
-    /// [`Method::FrankWolfe`] on strongly convex sets and [`Method::Pairwise`] elsewhere.
+    /// Chosen by set and losses. Linear losses take one oracle call. A set with a projection takes
+    /// [`Method::Spectral`], then [`Method::Accelerated`] if that is slow. Other sets take
+    /// [`Method::FrankWolfe`] if they are strongly convex, and [`Method::Pairwise`] otherwise.
     #[default]
     Auto,
     /// One oracle call, for linear losses.
@@ -24,7 +24,7 @@ pub enum Method {
     /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009), restarted where
     /// the momentum points uphill (O'Donoghue & Candès, 2015): one pass over the data per step.
     Accelerated,
-    /// Frank-Wolfe, each step to the minimum on the way.
+    /// Frank-Wolfe with exact line search.
     FrankWolfe,
     /// Blended pairwise steps (Tsuji, Tanaka & Pokutta, 2022): linear on polytopes, and few atoms.
     Pairwise,
@@ -32,18 +32,11 @@ pub enum Method {
 
 impl std::fmt::Display for Method {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Auto => "auto",
-            Self::Linear => "linear",
-            Self::Spectral => "spectral",
-            Self::Accelerated => "accelerated",
-            Self::FrankWolfe => "frank-wolfe",
-            Self::Pairwise => "pairwise",
-        })
+        self.serialize(f)
     }
 }
 
-/// What is minimised, and when to stop.
+/// The total to minimise, and when to stop.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     pub total: &'a dyn Total,
@@ -60,12 +53,12 @@ pub(crate) struct Task<'a> {
     pub value: f64,
     /// Steps at most, counted from [`Search::restart`].
     pub steps: u64,
-    /// Asked before every step; stop once it says no.
+    /// Called before every step; stop once it returns false.
     pub go_on: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Task<'a> {
-    /// To minimise this total in so many steps at most, as well as rounding allows.
+    /// Minimises this total in at most `steps` steps, as well as rounding allows.
     pub fn new(total: &'a dyn Total, steps: u64) -> Self {
         Self {
             total,
@@ -119,29 +112,29 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The vectors of a method, to be used again.
+/// The vectors of a method, reused in every search.
 #[derive(Default)]
 pub(super) struct Memory {
     pub active: ActiveSet,
     pub points: [Vec<f64>; 6],
     pub images: [Vec<f64>; 5],
-    /// The images of the atoms, their inner products, and what these are with the image of x.
+    /// The images of the atoms, their inner products, and those with the image of x.
     pub products: [Vec<f64>; 3],
 }
 
-/// A search over one set: its memory, and what was found since [`Search::restart`].
+/// A search over one set: its memory, and its results since [`Search::restart`].
 pub(crate) struct Search {
     geometry: Geometry,
     oracle: CheckedOracle,
     projection: Option<Box<dyn Projection>>,
     memory: Memory,
-    /// The last answer of the oracle, and how far from the minimum it may be.
+    /// The oracle's last atom, and how far its value may lie above the minimum.
     pub atom: Atom,
     pub slack: f64,
     /// The method that runs, or ran last.
     pub method: Method,
     pub steps: u64,
-    /// Whether [`Task::go_on`] has said no.
+    /// Whether [`Task::go_on`] has returned false.
     pub halted: bool,
     /// The point with the smallest value.
     pub best: Vec<f64>,
@@ -152,7 +145,7 @@ pub(crate) struct Search {
     pub least_gap: f64,
     /// Its first gap.
     first_gap: f64,
-    /// How many steps did not halve the smallest one.
+    /// The number of steps that did not halve the smallest gap.
     idle: u32,
     /// Value and floor so far, to the accuracy of the search.
     value: f64,
@@ -216,7 +209,7 @@ impl Search {
         }
     }
 
-    /// Forgets what was found. `x` is where the next search begins.
+    /// Discards all results. The next search starts at `x`.
     pub fn restart(&mut self, x: &[f64]) {
         (self.steps, self.halted) = (0, false);
         (self.value, self.floor) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -230,20 +223,20 @@ impl Search {
         self.memory.active
     }
 
-    /// How often the oracle was asked.
+    /// The number of oracle calls.
     pub fn oracle_calls(&self) -> u64 {
         self.oracle.calls()
     }
 
-    /// Asks the oracle; its answer is kept in `atom`.
+    /// Calls the oracle, and keeps its answer in `atom`.
     pub fn minimise(&mut self, direction: &[f64]) -> Result<Minimum> {
         let found = self.oracle.minimise(direction, &mut self.atom)?;
         self.slack = found.slack();
         Ok(found)
     }
 
-    /// A method, or the ones that `Auto` stands for, from x on, which is where it ends: whether the
-    /// (smoothed) gap is as small as was asked for.
+    /// Runs a method, or those that `Auto` stands for, from x, and writes its last point to x.
+    /// Returns whether the (smoothed) gap is small enough.
     pub fn descend(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<bool> {
         let curved = self.geometry.strong_convexity.is_some();
         match method {
@@ -252,7 +245,7 @@ impl Search {
             Method::Auto => return self.run(Method::Pairwise, task, x),
             given => return self.run(given, task, x),
         }
-        // Long enough for well-conditioned sums; others gain from momentum.
+        // This is enough for well-conditioned sums. Others gain from momentum.
         const TRIAL: u64 = 300;
         let trial = Task {
             steps: task.steps.min(self.steps + TRIAL),
@@ -282,7 +275,7 @@ impl Search {
         good
     }
 
-    /// A feasible point and its total.
+    /// Records a feasible point with its total.
     pub fn offer(&mut self, x: &[f64], unsmoothed: f64) {
         if unsmoothed < self.value {
             self.value = unsmoothed;
@@ -290,8 +283,8 @@ impl Search {
         }
     }
 
-    /// Asks the oracle what the gradient at x proves, whether x is feasible or not; its answer is
-    /// kept in `atom`. Returns the gap of the smoothed function.
+    /// Raises the floor by the gradient at x, feasible or not. The oracle's answer is kept in
+    /// `atom`. Returns the gap of the smoothed function.
     pub fn bound(
         &mut self,
         task: &Task<'_>,
@@ -325,7 +318,7 @@ impl Search {
         Ok(gap)
     }
 
-    /// Both, for a feasible point.
+    /// [`Search::offer`] and [`Search::bound`], for a feasible point.
     pub fn certify(
         &mut self,
         task: &Task<'_>,
@@ -344,15 +337,14 @@ impl Search {
         task.gap.min(task.first_gap * self.first_gap)
     }
 
-    /// Whether value and floor are as close as was asked for.
+    /// Whether the gap between value and floor is small enough.
     pub fn is_done(&self, task: &Task<'_>) -> bool {
         let allowed = task.absolute_gap.max(task.relative_gap * self.value.abs());
         self.value - self.floor <= allowed
     }
 
-    /// The gap that rounding makes by itself: the gradient is as uncertain as the curvature makes
-    /// it when x is off by its last digit. No part of x counts as smaller than the last digit of
-    /// the set's size.
+    /// The gap that rounding alone can cause: the change of the gradient when x changes by its last
+    /// digit. The length of x counts as no smaller than the last digit of the set's size.
     fn grain(&self, task: &Task<'_>) -> f64 {
         let least = f64::EPSILON * self.geometry.norm_bound;
         let curvature = task.total.smoothness_bound(task.mu);
@@ -361,8 +353,8 @@ impl Search {
         if grain.is_finite() { grain } else { 0.0 }
     }
 
-    /// Whether a method ends at x, which has this gap, and if so, whether that is small enough;
-    /// otherwise it makes a step.
+    /// Decides whether a method ends at x, which has this gap. Returns `None` if it makes another
+    /// step, otherwise whether the gap is small enough.
     pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<bool> {
         let gap = gap + self.slack;
         if self.least_gap == f64::INFINITY {

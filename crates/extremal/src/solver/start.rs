@@ -5,15 +5,16 @@ use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, check_point};
 use crate::{Error, Result, kernel};
 
 impl ActiveSet {
-    /// The set's centre, or `start`, as a mixture of vertices; where no start is given and the
-    /// centre can't be mixed with little effort, another point.
+    /// Writes `start` as a mixture of vertices; by default the set's centre, or another point if
+    /// the centre takes too many steps.
     pub fn start(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let (dim, diameter) = (set.dim(), set.geometry().diameter);
         let mut aim = vec![0.0; dim];
         set.centre(&mut aim);
         let mut oracle = CheckedOracle::of(&**set);
         if let Some(start) = start {
-            // a vertex is its own mixture, and mostly the furthest from the centre on its side
+            // a vertex is its own mixture, and usually the atom for the direction from it to the
+            // centre
             check_point(dim, start)?;
             let mut away = aim.clone();
             kernel::axpy(-1.0, start, &mut away);
@@ -30,7 +31,8 @@ impl ActiveSet {
         if active.distance(&aim) <= 1e-15 * diameter {
             return Ok(active);
         }
-        // sets that look alike in all coordinates: one vertex for each turn of the coordinates
+        // sets that are symmetric in all coordinates: one vertex for each rotation of the
+        // coordinates
         if (2..=1000).contains(&dim) {
             let turned = |i| (0..dim).map(|j| ((j + dim - i) % dim) as f64).collect();
             let active = mean_of(&mut oracle, dim, (0..dim).map(turned))?;

@@ -1,4 +1,4 @@
-//! What is minimised: a convex function that is computed through linear images of its argument.
+//! The objective of a search: a convex function of a linear image of its argument.
 
 use crate::kernel;
 use crate::rounding::{self, UNIT};
@@ -9,8 +9,8 @@ use crate::set::Atom;
 /// The map may have a constant part.
 ///
 /// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) are such
-/// totals; implement it for one of your own. `mu` is the width of smoothing, 0 for none; a total whose
-/// [`smoothness`](Total::smoothness) is finite is only ever asked with 0.
+/// totals; implement the trait for your own. `mu` is the width of smoothing, 0 for no smoothing. A
+/// total whose [`smoothness`](Total::smoothness) is finite is only evaluated with 0.
 pub trait Total {
     /// The dimension of x.
     fn dim(&self) -> usize;
@@ -21,7 +21,7 @@ pub trait Total {
     /// Writes the image of x, and the gradient there.
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue;
 
-    /// The same where the image is known.
+    /// Like [`Total::evaluate`], for a point whose image is known.
     fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> TotalValue;
 
     /// Writes the image of an atom.
@@ -30,12 +30,12 @@ pub trait Total {
     /// Value and derivative by s at x + s·d, from the images of x and d.
     fn along(&self, mu: f64, s: f64, from: Imaged<'_>, by: Imaged<'_>) -> (f64, f64);
 
-    /// What f proves at x, with every rounding error accounted for; writes its gradient g. The
-    /// search itself uses [`Total::evaluate`], which is faster. `reach` bounds ‖u − x‖ over the
-    /// points u that the proof is used for.
+    /// A lower bound of f from its gradient g at x, which it writes, with every rounding error
+    /// accounted for. The search itself uses [`Total::evaluate`], which is faster. `reach` bounds
+    /// ‖u − x‖ over the points u that the proof is used for.
     ///
-    /// The default takes [`TotalValue::rounding`] for a bound of all that rounding does to the
-    /// values, and to ⟨gradient, u − x⟩.
+    /// The default assumes that [`TotalValue::rounding`] bounds the rounding errors of the values
+    /// and of ⟨gradient, u − x⟩.
     fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         let mut image = vec![0.0; self.images()];
         let reading = self.evaluate(mu, x, &mut image, gradient);
@@ -56,8 +56,8 @@ pub trait Total {
     /// ∞ at `mu` = 0 where f has kinks that need smoothing.
     fn smoothness(&self, mu: f64) -> f64;
 
-    /// An upper bound of the same, by which rounding is told from progress; the guess where there
-    /// is no better one.
+    /// An upper bound of this constant, which separates rounding from progress. By default it is
+    /// the guess.
     fn smoothness_bound(&self, mu: f64) -> f64 {
         self.smoothness(mu)
     }
@@ -72,8 +72,8 @@ pub trait Total {
         false
     }
 
-    /// Whether f(x) is half the square of the norm of the image of x, so that steps to the minimum on
-    /// the way cost next to nothing.
+    /// Whether f(x) is half the squared norm of the image of x, which makes exact line searches
+    /// cheap.
     fn is_square(&self) -> bool {
         false
     }
@@ -95,7 +95,7 @@ impl<'a> Imaged<'a> {
     }
 }
 
-/// What a total proves at a point x, together with the gradient g that comes with it.
+/// A proven lower bound of a total from its gradient g at a point x, and its value there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Minorant {
     /// f(u) ≥ constant + ⟨g, u⟩ + (σ/2)‖u − x‖² for all u within reach, σ the strong convexity.
@@ -104,17 +104,17 @@ pub struct Minorant {
     pub value: f64,
 }
 
-/// What a total says at a point.
+/// The value of a total at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TotalValue {
     /// The value of the (smoothed) function that the gradient belongs to.
     pub value: f64,
     /// The value of the function itself.
     pub unsmoothed: f64,
-    /// By how much the unsmoothed function lies above the plane that touches the smoothed function, everywhere;
-    /// 0 without smoothing.
+    /// The unsmoothed function lies at least this far above the tangent plane of the smoothed one,
+    /// everywhere; 0 without smoothing.
     pub smoothing_slack: f64,
-    /// How far the two values may be off by rounding: an estimate for the search, which no proof
-    /// rests on where a total has a [`Total::minorant`] of its own.
+    /// An estimate of the rounding error of both values, for the search. Proofs do not use it where
+    /// a total has its own [`Total::minorant`].
     pub rounding: f64,
 }

@@ -1,4 +1,4 @@
-//! Linear losses that do not look at the decision: drift, noise, alternating signs.
+//! Linear losses that do not depend on the decision: drift, noise, alternating signs.
 
 use super::{MakeStream, Stream, UNIT, fill_around, fill_sphere, generator, oblivious, planted};
 use crate::Result;

@@ -34,7 +34,7 @@ registry! {
     }
 }
 
-/// What a stream's spec can do.
+/// Builds a stream from its spec.
 pub(crate) trait MakeStream {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>>;
 }
@@ -50,7 +50,7 @@ impl StreamSpec {
     }
 }
 
-/// What a stream reveals in a round.
+/// The data that a stream reveals in a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
     /// a of ⟨a, x⟩.

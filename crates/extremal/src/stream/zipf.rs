@@ -41,7 +41,7 @@ impl MakeStream for Zipf {
         let mut weights = vec![0.0; dim];
         fill_normal(&mut rng, &mut weights);
         weights.iter_mut().for_each(|w| *w *= self.weight);
-        // The last round in which a feature was drawn, so that none is drawn twice.
+        // The last round in which each feature was drawn, so that no round draws one twice.
         let (mut round, mut last) = (0_u64, vec![0; dim]);
         // The features drawn, and whether their values are positive.
         let mut drawn: Vec<(u32, bool)> = Vec::with_capacity(nonzeros);

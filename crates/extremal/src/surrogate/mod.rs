@@ -59,17 +59,17 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// The same with decision·x added to c'.
+    /// Adds decision·x to c' as well.
     pub fn with_decision(self, decision: f64) -> Self {
         Self { decision, ..self }
     }
 
-    /// The same with origin·x₁ added to c'.
+    /// Adds origin·x₁ to c' as well.
     pub fn with_origin(self, origin: f64) -> Self {
         Self { origin, ..self }
     }
 
-    /// The same with F restarted at the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖².
+    /// Restarts F at the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖².
     pub fn restarted(self) -> Self {
         Self {
             restart: true,
@@ -262,7 +262,7 @@ pub trait Surrogate: Point + Send + Sync {
     fn grow(&mut self, _set: SharedSet) {}
 }
 
-/// x = x₁: `start` if it is a point of the set, the set's centre if there is none.
+/// x = x₁: `start` if given, which must be a point of the set, otherwise the set's centre.
 fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
     let mut centre = Vec::new();
     let start = start.unwrap_or_else(|| {

@@ -13,7 +13,7 @@ pub(crate) const CANCELLED: f64 = 1e-9;
 const CANCELLED_GAP: f64 = 1e-6;
 
 /// A gap's share is no less than about this much of ‖v − x‖²'s where the set is round between x
-/// and v. There both get small together, round after round, and that is not looked into.
+/// and v. There both shrink together, round after round, and this case is left alone.
 const ROUND: f64 = 0.1;
 
 /// Whether the gap or the distance has to be summed entry by entry, given |⟨∇F, x⟩| + |⟨∇F, v⟩|,

@@ -72,7 +72,7 @@ impl Scaled {
         self.w.grow(dim);
     }
 
-    /// Memory for so many entries; they come with [`Scaled::grow`].
+    /// Reserves memory for this many entries; [`Scaled::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         self.w.reserve(dim)
     }
@@ -172,7 +172,7 @@ impl Scaled {
         }
     }
 
-    /// What was saved, in `dim` dimensions.
+    /// Restores a saved vector in `dim` dimensions.
     pub fn restore(saved: &SavedScaled, dim: usize) -> Result<Self> {
         saved.entries.check(dim)?;
         let mut restored = Self::new(dim);

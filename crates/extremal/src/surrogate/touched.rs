@@ -2,7 +2,7 @@
 //! touched and not what there is.
 
 use crate::Result;
-use crate::room::room;
+use crate::memory::reserve;
 
 /// Items in a block.
 pub(crate) const BLOCK: usize = 8;
@@ -67,10 +67,10 @@ impl<T: Copy + Default> Touched<T> {
         self.marks.words.resize(len.div_ceil(64 * BLOCK), 0);
     }
 
-    /// Memory for so many items; they come with [`Touched::grow`].
+    /// Reserves memory for this many items; [`Touched::grow`] adds them.
     pub fn reserve(&mut self, len: usize) -> Result<()> {
-        room(&mut self.items, len, len)?;
-        room(&mut self.marks.words, len.div_ceil(64 * BLOCK), len)
+        reserve(&mut self.items, len, len)?;
+        reserve(&mut self.marks.words, len.div_ceil(64 * BLOCK), len)
     }
 
     /// The number of items in marked blocks.

@@ -22,7 +22,7 @@ pub enum Assumption {
     Feasible(f64),
     /// The bound is about the mean over seeds, so that no single run can be held against it.
     InExpectation,
-    /// The losses are fixed beforehand: none depends on a decision.
+    /// The losses are fixed beforehand and do not depend on the decisions.
     Oblivious,
     /// The losses are β-smooth: linear for β = 0.
     Smooth(f64),
@@ -82,7 +82,7 @@ impl Guarantee {
         })
     }
 
-    /// The same theorem with another exponent.
+    /// Replaces the exponent.
     pub fn with_exponent(self, exponent: f64) -> Self {
         Self { exponent, ..self }
     }

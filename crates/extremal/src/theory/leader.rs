@@ -43,8 +43,8 @@ pub fn perturbation_smoothness(dim: f64) -> f64 {
     dim.min((2.0 * (dim + 1.0) / std::f64::consts::PI).sqrt())
 }
 
-/// What a round with the mean of m samples adds: min(βR²/m, GR/√m), as far as β and G are known;
-/// ∞ if neither is.
+/// The regret that a round with the mean of m samples adds: min(βR²/m, GR/√m), as far as β and G
+/// are known; ∞ if neither is.
 pub fn sampling_noise(
     smoothness: Option<f64>,
     gradient: Option<f64>,
@@ -56,7 +56,7 @@ pub fn sampling_noise(
     smooth.min(convex)
 }
 
-/// What the theorems of the perturbed leader depend on besides its δ.
+/// The constants of the perturbed leader's theorems besides δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Perturbation {
     /// R, the set's largest norm from its centre.
@@ -65,7 +65,7 @@ pub struct Perturbation {
     pub diameter: f64,
     /// d.
     pub dim: f64,
-    /// What sampling adds: per round for [`perturbed`], in all for [`perturbed_adaptive`].
+    /// The regret from sampling: per round for [`perturbed`], in total for [`perturbed_adaptive`].
     pub noise: f64,
 }
 

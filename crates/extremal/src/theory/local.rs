@@ -23,7 +23,7 @@ pub(crate) fn kappa(rho: f64) -> f64 {
     4.0 * rho * rho + 0.25
 }
 
-/// The same for one that grows: w_t = (√2·G/D)√(κ(t + 16κ)).
+/// Like [`kappa`], for a regulariser that grows: w_t = (√2·G/D)√(κ(t + 16κ)).
 pub(crate) fn kappa_anytime(rho: f64) -> f64 {
     4.5 * rho * rho + 0.25
 }
@@ -39,7 +39,7 @@ pub fn lloo(gradient: f64, diameter: f64, rho: f64, scale: f64, horizon: f64) ->
     Guarantee::new("LLOO, 2GD√((4ρ²+¼)T)", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// The same without N, with w_t = a(G/D)√(κ(t + τ)), a = √2/s, κ = 4.5ρ² + ¼, τ = 16κ:
+/// Like [`lloo`] without N, with w_t = a(G/D)√(κ(t + τ)), a = √2/s, κ = 4.5ρ² + ¼, τ = 16κ:
 /// regret ≤ GD√κ(a√(T + τ) + (1/a + 1/4)(2√(T + τ) − 2√τ + 1/√τ)).
 ///
 /// w grows by less than aG/(8D) per round, so that G̃ = (1 + a/4)G, and by a factor of less than

@@ -1,10 +1,10 @@
-//! What is known of a run, and the check of a theorem's assumptions against it.
+//! The facts about a run, and the check of a theorem's assumptions against them.
 
 use serde::{Deserialize, Serialize};
 
 use super::Assumption;
 
-/// What a learner has seen, to check the assumptions of a theorem against.
+/// Statistics of a run that the assumptions of a theorem are checked against.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunStatistics {
@@ -27,14 +27,14 @@ impl RunStatistics {
     }
 }
 
-/// What is known of the losses of a run. By default only that they are convex.
+/// Known properties of the losses of a run. By default they are only convex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossFacts {
-    /// Their λ, 0 where none is known.
+    /// Their strong convexity λ, 0 if unknown.
     pub strong_convexity: f64,
     /// A bound β of their second derivatives: 0 for linear losses, ∞ where no bound is known.
     pub smoothness: f64,
-    /// Whether they were fixed beforehand, so that none depends on a decision.
+    /// Whether the losses were fixed beforehand and do not depend on the decisions.
     pub oblivious: bool,
 }
 
@@ -62,9 +62,9 @@ impl LossFacts {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
-    /// What the learner saw.
+    /// The learner's statistics.
     pub seen: RunStatistics,
-    /// What is known of the losses.
+    /// The losses.
     pub losses: LossFacts,
     /// The largest violation of any decision; `None` where the set can't compute it.
     pub violation: Option<f64>,
@@ -81,13 +81,13 @@ pub struct Run {
 pub struct Check {
     /// The assumption.
     pub assumption: Assumption,
-    /// Whether it holds.
+    /// Whether the assumption holds.
     pub holds: bool,
     /// A sentence with the figures.
     pub detail: String,
 }
 
-/// What a theorem says about a run.
+/// A theorem's bound for a run, and its broken assumptions.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -101,14 +101,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// The assumptions that the run broke; the bound counts only if there are none.
+    /// The assumptions that the run broke. The bound holds only if the list is empty.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.holds)
     }
 }
 
 impl Run {
-    /// The largest violation of a set's constraints that counts as none.
+    /// Violations of a set's constraints up to this one count as feasible.
     pub(super) const FEASIBLE: f64 = 1e-9;
 
     /// A run on a set of unknown diameter, with losses of which no least value is known.

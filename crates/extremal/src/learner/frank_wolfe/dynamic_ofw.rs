@@ -9,7 +9,7 @@
 //!
 //! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
 //! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. That is
-//! no bound of the regret against one decision, of which none is claimed.
+//! no bound of the regret against one decision.
 //!
 //! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
 //!

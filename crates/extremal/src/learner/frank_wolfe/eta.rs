@@ -16,7 +16,7 @@ use crate::surrogate::Update;
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
-/// What the three learners differ in.
+/// The differences between the three learners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     Ofw,
@@ -74,7 +74,7 @@ pub(crate) struct EtaSchedule {
     scale: f64,
 }
 
-/// What changes from round to round.
+/// The state that changes from round to round.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Clock {
     /// Rounds played.
@@ -226,7 +226,7 @@ impl EtaSchedule {
         restart
     }
 
-    /// What is proven with this step size. `theorem` is that of one stretch, for T and G. With a
+    /// The guarantee for this step size. `theorem` is that of one stretch, for T and G. With a
     /// regulariser that grows, one learner has a theorem, if it knows G.
     pub fn guarantee(
         &self,

@@ -305,7 +305,7 @@ impl Rule for GaugeRule {
     }
 }
 
-/// What the round adds to the certificate.
+/// The term that the round adds to the certificate.
 #[inline]
 fn account(mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
     state.t += 1;

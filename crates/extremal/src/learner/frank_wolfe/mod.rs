@@ -44,7 +44,7 @@ use crate::{Gradient, Point, Result};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub trait Rule: Send + Sync {
-    /// What the learner remembers from round to round: numbers.
+    /// The learner's state from round to round: numbers.
     type State: Copy + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round, and the weight w of F_0(x) = (w/2)‖x − x₁‖².
@@ -61,12 +61,12 @@ pub trait Rule: Send + Sync {
     fn step(&self, state: Self::State, facts: &Facts<'_, '_>, probe: &Probe)
     -> (Self::State, Move);
 
-    /// Whether it can go on in this larger set.
+    /// Whether the rule can continue in this larger set.
     fn check_grown(&self, _set: &dyn Set) -> Result<()> {
         Ok(())
     }
 
-    /// What is proven, given what was seen; nothing by default.
+    /// The guarantee, given the statistics of the run; by default there is no guarantee.
     fn guarantee(
         &self,
         _state: &Self::State,
@@ -76,8 +76,8 @@ pub trait Rule: Send + Sync {
         None
     }
 
-    /// What the learner knows about its own regret, with an allowance for rounding. `dim` and
-    /// `accuracy` are the surrogate's.
+    /// A certificate of the regret from the learner's own sums, with an allowance for rounding.
+    /// `dim` and `accuracy` are the surrogate's.
     fn certificate(
         &self,
         _state: &Self::State,
@@ -89,7 +89,7 @@ pub trait Rule: Send + Sync {
     }
 }
 
-/// What a rule may ask about the round. Each answer is computed only if it is asked for.
+/// The facts about the round that a rule can use. Each is computed only when a rule calls it.
 pub struct Facts<'a, 'g> {
     /// g_t.
     pub gradient: &'g Gradient<'g>,
@@ -119,7 +119,7 @@ pub struct OnSurrogate<R: Rule, P> {
 }
 
 impl<R: Rule, P: Surrogate> OnSurrogate<R, P> {
-    /// The surrogate, to look at.
+    /// The surrogate.
     pub fn surrogate(&self) -> &P {
         &self.surrogate
     }

@@ -9,8 +9,8 @@
 //! ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). Or, with `doubling`, the first F starts anew when the rounds have
 //! doubled, or a gradient has outgrown a guess of G, which is doubled.
 //!
-//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, what [`theory::restarted`] says;
-//! none is proven for a regulariser that grows.
+//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, the bound of
+//! [`theory::restarted`]. For a regulariser that grows there is no proven bound.
 //!
 //! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
 //! *Introduction to Online Convex Optimization*, ch. 7.

@@ -114,7 +114,7 @@ struct FreeRule {
 struct State {
     /// Σλ_τ
     beta: f64,
-    /// μ of the round to come.
+    /// μ of the next round.
     mu: f64,
     /// (D²/2)Σμ_τ
     guessed: f64,

@@ -12,8 +12,8 @@
 //! which is doubled.
 //!
 //! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G, (5/3^(3/4))GDT^(3/4) for every T at
-//! once with G alone; the guide has a proof of both. With restarts, what [`theory::restarted`] says;
-//! none is proven without G.
+//! once with G alone; the guide has a proof of both. With restarts, the bound of
+//! [`theory::restarted`]. Without G there is no proven bound.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
 //! online learning: construction and worst-case analysis*, AISTATS 2026.

@@ -160,7 +160,7 @@ impl Rule for StronglyConvexOfw {
 }
 
 impl StronglyConvexOfw {
-    /// What the round adds to the certificate.
+    /// The term that the round adds to the certificate.
     #[inline]
     fn account(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
         let Geometry {
@@ -191,7 +191,7 @@ impl StronglyConvexOfw {
         }
     }
 
-    /// What rounding errors may have taken from the certificate. In every round c is rounded three
+    /// A bound of the rounding errors in the certificate. In every round c is rounded three
     /// times, at the sizes ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖; the comparator's norm
     /// multiplies these errors. The inner products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖
     /// and ‖∇F‖·‖x‖.

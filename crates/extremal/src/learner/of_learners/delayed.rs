@@ -1,4 +1,4 @@
-//! Gradients that come late, for any learner.
+//! Delayed gradients, for any learner.
 //!
 //! **Problem.** Convex losses whose gradients arrive rounds after they were asked for, not all by
 //! the same delay.
@@ -217,7 +217,7 @@ impl Queue {
             held.row.hold(&gradient.row);
             (held.scale, held.ridge) = (gradient.scale, gradient.ridge);
         }
-        // What the base would refuse is refused now: its door must admit the gradient wherever the
+        // A gradient that the base would refuse is refused now: it must be admitted wherever the
         // base stands by then, and its step sizes must suit a gradient that is extremely large.
         let (gradient, reach) = (held.gradient(), self.reach);
         let norm = kernel::norm(gradient.row.values());

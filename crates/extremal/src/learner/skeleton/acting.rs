@@ -12,7 +12,7 @@ use crate::spec::Registered;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result};
 
-/// What a learner stores and how it moves: a rule on a surrogate, a method on vectors, a mixture of
+/// The state of a learner and its moves: a rule on a surrogate, a method on vectors, a mixture of
 /// learners.
 ///
 /// A round is planned and then committed or discarded. A plan that fails, and a plan that is
@@ -39,14 +39,14 @@ pub trait Body: Send + Sync {
     /// Undoes [`Body::plan`], which was not `sure`.
     fn discard(&mut self);
 
-    /// Adds what the body saw and the records do not tell. A mixture's members may see larger
-    /// gradients than the mixture.
+    /// Adds statistics of the body that the records do not contain. A mixture's members may see
+    /// larger gradients than the mixture.
     fn amend(&self, _seen: &mut RunStatistics) {}
 
-    /// What is proven, given what was seen.
+    /// The guarantee, given the statistics of the run.
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee>;
 
-    /// What the learner knows about its own regret.
+    /// A certificate of the regret from the learner's own sums.
     fn certificate(&self) -> Option<Certificate> {
         None
     }
@@ -94,7 +94,7 @@ impl<B: Body> Acting<B> {
         }
     }
 
-    /// The body, to look at.
+    /// The body.
     pub fn body(&self) -> &B {
         &self.body
     }
@@ -241,7 +241,7 @@ pub(crate) fn settings<S: Registered + Serialize>(spec: &S, storage: Storage) ->
     format!("{} {table} in {storage:?} storage", S::ENTRY.name)
 }
 
-/// What every state says about itself.
+/// The header of every saved state.
 #[derive(Serialize, Deserialize)]
 struct Header {
     settings: String,

@@ -36,13 +36,14 @@ pub(crate) trait Method: Send + Sync {
         0
     }
 
-    /// What is proven in this state, given what was seen; nothing by default.
+    /// The guarantee in this state, given the statistics of the run; by default there is no
+    /// guarantee.
     fn guarantee(&self, _state: &Self::State, _seen: &RunStatistics) -> Option<Guarantee> {
         None
     }
 }
 
-/// What a round has revealed, and where its outcome is written.
+/// The data of a round, and the place of its result.
 pub(crate) struct Round<'a, S> {
     /// The round's number, from 1.
     pub t: f64,

@@ -1,4 +1,4 @@
-//! What no algorithm's author has to read: the one learner around every algorithm, and its saved
+//! The one learner around every algorithm, which no algorithm's author has to read, and its saved
 //! states.
 
 mod acting;

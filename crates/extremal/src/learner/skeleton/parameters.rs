@@ -6,7 +6,7 @@ use crate::spec::Kind;
 use crate::{Error, Result};
 
 fields! {
-    /// What a learner with theoretical step sizes is told.
+    /// The constants of a learner with theoretical step sizes.
     pub struct Known {
         /// the number of rounds T; without it, the regulariser grows
         pub horizon: Option<u64> = None => Kind::COUNT,

@@ -1,6 +1,6 @@
 //! Step sizes from what is known of the losses: T, G and λ.
 
-/// What is known, and with it how the step size falls.
+/// The known constants, and with them the decrease of the step size.
 ///
 /// η_t is a factor of the algorithm over G√T, over what stands for it where T or G is not known,
 /// or over λt.
@@ -38,7 +38,7 @@ impl Schedule {
         }
     }
 
-    /// What η_t is a factor over, in round t with √(Σ‖g‖²) = `root`.
+    /// The divisor of the step size η_t, in round t with √(Σ‖g‖²) = `root`.
     pub fn scale(self, t: f64, root: f64) -> f64 {
         match self {
             Self::Fixed { horizon, bound } => bound * horizon.sqrt(),

@@ -162,7 +162,7 @@ impl Nearest {
         true
     }
 
-    /// The weights, of any sign, with which the columns in use come nearest to the target.
+    /// The weights, of any sign, whose combination of the active columns is nearest to the target.
     fn solve(&mut self) {
         let (rows, k) = (self.rows, self.used.len());
         for j in (0..k).rev() {
@@ -193,7 +193,7 @@ impl Nearest {
         for j in 0..self.used.len() {
             let (w, z) = (self.weights[j], self.solution[j]);
             let moved = w + share * (z - w);
-            // the one that stopped the way is 0, whatever rounding says
+            // the weight that limited the step is 0, whatever its rounding
             let stops = z <= 0.0 && (moved <= 0.0 || w / (w - z) <= share);
             if stops {
                 first = first.or(Some(j));

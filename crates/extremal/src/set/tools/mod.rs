@@ -1,4 +1,4 @@
-//! What several sets are made with.
+//! Algorithms that several sets use.
 
 pub(crate) mod hull_distance;
 pub(crate) mod level;

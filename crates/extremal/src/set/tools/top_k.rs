@@ -12,21 +12,21 @@ impl Top {
     /// With memory for `k` of `dim` keys, so that no later call asks for any.
     pub fn with_capacity(k: usize, dim: usize) -> Self {
         Self {
-            kept: Vec::with_capacity(room(k).min(dim)),
+            kept: Vec::with_capacity(limit(k).min(dim)),
         }
     }
 
     /// The k largest of some finite keys with their indices, in the order of these; all keys
     /// if there are no more than k, which is at least 1.
     pub fn largest(&mut self, keys: impl Iterator<Item = f64>, k: usize) -> &[(f64, u32)] {
-        let room = room(k);
+        let limit = limit(k);
         // a key that is not above it has k others before it
         let mut bar = f64::NEG_INFINITY;
         self.start();
         for (i, key) in keys.enumerate() {
             if key > bar {
                 self.kept.push((key, i as u32));
-                if self.kept.len() == room {
+                if self.kept.len() == limit {
                     bar = self.cut(k);
                 }
             }
@@ -42,7 +42,7 @@ impl Top {
     /// A key to choose from, in no order; at most one per index.
     pub fn offer(&mut self, key: f64, index: u32, k: usize) {
         self.kept.push((key, index));
-        if self.kept.len() == room(k) {
+        if self.kept.len() == limit(k) {
             self.cut(k);
         }
     }
@@ -74,7 +74,7 @@ impl Top {
 }
 
 /// How many to keep before all but k are dropped: enough to make that rare for rising keys.
-fn room(k: usize) -> usize {
+fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }
 

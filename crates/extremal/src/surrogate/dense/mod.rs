@@ -6,9 +6,9 @@
 mod state;
 
 use crate::kernel::{self, Apart, Buffer, Exponent, InnerProducts, Pass, PassResult};
+use crate::memory::reserve;
 use crate::point::nonzeros;
 use crate::range::{self, SMALLEST_DIRECTION};
-use crate::room::room;
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
 use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
@@ -73,7 +73,7 @@ enum LastAtom {
     Atom,
 }
 
-/// What the first pass reads and writes.
+/// The vectors that the first pass reads and writes.
 #[derive(Default)]
 struct Vectors {
     x: Buffer,
@@ -82,7 +82,7 @@ struct Vectors {
     next: Buffer,
     /// A sparse gradient spread out; all zeros between rounds, and empty before the first one.
     spread: Buffer,
-    /// What stands for c in a round that starts over or adds x₁; empty in all others.
+    /// Replaces c in a round that restarts F or adds x₁; empty in all others.
     base: Vec<f64>,
 }
 
@@ -106,7 +106,7 @@ impl Vectors {
         }
     }
 
-    /// What the first pass has formed.
+    /// The results of the first pass.
     fn formed(&self, beta: f64) -> PassResult<'_> {
         PassResult {
             c: &self.next,
@@ -174,12 +174,12 @@ impl DenseSurrogate {
         all.into_iter().filter(|buffer| !buffer.is_empty())
     }
 
-    /// c, to look at.
+    /// c.
     pub fn gradient_sum(&self) -> &[f64] {
         &self.vectors.c
     }
 
-    /// x, to look at.
+    /// x.
     pub fn decision(&self) -> &[f64] {
         &self.vectors.x
     }
@@ -306,7 +306,7 @@ impl DenseSurrogate {
             scale = fitting_scale(self.vectors.formed(update.beta));
             (_, power) = scan_power!();
         }
-        // A direction that is all rounding may vanish on a second look.
+        // A direction that consists of rounding errors may turn out to be 0 here.
         if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
             self.found = LastAtom::Nothing;
         } else {
@@ -362,7 +362,7 @@ impl DenseSurrogate {
         self.end_probe(update, probe, scan, vx, vv)
     }
 
-    /// What all ways have in common once the atom is known.
+    /// The part that all forms of the atom share, once it is known.
     #[inline(always)]
     fn end_probe(
         &mut self,
@@ -525,9 +525,9 @@ impl Surrogate for DenseSurrogate {
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
         let dim = set.dim();
-        room(&mut self.vectors.base, dim, dim)?;
+        reserve(&mut self.vectors.base, dim, dim)?;
         if let Some(origin) = &mut self.origin {
-            room(origin, dim, dim)?;
+            reserve(origin, dim, dim)?;
         }
         self.used().try_for_each(|buffer| buffer.reserve(dim))
     }

@@ -11,7 +11,7 @@ use crate::surrogate::sparse_vector::SparseVector;
 /// A square below this share of its terms has cancelled.
 const CANCELLED: f64 = 1e-4;
 
-/// ‖v − x‖² below this, relative to ‖v‖² + ‖x‖², is near enough to 0 not to be looked into.
+/// ‖v − x‖² below this, relative to ‖v‖² + ‖x‖², counts as 0.
 const NEAR: f64 = 1e-9;
 
 /// ‖u‖² below this share of its largest value has lost digits.
@@ -34,7 +34,7 @@ pub(crate) struct Span {
     pub origin: Option<SparseVector>,
 }
 
-/// What a probe changes besides the vectors. Decisions are in units of the radius.
+/// The numbers that a probe changes. Decisions are in units of the radius.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Numbers {
     pub gram: Gram,
@@ -71,7 +71,7 @@ impl Passes {
     }
 }
 
-/// What a probe needs to know, in units of the radius.
+/// The inputs of a probe, in units of the radius.
 pub(crate) struct Measured {
     pub norm: f64,
     pub slope: f64,
@@ -175,7 +175,7 @@ impl Span {
         self.at.absorbed += row.stored() as u64;
         let Gram { ww, uu, .. } = self.at.gram;
         let shrunk = ww < SHRUNK * self.at.tops[0] || uu < SHRUNK * self.at.tops[1];
-        if shrunk || self.at.absorbed >= 4 * self.cells.room() as u64 {
+        if shrunk || self.at.absorbed >= 4 * self.cells.touched_len() as u64 {
             self.at.passes.products += 1;
             self.measure_basis();
             // What is left after cancelling may be too small to be squared.
@@ -218,7 +218,7 @@ impl Span {
         self.at.passes.written += 1;
         let origin = self.origin.get_or_insert_default();
         let entries = self.cells.entries(times(radius, self.at.x));
-        origin.set(self.cells.room(), entries.filter(|(_, v)| *v != 0.0));
+        origin.set(self.cells.touched_len(), entries.filter(|(_, v)| *v != 0.0));
         if beta == 0.0 {
             self.cells.rewrite([self.at.x, [0.0, 0.0]]);
         } else {
@@ -242,7 +242,7 @@ impl Span {
         self.measure_basis();
     }
 
-    /// Whether ∇F, of this norm, is 0 for all that numbers can tell.
+    /// Whether ∇F, of this norm, is 0 up to rounding.
     fn is_still(&self, norm: f64, xx: f64) -> bool {
         !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.at.beta * xx.sqrt()))
     }

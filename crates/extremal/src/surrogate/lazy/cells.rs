@@ -1,8 +1,8 @@
 //! Two vectors w and u over the same features, for [`LazySurrogate`](crate::surrogate::LazySurrogate): touched where a
 //! gradient is non-zero, and w scaled as a whole in O(1).
 //!
-//! What belongs to one feature lies together, so that a touched feature costs one cache miss.
-//! Whatever goes over all features goes over the blocks of them that were ever touched, in order:
+//! The numbers of one feature lie together, so that a touched feature costs one cache miss.
+//! A pass over all features visits the blocks of features that were ever touched, in order:
 //! the numbers do not depend on how many others there are.
 
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl Gram {
     }
 }
 
-/// What [`Cells::absorb`] does: u += δa and w += ρδa, with `size` = |δ|·‖a‖.
+/// The update of [`Cells::absorb`]: u += δa and w += ρδa, with `size` = |δ|·‖a‖.
 #[derive(Clone, Copy)]
 pub(crate) struct Change {
     pub delta: f64,
@@ -117,13 +117,13 @@ impl Cells {
         self.cells.grow(dim);
     }
 
-    /// Memory for so many; they come with [`Cells::grow`].
+    /// Reserves memory for this many features; [`Cells::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         self.cells.reserve(dim)
     }
 
-    /// What a pass over all features goes through: those that were touched, and their neighbours.
-    pub fn room(&self) -> usize {
+    /// The number of features that a pass visits: those in blocks that were ever touched.
+    pub fn touched_len(&self) -> usize {
         self.cells.size()
     }
 
@@ -345,7 +345,7 @@ impl Cells {
         }
     }
 
-    /// What was saved, in `dim` dimensions.
+    /// Restores a saved state in `dim` dimensions.
     pub fn restore(saved: &SavedCells, dim: usize) -> Result<Self> {
         let mut restored = Self::new(dim);
         for &(i, stamp, w, u) in &saved.cells {

@@ -21,7 +21,7 @@
 //! nearly parallel, which a basis chosen before them can't tell apart for long.
 //!
 //! Nothing depends on features that no gradient has touched: not the numbers, not the time that a
-//! pass takes, not the saved span. More of them may come at any time ([`Surrogate::grow`]).
+//! pass takes, not the saved span. Features can be added at any time ([`Surrogate::grow`]).
 
 mod basis;
 mod cells;
@@ -44,7 +44,7 @@ pub struct LazySurrogate {
     span: Span,
     /// −1/‖∇F‖ of the last probe, unless ∇F = 0.
     alpha: Option<f64>,
-    /// What a probe that is not sure changes: the numbers, and x₁ if F restarts.
+    /// The changes of a probe that is not committed: the numbers, and x₁ if F restarts.
     before: Option<(Numbers, Option<Option<SparseVector>>)>,
 }
 
@@ -75,7 +75,7 @@ impl LazySurrogate {
         Ok(surrogate)
     }
 
-    /// What was gone through entry by entry so far.
+    /// The passes over all entries so far.
     pub fn passes(&self) -> Passes {
         self.span.at.passes
     }

@@ -29,7 +29,7 @@ use atom::{Corner, Outside};
 use ranked::{Order, Ranked, Total};
 use support::{LEAST_ROOM, Support};
 
-/// An entry this much smaller than the largest one is as good as none.
+/// An entry this much smaller than the largest one counts as 0.
 const NEGLIGIBLE: f64 = 1e-30;
 
 /// (x, c), one by one where x is not like everywhere else.
@@ -49,7 +49,7 @@ pub struct SparseSurrogate {
     top: Top,
 }
 
-/// What the last probe found, and what it takes to undo it.
+/// The result of the last probe, and the data to undo it.
 #[derive(Default)]
 struct Last {
     offset: f64,
@@ -135,7 +135,7 @@ impl SparseSurrogate {
         (self.dim() - self.support.len()) as f64
     }
 
-    /// What c' has become outside the support is undone.
+    /// Undoes the changes of c' outside the support.
     fn take_back(&mut self) {
         let Last {
             changed,
@@ -226,9 +226,9 @@ impl SparseSurrogate {
         if is_pulled {
             self.pull_outside(pull);
             let first = (self.first_rest, &self.first);
-            self.support.lay_base(Some((pull, first)));
+            self.support.write_shifted_sum(Some((pull, first)));
         } else if update.restart {
-            self.support.lay_base(None);
+            self.support.write_shifted_sum(None);
         }
         let scan = self.support.scan([k, m, beta], is_pulled || update.restart);
         let outside_sum = self.outside.total().value();
@@ -368,7 +368,7 @@ impl SparseSurrogate {
             Some(slot) => self.support.x_mut()[slot] = x,
             None if x == self.rest => {}
             None => {
-                // + 0: a zero that comes back from its bytes has lost its sign
+                // + 0: a zero that was loaded from bytes has lost its sign
                 let c = self.outside.get(feature) + self.offset + 0.0;
                 self.outside.set(feature, f64::NAN);
                 self.support.push(feature, x, c);

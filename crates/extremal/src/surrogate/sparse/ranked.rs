@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
-use crate::room::room;
+use crate::memory::reserve;
 
 /// Entries per block.
 const FAN: usize = 64;
@@ -80,16 +80,16 @@ impl Ranked {
         }
     }
 
-    /// Memory for so many entries; they come with [`Ranked::grow`].
+    /// Reserves memory for this many entries; [`Ranked::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
-        room(&mut self.values, dim, dim)?;
+        reserve(&mut self.values, dim, dim)?;
         let mut len = dim;
         for level in 0.. {
             len = len.div_ceil(FAN);
             if level == self.levels.len() {
                 self.levels.push(Vec::new());
             }
-            room(&mut self.levels[level], len, dim)?;
+            reserve(&mut self.levels[level], len, dim)?;
             if len <= FAN {
                 break;
             }
@@ -219,7 +219,7 @@ fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
         .fold(NONE, |a, b| if b > a { b } else { a })
 }
 
-/// A sum that terms come and go from: what rounding takes off it is added up beside it, so that
+/// A sum to which terms are added and removed. Its rounding errors are summed beside it, so that
 /// it does not drift.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Total {

@@ -3,11 +3,11 @@
 
 use crate::Result;
 use crate::kernel::{self, InnerProducts, Pass};
-use crate::room::room;
+use crate::memory::reserve;
 use crate::surrogate::sparse::ranked::Order;
 use crate::surrogate::sparse_vector::SparseVector;
 
-/// The slot of a feature that has none.
+/// Marks a feature without a slot.
 const NOWHERE: u32 = u32::MAX;
 
 /// Room for this many entries is there from the start.
@@ -27,7 +27,7 @@ pub(crate) struct Support {
     /// Where it does.
     touched: Vec<u32>,
     direction: Vec<f64>,
-    /// What stands for c in a round that starts over or adds x₁.
+    /// Replaces c in a round that restarts F or adds x₁.
     base: Vec<f64>,
 }
 
@@ -55,9 +55,9 @@ impl Support {
         self.slots.resize(dim, NOWHERE);
     }
 
-    /// Memory for so many; they come with [`Support::grow`].
+    /// Reserves memory for this many features; [`Support::grow`] adds them.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
-        room(&mut self.slots, dim, dim)
+        reserve(&mut self.slots, dim, dim)
     }
 
     pub fn len(&self) -> usize {
@@ -161,7 +161,7 @@ impl Support {
 
     /// Lets something else than c stand for it in the next scan: 0, or c + pull·x₁, where x₁ is
     /// a number everywhere but for the given entries.
-    pub fn lay_base(&mut self, pull: Option<(f64, (f64, &SparseVector))>) {
+    pub fn write_shifted_sum(&mut self, pull: Option<(f64, (f64, &SparseVector))>) {
         self.base.clear();
         self.base.reserve(self.x.capacity());
         let Some((pull, (rest, first))) = pull else {
@@ -253,7 +253,7 @@ impl Support {
     }
 }
 
-/// Entries that are looked at together.
+/// The number of entries in a block.
 const CHUNK: usize = 16;
 
 /// Comparisons without an early exit, which vectorise.

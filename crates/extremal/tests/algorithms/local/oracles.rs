@@ -158,7 +158,7 @@ fn the_simplex_oracle_is_as_good_as_any_point_near() {
             let active = ActiveSet::start(&set, Some(&x)).unwrap();
             assert!(distance(&point(&active, d), &x) <= 1e-15 * total, "{text}");
             let value = local.find(&c).unwrap().value;
-            local.withdraw(&active, &c, share, &mut way);
+            local.withdraw_mass(&active, &c, share, &mut way);
             assert!((value - dot(&c, &atom(&*set, &c))).abs() <= 1e-12 * total);
             check_local(&text, &set, &x, &c, radius, &way);
         }
@@ -208,7 +208,7 @@ fn the_active_set_is_as_good_as_any_point_near_and_stays_small() {
             let share = radius / facial_distance(&set);
             let mut way = vec![f64::NAN; d];
             local.find(&c).unwrap();
-            local.withdraw(&active, &c, share, &mut way);
+            local.withdraw_mass(&active, &c, share, &mut way);
             check_local(text, &set, &x, &c, radius, &way);
             let alpha = uniform(&mut r).powi(2);
             let before = active.len();
@@ -236,7 +236,7 @@ fn a_mixture_of_too_many_vertices_becomes_one_of_few() {
     for _ in 0..2000 {
         let c = normals(&mut r, 8);
         local.find(&c).unwrap();
-        local.withdraw(&active, &c, 1.0, &mut way);
+        local.withdraw_mass(&active, &c, 1.0, &mut way);
         let before = active.len();
         local.step(&mut active, 0.02);
         assert!(active.len() <= 18);

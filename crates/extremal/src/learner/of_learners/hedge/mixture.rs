@@ -6,7 +6,7 @@ use crate::learner::of_learners::hedge::{guarantee, no_base};
 use crate::learner::skeleton::method::admitted;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode};
 use crate::learner::{Learner, Record, RunStatistics};
-use crate::room::room;
+use crate::memory::reserve;
 use crate::set::SharedSet;
 use crate::theory::{Assumption, Guarantee};
 use crate::{Error, Gradient, Point, Result};
@@ -46,7 +46,7 @@ struct Mixture {
     set: SharedSet,
     bases: Vec<Box<dyn Learner>>,
     weights: Weights,
-    /// What each base lost in the planned round.
+    /// The loss of each base in the planned round.
     losses: Vec<f64>,
     /// Σ w_i x_i
     mean: Buffer,
@@ -181,7 +181,7 @@ impl Body for Mixture {
             base.reserve(dim)?;
         }
         self.mean.reserve(dim)?;
-        room(&mut self.written, dim, dim)
+        reserve(&mut self.written, dim, dim)
     }
 
     fn grow(&mut self, set: SharedSet) {

@@ -82,7 +82,7 @@ impl Weights {
         self.excess.len()
     }
 
-    /// What was loaded, with the weights that are not saved.
+    /// A loaded state, with the weights, which are not saved.
     pub(crate) fn weighed(mut self) -> Self {
         self.log_count = (self.excess.len() as f64).ln();
         self.weigh();

@@ -15,7 +15,7 @@
 //! rounds played: √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Their step back is δr long; the gauge tells how
+//! with Adaptive Regret Guarantees*, COLT 2022. Their step back is δr long; the gauge gives how
 //! far the plane is, and allows for a longer one.
 //!
 //! ```
@@ -76,7 +76,7 @@ impl MakeLearner for SoOgd {
         let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
-        let method = Separated {
+        let method = SoOgdMethod {
             set: set.clone(),
             radius: set.geometry().norm_bound,
             inner,
@@ -109,7 +109,7 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
     ))
 }
 
-struct Separated {
+struct SoOgdMethod {
     set: SharedSet,
     /// R.
     radius: f64,
@@ -135,7 +135,7 @@ struct State {
     shrunk: f64,
 }
 
-impl Separated {
+impl SoOgdMethod {
     /// η_t and δ_t, with √(Σ‖g‖²) = `root`.
     fn pace(&self, t: f64, root: f64) -> (f64, f64) {
         let (factor, t) = match self.schedule {
@@ -149,7 +149,7 @@ impl Separated {
     /// Brings y into the set.
     fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
-        // Each step comes δr nearer to every point of (1 − δ)K, whose nearest was no farther
+        // Each step moves δr nearer to every point of (1 − δ)K, whose nearest was no farther
         // than this.
         let far = (way.min(2.0 * self.radius) + delta * self.radius) / (delta * self.inner);
         let most = (far * far).ceil() as u32;
@@ -176,7 +176,7 @@ impl Separated {
     }
 }
 
-impl Method for Separated {
+impl Method for SoOgdMethod {
     type State = State;
 
     fn start(&self, _x: &[f64]) -> State {

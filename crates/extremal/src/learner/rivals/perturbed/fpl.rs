@@ -93,7 +93,7 @@ impl MakeLearner for Fpl {
     }
 }
 
-/// How many samples, if that was said.
+/// The number of samples, if given.
 struct EveryRound(Option<u32>);
 
 impl EveryRound {

@@ -17,7 +17,7 @@ use crate::spec::Registered;
 use crate::theory::{self, Assumption, Guarantee, Perturbation};
 use crate::{Result, kernel};
 
-/// What tells `ospf` and `fpl` apart.
+/// The differences between `ospf` and `fpl`.
 pub(crate) trait Kind: Send + Sync + 'static {
     /// How many rounds the block after round t has, and how many samples its decision.
     fn block(&self, constants: &Constants, t: f64, largest: f64) -> (u64, u32);

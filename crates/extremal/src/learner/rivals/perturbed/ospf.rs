@@ -2,7 +2,7 @@
 //!
 //! **Problem.** Convex losses, smooth ones for the better rate, that do not react to decisions.
 //!
-//! **Update.** Rounds come in blocks of k. After each, the next decision is the mean of k
+//! **Update.** Rounds are grouped in blocks of k. After each, the next decision is the mean of k
 //! minimisers of ⟨S − v/δ, x⟩, S the sum of gradients and v drawn evenly from the unit ball; it
 //! takes all its k oracle calls in the block's last round. k = (4βR/(G√d))^(2/3)·T^(1/3) for
 //! β-smooth losses, but no more than √T, else T^(1/3), and the rounds played stand for T where it is

@@ -93,7 +93,7 @@ impl MakeLearner for Eg {
     }
 }
 
-/// What the experts play.
+/// The experts' decisions.
 struct Corners {
     dim: usize,
     /// τ.
@@ -154,7 +154,7 @@ impl Corners {
     }
 }
 
-/// What changes from round to round.
+/// The state that changes from round to round.
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
     /// S.
@@ -183,7 +183,7 @@ impl Exponentiated {
         self.factor * (by / self.schedule.scale(round, delta))
     }
 
-    /// The decision of the round, when it comes with this behind it.
+    /// The decision of the round that follows this state.
     fn weigh(&self, now: &State, round: f64, x: &mut [f64]) {
         let pull = |by: f64| self.pull(now.delta, round, by);
         let (low, _) = self.corners.ends(&now.sum);

@@ -116,7 +116,7 @@ struct Descent {
     way: Vec<f64>,
 }
 
-/// What was seen of the gradients.
+/// Statistics of the gradients.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct State {
     /// √(Σ‖g‖²).

@@ -8,7 +8,7 @@
 //! Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖² that SC-OFW chases.
 //!
 //! **Guarantee.** With α the set's strong convexity, G the largest gradient and
-//! L = min ‖S_t‖/t > 0: regret ≤ 8G²(1 + ln T)/(αL). Nothing where the sum of gradients comes back
+//! L = min ‖S_t‖/t > 0: regret ≤ 8G²(1 + ln T)/(αL). No bound where the sum of gradients returns
 //! to 0, where its regret may be linear. With λ: regret ≤ 2(G + λD)²(1 + ln T)/λ.
 //!
 //! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of

@@ -16,16 +16,16 @@ use crate::learner::skeleton::parameters::cannot_play;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
 use crate::learner::{Learner, Record, RunStatistics, Storage, not_stored};
+use crate::memory::reserve;
 use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
-use crate::room::room;
 use crate::set::{Projection, SharedSet, Structure};
 use crate::spec::Registered;
 use crate::surrogate::{SavedScaled, Scaled, SparseVector};
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 
-/// What differs between projected learners. η_t is scale·factor over what the schedule says for
+/// The differences between projected learners. η_t is scale·factor over the schedule's divisor for
 /// round t + offset.
 pub(crate) struct Descent {
     /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
@@ -35,7 +35,7 @@ pub(crate) struct Descent {
     pub offset: f64,
     pub scale: f64,
     pub diameter: f64,
-    /// What is proven for scale 1 and offset 0, given Σ‖g‖² and what else was seen.
+    /// The guarantee for scale 1 and offset 0, given Σ‖g‖² and the statistics of the run.
     pub theorem: fn(&Descent, f64, &RunStatistics) -> Guarantee,
 }
 
@@ -391,7 +391,7 @@ impl Body for Projected {
                 }
                 dense
                     .vectors()
-                    .try_for_each(|vector| room(vector, dim, dim))
+                    .try_for_each(|vector| reserve(vector, dim, dim))
             }
             Imaged::Lazy(lazy) => lazy.vector.reserve(dim),
         }

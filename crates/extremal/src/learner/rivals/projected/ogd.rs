@@ -6,7 +6,7 @@
 //! **Update.** x_{t+1} = Π(x_t − η_t g_t), with η_t = D/(G√t), 1/(λ(t + b)), or D/√(2Σ‖g‖²).
 //!
 //! **Guarantee.** Regret ≤ (3/2)GD√T, G²(1 + ln T)/(2λ) with b = 0, √2·D·√(Σ‖g‖²). With another b
-//! (`offset`) or a factor on the step size (`eta-scale`) none is shown.
+//! (`offset`) or a factor on the step size (`eta-scale`) there is no proven bound.
 //!
 //! **Reference.** Zinkevich, ICML 2003; Hazan, Agarwal & Kale, Machine Learning 2007;
 //! Streeter & McMahan, 2010 (AdaGrad-norm).

@@ -27,7 +27,7 @@ const RESERVED: usize = 1 << 20;
 /// let mut local = LocalOracle::new(&*set);
 /// let (c, mut way, mut x) = ([1.0, -1.0, 2.0], [0.0; 3], [0.0; 3]);
 /// let lowest = local.find(&c)?.value;
-/// local.withdraw(&active, &c, 0.25, &mut way);
+/// local.withdraw_mass(&active, &c, 0.25, &mut way);
 /// assert_eq!((lowest, way), (-1.0, [-0.25, 0.0, -0.25]));
 /// local.step(&mut active, 1.0);
 /// active.write(&mut x);
@@ -78,7 +78,7 @@ impl LocalOracle {
 
     /// way ← p − x, where p is x with this share of its mass moved to the vertex that was found:
     /// that of the vertices which are worst for c. Nothing moves yet.
-    pub fn withdraw(&mut self, active: &ActiveSet, c: &[f64], share: f64, way: &mut [f64]) {
+    pub fn withdraw_mass(&mut self, active: &ActiveSet, c: &[f64], share: f64, way: &mut [f64]) {
         self.taken.clear();
         if share < 1.0 {
             let cost = |i: u32| (active.atom(i as usize).dot(c), i);

@@ -100,7 +100,7 @@ impl MakeLearner for Lloo {
         let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound);
         let start = self.start.as_deref();
         if start.is_some() {
-            first_decision(set, start)?; // which says what is wrong with it
+            first_decision(set, start)?; // for its error message
         }
         let mut active = ActiveSet::start(set, start)?;
         let mut first = vec![0.0; set.dim()];
@@ -108,7 +108,7 @@ impl MakeLearner for Lloo {
         let local = LocalOracle::new(&**set);
         local.reserve(&mut active);
         let diameter = set.geometry().diameter;
-        let method = Locally {
+        let method = LlooMethod {
             schedule,
             rho,
             proven,
@@ -139,7 +139,7 @@ impl Lloo {
     }
 }
 
-struct Locally {
+struct LlooMethod {
     schedule: Schedule,
     rho: f64,
     /// Whether ρ is known to be large enough.
@@ -165,7 +165,7 @@ struct State {
     active: ActiveSet,
 }
 
-impl Locally {
+impl LlooMethod {
     /// K_t, D times the second derivative of F_t, and r_t/D.
     fn shape(&self, t: f64, state: &State) -> (f64, f64) {
         let square = self.rho * self.rho;
@@ -197,7 +197,7 @@ impl Locally {
     }
 }
 
-impl Method for Locally {
+impl Method for LlooMethod {
     type State = State;
 
     fn start(&self, x: &[f64]) -> State {
@@ -240,7 +240,7 @@ impl Method for Locally {
         local.check_gap(above + found.slack(), c)?;
         // r/δ
         let share = self.rho * reach.min(surrogate.distance(above + found.slack()));
-        local.withdraw(&now.active, c, share, way);
+        local.withdraw_mass(&now.active, c, share, way);
         step.gap = surrogate.gap(above);
         step.sigma = surrogate.line_search(way, 1.0);
         if step.sigma > 0.0 {

@@ -45,7 +45,7 @@ mod near_projection;
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::rivals::few_calls::loo_bogd::near_projection::Cip;
+use crate::learner::rivals::few_calls::loo_bogd::near_projection::NearProjection;
 use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
@@ -99,12 +99,12 @@ impl Described for LooBogd {
 impl MakeLearner for LooBogd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         parameters::need_oracle(NAME, &**set)?;
-        let cip = Cip::new(&**set);
+        let near = NearProjection::new(&**set);
         let schedule = Schedule::of(self.lambda, self.horizon, self.gradient_bound).or_gradients();
         let factor = match schedule {
-            Schedule::Fixed { horizon, .. } => cip.radius() / horizon.powf(0.25),
+            Schedule::Fixed { horizon, .. } => near.radius() / horizon.powf(0.25),
             Schedule::Strong { .. } => 1.0,
-            _ => std::f64::consts::SQRT_2 * cip.radius(),
+            _ => std::f64::consts::SQRT_2 * near.radius(),
         };
         let horizon = self.horizon.map(|t| t as f64);
         let known = horizon.filter(|_| self.lambda.is_none());
@@ -117,14 +117,14 @@ impl MakeLearner for LooBogd {
             block: self.block.or(known.map(|t| (5.0 * t.sqrt()).ceil() as u64)),
             gradient: self.gradient_bound,
             step: vec![0.0; set.dim()],
-            cip,
+            near,
         };
         acting(self, method, set, self.start.as_deref(), storage)
     }
 }
 
 struct Descent {
-    cip: Cip,
+    near: NearProjection,
     schedule: Schedule,
     diameter: f64,
     /// η, times what the schedule divides by.
@@ -172,7 +172,7 @@ impl Descent {
         self.tolerance.unwrap_or_else(|| match self.schedule {
             Schedule::Strong { lambda } => {
                 let g = self.gradient.unwrap_or(largest);
-                130.0 * (4.0 * (g / self.cip.radius() / (lambda * t))).powf(2.0 / 3.0)
+                130.0 * (4.0 * (g / self.near.radius() / (lambda * t))).powf(2.0 / 3.0)
             }
             _ => 60.0 / t.sqrt(),
         })
@@ -201,7 +201,7 @@ impl Descent {
         let eta = self.schedule.eta(self.factor, t, played.root);
         let tolerance = self.tolerance(t, played.largest);
         kernel::axpy(-eta, &self.step, &mut next.y);
-        self.cip.bring(x, &mut next.y, tolerance)?;
+        self.near.approach(x, &mut next.y, tolerance)?;
         next.sum.fill(0.0);
         next.played.filled = 0;
         Ok(eta)
@@ -244,11 +244,11 @@ impl Method for Descent {
     }
 
     fn oracle_calls(&self) -> u64 {
-        self.cip.oracle_calls()
+        self.near.oracle_calls()
     }
 
     fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
-        let (radius, now) = (self.cip.radius(), &state.played);
+        let (radius, now) = (self.near.radius(), &state.played);
         // A block that has not ended: ⟨S, x − u⟩ ≤ D‖S‖.
         let open = self.diameter * kernel::norm(&state.sum);
         match self.schedule {

@@ -2,8 +2,8 @@
 //! each other by the linear oracle alone.
 //!
 //! A learner may descend with points ỹ that are not in the set, as long as the decisions x that it
-//! plays are near, and ỹ comes no farther from any point of the set. For ε > 0 and any y,
-//! [`Cip::bring`] moves x ∈ K and y such that ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K and
+//! plays are near, and ỹ is no farther from any point of the set. For ε > 0 and any y,
+//! [`NearProjection::approach`] moves x ∈ K and y such that ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K and
 //! ‖x′ − y′‖² ≤ 3ε: Frank-Wolfe steps with line search take x towards y until it is near, or the
 //! gap ⟨x − y, x − v⟩ ≤ ε shows that y − x separates y from K, and then y goes back along it.
 //!
@@ -15,7 +15,7 @@ use crate::solver::{Distance, Method, Search, Task};
 use crate::{Result, kernel, range};
 
 /// See the [module](self).
-pub(crate) struct Cip {
+pub(crate) struct NearProjection {
     search: Search,
     centre: Vec<f64>,
     radius: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Cip {
     way: Vec<f64>,
 }
 
-impl Cip {
+impl NearProjection {
     /// For this set, in a ball around its centre.
     pub fn new(set: &dyn Set) -> Self {
         let (centre, radius) = ball_around(set);
@@ -42,7 +42,7 @@ impl Cip {
 
     /// Brings x ∈ K and y near each other, by at least one step of x towards y. ε is R² times the
     /// tolerance. After an error, x and y are not what they were.
-    pub fn bring(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
+    pub fn approach(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
         self.confine(y);
         let limit = 3.0 * tolerance;
         let near = self.apart(x, y) <= limit;

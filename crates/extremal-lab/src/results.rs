@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use extremal::learner::Storage;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -178,6 +179,9 @@ pub struct SummaryRow {
     pub violation: Option<f64>,
     /// Oracle calls of one run.
     pub oracle_calls: u64,
+    /// How decisions are stored.
+    #[serde(default)]
+    pub storage: Storage,
 }
 
 impl SummaryRow {
@@ -426,7 +430,7 @@ pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
 }
 
 const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,largest_gradient,regret_lower,regret_upper,level,bound,certificate,trivial,vacuous,surrogate,surrogate_bound,oracle_calls,halving_radius";
-const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,vacuous,violation,oracle_calls";
+const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,vacuous,violation,oracle_calls,storage";
 const CHECKS: &str = "problem,learner,scale,horizon,holds,detail";
 const COMPARATORS: &str = "problem,learner,scale,horizon,seed,radius,regret_upper,share_of_loss";
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";

@@ -45,6 +45,8 @@ pub struct Row<'a> {
     pub learner: &'a str,
     /// Whether the learner projects onto the set in every round.
     pub projects: bool,
+    /// How decisions are stored, if not densely.
+    pub storage: Option<&'static str>,
     /// The step size.
     pub step_size: StepSize,
     /// The cells; `None` before the first run.
@@ -203,11 +205,13 @@ pub fn rows(results: &Results) -> Vec<Row<'_>> {
 /// The rows of one problem.
 pub(crate) fn rows_of<'a>(view: &View<'a>) -> Vec<Row<'a>> {
     let of_learner = |(_, learner): (usize, &'a str)| {
-        let projects = view.learner(learner).is_some_and(LearnerConfig::projects);
+        let config = view.learner(learner);
+        let projects = config.is_some_and(LearnerConfig::projects);
         let row = |step_size, summary: Option<&'a SummaryRow>| Row {
             problem: view.name,
             learner,
             projects,
+            storage: config.and_then(LearnerConfig::storage_note),
             step_size,
             cells: summary.map(|summary| Cells {
                 summary,
@@ -278,11 +282,13 @@ fn printed(problem: &ProblemConfig, row: &Row<'_>) -> [String; 9] {
             factor, at_edge, ..
         } => format!("  best ×{factor}{}", if at_edge { " †" } else { "" }),
     };
-    let name = if row.projects && !row.step_size.is_best() {
-        name + " *"
-    } else {
-        name
-    };
+    let marks = [
+        row.storage.map(|text| format!(", {text}")),
+        row.projects.then(|| " *".into()),
+    ];
+    let marks = marks.into_iter().flatten();
+    let marks = marks.filter(|_| !row.step_size.is_best());
+    let name = name + &marks.collect::<String>();
     let Some(cells) = &row.cells else {
         let dash = || "—".to_string();
         let [a, b, c, d, e, f] = [(); 6].map(|()| dash());

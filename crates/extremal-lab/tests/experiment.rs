@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
 use extremal_lab::output::Output;
-use extremal_lab::report;
 use extremal_lab::results::{Results, TraceRow, Verdict};
+use extremal_lab::{report, table};
 
 const SMALL: &str = r#"
 horizons = [200, 400, 800]
@@ -161,7 +161,17 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             11,
             "letters, digits",
         ),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\nstorage = \"thin\""),
+            20,
+            "\"lazy\" or \"sparse\"",
+        ),
         // what only shows when it is built
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\nstorage = \"lazy\""),
+            18,
+            "can't play problem ridge: ofw-ls can't play set simplex: it needs dense storage",
+        ),
         (with("\"simplex:dim=5\"", "\"simplex\""), 12, "dim"),
         (
             with("[\"paper\", \"book\", \"ogd\"]", "[\"lifted\"]"),
@@ -516,4 +526,61 @@ name = "gauge-ftrl"
         row.halving_radius = None;
     }
     assert_eq!(earlier.trace, results.trace);
+}
+
+/// The same learners in dense storage and in that of the set, on sparse rows.
+#[test]
+fn lazy_and_sparse_storage_give_the_results_of_dense_storage_up_to_rounding() {
+    let text = |storage: &str| {
+        format!(
+            r#"
+horizons = [100, 200, 400]
+seeds = 2
+pictures = false
+[problem.rows]
+set = "{}:radius=2,dim=400"
+loss = "logistic"
+stream = {{ name = "zipf", nonzeros = 8 }}
+[learner.paper]
+name = "ofw-ls"
+storage = "{storage}"
+[learner.book]
+name = "ofw"
+storage = "{storage}"
+"#,
+            if storage == "sparse" { "l1" } else { "l2" }
+        )
+    };
+    for storage in ["lazy", "sparse"] {
+        let directory = Directory::new(storage);
+        let results = run(&text(storage), &directory, 2, u64::MAX).unwrap();
+        let written = Experiment::parse(&results.experiment.to_toml(), Path::new("a.toml"));
+        assert_eq!(written.unwrap().learners, results.experiment.learners);
+        assert_eq!(
+            Results::read(&directory.0).unwrap().summary,
+            results.summary
+        );
+        let shown = format!("paper, {storage} storage");
+        let table = table::render(&results, table::Paint::Plain);
+        assert!(table.contains(&shown), "{table}");
+        let page = report::page(std::slice::from_ref(&results));
+        assert!(page.contains(&format!("{storage} storage</small>")));
+        let dense = text(storage).replace(&format!("\"{storage}\""), "\"dense\"");
+        let dense = run(&dense, &Directory::new("dense"), 2, u64::MAX).unwrap();
+        assert!(!table::render(&dense, table::Paint::Plain).contains("storage"));
+        results.trace.iter().zip(&dense.trace).for_each(|(a, b)| {
+            for (a, b) in [
+                (a.loss, b.loss),
+                (a.regret_lower, b.regret_lower),
+                (a.regret_upper, b.regret_upper),
+            ] {
+                assert!((a - b).abs() <= 1e-7 * b.abs().max(1.0), "{a} {b}");
+            }
+            assert_eq!((a.round, a.oracle_calls), (b.round, b.oracle_calls));
+        });
+        assert_eq!(results.trace.len(), dense.trace.len());
+        for row in &results.summary {
+            assert!(row.violation.unwrap() <= 1e-9, "{row:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
-use extremal::learner::{Certificate, Learner, Record, RunStatistics};
+use extremal::learner::{Certificate, Learner, Record, RunStatistics, Storage};
 use extremal::theory::{self, Assumption, Guarantee, LossFacts};
 use extremal::{Gradient, Point};
 use extremal_learn::norms;
@@ -14,6 +14,7 @@ use super::LearnerConfig;
 use super::prepare::Built;
 use crate::comparator::Best;
 use crate::error::{Context, Error, Result};
+use crate::summary::worse;
 use crate::surrogate::Follower;
 
 /// Seconds since some moment.
@@ -263,6 +264,7 @@ impl Cell<'_> {
             told.context(|| self.here())?.to_string(),
             self.horizon.to_string(),
             self.seed.to_string(),
+            format!("{:?}", self.learner.storage),
         ])
     }
 
@@ -277,7 +279,9 @@ impl Cell<'_> {
             None
         };
         Ok(Observed {
-            inner: spec.build(&problem.set).context(here)?,
+            inner: spec
+                .build_stored(&problem.set, self.learner.storage)
+                .context(here)?,
             clock,
             seconds: 0.0,
             follower,
@@ -305,9 +309,10 @@ impl Cell<'_> {
         let mut comparators = Vec::new();
         for (i, &round) in looks.iter().enumerate() {
             let mut stop = false;
-            let game = Game::default()
-                .with_meter(&mut meter)
-                .with_watch(&*problem.set);
+            let mut game = Game::default().with_meter(&mut meter);
+            if self.learner.storage == Storage::Dense {
+                game = game.with_watch(&*problem.set);
+            }
             let summary = game.play_while(
                 &mut learner,
                 &mut *stream,
@@ -333,15 +338,16 @@ impl Cell<'_> {
             total.add(summary.total_loss);
             rounding += summary.rounding + f64::EPSILON * summary.total_loss.abs();
             let loss = total.value();
-            violation = summary.largest_violation.map_or(violation, |new| {
-                // NaN is no feasible point either
-                let worse = !(new <= violation.unwrap_or(0.0));
-                if worse {
-                    Some(new)
-                } else {
-                    violation.or(Some(new))
+            let new = match self.learner.storage {
+                Storage::Dense => summary.largest_violation,
+                // All entries in every round would cost more than the learner.
+                Storage::Lazy | Storage::Sparse => {
+                    let mut x = vec![0.0; problem.set.dim()];
+                    learner.decision().write(&mut x);
+                    problem.set.violation(&x)
                 }
-            });
+            };
+            violation = violation.into_iter().chain(new).reduce(worse);
             let certified = meter.certificate(CERTIFICATE_STEPS).context(here)?;
             let (lower, upper, level) = match best {
                 None => {

@@ -17,7 +17,7 @@ pub use prepare::Prepared;
 
 use std::path::PathBuf;
 
-use extremal::learner::{LearnerSpec, Uses};
+use extremal::learner::{LearnerSpec, Storage, Uses};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
@@ -104,6 +104,8 @@ pub struct LearnerConfig {
     pub tune: Option<String>,
     /// The factors on it that are tried.
     pub scales: Vec<f64>,
+    /// How decisions are stored.
+    pub storage: Storage,
 }
 
 impl LearnerConfig {
@@ -118,6 +120,15 @@ impl LearnerConfig {
             return 1.0;
         }
         self.scales.first().copied().unwrap_or(1.0)
+    }
+
+    /// `lazy storage`; nothing if it is dense.
+    pub fn storage_note(&self) -> Option<&'static str> {
+        match self.storage {
+            Storage::Dense => None,
+            Storage::Lazy => Some("lazy storage"),
+            Storage::Sparse => Some("sparse storage"),
+        }
     }
 
     /// Whether it projects onto the set in every round: what all others avoid.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
-use extremal::learner::LearnerSpec;
+use extremal::learner::{LearnerSpec, Storage};
 use extremal::spec::Table;
 use extremal::stream::StreamSpec;
 use indexmap::IndexMap;
@@ -218,6 +218,7 @@ fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<Learner
     let (mut tune, mut own) = (None, None);
     let mut spec = toml::Table::new();
     let mut written = None;
+    let mut storage = Storage::default();
     for (key, value) in table.get_ref() {
         match (key.get_ref().as_str(), value.get_ref()) {
             ("tune", Value::Boolean(false)) => tune = Some(None),
@@ -233,6 +234,12 @@ fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<Learner
                     at.error(&value.span(), "scales must be a list of numbers, each > 0")
                 })?;
                 own = Some(checked_scales(at, &Spanned::new(value.span(), list))?);
+            }
+            ("storage", v) => {
+                storage = v.clone().try_into().map_err(|_| {
+                    let what = "storage must be \"dense\", \"lazy\" or \"sparse\"";
+                    at.error(&value.span(), what)
+                })?;
             }
             ("spec", Value::String(text)) => written = Some((value.span(), text.clone())),
             (key, value) => {
@@ -293,7 +300,12 @@ fn learner(at: &Text<'_>, table: &Spanned<Keys>, grid: &[f64]) -> Result<Learner
         (None, _) => vec![1.0],
         (Some(_), own) => own.unwrap_or(grid.to_vec()),
     };
-    Ok(LearnerConfig { spec, tune, scales })
+    Ok(LearnerConfig {
+        spec,
+        tune,
+        scales,
+        storage,
+    })
 }
 
 /// Whoever tries more step sizes has better luck: all try as many, or one alone.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use extremal::learner::{LearnerSpec, Storage, default_for};
+use extremal::learner::{LearnerSpec, default_for};
 use extremal::loss::{Labels, Objective, Scratch};
 use extremal::set::{SetSpec, SharedSet};
 use extremal::stream::Stream;
@@ -142,7 +142,7 @@ fn check_learners(experiment: &Experiment, problem: &Built) -> Result<()> {
         for &scale in &learner.scales {
             for &horizon in &problem.config.horizons {
                 let told = problem.told(learner, scale, horizon, 0);
-                let built = told.and_then(|spec| spec.build(&problem.set));
+                let built = told.and_then(|spec| spec.build_stored(&problem.set, learner.storage));
                 if let Err(why) = built {
                     return Err(Error::Experiment {
                         path: experiment.lines.path.clone(),
@@ -326,7 +326,7 @@ impl Built {
         gradient: f64,
     ) -> extremal::Result<LearnerSpec> {
         let Some(spec) = &learner.spec else {
-            return Ok(default_for(&*self.set, &self.objective, Storage::Dense));
+            return Ok(default_for(&*self.set, &self.objective, learner.storage));
         };
         let lambda = self.objective.strong_convexity();
         let told = self.config.told;

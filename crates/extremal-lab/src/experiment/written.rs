@@ -1,5 +1,6 @@
 //! An experiment as TOML, with its defaults written out: what was run, to be run again.
 
+use extremal::learner::Storage;
 use toml::{Table, Value};
 
 use super::{DEFAULT, Experiment, LearnerConfig, ProblemConfig, RowSource, RowsFrom, Source};
@@ -88,5 +89,9 @@ fn learner(l: &LearnerConfig) -> Table {
     let tune = l.tune.clone().map_or(Value::Boolean(false), Value::String);
     table.insert("tune".into(), tune);
     table.insert("scales".into(), l.scales.clone().into());
+    if l.storage != Storage::Dense {
+        let storage = Value::try_from(l.storage).expect("a name has a TOML form");
+        table.insert("storage".into(), storage);
+    }
     table
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::palette::{self, Look, Palette};
 use super::picture::{self, Scene};
 use super::{SavedFigure, chart, curves};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, LearnerConfig};
 use crate::facts::{Facts, Remark, is_violation, remarks};
 use crate::format;
 use crate::results::{CheckRow, Results};
@@ -215,15 +215,18 @@ impl<'a> Who<'a> {
     fn new(view: &View<'_>, name: &'a str, palette: &Palette) -> Self {
         // `ofw` says as much as `ofw` with its defaults written out.
         let plain = name.parse::<LearnerSpec>().ok();
-        let spec = match view.learner(name).map(|l| &l.spec) {
-            Some(spec @ Some(_)) if *spec == plain => String::new(),
-            Some(Some(spec)) => spec.to_string(),
-            Some(None) => "the library’s choice".into(),
-            None => String::new(),
+        let config = view.learner(name);
+        let spec = match config.map(|l| &l.spec) {
+            Some(spec @ Some(_)) if *spec == plain => None,
+            Some(Some(spec)) => Some(spec.to_string()),
+            Some(None) => Some("the library’s choice".into()),
+            None => None,
         };
+        let storage = config.and_then(LearnerConfig::storage_note);
+        let parts = spec.into_iter().chain(storage.map(String::from));
         Self {
             name,
-            spec,
+            spec: parts.collect::<Vec<_>>().join(", "),
             look: palette.look(name),
         }
     }

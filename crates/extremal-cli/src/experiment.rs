@@ -130,7 +130,7 @@ impl Figures {
             }
             if self.png {
                 let png = report::png(&figure.content, 1600)?;
-                output.write_bytes(&format!("{name}.png"), &png)?;
+                output.write(&format!("{name}.png"), &png)?;
             }
         }
         Ok(())

@@ -39,7 +39,7 @@ impl Store<'_> {
     pub fn put<T: Serialize>(&self, key: &str, value: &T) -> Result<()> {
         if let Some(output) = self.0 {
             let text = serde_json::to_string(value).expect("numbers and text have a JSON form");
-            output.keep(&file(key), &text)?;
+            output.cache(&file(key), &text)?;
         }
         Ok(())
     }

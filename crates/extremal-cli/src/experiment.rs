@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
-use extremal_lab::facts::Facts;
 use extremal_lab::output::Output;
+use extremal_lab::remarks::Facts;
 use extremal_lab::results::Results;
 use extremal_lab::results::file::{self, Owner};
 use extremal_lab::{Error, demo, report, table};

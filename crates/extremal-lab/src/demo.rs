@@ -29,22 +29,13 @@ pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Prepared, Progress, compare};
-    use crate::facts::Facts;
-    use crate::results::Results;
+    use crate::remarks::Facts;
+    use crate::results::{Level, Results};
     use crate::table::{self, Paint};
 
     fn played(threads: usize) -> Results {
-        let prepared = Prepared::new(experiment(3, Some(2_000)).unwrap()).unwrap();
-        let progress = Progress {
-            threads,
-            clock: &|| 0.0,
-            expect: &|_| {},
-            done: &|_| {},
-            stopped: &|| false,
-        };
-        let results = compare(&prepared, "0", "extremal demo", None, &progress);
-        results.unwrap().unwrap()
+        let experiment = experiment(3, Some(2_000)).unwrap();
+        experiment.play(threads).unwrap()
     }
 
     #[test]
@@ -67,10 +58,10 @@ mod tests {
             if results.experiment.problems[&row.problem].loss.to_string() == "linear" {
                 // exact but for the allowance for rounding
                 let width = row.regret_upper - row.regret_lower;
-                assert_eq!(row.level, "exact");
+                assert_eq!(row.level, Level::Exact);
                 assert!(width <= 1e-9 * row.regret_upper.abs().max(1.0), "{row:?}");
             } else {
-                assert!(row.level != "exact", "{row:?}");
+                assert!(row.level != Level::Exact, "{row:?}");
                 assert!(row.regret_upper - row.regret_lower < 1e-5, "{row:?}");
             }
             // what a learner certifies by itself can't be below the regret

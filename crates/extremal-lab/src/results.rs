@@ -108,8 +108,8 @@ pub struct TraceRow {
     pub regret_lower: f64,
     /// And at most this.
     pub regret_upper: f64,
-    /// How that is known.
-    pub level: String,
+    /// How the interval is known.
+    pub level: Level,
     /// The theorem's bound after t rounds, where there is one for any t.
     pub bound: Option<f64>,
     /// What the learner certifies by itself.
@@ -154,8 +154,8 @@ pub struct SummaryRow {
     pub regret_most: f64,
     /// The mean of the upper ends.
     pub regret_upper: f64,
-    /// How that is known.
-    pub level: String,
+    /// How the interval is known.
+    pub level: Level,
     /// The measured exponent across horizons, at the longest one.
     pub exponent: Option<f64>,
     /// Its 95 % interval over seeds: the lower end.
@@ -194,6 +194,24 @@ impl SummaryRow {
     /// then the note says why that may be.
     pub fn is_above_theorem(&self) -> bool {
         self.exponent.is_some() && !self.exponent_note.is_empty()
+    }
+}
+
+/// How an interval of regret is known, the tightest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Linear losses: one oracle call gives the regret itself.
+    Exact,
+    /// From the best fixed decision, computed offline up to a gap.
+    Interval,
+    /// The lower end from the best fixed decision, the upper end from the gradients.
+    Certificate,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -411,13 +429,13 @@ impl Results {
 
     /// Writes all but the page.
     pub fn write(&self, output: &Output) -> Result<()> {
-        output.write(file::CONFIG, &self.experiment.to_toml())?;
-        output.write(file::TRACE, &rows(&self.trace, TRACE))?;
-        output.write(file::SUMMARY, &rows(&self.summary, SUMMARY))?;
-        output.write(file::CHECKS, &rows(&self.checks, CHECKS))?;
-        output.write(file::COMPARATORS, &rows(&self.comparators, COMPARATORS))?;
-        output.write(file::TIMING, &rows(&self.timing, TIMING))?;
-        output.write(file::PICTURES, &to_json(&self.pictures, false))?;
+        output.write(file::CONFIG, self.experiment.to_toml())?;
+        output.write(file::TRACE, rows(&self.trace, TRACE))?;
+        output.write(file::SUMMARY, rows(&self.summary, SUMMARY))?;
+        output.write(file::CHECKS, rows(&self.checks, CHECKS))?;
+        output.write(file::COMPARATORS, rows(&self.comparators, COMPARATORS))?;
+        output.write(file::TIMING, rows(&self.timing, TIMING))?;
+        output.write(file::PICTURES, to_json(&self.pictures, false))?;
         // Last: whoever finds it complete finds the rest.
         write_run(output, &self.run)
     }
@@ -425,7 +443,7 @@ impl Results {
 
 /// Writes how it was run, or is being run.
 pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
-    output.write(file::RUN, &to_json(run, true))?;
+    output.write(file::RUN, to_json(run, true))?;
     Ok(())
 }
 

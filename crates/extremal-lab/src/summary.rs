@@ -1,50 +1,50 @@
-//! Cells gathered into tables.
+//! The tables of all runs.
 
-use crate::experiment::{Cell, Look, Outcome, Proof};
-use crate::fit::{self, mean, standard_error};
-use crate::results::{CheckRow, ComparatorRow, SummaryRow, TraceRow, Verdict};
+use crate::experiment::{Checkpoint, Outcome, Proof, Run};
+use crate::exponent::{self, mean, standard_error};
+use crate::results::{CheckRow, ComparatorRow, Level, SummaryRow, TraceRow, Verdict};
 
 /// Exponents are given to two digits.
 const TOLERANCE: f64 = 0.005;
 /// Why a measured exponent may be above the theorem's.
 const ROOM: &str = "no contradiction: the bound holds at every T, and a regret below it may grow faster for a while";
-/// A theorem about the mean over seeds counts as exceeded beyond so many standard errors,
+/// A theorem about the mean over seeds is exceeded if the mean is above by this many standard errors.
 const ERRORS: f64 = 3.0;
-/// and as kept with so many seeds.
+/// The number of seeds that such a theorem needs to be kept.
 const ENOUGH: usize = 30;
 
-/// The tables of all cells, which come in the order of problems, learners, step sizes, horizons
-/// and seeds.
+/// The tables of all runs. The runs are in the order of problems, learners, step sizes, horizons and
+/// seeds.
 pub(crate) fn gather(
-    cells: &[Cell<'_>],
+    runs: &[Run<'_>],
     outcomes: &[Outcome],
 ) -> (Vec<TraceRow>, Vec<SummaryRow>, Vec<CheckRow>) {
     let (mut trace, mut summary, mut checks) = (Vec::new(), Vec::new(), Vec::new());
-    let all: Vec<(&Cell<'_>, &Outcome)> = cells.iter().zip(outcomes).collect();
-    for (cell, outcome) in &all {
-        trace.extend(outcome.looks.iter().map(|look| TraceRow {
-            problem: cell.problem.name.clone(),
-            learner: cell.name.into(),
-            scale: cell.scale,
-            horizon: cell.horizon,
-            seed: cell.seed,
-            round: look.round,
-            loss: look.loss,
-            largest_gradient: look.gradient,
-            regret_lower: look.lower,
-            regret_upper: look.upper,
-            level: look.level.to_string(),
-            bound: look.bound,
-            certificate: look.certificate,
-            trivial: look.trivial,
-            vacuous: look.vacuous(),
-            surrogate: look.surrogate,
-            surrogate_bound: look.surrogate_bound,
-            oracle_calls: look.oracle_calls,
-            halving_radius: look.halving,
+    let all: Vec<(&Run<'_>, &Outcome)> = runs.iter().zip(outcomes).collect();
+    for (run, outcome) in &all {
+        trace.extend(outcome.checkpoints.iter().map(|c| TraceRow {
+            problem: run.problem.name.clone(),
+            learner: run.name.into(),
+            scale: run.scale,
+            horizon: run.horizon,
+            seed: run.seed,
+            round: c.round,
+            loss: c.loss,
+            largest_gradient: c.gradient,
+            regret_lower: c.lower,
+            regret_upper: c.upper,
+            level: c.level,
+            bound: c.bound,
+            certificate: c.certificate,
+            trivial: c.trivial,
+            vacuous: c.vacuous(),
+            surrogate: c.surrogate,
+            surrogate_bound: c.surrogate_bound,
+            oracle_calls: c.oracle_calls,
+            halving_radius: c.halving,
         }));
     }
-    let same = |a: &(&Cell<'_>, _), b: &(&Cell<'_>, _)| {
+    let same = |a: &(&Run<'_>, _), b: &(&Run<'_>, _)| {
         (&a.0.problem.name, a.0.name, a.0.scale) == (&b.0.problem.name, b.0.name, b.0.scale)
     };
     for group in all.chunk_by(same) {
@@ -66,21 +66,21 @@ pub(crate) fn gather(
     (trace, summary, checks)
 }
 
-/// What the longest runs with the first seed certify against comparators of any norm. Each run has
-/// radii of its own, and no mean over seeds is certified of any.
-pub(crate) fn comparators(cells: &[Cell<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
-    let first = |cell: &Cell<'_>| {
-        let config = &cell.problem.config;
-        cell.horizon == config.horizon() && config.seeds.first() == Some(&cell.seed)
+/// The certificates of the longest runs with the first seed against comparators of any norm. Each
+/// run has its own radii, so that there is no certified mean over seeds.
+pub(crate) fn comparators(runs: &[Run<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
+    let first = |run: &Run<'_>| {
+        let config = &run.problem.config;
+        run.horizon == config.horizon() && config.seeds.first() == Some(&run.seed)
     };
-    let all = cells.iter().zip(outcomes).filter(|(cell, _)| first(cell));
-    all.flat_map(|(cell, outcome)| {
+    let all = runs.iter().zip(outcomes).filter(|(run, _)| first(run));
+    all.flat_map(|(run, outcome)| {
         let row = |&[radius, regret_upper, share_of_loss]: &[f64; 3]| ComparatorRow {
-            problem: cell.problem.name.clone(),
-            learner: cell.name.into(),
-            scale: cell.scale,
-            horizon: cell.horizon,
-            seed: cell.seed,
+            problem: run.problem.name.clone(),
+            learner: run.name.into(),
+            scale: run.scale,
+            horizon: run.horizon,
+            seed: run.seed,
             radius,
             regret_upper,
             share_of_loss,
@@ -90,15 +90,15 @@ pub(crate) fn comparators(cells: &[Cell<'_>], outcomes: &[Outcome]) -> Vec<Compa
     .collect()
 }
 
-type Runs<'a> = [(&'a Cell<'a>, &'a Outcome)];
+type Runs<'a> = [(&'a Run<'a>, &'a Outcome)];
 
 fn lower(runs: &Runs<'_>) -> Vec<f64> {
     runs.iter().map(|(_, o)| o.last().lower).collect()
 }
 
-/// The seeds of one horizon.
+/// The row of one horizon, over its seeds.
 fn row(runs: &Runs<'_>) -> SummaryRow {
-    let (cell, _) = runs[0];
+    let (run, _) = runs[0];
     let regrets = lower(runs);
     let proof = runs[0].1.verdict.as_ref();
     let proofs: Vec<&Proof> = runs
@@ -109,10 +109,10 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         |f: &dyn Fn(&Outcome) -> f64| mean(&runs.iter().map(|(_, o)| f(o)).collect::<Vec<_>>());
     let violations = runs.iter().filter_map(|(_, o)| o.violation);
     SummaryRow {
-        problem: cell.problem.name.clone(),
-        learner: cell.name.into(),
-        scale: cell.scale,
-        horizon: cell.horizon,
+        problem: run.problem.name.clone(),
+        learner: run.name.into(),
+        scale: run.scale,
+        horizon: run.horizon,
         seeds: runs.len() as u64,
         regret: mean(&regrets),
         regret_error: standard_error(&regrets),
@@ -123,7 +123,7 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
             .iter()
             .map(|(_, o)| o.last().level)
             .max()
-            .map_or(String::new(), |l| l.to_string()),
+            .unwrap_or(Level::Exact),
         exponent: None,
         exponent_low: None,
         exponent_high: None,
@@ -137,11 +137,11 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         vacuous: vacuous(&runs.iter().map(|(_, o)| *o).collect::<Vec<_>>()),
         violation: violations.reduce(worse),
         oracle_calls: of(&|o| o.oracle_calls as f64) as u64,
-        storage: cell.learner.storage,
+        storage: run.learner.storage,
     }
 }
 
-/// The names of the columns whose numbers say nothing, of one run at least.
+/// The names of the columns whose numbers are vacuous in at least one run.
 fn vacuous(outcomes: &[&Outcome]) -> String {
     let mut proofs = outcomes.iter().filter_map(|o| o.verdict.as_ref());
     let upper = outcomes.iter().any(|o| o.last().is_upper_vacuous());
@@ -155,9 +155,9 @@ fn vacuous(outcomes: &[&Outcome]) -> String {
     names.join(" ")
 }
 
-/// What became of a theorem. One about the mean over seeds is held against their mean, with room
-/// for chance; any other against every run whose assumptions hold, and at every look where it
-/// speaks of any round. The lower end of the regret exceeds a bound, the upper end keeps it.
+/// Checks a theorem. A theorem about the mean over seeds is compared with their mean, allowing for
+/// chance. Any other is compared with every run that meets its assumptions, at every checkpoint that
+/// it holds for. A bound is exceeded by the lower end of the regret, and kept by the upper end.
 fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let proven = || {
         outcomes
@@ -169,9 +169,9 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     };
     let of_mean = first.is_of_mean();
     let exceeds = |(outcome, proof): (&Outcome, &Proof)| {
-        let on_the_way = |l: &Look| l.bound.is_some_and(|bound| l.lower > bound);
+        let on_the_way = |c: &Checkpoint| c.bound.is_some_and(|bound| c.lower > bound);
         let at_the_end = outcome.last().lower > proof.bound;
-        proof.applies() && (at_the_end || outcome.looks.iter().any(on_the_way))
+        proof.applies() && (at_the_end || outcome.checkpoints.iter().any(on_the_way))
     };
     if !of_mean && proven().any(exceeds) {
         return Verdict::Exceeded;
@@ -195,8 +195,9 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     if proven().any(|(_, p)| p.vacuous) {
         return Verdict::Vacuous;
     }
-    let open =
-        |(o, p): (&Outcome, &Proof)| o.last().upper > p.bound || o.looks.iter().any(Look::is_open);
+    let open = |(o, p): (&Outcome, &Proof)| {
+        o.last().upper > p.bound || o.checkpoints.iter().any(Checkpoint::is_open)
+    };
     match of_mean {
         true if outcomes.len() < ENOUGH => Verdict::FewSeeds,
         true if mean(&over(&|o, _| o.last().upper)) > bound => Verdict::Undecided,
@@ -205,12 +206,12 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     }
 }
 
-/// How the bound itself grows over the longer half of the horizons: log T has no exponent, but a
+/// The slope of the bound over the longer half of the horizons: log T has no exponent, but has a
 /// slope there.
 fn growth(rows: &[SummaryRow]) -> Option<f64> {
     let upper = rows[rows.len() / 2..].iter();
     let points = upper.map(|r| Some(((r.horizon as f64).ln(), r.bound?.ln())));
-    fit::slope(&points.collect::<Option<Vec<_>>>()?)
+    exponent::slope(&points.collect::<Option<Vec<_>>>()?)
 }
 
 /// The larger violation; NaN is the worst.
@@ -218,9 +219,9 @@ pub(crate) fn worse(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// The exponent across horizons, or why there is none, or what to make of it.
+/// Fits the exponent across horizons, with a note if it is missing or above the theorem's.
 fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Option<f64>) {
-    let fitted = match fit::exponent(regrets) {
+    let fitted = match exponent::exponent(regrets) {
         Ok(fitted) => fitted,
         Err(why) => {
             row.exponent_note = why.to_string();
@@ -238,7 +239,7 @@ fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Optio
     }
 }
 
-/// For each assumption the check of a run that broke it, or else of the first run.
+/// For each assumption, the check of a run that broke it, or else of the first run.
 fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let all: Vec<&Proof> = runs
         .iter()
@@ -247,18 +248,18 @@ fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let Some(first) = all.first() else {
         return Vec::new();
     };
-    let (cell, _) = runs[0];
+    let (run, _) = runs[0];
     let worst = |i: usize| {
         let mut of_all = all.iter().filter_map(|p| p.checks.get(i));
         of_all.clone().find(|c| !c.holds).or_else(|| of_all.next())
     };
     let rows = (0..first.checks.len()).filter_map(worst);
     rows.map(|check| CheckRow {
-        problem: cell.problem.name.clone(),
-        learner: cell.name.into(),
-        scale: cell.scale,
-        horizon: cell.horizon,
-        // that it speaks of the mean is no fault of a run's
+        problem: run.problem.name.clone(),
+        learner: run.name.into(),
+        scale: run.scale,
+        horizon: run.horizon,
+        // No run breaks the assumption that the theorem is about the mean.
         holds: check.holds || check.of_mean,
         detail: check.detail.clone(),
     })
@@ -268,7 +269,7 @@ fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Checked, Level};
+    use crate::experiment::Checked;
 
     fn proof(bound: f64, vacuous: bool, of_mean: bool, holds: bool) -> Proof {
         Proof {
@@ -285,7 +286,7 @@ mod tests {
     }
 
     fn outcome(lower: f64, proof: Option<Proof>) -> Outcome {
-        let look = Look {
+        let checkpoint = Checkpoint {
             round: 1,
             loss: 0.0,
             gradient: 1.0,
@@ -301,7 +302,7 @@ mod tests {
             halving: None,
         };
         Outcome {
-            looks: vec![look],
+            checkpoints: vec![checkpoint],
             verdict: proof,
             violation: None,
             oracle_calls: 1,
@@ -330,9 +331,9 @@ mod tests {
         // only an upper end below the bound keeps it
         let between = |upper: f64, early: Option<f64>| {
             let mut run = outcome(9.0, Some(kept.clone()));
-            run.looks[0].upper = upper;
-            run.looks.insert(0, run.looks[0].clone());
-            run.looks[0].bound = early;
+            run.checkpoints[0].upper = upper;
+            run.checkpoints.insert(0, run.checkpoints[0].clone());
+            run.checkpoints[0].bound = early;
             verdict(&[&run])
         };
         assert_eq!(between(10.0, None), Verdict::Kept);
@@ -341,8 +342,8 @@ mod tests {
         assert_eq!(between(10.0, Some(8.5)), Verdict::Exceeded);
         // on the way too, where the bound speaks of any round
         let mut early = outcome(1.0, Some(kept));
-        early.looks.insert(0, early.looks[0].clone());
-        early.looks[0].bound = Some(0.5);
+        early.checkpoints.insert(0, early.checkpoints[0].clone());
+        early.checkpoints[0].bound = Some(0.5);
         assert_eq!(verdict(&[&early]), Verdict::Exceeded);
     }
 
@@ -380,15 +381,15 @@ mod tests {
     fn numbers_that_say_nothing_are_named() {
         let mut run = outcome(1.0, Some(proof(10.0, false, false, true)));
         assert_eq!(vacuous(&[&run]), "");
-        let look = &mut run.looks[0];
-        (look.upper, look.trivial, look.level) = (5.0, 5.0, Level::Certificate);
-        (look.bound, look.certificate) = (Some(4.9), Some(5.1));
-        assert_eq!(look.vacuous(), "regret_upper certificate");
+        let end = &mut run.checkpoints[0];
+        (end.upper, end.trivial, end.level) = (5.0, 5.0, Level::Certificate);
+        (end.bound, end.certificate) = (Some(4.9), Some(5.1));
+        assert_eq!(end.vacuous(), "regret_upper certificate");
         assert_eq!(vacuous(&[&run]), "regret_upper");
         // the regret itself is what it is
-        run.looks[0].level = Level::Exact;
-        run.looks[0].bound = Some(f64::NAN);
-        assert_eq!(run.looks[0].vacuous(), "bound certificate");
+        run.checkpoints[0].level = Level::Exact;
+        run.checkpoints[0].bound = Some(f64::NAN);
+        assert_eq!(run.checkpoints[0].vacuous(), "bound certificate");
         let empty = outcome(1.0, Some(proof(10.0, true, false, true)));
         assert_eq!(vacuous(&[&run, &empty]), "bound");
     }

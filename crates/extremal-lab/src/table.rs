@@ -3,9 +3,9 @@
 //! rows.
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
-use crate::facts::{Facts, remarks};
 use crate::format;
-use crate::results::{Results, SummaryRow, Verdict};
+use crate::remarks::{Facts, remarks};
+use crate::results::{Level, Results, SummaryRow, Verdict};
 use crate::view::View;
 
 /// Whether escape codes may be written.
@@ -145,7 +145,7 @@ impl Cells<'_> {
     /// `[25.310, 25.311]`; `None` if the regret is exact.
     pub fn interval(&self) -> Option<String> {
         let row = self.summary;
-        (row.level != "exact").then(|| format::interval(row.regret, row.regret_upper))
+        (row.level != Level::Exact).then(|| format::interval(row.regret, row.regret_upper))
     }
 
     /// The theorem's bound.

@@ -71,18 +71,22 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             3,
             "a number of seeds",
         ),
-        (with("[200, 400, 800]", "[200, 100]"), 2, "growing"),
+        (with("[200, 400, 800]", "[200, 100]"), 2, "increasing"),
         (with("[200, 400, 800]", "[0]"), 2, "from 1 on"),
         (
             with("[200, 400, 800]", "{ from = 5, to = 4 }"),
             2,
-            "growing",
+            "increasing",
         ),
-        (with("seeds = 3", "seeds = 3\nrounds = 5"), 2, "not both"),
+        (
+            with("seeds = 3", "seeds = 3\nrounds = 5"),
+            2,
+            "either rounds or horizons",
+        ),
         (
             with("seeds = 3", "seeds = 3\nscales = []"),
             4,
-            "one at least",
+            "at least one",
         ),
         (
             with("seeds = 3", "seeds = 3\nscales = [1.0, -1.0]"),
@@ -134,7 +138,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\ntune = 3"),
             20,
-            "the key that is scaled",
+            "the key to scale",
         ),
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\ntune = \"lambda\""),
@@ -144,7 +148,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\nscales = [1.0, 2.0]"),
             22,
-            "give everyone as many",
+            "give all learners as many",
         ),
         (
             with("seeds = 3", "seeds = 3\nscales = [1.0, 2.0]"),
@@ -159,7 +163,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("[problem.ridge]", "[problem.\"a/b\"]"),
             11,
-            "letters, digits",
+            "each a letter, a digit",
         ),
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\nstorage = \"thin\""),
@@ -340,11 +344,12 @@ fn a_damaged_cell_is_run_again() {
         let path = cell.unwrap().path();
         match i % 5 {
             0 => fs::write(path, "").unwrap(),
-            1 => fs::write(path, "{\"looks\":[").unwrap(),
+            1 => fs::write(path, "{\"checkpoints\":[").unwrap(),
             // what reads well and says nothing
             2 => fs::write(path, "[]").unwrap(),
             3 => {
-                let nothing = r#"{"looks":[],"verdict":null,"violation":0.0,"oracle_calls":1}"#;
+                let nothing =
+                    r#"{"checkpoints":[],"verdict":null,"violation":0.0,"oracle_calls":1}"#;
                 fs::write(path, nothing).unwrap();
             }
             _ => {}

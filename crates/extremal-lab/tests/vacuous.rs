@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use extremal_lab::experiment::{Experiment, Prepared, Progress, RowsFrom, Source, compare};
+use extremal_lab::experiment::{Experiment, Source};
 use extremal_lab::output::Output;
 use extremal_lab::results::{Results, SummaryRow, Verdict};
 use extremal_lab::table::{self, Paint};
@@ -43,34 +43,18 @@ fn shortened(mut experiment: Experiment) -> Experiment {
     experiment
 }
 
-fn played(experiment: Experiment) -> Results {
-    let prepared = Prepared::new(experiment).unwrap();
-    let progress = Progress {
-        threads: 2,
-        clock: &|| 0.0,
-        expect: &|_| {},
-        done: &|_| {},
-        stopped: &|| false,
-    };
-    let results = compare(&prepared, "0", "test", None, &progress);
-    results.unwrap().unwrap()
-}
-
 /// The ℓ2 diameter of each problem's set.
 fn diameters(experiment: &Experiment) -> BTreeMap<String, f64> {
     let columns = |source: &Source| match source {
         Source::Synthetic(_) => None,
-        Source::Rows(rows) => match &rows.from {
-            RowsFrom::Data(name) => Some(match name.as_str() {
-                "djia" => 30,
-                "mushroom" => 98,
-                "breast-cancer" => 31,
-                "phishing" => 10,
-                "trump-approval" => 6,
-                other => panic!("{other}: how many columns?"),
-            }),
-            RowsFrom::File { path, .. } => panic!("{path}"),
-        },
+        Source::Rows(rows) => Some(match rows.data.as_deref().unwrap() {
+            "djia" => 30,
+            "mushroom" => 98,
+            "breast-cancer" => 31,
+            "phishing" => 10,
+            "trump-approval" => 6,
+            other => panic!("{other}: how many columns?"),
+        }),
     };
     let problems = experiment.problems.iter();
     problems
@@ -209,7 +193,7 @@ fn every_experiment_marks_what_says_nothing() {
         let text = std::fs::read_to_string(&path).unwrap();
         let experiment = Experiment::parse(&text, &path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let found = check(&name, &played(shortened(experiment)));
+        let found = check(&name, &shortened(experiment).play(2).unwrap());
         (empty, telling) = (empty + found.0, telling + found.1);
     }
     // short runs have many bounds that say nothing, and some that do
@@ -219,6 +203,9 @@ fn every_experiment_marks_what_says_nothing() {
 #[test]
 fn the_demo_marks_what_says_nothing() {
     let longest = if soak() { None } else { Some(1_000) };
-    let (empty, telling) = check("demo", &played(demo::experiment(0, longest).unwrap()));
+    let (empty, telling) = check(
+        "demo",
+        &demo::experiment(0, longest).unwrap().play(2).unwrap(),
+    );
     assert!(empty > 5 && telling > 5, "{empty} and {telling}");
 }

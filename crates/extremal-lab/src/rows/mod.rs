@@ -11,7 +11,7 @@ use extremal_data::{Batch, Labels, ReadOptions, Reader};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::experiment::{RowSource, RowsFrom};
+use crate::experiment::RowSource;
 
 mod embedded;
 mod replay;
@@ -28,14 +28,12 @@ const SLACK: f64 = 1.0 + 1e-12;
 /// Examples in memory. Clones share it.
 ///
 /// ```
-/// use extremal_lab::experiment::{RowSource, RowsFrom};
+/// use extremal_lab::experiment::RowSource;
 /// let source = RowSource {
-///     from: RowsFrom::Data("phishing".into()),
-///     labels: true,
 ///     shuffle: true,
-///     unit_columns: false,
 ///     unit_rows: true,
 ///     intercept: true,
+///     ..RowSource::embedded("phishing")
 /// };
 /// let rows = source.load(std::path::Path::new("."))?;
 /// assert_eq!((rows.len(), rows.dim()), (1250, 10));
@@ -81,38 +79,29 @@ impl RowSource {
     pub fn load(&self, base: &Path) -> Result<Rows> {
         let mut options = ReadOptions {
             intercept: self.intercept,
+            label_column: self.label.clone(),
             ..ReadOptions::default()
         };
-        if !self.labels {
+        if self.labels == Some(false) {
             options.labels = Labels::None;
         }
-        match &self.from {
-            RowsFrom::Data(name) => {
-                let set = embedded::find(name)?;
-                if set.task == Task::Portfolio {
-                    options.labels = Labels::None;
-                }
-                self.read(set.file, set.bytes, &options)
+        if let Some(name) = &self.data {
+            let set = embedded::find(name)?;
+            if set.task == Task::Portfolio {
+                options.labels = Labels::None;
             }
-            RowsFrom::File {
-                path,
-                format,
-                label,
-            } => {
-                options.label_column.clone_from(label);
-                options.format = match format {
-                    None => None,
-                    Some(format) => Some(format.parse().map_err(Error::Unsupported)?),
-                };
-                let path = base.join(path);
-                // All of it at once: what is hashed is what is read.
-                let bytes = fs::read(&path).map_err(|why| Error::Read {
-                    path: path.clone(),
-                    why: why.to_string(),
-                })?;
-                self.read(&path.display().to_string(), bytes, &options)
-            }
+            return self.read(set.file, set.bytes, &options);
         }
+        if let Some(format) = &self.format {
+            options.format = Some(format.parse().map_err(Error::Unsupported)?);
+        }
+        let path = base.join(self.file.as_deref().unwrap_or_default());
+        // All of it at once: the bytes that are hashed are those that are read.
+        let bytes = fs::read(&path).map_err(|why| Error::Read {
+            path: path.clone(),
+            why: why.to_string(),
+        })?;
+        self.read(&path.display().to_string(), bytes, &options)
     }
 
     fn read(

@@ -2,17 +2,6 @@ use std::path::PathBuf;
 
 use super::*;
 
-fn data(name: &str) -> RowSource {
-    RowSource {
-        from: RowsFrom::Data(name.into()),
-        labels: true,
-        shuffle: false,
-        unit_columns: false,
-        unit_rows: false,
-        intercept: false,
-    }
-}
-
 fn load(source: &RowSource) -> Rows {
     source.load(Path::new("")).unwrap()
 }
@@ -43,11 +32,9 @@ impl Folder {
 
     fn load(&self, name: &str, text: &str, change: impl FnOnce(&mut RowSource)) -> Rows {
         fs::write(self.0.join(name), text).unwrap();
-        let mut source = data("");
-        source.from = RowsFrom::File {
-            path: name.into(),
-            format: None,
-            label: None,
+        let mut source = RowSource {
+            file: Some(name.into()),
+            ..RowSource::default()
         };
         change(&mut source);
         source.load(&self.0).unwrap()
@@ -63,7 +50,7 @@ impl Drop for Folder {
 #[test]
 fn every_data_set_is_as_described() {
     for set in datasets() {
-        let rows = load(&data(set.name));
+        let rows = load(&RowSource::embedded(set.name));
         let shape = (rows.len(), rows.dim());
         assert_eq!(shape, (set.rows, set.columns), "{}", set.name);
         assert!(rows.notes().is_empty(), "{}: {:?}", set.name, rows.notes());
@@ -77,13 +64,16 @@ fn every_data_set_is_as_described() {
             }
         }
     }
-    let said = data("iris").load(Path::new("")).unwrap_err().to_string();
+    let said = RowSource::embedded("iris")
+        .load(Path::new(""))
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("`iris`") && said.contains("djia"), "{said}");
 }
 
 #[test]
 fn the_dow_jones_has_the_published_returns() {
-    let rows = load(&data("djia"));
+    let rows = load(&RowSource::embedded("djia"));
     let (mut each, mut even) = (vec![1.0; 30], 1.0);
     for (x, ..) in rounds(&rows, 0, 30) {
         even *= x.iter().sum::<f64>() / 30.0;
@@ -99,7 +89,7 @@ fn the_dow_jones_has_the_published_returns() {
 
 #[test]
 fn a_seed_chooses_an_order_of_all_rows() {
-    let mut source = data("trump-approval");
+    let mut source = RowSource::embedded("trump-approval");
     let plain = rounds(&load(&source), 1, 6);
     source.shuffle = true;
     let rows = load(&source);
@@ -150,7 +140,7 @@ fn columns_rows_and_ones_are_prepared_in_this_order() {
 #[test]
 fn rows_fit_a_set_of_higher_dimension() {
     for name in ["phishing", "mushroom"] {
-        let rows = load(&data(name));
+        let rows = load(&RowSource::embedded(name));
         let dim = rows.dim();
         let (own, more) = (rounds(&rows, 0, dim), rounds(&rows, 0, dim + 3));
         for (a, b) in own.iter().zip(&more) {

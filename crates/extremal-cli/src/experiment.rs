@@ -147,7 +147,7 @@ fn show(
     results.write(output)?;
     let all = [results];
     figures.write(&all, output)?;
-    let page = output.write(file::REPORT, &report::page(&all))?;
+    let page = output.write(file::REPORT, report::page(&all))?;
     let [results] = all;
     print(&table::render(&results, paint()))?;
     if !running.quiet {
@@ -284,7 +284,7 @@ impl Report {
         let all = all.collect::<Result<Vec<Results>, Error>>()?;
         let output = Output::open(self.out.as_ref().unwrap_or(&self.directories[0]))?;
         self.figures.write(&all, &output)?;
-        let page = output.write(file::REPORT, &report::page(&all))?;
+        let page = output.write(file::REPORT, report::page(&all))?;
         tell(&format!("Report: {}", page.display()));
         Ok(ExitCode::SUCCESS)
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use extremal::learner::Storage;
+use extremal::theory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +130,32 @@ pub struct TraceRow {
     /// No comparator up to this norm has half the loss so far; nothing where that can't be said of
     /// any norm.
     pub halving_radius: Option<f64>,
+}
+
+impl TraceRow {
+    /// Whether the upper end of the regret is vacuous. An exact regret never is.
+    pub(crate) fn is_upper_vacuous(&self) -> bool {
+        self.level != Level::Exact && theory::is_vacuous(self.regret_upper, self.trivial)
+    }
+
+    /// Whether the upper end of the regret is above the bound for this round, if there is one that
+    /// is not vacuous.
+    pub(crate) fn is_open(&self) -> bool {
+        let bound = self.bound.filter(|b| !theory::is_vacuous(*b, self.trivial));
+        bound.is_some_and(|bound| self.regret_upper > bound)
+    }
+
+    /// The names of the columns whose numbers are vacuous.
+    pub(crate) fn vacuous_columns(&self) -> String {
+        let is_vacuous = |b: Option<f64>| b.is_some_and(|b| theory::is_vacuous(b, self.trivial));
+        let all = [
+            ("regret_upper", self.is_upper_vacuous()),
+            ("bound", is_vacuous(self.bound)),
+            ("certificate", is_vacuous(self.certificate)),
+        ];
+        let names: Vec<&str> = all.iter().filter(|(_, is)| *is).map(|(n, _)| *n).collect();
+        names.join(" ")
+    }
 }
 
 /// One learner with one step size on one problem at one horizon, over the seeds.

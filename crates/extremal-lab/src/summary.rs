@@ -1,6 +1,6 @@
 //! The tables of all runs.
 
-use crate::experiment::{Checkpoint, Outcome, Proof, Run};
+use crate::experiment::{Outcome, Proof, Run};
 use crate::exponent::{self, mean, standard_error};
 use crate::results::{CheckRow, ComparatorRow, Level, SummaryRow, TraceRow, Verdict};
 
@@ -22,26 +22,12 @@ pub(crate) fn gather(
     let (mut trace, mut summary, mut checks) = (Vec::new(), Vec::new(), Vec::new());
     let all: Vec<(&Run<'_>, &Outcome)> = runs.iter().zip(outcomes).collect();
     for (run, outcome) in &all {
-        trace.extend(outcome.checkpoints.iter().map(|c| TraceRow {
+        // A kept run may have been made under other names.
+        trace.extend(outcome.checkpoints.iter().map(|row| TraceRow {
             problem: run.problem.name.clone(),
             learner: run.name.into(),
             scale: run.scale,
-            horizon: run.horizon,
-            seed: run.seed,
-            round: c.round,
-            loss: c.loss,
-            largest_gradient: c.gradient,
-            regret_lower: c.lower,
-            regret_upper: c.upper,
-            level: c.level,
-            bound: c.bound,
-            certificate: c.certificate,
-            trivial: c.trivial,
-            vacuous: c.vacuous(),
-            surrogate: c.surrogate,
-            surrogate_bound: c.surrogate_bound,
-            oracle_calls: c.oracle_calls,
-            halving_radius: c.halving,
+            ..row.clone()
         }));
     }
     let same = |a: &(&Run<'_>, _), b: &(&Run<'_>, _)| {
@@ -93,7 +79,7 @@ pub(crate) fn comparators(runs: &[Run<'_>], outcomes: &[Outcome]) -> Vec<Compara
 type Runs<'a> = [(&'a Run<'a>, &'a Outcome)];
 
 fn lower(runs: &Runs<'_>) -> Vec<f64> {
-    runs.iter().map(|(_, o)| o.last().lower).collect()
+    runs.iter().map(|(_, o)| o.last().regret_lower).collect()
 }
 
 /// The row of one horizon, over its seeds.
@@ -118,7 +104,7 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         regret_error: standard_error(&regrets),
         regret_least: regrets.iter().copied().fold(f64::INFINITY, f64::min),
         regret_most: regrets.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        regret_upper: of(&|o| o.last().upper),
+        regret_upper: of(&|o| o.last().regret_upper),
         level: runs
             .iter()
             .map(|(_, o)| o.last().level)
@@ -167,10 +153,10 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let Some((_, first)) = proven().next() else {
         return Verdict::NoneProven;
     };
-    let of_mean = first.is_of_mean();
+    let of_mean = first.of_mean;
     let exceeds = |(outcome, proof): (&Outcome, &Proof)| {
-        let on_the_way = |c: &Checkpoint| c.bound.is_some_and(|bound| c.lower > bound);
-        let at_the_end = outcome.last().lower > proof.bound;
+        let on_the_way = |row: &TraceRow| row.bound.is_some_and(|bound| row.regret_lower > bound);
+        let at_the_end = outcome.last().regret_lower > proof.bound;
         proof.applies() && (at_the_end || outcome.checkpoints.iter().any(on_the_way))
     };
     if !of_mean && proven().any(exceeds) {
@@ -186,7 +172,7 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     };
     let bound = mean(&over(&|_, p| p.bound));
     if of_mean {
-        let regrets = over(&|o, _| o.last().lower);
+        let regrets = over(&|o, _| o.last().regret_lower);
         let room = ERRORS * standard_error(&regrets).unwrap_or(f64::INFINITY);
         if mean(&regrets) - room > bound {
             return Verdict::Exceeded;
@@ -196,11 +182,11 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
         return Verdict::Vacuous;
     }
     let open = |(o, p): (&Outcome, &Proof)| {
-        o.last().upper > p.bound || o.checkpoints.iter().any(Checkpoint::is_open)
+        o.last().regret_upper > p.bound || o.checkpoints.iter().any(TraceRow::is_open)
     };
     match of_mean {
         true if outcomes.len() < ENOUGH => Verdict::FewSeeds,
-        true if mean(&over(&|o, _| o.last().upper)) > bound => Verdict::Undecided,
+        true if mean(&over(&|o, _| o.last().regret_upper)) > bound => Verdict::Undecided,
         false if proven().any(open) => Verdict::Undecided,
         _ => Verdict::Kept,
     }
@@ -251,17 +237,16 @@ fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let (run, _) = runs[0];
     let worst = |i: usize| {
         let mut of_all = all.iter().filter_map(|p| p.checks.get(i));
-        of_all.clone().find(|c| !c.holds).or_else(|| of_all.next())
+        of_all.clone().find(|c| !c.0).or_else(|| of_all.next())
     };
     let rows = (0..first.checks.len()).filter_map(worst);
-    rows.map(|check| CheckRow {
+    rows.map(|(holds, detail)| CheckRow {
         problem: run.problem.name.clone(),
         learner: run.name.into(),
         scale: run.scale,
         horizon: run.horizon,
-        // No run breaks the assumption that the theorem is about the mean.
-        holds: check.holds || check.of_mean,
-        detail: check.detail.clone(),
+        holds: *holds,
+        detail: detail.clone(),
     })
     .collect()
 }
@@ -269,7 +254,6 @@ fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Checked;
 
     fn proof(bound: f64, vacuous: bool, of_mean: bool, holds: bool) -> Proof {
         Proof {
@@ -277,32 +261,23 @@ mod tests {
             exponent: 0.5,
             bound,
             vacuous,
-            checks: vec![Checked {
-                of_mean,
-                holds,
-                detail: String::new(),
-            }],
+            of_mean,
+            checks: vec![(holds || of_mean, String::new())],
         }
     }
 
     fn outcome(lower: f64, proof: Option<Proof>) -> Outcome {
-        let checkpoint = Checkpoint {
-            round: 1,
-            loss: 0.0,
-            gradient: 1.0,
-            trivial: f64::INFINITY,
-            lower,
-            upper: lower,
+        let row = TraceRow {
+            regret_lower: lower,
+            regret_upper: lower,
             level: Level::Exact,
             bound: None,
             certificate: None,
-            surrogate: None,
-            surrogate_bound: None,
-            oracle_calls: 1,
-            halving: None,
+            trivial: f64::INFINITY,
+            ..crate::results::fixture().trace.remove(0)
         };
         Outcome {
-            checkpoints: vec![checkpoint],
+            checkpoints: vec![row],
             verdict: proof,
             violation: None,
             oracle_calls: 1,
@@ -331,7 +306,7 @@ mod tests {
         // only an upper end below the bound keeps it
         let between = |upper: f64, early: Option<f64>| {
             let mut run = outcome(9.0, Some(kept.clone()));
-            run.checkpoints[0].upper = upper;
+            run.checkpoints[0].regret_upper = upper;
             run.checkpoints.insert(0, run.checkpoints[0].clone());
             run.checkpoints[0].bound = early;
             verdict(&[&run])
@@ -382,14 +357,14 @@ mod tests {
         let mut run = outcome(1.0, Some(proof(10.0, false, false, true)));
         assert_eq!(vacuous(&[&run]), "");
         let end = &mut run.checkpoints[0];
-        (end.upper, end.trivial, end.level) = (5.0, 5.0, Level::Certificate);
+        (end.regret_upper, end.trivial, end.level) = (5.0, 5.0, Level::Certificate);
         (end.bound, end.certificate) = (Some(4.9), Some(5.1));
-        assert_eq!(end.vacuous(), "regret_upper certificate");
+        assert_eq!(end.vacuous_columns(), "regret_upper certificate");
         assert_eq!(vacuous(&[&run]), "regret_upper");
         // the regret itself is what it is
         run.checkpoints[0].level = Level::Exact;
         run.checkpoints[0].bound = Some(f64::NAN);
-        assert_eq!(run.checkpoints[0].vacuous(), "bound certificate");
+        assert_eq!(run.checkpoints[0].vacuous_columns(), "bound certificate");
         let empty = outcome(1.0, Some(proof(10.0, true, false, true)));
         assert_eq!(vacuous(&[&run, &empty]), "bound");
     }

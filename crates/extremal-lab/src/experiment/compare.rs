@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use extremal::loss::Labels;
 use extremal::set::SharedSet;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::cache::{Cache, key};
 use super::problem::{Prepared, Problem};
@@ -73,9 +73,12 @@ pub fn compare(
         progress,
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     };
-    let all = work.runs();
+    let all = prepared.runs();
     let runs = work.plan("cell", all.clone())?;
-    let kept: Vec<Option<Outcome>> = runs.iter().map(|run| work.kept(run)).collect();
+    let kept: Vec<Option<Outcome>> = runs
+        .iter()
+        .map(|run| work.kept(run, |o: &Outcome| o.checkpoints.len()))
+        .collect();
     if let Some(output) = output {
         // From here on the directory belongs to this experiment.
         output.write(file::CONFIG, prepared.experiment.to_toml())?;
@@ -83,7 +86,7 @@ pub fn compare(
     }
     let unsolved = work.unsolved(&runs, &kept);
     let timed = work.timed(&all)?;
-    let times: Vec<Option<Vec<f64>>> = timed.iter().map(|run| work.kept(run)).collect();
+    let times: Vec<Option<Vec<f64>>> = timed.iter().map(|run| work.kept(run, Vec::len)).collect();
     let solving: u64 = unsolved.iter().map(|(p, _)| p.config.horizon()).sum();
     (progress.expect)(solving + missing(&runs, &kept) + missing(&timed, &times));
     let Some(best) = work.comparators(&unsolved)? else {
@@ -147,24 +150,6 @@ fn missing<T>(runs: &[Planned<'_>], kept: &[Option<T>]) -> u64 {
     missing.map(|(planned, _)| planned.run.horizon).sum()
 }
 
-/// A kept result, which counts only if it was recorded at the same checkpoints.
-trait Kept: DeserializeOwned {
-    fn is_at(&self, checkpoints: &[u64]) -> bool;
-}
-
-impl Kept for Outcome {
-    fn is_at(&self, checkpoints: &[u64]) -> bool {
-        let rounds = self.checkpoints.iter().map(|c| c.round);
-        rounds.eq(checkpoints.iter().copied())
-    }
-}
-
-impl Kept for Vec<f64> {
-    fn is_at(&self, checkpoints: &[u64]) -> bool {
-        self.len() == checkpoints.len()
-    }
-}
-
 /// The checkpoints of a run: of the longest also on the way, of the others at the end.
 fn checkpoints(problem: &Problem, horizon: u64) -> Vec<u64> {
     let longest = problem.config.horizon() == horizon;
@@ -186,28 +171,6 @@ fn comparator_rounds(problem: &Problem) -> Vec<u64> {
 type Solved<'a> = HashMap<(&'a str, u64), HashMap<u64, Best>>;
 
 impl<'a> Work<'a> {
-    /// All runs, in the order of problems, learners, step sizes, horizons and seeds.
-    fn runs(&self) -> Vec<Run<'a>> {
-        let mut runs = Vec::new();
-        for problem in &self.prepared.problems {
-            for (name, learner) in players(self.prepared, problem) {
-                for &scale in &learner.scales {
-                    for &horizon in &problem.config.horizons {
-                        runs.extend(problem.config.seeds.iter().map(|&seed| Run {
-                            problem,
-                            name,
-                            learner,
-                            scale,
-                            horizon,
-                            seed,
-                        }));
-                    }
-                }
-            }
-        }
-        runs
-    }
-
     fn info(&self, command: &str, status: Status, runs: &[Run<'a>], start: f64) -> RunInfo {
         let problems = self.prepared.experiment.problems.values();
         let mut seeds: Vec<u64> = problems.flat_map(|p| p.seeds.iter().copied()).collect();
@@ -250,10 +213,23 @@ impl<'a> Work<'a> {
         runs.into_iter().map(one).collect()
     }
 
-    /// The result of an earlier call. One recorded at other checkpoints is ignored.
-    fn kept<T: Kept>(&self, planned: &Planned<'a>) -> Option<T> {
-        let found: Option<T> = self.cache.get(&planned.key);
-        found.filter(|found| found.is_at(&planned.checkpoints))
+    /// The result of an earlier call, if it has an entry for each checkpoint.
+    fn kept<T: DeserializeOwned>(
+        &self,
+        planned: &Planned<'a>,
+        entries: impl Fn(&T) -> usize,
+    ) -> Option<T> {
+        let found = self.cache.get(&planned.key);
+        found.filter(|found| entries(found) == planned.checkpoints.len())
+    }
+
+    /// Keeps a result and reports its rounds, unless it was stopped.
+    fn keep<T: Serialize>(&self, key: &str, rounds: u64, result: Option<T>) -> Result<Option<T>> {
+        if let Some(value) = &result {
+            self.cache.put(key, value)?;
+            (self.progress.done)(rounds);
+        }
+        Ok(result)
     }
 
     /// The problems and seeds with a missing run that needs a comparator.
@@ -284,20 +260,18 @@ impl<'a> Work<'a> {
             let key = self.key("best", &rounds, &parts);
             let kept: Option<Vec<Best>> = self.cache.get(&key);
             let best = match kept.filter(|best| best.len() == rounds.len()) {
-                Some(best) => best,
+                Some(best) => {
+                    (self.progress.done)(config.horizon());
+                    Some(best)
+                }
                 None => {
                     let stopped = self.progress.stopped;
-                    let Some(best) = comparator::best_fixed(problem, seed, &rounds, stopped)?
-                    else {
-                        return Ok(None);
-                    };
-                    self.cache.put(&key, &best)?;
-                    best
+                    let best = comparator::best_fixed(problem, seed, &rounds, stopped)?;
+                    self.keep(&key, config.horizon(), best)?
                 }
             };
-            (self.progress.done)(config.horizon());
-            let by_round = rounds.into_iter().zip(best).collect();
-            Ok(Some(((problem.name.as_str(), seed), by_round)))
+            let by_round = |best| rounds.into_iter().zip(best).collect();
+            Ok(best.map(|best| ((problem.name.as_str(), seed), by_round(best))))
         })?;
         Ok(solved.map(HashMap::from_iter))
     }
@@ -321,10 +295,7 @@ impl<'a> Work<'a> {
             let best: Option<Vec<Best>> =
                 best.map(|best| checkpoints.iter().map(|t| best[t]).collect());
             let outcome = run.play(checkpoints, best.as_deref(), self.progress.stopped)?;
-            if let Some(outcome) = &outcome {
-                self.cache.put(key, outcome)?;
-                (self.progress.done)(run.horizon);
-            }
+            let outcome = self.keep(key, run.horizon, outcome)?;
             Ok(outcome.map(|outcome| (i, outcome)))
         })?;
         let Some(played) = played else {
@@ -343,7 +314,7 @@ impl<'a> Work<'a> {
         }
         let problems = self.prepared.problems.iter();
         let all: Vec<_> = problems
-            .flat_map(|p| players(self.prepared, p).map(move |(name, l)| (p, name, l)))
+            .flat_map(|p| self.prepared.learners(p).map(move |(name, l)| (p, name, l)))
             .collect();
         let drawn = self.in_parallel(&all, |(problem, name, learner)| {
             Ok(Some(picture(problem, name, learner)?))
@@ -376,17 +347,15 @@ impl<'a> Work<'a> {
                 key,
             } = planned;
             let seconds = match kept {
-                Some(seconds) => seconds,
+                Some(seconds) => Some(seconds),
                 None => {
-                    let seconds =
-                        run.time(checkpoints, self.progress.clock, self.progress.stopped)?;
-                    let Some(seconds) = seconds else {
-                        return Ok(None);
-                    };
-                    self.cache.put(key, &seconds)?;
-                    (self.progress.done)(run.horizon);
-                    seconds
+                    let Progress { clock, stopped, .. } = *self.progress;
+                    let seconds = run.time(checkpoints, clock, stopped)?;
+                    self.keep(key, run.horizon, seconds)?
                 }
+            };
+            let Some(seconds) = seconds else {
+                return Ok(None);
             };
             let row = |(&round, seconds): (&u64, f64)| TimingRow {
                 problem: run.problem.name.clone(),
@@ -477,14 +446,4 @@ fn picture(problem: &Problem, name: &str, learner: &LearnerConfig) -> Result<Opt
         set: drawn.set + &note,
         ..drawn
     }))
-}
-
-/// The learners of a problem, with their names.
-fn players<'a>(
-    prepared: &'a Prepared,
-    problem: &'a Problem,
-) -> impl Iterator<Item = (&'a str, &'a LearnerConfig)> {
-    let learners = &prepared.experiment.learners;
-    let names = problem.config.learners.iter();
-    names.filter_map(|name| Some((name.as_str(), learners.get(name)?)))
 }

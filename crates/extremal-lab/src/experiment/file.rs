@@ -323,20 +323,24 @@ impl Experiment {
     }
 }
 
+/// The value if it is allowed, or an error.
+fn checked<T, E: serde::de::Error>(value: T, allowed: bool, what: &str) -> Result<T, E> {
+    if allowed {
+        Ok(value)
+    } else {
+        Err(E::custom(what))
+    }
+}
+
 /// Reads λ.
 pub(super) fn ridge<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let l2 = f64::deserialize(from)?;
-    match l2.is_finite() && l2 >= 0.0 {
-        true => Ok(l2),
-        false => Err(D::Error::custom("l2 must be a number ≥ 0")),
-    }
+    checked(l2, l2.is_finite() && l2 >= 0.0, "l2 must be a number ≥ 0")
 }
 
 /// Reads T.
 pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let rounds = u64::deserialize(from)?;
-    checked_horizons(vec![rounds]).map_err(D::Error::custom)?;
-    Ok(Some(rounds))
+    Ok(checked_horizons(vec![u64::deserialize(from)?])?.pop())
 }
 
 /// Reads the lengths of runs: a list, or doubling from the first to the last.
@@ -361,17 +365,15 @@ pub(super) fn horizons<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D
             doubled.take_while(|t| *t <= to).collect()
         }
     };
-    checked_horizons(all).map_err(D::Error::custom)
+    checked_horizons(all)
 }
 
-fn checked_horizons(all: Vec<u64>) -> Result<Vec<u64>, &'static str> {
-    if all.first().is_none_or(|t| *t == 0) || !all.is_sorted_by(|a, b| a < b) {
-        return Err("rounds and horizons must be whole numbers from 1 on, increasing");
-    }
-    match all.last().is_some_and(|t| *t > LONGEST) {
-        true => Err("a run can't have more than 10^12 rounds"),
-        false => Ok(all),
-    }
+fn checked_horizons<E: serde::de::Error>(all: Vec<u64>) -> Result<Vec<u64>, E> {
+    let is_short = all.last().is_none_or(|t| *t <= LONGEST);
+    let all = checked(all, is_short, "a run can't have more than 10^12 rounds")?;
+    let increasing = all.first().is_some_and(|t| *t > 0) && all.is_sorted_by(|a, b| a < b);
+    let what = "rounds and horizons must be whole numbers from 1 on, increasing";
+    checked(all, increasing, what)
 }
 
 /// Reads seeds: their number, or a list.
@@ -387,33 +389,25 @@ pub(super) fn seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::E
         Seeds::Count(n) => (0..n).collect(),
         Seeds::List(all) => all,
     };
-    match !all.is_empty() && are_distinct(&all) {
-        true => Ok(all),
-        false => Err(D::Error::custom(
-            "seeds must be a number from 1 to 100000, or a list of distinct whole numbers",
-        )),
-    }
+    let allowed = !all.is_empty() && are_distinct(&all);
+    let what = "seeds must be a number from 1 to 100000, or a list of distinct whole numbers";
+    checked(all, allowed, what)
 }
 
 /// Reads factors on the step size.
 fn scales<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
     let all = Vec::<f64>::deserialize(from).unwrap_or_default();
     let positive = all.iter().all(|s| s.is_finite() && *s > 0.0);
-    match positive && !all.is_empty() && are_distinct(&all) {
-        true => Ok(all),
-        false => Err(D::Error::custom(
-            "scales must be a list of distinct numbers > 0, at least one",
-        )),
-    }
+    let allowed = positive && !all.is_empty() && are_distinct(&all);
+    let what = "scales must be a list of distinct numbers > 0, at least one";
+    checked(all, allowed, what)
 }
 
 /// Reads the names of a problem's learners.
 pub(super) fn players<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    let all = Vec::deserialize(from)?;
-    match all.is_empty() {
-        true => Err(D::Error::custom("this problem lists no learners")),
-        false => Ok(all),
-    }
+    let all: Vec<String> = Vec::deserialize(from)?;
+    let listed = !all.is_empty();
+    checked(all, listed, "this problem lists no learners")
 }
 
 fn are_distinct<T: PartialEq>(all: &[T]) -> bool {

@@ -10,10 +10,8 @@ pub use compare::{Progress, compare};
 pub use file::Origin;
 pub use problem::Prepared;
 pub(crate) use problem::Problem;
-#[cfg(test)]
-pub(crate) use run::Checked;
 pub use run::Clock;
-pub(crate) use run::{Checkpoint, Outcome, Proof, Run};
+pub(crate) use run::{Outcome, Proof, Run};
 
 use extremal::learner::{LearnerSpec, Storage, Uses};
 use extremal::loss::LossSpec;
@@ -241,9 +239,17 @@ mod tests {
                 let [low, high] = [rows[above - 1], rows[above]];
                 let part = (3.0 - low[0]) / (high[0] - low[0]);
                 let there = low[1] + part * (high[1] - low[1]);
-                assert!((there - end.upper).abs() < 1e-11 * end.loss, "{set} {name}");
-                assert!(played.checkpoints.iter().all(|c| c.halving.is_some()));
-                let radius = end.halving.unwrap();
+                assert!(
+                    (there - end.regret_upper).abs() < 1e-11 * end.loss,
+                    "{set} {name}"
+                );
+                assert!(
+                    played
+                        .checkpoints
+                        .iter()
+                        .all(|c| c.halving_radius.is_some())
+                );
+                let radius = end.halving_radius.unwrap();
                 for [at, regret, share] in rows {
                     assert_eq!(*share <= 0.5, *at <= radius, "{set} {name}: {at}, {radius}");
                     // the loss that it is a share of is rounded down

@@ -9,7 +9,7 @@ use extremal::stream::Stream;
 use extremal::theory::LossFacts;
 use extremal_learn::Signs;
 
-use super::{Experiment, LearnerConfig, ProblemConfig, Source};
+use super::{Experiment, LearnerConfig, ProblemConfig, Run, Source};
 use crate::error::Result;
 use crate::results::Input;
 use crate::rows::Rows;
@@ -90,16 +90,39 @@ impl Prepared {
 
     /// The number of runs, and of rounds in all runs.
     pub fn size(&self) -> (u64, u64) {
-        let mut size = (0, 0);
+        let runs = self.runs();
+        (runs.len() as u64, runs.iter().map(|r| r.horizon).sum())
+    }
+
+    /// All runs, in the order of problems, learners, step sizes, horizons and seeds.
+    pub(super) fn runs(&self) -> Vec<Run<'_>> {
+        let mut runs = Vec::new();
         for problem in &self.problems {
-            let learners = problem.config.learners.iter();
-            let tries =
-                learners.filter_map(|l| Some(self.experiment.learners.get(l)?.scales.len()));
-            let runs = tries.sum::<usize>() as u64 * problem.config.seeds.len() as u64;
-            size.0 += runs * problem.config.horizons.len() as u64;
-            size.1 += runs * problem.config.horizons.iter().sum::<u64>();
+            for (name, learner) in self.learners(problem) {
+                for &scale in &learner.scales {
+                    for &horizon in &problem.config.horizons {
+                        runs.extend(problem.config.seeds.iter().map(|&seed| Run {
+                            problem,
+                            name,
+                            learner,
+                            scale,
+                            horizon,
+                            seed,
+                        }));
+                    }
+                }
+            }
         }
-        size
+        runs
+    }
+
+    /// The learners of a problem, with their names.
+    pub(super) fn learners<'a>(
+        &'a self,
+        problem: &'a Problem,
+    ) -> impl Iterator<Item = (&'a str, &'a LearnerConfig)> {
+        let names = problem.config.learners.iter();
+        names.map(|name| (name.as_str(), &self.experiment.learners[name]))
     }
 }
 

@@ -13,7 +13,7 @@ use super::LearnerConfig;
 use super::problem::Problem;
 use crate::comparator::Best;
 use crate::error::{Context, Error, Result};
-use crate::results::Level;
+use crate::results::{Level, TraceRow};
 use crate::summary::worse;
 use crate::surrogate::Follower;
 
@@ -37,7 +37,7 @@ pub(crate) struct Run<'a> {
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    pub checkpoints: Vec<Checkpoint>,
+    pub checkpoints: Vec<TraceRow>,
     pub verdict: Option<Proof>,
     /// The largest violation; `None` if the set does not report violations.
     pub violation: Option<f64>,
@@ -47,57 +47,9 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    pub fn last(&self) -> &Checkpoint {
+    pub fn last(&self) -> &TraceRow {
         let last = self.checkpoints.last();
         last.expect("a run ends at a checkpoint")
-    }
-}
-
-/// The state of a run after a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
-    pub round: u64,
-    pub loss: f64,
-    /// max ‖g‖ so far.
-    pub gradient: f64,
-    /// The largest regret that any feasible learner can have: [`theory::trivial_regret`].
-    pub trivial: f64,
-    pub lower: f64,
-    pub upper: f64,
-    pub level: Level,
-    pub bound: Option<f64>,
-    pub certificate: Option<f64>,
-    pub surrogate: Option<f64>,
-    pub surrogate_bound: Option<f64>,
-    pub oracle_calls: u64,
-    /// [`norms::halving`].
-    pub halving: Option<f64>,
-}
-
-impl Checkpoint {
-    /// Whether the upper end of the regret is vacuous. An exact regret never is.
-    pub fn is_upper_vacuous(&self) -> bool {
-        self.level != Level::Exact && theory::is_vacuous(self.upper, self.trivial)
-    }
-
-    /// Whether the upper end of the regret is above the bound for this round, if there is one that
-    /// is not vacuous.
-    pub fn is_open(&self) -> bool {
-        let above = |bound: &f64| self.upper > *bound && !theory::is_vacuous(*bound, self.trivial);
-        self.bound.as_ref().is_some_and(above)
-    }
-
-    /// The names of the columns whose numbers are vacuous.
-    pub fn vacuous(&self) -> String {
-        let is_vacuous =
-            |bound: Option<f64>| bound.is_some_and(|bound| theory::is_vacuous(bound, self.trivial));
-        let all = [
-            ("regret_upper", self.is_upper_vacuous()),
-            ("bound", is_vacuous(self.bound)),
-            ("certificate", is_vacuous(self.certificate)),
-        ];
-        let names: Vec<&str> = all.iter().filter(|(_, is)| *is).map(|(n, _)| *n).collect();
-        names.join(" ")
     }
 }
 
@@ -109,16 +61,10 @@ pub(crate) struct Proof {
     pub bound: f64,
     /// Whether the bound is vacuous: [`theory::is_vacuous`].
     pub vacuous: bool,
-    pub checks: Vec<Checked>,
-}
-
-/// An assumption, checked on a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Checked {
-    /// Whether the assumption is that the theorem is about the mean over seeds.
+    /// Whether the theorem is about the mean over seeds.
     pub of_mean: bool,
-    pub holds: bool,
-    pub detail: String,
+    /// Whether each assumption holds, and the figures.
+    pub checks: Vec<(bool, String)>,
 }
 
 impl Proof {
@@ -127,34 +73,27 @@ impl Proof {
         guarantee: Guarantee,
         seen: &RunStatistics,
         losses: &LossFacts,
-        end: &Checkpoint,
+        end: &TraceRow,
     ) -> Option<Self> {
         let bound = guarantee.bound(end.round as f64);
-        let checks = guarantee.check(seen, losses);
+        let of_mean = Assumption::InExpectation;
+        let checks = guarantee.check(seen, losses).into_iter();
         bound.is_finite().then(|| Self {
             theorem: guarantee.theorem().into(),
             exponent: guarantee.exponent(),
             bound,
             vacuous: theory::is_vacuous(bound, end.trivial),
+            of_mean: guarantee.assumptions().contains(&of_mean),
+            // No run breaks the assumption that the theorem is about the mean.
             checks: checks
-                .into_iter()
-                .map(|c| Checked {
-                    of_mean: c.assumption == Assumption::InExpectation,
-                    holds: c.holds,
-                    detail: c.detail,
-                })
+                .map(|c| (c.holds || c.assumption == of_mean, c.detail))
                 .collect(),
         })
     }
 
-    /// Whether the theorem is about the mean over seeds.
-    pub fn is_of_mean(&self) -> bool {
-        self.checks.iter().any(|c| c.of_mean)
-    }
-
     /// Whether the run met all assumptions. Otherwise the bound does not count.
     pub fn applies(&self) -> bool {
-        self.checks.iter().all(|c| c.holds || c.of_mean)
+        self.checks.iter().all(|(holds, _)| *holds)
     }
 }
 
@@ -244,7 +183,7 @@ impl Run<'_> {
         let mut reached = Vec::with_capacity(checkpoints.len());
         let mut comparators = Vec::new();
         for (i, &round) in checkpoints.iter().enumerate() {
-            for _ in reached.last().map_or(0, |c: &Checkpoint| c.round)..round {
+            for _ in reached.last().map_or(0, |row: &TraceRow| row.round)..round {
                 if stopped() {
                     return Ok(None);
                 }
@@ -299,21 +238,29 @@ impl Run<'_> {
                 comparators = norms::curve(by_norm, lost, set.geometry().norm_bound);
             }
             let gap = follower.as_mut().and_then(|f| f.gap(learner.decision()));
-            reached.push(Checkpoint {
+            let mut row = TraceRow {
+                problem: self.problem.name.clone(),
+                learner: self.name.into(),
+                scale: self.scale,
+                horizon: self.horizon,
+                seed: self.seed,
                 round,
                 loss,
-                gradient,
-                trivial: theory::trivial_regret(gradient, diameter, round as f64, above_least),
-                lower,
-                upper,
+                largest_gradient: gradient,
+                regret_lower: lower,
+                regret_upper: upper,
                 level,
                 bound: learner.guarantee().and_then(|g| bound_at(&g, round as f64)),
                 certificate: learner.certificate().map(|c| c.regret),
+                trivial: theory::trivial_regret(gradient, diameter, round as f64, above_least),
+                vacuous: String::new(),
                 surrogate: gap.map(|g| g.0),
                 surrogate_bound: gap.and_then(|g| g.1),
                 oracle_calls: learner.seen().oracle_calls,
-                halving: by_norm.and_then(|b| norms::halving(&b, lost)),
-            });
+                halving_radius: by_norm.and_then(|b| norms::halving(&b, lost)),
+            };
+            row.vacuous = row.vacuous_columns();
+            reached.push(row);
         }
         let end = reached.last().expect("a run ends at a checkpoint");
         let proof = |g| Proof::new(g, learner.seen(), &losses, end);

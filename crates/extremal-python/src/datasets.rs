@@ -35,7 +35,7 @@ type Data<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     let source = RowSource::embedded(name);
     let rows = source.load(Path::new(".")).map_err(|e| raise(&e))?;
-    let (count, dim) = (rows.len(), rows.dim());
+    let (count, dim) = (rows.len(), rows.dim);
     let matrix = PyArray2::zeros(py, [count, dim], false);
     let mut writing = matrix.readwrite();
     for (k, out) in writing.as_slice_mut()?.chunks_exact_mut(dim).enumerate() {
@@ -43,7 +43,7 @@ pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     }
     drop(writing);
     let labels = rows
-        .has_labels()
-        .then(|| PyArray1::from_slice(py, rows.labels()));
+        .has_labels
+        .then(|| PyArray1::from_slice(py, &rows.labels));
     Ok((matrix, labels))
 }

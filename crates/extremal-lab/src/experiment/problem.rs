@@ -1,6 +1,7 @@
 //! Building everything that an experiment names, so that errors come before the first round.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use extremal::learner::{LearnerSpec, default_for};
 use extremal::loss::{Labels, Objective, Scratch};
@@ -36,7 +37,7 @@ pub(crate) struct Problem {
     pub config: ProblemConfig,
     pub set: SharedSet,
     pub objective: Objective,
-    rows: Option<Rows>,
+    rows: Option<Arc<Rows>>,
     /// G; infinite if unknown.
     pub gradient: f64,
     /// β; infinite if unknown.
@@ -67,9 +68,9 @@ impl Prepared {
             if let (Source::Rows(source), Some(rows)) = (&config.stream, &problem.rows) {
                 let input = Input {
                     name: source.to_string(),
-                    sha256: rows.sha256().into(),
+                    sha256: rows.sha256.clone(),
                 };
-                let of_rows = rows.notes().iter();
+                let of_rows = rows.notes.iter();
                 notes.extend(of_rows.map(|note| format!("{}: {note}", input.name)));
                 if !inputs.contains(&input) {
                     inputs.push(input);
@@ -157,7 +158,7 @@ impl Problem {
                 Some(rows.map_err(|why| ("stream", why.to_string()))?)
             }
         };
-        let dim = rows.as_ref().map(Rows::dim);
+        let dim = rows.as_ref().map(|rows| rows.dim);
         let set = config.set.build(dim).map_err(at("set"))?;
         if set.dim() > MOST_DIMENSIONS {
             let dim = set.dim();
@@ -180,14 +181,14 @@ impl Problem {
         let (row, label) = (stream.row_bound(), stream.label_bound());
         let reach = problem.set.geometry().norm_bound;
         let objective = &problem.objective;
-        let weight = problem.rows.as_ref().map_or(1.0, Rows::weight_bound);
+        let weight = problem.rows.as_ref().map_or(1.0, |rows| rows.weight_bound);
         problem.gradient = weight * objective.gradient_bound(row, label, reach);
         // Weights do not shrink the ridge term.
         problem.smoothness = weight.max(1.0) * objective.smoothness(row);
         if let (Some(rows), SetSpec::Simplex(_)) = (&problem.rows, &config.set) {
             // ⟨a, x⟩ lies between the entries of a, which is tighter than ‖a‖‖x‖. For log-wealth it
             // keeps away from 0.
-            let (low, high) = rows.entry_range();
+            let (low, high) = rows.entry_range;
             let (low, high) = (low * reach, high * reach);
             let within = objective.gradient_bound_between(row, low, high, label, reach);
             problem.gradient = problem.gradient.min(weight * within);
@@ -214,7 +215,7 @@ impl Problem {
         let mut centre = vec![0.0; self.set.dim()];
         self.set.centre(&mut centre);
         let mut scratch = Scratch::default();
-        for i in 0..self.rows.as_ref().map_or(TRIED, Rows::len) {
+        for i in 0..self.rows.as_ref().map_or(TRIED, |rows| rows.len()) {
             let Some(round) = stream.next(&centre).map_err(of_stream)? else {
                 break;
             };
@@ -236,7 +237,7 @@ impl Problem {
             ));
         }
         let loss = self.objective.loss();
-        match (loss.labels(), rows.has_labels()) {
+        match (loss.labels(), rows.has_labels) {
             (Labels::Any | Labels::Signs, false) => {
                 return refuse(format!(
                     "{} loss needs labels, but the data has none",
@@ -253,7 +254,7 @@ impl Problem {
         }
         // Labels are ±1 or 0/1, not a mixture.
         let mut signs = Signs::default();
-        for (i, label) in rows.labels().iter().enumerate() {
+        for (i, label) in rows.labels.iter().enumerate() {
             signs = signs
                 .with(&**loss, *label)
                 .map_err(|e| ("stream", format!("example {}: {e}", i + 1)))?;
@@ -283,7 +284,7 @@ impl Problem {
 
     /// Everything that the rounds depend on, for the key of a cached run.
     pub fn source_key(&self) -> String {
-        let hash = self.rows.as_ref().map_or("", |rows| rows.sha256());
+        let hash = self.rows.as_ref().map_or("", |rows| &rows.sha256);
         format!("{:?} {hash}", self.config.stream)
     }
 

@@ -1,5 +1,7 @@
-//! Experiments as files: what is refused, with the line, and that what runs can be repeated,
-//! interrupted and gone on with.
+//! Experiments as files: errors with their lines, and runs that can be repeated, interrupted and
+//! resumed.
+
+mod rows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -408,8 +410,8 @@ fn a_grid_scales_the_step_size_and_nothing_else() {
     assert!(paper(10.0) < 0.5 * paper(1.0));
 }
 
-/// The tables against the game played by hand: a loss counted twice, a look one round late or a
-/// learner told another T would show.
+/// The tables against the game played by hand: a loss counted twice, a checkpoint one round late or a
+/// learner given another T would show.
 #[test]
 fn a_trace_is_what_the_rounds_add_up_to() {
     use extremal::learner::LearnerSpec;

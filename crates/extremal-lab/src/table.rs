@@ -30,7 +30,7 @@ impl Paint {
         self.style("1", text)
     }
 
-    /// Something of less weight.
+    /// Text of less weight.
     pub fn dim(self, text: &str) -> String {
         self.style("2", text)
     }
@@ -95,11 +95,11 @@ pub struct Cells<'a> {
 /// A theorem's bound as shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// Its value, or one word on what became of it.
+    /// Its value, or a word for the result of the comparison.
     pub text: String,
-    /// Its value, where the text is a word that leaves the value of interest.
+    /// Its value, if the text is a word and the value is still of interest.
     pub value: Option<String>,
-    /// What the text means, if it is not simply a bound that is kept.
+    /// An explanation, unless the bound is kept.
     pub meaning: Option<&'static str>,
     /// How much attention it deserves.
     pub tone: Tone,
@@ -112,7 +112,7 @@ pub enum Tone {
     Plain,
     /// A word in place of a number.
     Muted,
-    /// Something to know before drawing conclusions.
+    /// A reason for caution.
     Warning,
     /// A defect.
     Defect,

@@ -44,7 +44,7 @@ impl Output {
                 "another run goes on in {}; wait for it, or give another --out",
                 self.directory.display()
             ))),
-            // A file system without locks keeps nobody out.
+            // On a file system without locks, several runs may share a directory.
             Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(Claim { _lock: file }),
         }
     }

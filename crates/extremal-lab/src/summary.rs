@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(of(&[9.0, 10.0, 11.0, 12.0], &of_mean), Verdict::FewSeeds);
         assert_eq!(of(&[13.0, 13.1, 13.2, 13.0], &of_mean), Verdict::Exceeded);
         assert_eq!(of(&[5.0], &of_mean), Verdict::FewSeeds);
-        // a bound that says nothing is so whatever the seeds
+        // a bound is vacuous with any number of seeds
         let empty = proof(10.0, true, true, false);
         assert_eq!(of(&[5.0], &empty), Verdict::Vacuous);
         let thirty: Vec<f64> = (0..30).map(|i| 8.0 + 0.1 * f64::from(i)).collect();

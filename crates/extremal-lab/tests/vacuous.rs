@@ -1,5 +1,5 @@
 //! Every experiment of this repository and the demo: tables, traces and reports mark every bound
-//! and certificate that says nothing. Whether it does is worked out again from the files.
+//! and certificate that is vacuous. The test decides this again from the files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn ends<'a>(trace: &'a [Row], row: &'a Row) -> impl Iterator<Item = &'a Row> {
         .filter(move |t| same.iter().all(|c| t[*c] == row[*c]) && t["round"] == t["horizon"])
 }
 
-/// Checks the files of an experiment; how many bounds say nothing, and how many do.
+/// Checks the files of an experiment. Returns how many bounds are vacuous, and how many are not.
 fn check(name: &str, results: &Results) -> (usize, usize) {
     let folder = Folder::new(name);
     results.write(&Output::open(&folder.0).unwrap()).unwrap();
@@ -196,7 +196,7 @@ fn every_experiment_marks_what_says_nothing() {
         let found = check(&name, &shortened(experiment).play(2).unwrap());
         (empty, telling) = (empty + found.0, telling + found.1);
     }
-    // short runs have many bounds that say nothing, and some that do
+    // short runs have many vacuous bounds, and some that are not
     assert!(empty > 100 && telling > 100, "{empty} and {telling}");
 }
 

@@ -347,7 +347,7 @@ fn a_damaged_cell_is_run_again() {
         match i % 5 {
             0 => fs::write(path, "").unwrap(),
             1 => fs::write(path, "{\"checkpoints\":[").unwrap(),
-            // what reads well and says nothing
+            // valid JSON without content
             2 => fs::write(path, "[]").unwrap(),
             3 => {
                 let nothing =

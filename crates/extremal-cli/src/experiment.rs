@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
-use extremal_lab::facts::Facts;
 use extremal_lab::output::Output;
+use extremal_lab::remarks::Facts;
 use extremal_lab::results::Results;
 use extremal_lab::results::file::{self, Owner};
 use extremal_lab::{Error, demo, report, table};
@@ -130,7 +130,7 @@ impl Figures {
             }
             if self.png {
                 let png = report::png(&figure.content, 1600)?;
-                output.write_bytes(&format!("{name}.png"), &png)?;
+                output.write(&format!("{name}.png"), &png)?;
             }
         }
         Ok(())
@@ -147,7 +147,7 @@ fn show(
     results.write(output)?;
     let all = [results];
     figures.write(&all, output)?;
-    let page = output.write(file::REPORT, &report::page(&all))?;
+    let page = output.write(file::REPORT, report::page(&all))?;
     let [results] = all;
     print(&table::render(&results, paint()))?;
     if !running.quiet {
@@ -284,7 +284,7 @@ impl Report {
         let all = all.collect::<Result<Vec<Results>, Error>>()?;
         let output = Output::open(self.out.as_ref().unwrap_or(&self.directories[0]))?;
         self.figures.write(&all, &output)?;
-        let page = output.write(file::REPORT, &report::page(&all))?;
+        let page = output.write(file::REPORT, report::page(&all))?;
         tell(&format!("Report: {}", page.display()));
         Ok(ExitCode::SUCCESS)
     }

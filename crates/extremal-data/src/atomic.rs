@@ -16,9 +16,9 @@ const MOST_LINKS: usize = 40;
 /// The number of attempts if other processes remove the temporary file.
 const ATTEMPTS: usize = 5;
 
-/// Replaces a file by what `write` writes. The content goes to a temporary file beside it, which is
+/// Replaces a file by what `write` writes, or creates it. The content goes to a temporary file beside it, which is
 /// synced and renamed. On an error the file is unchanged and the temporary file removed.
-pub(crate) fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Result<()> {
+pub fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Result<()> {
     let place = Place::of(path)?;
     let (target, folder) = match &place {
         Place::Special(target) => {
@@ -49,7 +49,7 @@ pub(crate) fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) 
     sync_folder(folder).map_err(Error::file(path, "its folder can't be synced"))
 }
 
-/// Checks that a model can be written to `path`, without changing the file. Call it before training,
+/// Checks that a file can be written to `path`, without changing the file. Call it before training,
 /// so that an unwritable path fails before the first round and not after the last.
 pub fn check_writable(path: &Path) -> Result<()> {
     let place = Place::of(path)?;

@@ -33,7 +33,7 @@ mod row;
 pub mod table;
 pub mod vw;
 
-pub use atomic::check_writable;
+pub use atomic::{check_writable, replace};
 pub use batch::{Batch, Example};
 pub use columns::{Column, Holds};
 pub use error::{Error, Result};

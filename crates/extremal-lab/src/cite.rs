@@ -1,12 +1,11 @@
-//! What to cite for a learner, as BibTeX.
+//! The papers behind the learners, as BibTeX.
 
 use extremal::learner::LearnerSpec;
 use extremal::references;
 
 use crate::{Error, Result};
 
-/// The papers behind the learner of this name. What stands before the records is a comment to
-/// BibTeX.
+/// The papers behind the learner of this name. BibTeX ignores the line before the records.
 pub fn learner(name: &str) -> Result<String> {
     let mut entries = LearnerSpec::ENTRIES.iter();
     let Some(entry) = entries.find(|entry| entry.name == name) else {
@@ -22,7 +21,7 @@ pub fn learner(name: &str) -> Result<String> {
     Ok(format!("{heading}\n\n{}\n", records.join("\n\n")))
 }
 
-/// All papers, each once and with the learners that it is behind.
+/// All papers, each once, with the learners that are based on it.
 pub fn all() -> String {
     let records = references::records().map(|(key, record)| {
         let learners = LearnerSpec::ENTRIES.iter();

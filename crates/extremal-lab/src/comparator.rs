@@ -6,18 +6,18 @@ use extremal_learn::Losses;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, Error, Result};
-use crate::experiment::Built;
+use crate::experiment::Problem;
 
-/// The smallest total loss of a fixed decision lies between these two.
+/// An interval that contains the least total loss of a fixed decision.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Best {
-    /// A feasible decision has this total.
+    /// The total of a feasible decision.
     pub value: f64,
-    /// None has less than this.
+    /// A lower bound on all totals.
     pub floor: f64,
 }
 
-/// A stream that is played to nobody, and the losses of its rounds so far.
+/// A stream that is replayed without a learner, and the losses of its rounds so far.
 struct Replay {
     stream: Box<dyn Stream>,
     kept: Losses,
@@ -25,7 +25,7 @@ struct Replay {
 }
 
 impl Replay {
-    fn new(problem: &Built, seed: u64, kept: Losses) -> extremal::Result<Self> {
+    fn new(problem: &Problem, seed: u64, kept: Losses) -> extremal::Result<Self> {
         Ok(Self {
             stream: problem.stream(seed)?,
             kept,
@@ -33,11 +33,11 @@ impl Replay {
         })
     }
 
-    /// Keeps rounds up to this one. False if asked to stop.
+    /// Replays rounds up to this one. False if it was stopped.
     fn play_to(
         &mut self,
         round: u64,
-        problem: &Built,
+        problem: &Problem,
         seed: u64,
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<bool> {
@@ -61,18 +61,17 @@ impl Replay {
     }
 }
 
-fn place(problem: &Built, seed: u64) -> String {
+fn place(problem: &Problem, seed: u64) -> String {
     format!("{}, comparator, seed {seed}", problem.name)
 }
 
-/// An interval from statistics that is wider than this, relative to the value, has lost its digits
-/// to columns that cancel: the rounds are then kept.
+/// If an interval from statistics is wider than this, relative to the value, the statistics have lost
+/// their digits to columns that cancel. Then the rounds are kept instead.
 const LOST: f64 = 1e-6;
 
-/// The best fixed decision after each of the (growing) numbers of rounds. Nothing if asked to
-/// stop.
+/// The best fixed decision after each of the increasing numbers of rounds. `None` if it was stopped.
 pub(crate) fn best_fixed(
-    problem: &Built,
+    problem: &Problem,
     seed: u64,
     rounds: &[u64],
     stopped: &(dyn Fn() -> bool + Sync),
@@ -81,7 +80,7 @@ pub(crate) fn best_fixed(
     let (dim, objective) = (problem.set.dim(), &problem.objective);
     let kept = Losses::new(dim, objective).context(here)?;
     let mut replay = Replay::new(problem, seed, kept).context(here)?;
-    // Each search begins where the last one ended.
+    // Each search starts where the last one ended.
     let mut options = Options {
         relative_gap: 1e-12,
         absolute_gap: 1e-6,
@@ -101,7 +100,7 @@ pub(crate) fn best_fixed(
                 return Ok(None);
             }
             let other = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
-            // both are true
+            // Both intervals are valid.
             let floor = best.floor.max(other.floor);
             best = if other.value <= best.value {
                 other
@@ -124,8 +123,8 @@ mod tests {
     use super::*;
     use extremal::hindsight::Sum;
 
-    /// A problem of these specs, with nobody to play it but ogd.
-    fn problem(set: &str, loss: &str, l2: f64, stream: &str) -> Result<Built> {
+    /// A problem of these specs, which ogd plays.
+    fn problem(set: &str, loss: &str, l2: f64, stream: &str) -> Result<Problem> {
         let text = format!(
             "rounds = 10\n[problem.p]\nset = '{set}'\nloss = '{loss}'\nl2 = {l2:?}\nstream = '{stream}'\n[learner.ogd]\nname = 'ogd'\n"
         );
@@ -134,7 +133,7 @@ mod tests {
         Ok(prepared.problems.remove(0))
     }
 
-    fn found(problem: &Built, seed: u64, rounds: &[u64]) -> Vec<Best> {
+    fn found(problem: &Problem, seed: u64, rounds: &[u64]) -> Vec<Best> {
         best_fixed(problem, seed, rounds, &|| false)
             .unwrap()
             .unwrap()

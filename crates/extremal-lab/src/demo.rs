@@ -1,12 +1,12 @@
-//! The demo: an experiment that comes with the program.
+//! The demo: an experiment that is part of the program.
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 
 const TEXT: &str = include_str!("demo.toml");
 
-/// The paper's algorithms and their rivals on strongly convex and general sets. Different seeds
-/// share no stream. `longest` leaves out longer horizons.
+/// The paper's algorithms and their rivals on strongly convex and general sets. Different seeds have
+/// different streams. Horizons longer than `longest` are left out.
 pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
     let mut experiment = Experiment::parse(TEXT, "demo.toml".as_ref())?;
     for (name, problem) in &mut experiment.problems {
@@ -18,7 +18,7 @@ pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
             problem.horizons.retain(|t| *t <= longest);
             if problem.horizons.is_empty() {
                 return Err(Error::Unsupported(format!(
-                    "no run of {name} is as short as {longest} rounds; give 1000 or more"
+                    "every run of {name} has more than {longest} rounds; give 1000 or more"
                 )));
             }
         }
@@ -29,22 +29,13 @@ pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Prepared, Progress, compare};
-    use crate::facts::Facts;
-    use crate::results::Results;
+    use crate::remarks::Facts;
+    use crate::results::{Level, Results};
     use crate::table::{self, Paint};
 
     fn played(threads: usize) -> Results {
-        let prepared = Prepared::new(experiment(3, Some(2_000)).unwrap()).unwrap();
-        let progress = Progress {
-            threads,
-            clock: &|| 0.0,
-            expect: &|_| {},
-            done: &|_| {},
-            stopped: &|| false,
-        };
-        let results = compare(&prepared, "0", "extremal demo", None, &progress);
-        results.unwrap().unwrap()
+        let experiment = experiment(3, Some(2_000)).unwrap();
+        experiment.play(threads).unwrap()
     }
 
     #[test]
@@ -67,10 +58,10 @@ mod tests {
             if results.experiment.problems[&row.problem].loss.to_string() == "linear" {
                 // exact but for the allowance for rounding
                 let width = row.regret_upper - row.regret_lower;
-                assert_eq!(row.level, "exact");
+                assert_eq!(row.level, Level::Exact);
                 assert!(width <= 1e-9 * row.regret_upper.abs().max(1.0), "{row:?}");
             } else {
-                assert!(row.level != "exact", "{row:?}");
+                assert!(row.level != Level::Exact, "{row:?}");
                 assert!(row.regret_upper - row.regret_lower < 1e-5, "{row:?}");
             }
             // what a learner certifies by itself can't be below the regret

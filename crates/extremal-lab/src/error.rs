@@ -1,26 +1,26 @@
 use std::path::PathBuf;
 
-/// What went wrong in an experiment.
+/// An error of an experiment or its files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The library refused, or its numbers broke down.
+    /// An error of the library.
     #[error("{context}: {why}")]
     Library {
-        /// Which run.
+        /// The run.
         context: String,
-        /// The library's words.
+        /// The library's error.
         why: extremal::Error,
     },
-    /// A file or directory can't be written.
+    /// A file or directory that can't be written.
     #[error("can't write {}: {why}; give a directory that can be written to", path.display())]
     Write {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// The system's words.
+        /// The system's error.
         why: std::io::Error,
     },
-    /// An experiment says what can't be.
+    /// An invalid line of an experiment's file.
     #[error("{}:{line}: {what}", path.display())]
     Experiment {
         /// The file.
@@ -30,7 +30,7 @@ pub enum Error {
         /// What is wrong, and what is allowed.
         what: String,
     },
-    /// An experiment has no problem, or no learner.
+    /// An experiment without problems or learners.
     #[error("{}:1: {what}", path.display())]
     NoTable {
         /// The file.
@@ -38,40 +38,40 @@ pub enum Error {
         /// What is missing, and how to write it.
         what: &'static str,
     },
-    /// A file of an experiment can't be read.
+    /// A file of an experiment that can't be read.
     #[error("can't read {}: {why}", path.display())]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Examples can't be read.
+    /// An error in the examples.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),
-    /// Numbers that can't all be true: a defect of the program.
+    /// Numbers that contradict each other: a defect of the program.
     #[error("internal error: {place}: {what}. This is a defect of the program: please report it")]
     Contradiction {
-        /// Which run.
+        /// The run.
         place: String,
-        /// Which numbers.
+        /// The numbers.
         what: String,
     },
-    /// What was asked for contradicts itself, or can't be had.
+    /// An invalid call, such as contradictory arguments.
     #[error("{0}")]
     Usage(String),
-    /// The experiment asks for what can't be had.
+    /// Something that the program can't do.
     #[error("{0}")]
     Unsupported(String),
 }
 
 impl Error {
-    /// Whether it is the call that is wrong, rather than the input.
+    /// Whether the call is wrong, rather than the input.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Usage(_))
     }
 
-    /// Whether the numbers broke down, rather than the input being wrong.
+    /// Whether the computation failed, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
         match self {
             Self::Library { why, .. } => why.is_numerical(),
@@ -84,7 +84,7 @@ impl Error {
 /// The lab's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Says where a library error happened.
+/// Adds the place to a library error.
 pub(crate) trait Context<T> {
     fn context(self, context: impl FnOnce() -> String) -> Result<T>;
 }

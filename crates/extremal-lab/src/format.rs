@@ -1,4 +1,4 @@
-//! Numbers as people read them, and what tables say of exponents and times.
+//! Numbers, exponents and times as text.
 
 pub use extremal_learn::format::{count, decimals, interval, significant};
 
@@ -38,11 +38,11 @@ pub fn violation(x: Option<f64>) -> String {
 
 /// An optional measured exponent: `0.67`, or `—`.
 pub fn measured(a: Option<f64>) -> String {
-    // −0.00 would puzzle
+    // `decimals` avoids −0.00.
     a.map_or("—".into(), |a| decimals(a, 2))
 }
 
-/// The same with its interval: `0.67 ±0.02`, or `0.67 [0.60, 0.68]` if that is not symmetric.
+/// A measured exponent with its interval: `0.67 ±0.02`, or `0.67 [0.60, 0.68]` if that is not symmetric.
 pub fn fitted(a: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     let (Some(middle), Some(low), Some(high)) = (a, low, high) else {
         return measured(a);

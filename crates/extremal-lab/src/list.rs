@@ -1,4 +1,4 @@
-//! Everything registered, for reading in a terminal.
+//! All sets, losses, learners, streams and data sets, as text for the terminal.
 
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// What a set's or stream's `guarantee` holds is not a theorem about regret.
+    /// The label of an entry's `guarantee`, which is a theorem about regret for learners alone.
     fn guarantee_label(self) -> &'static str {
         match self {
             Self::Learners => "regret",
@@ -64,10 +64,10 @@ impl Kind {
 }
 
 const WIDTH: usize = 98;
-/// Where the values begin.
+/// The column of the values.
 const COLUMN: usize = 24;
 
-/// The entries of these kinds. Keys are written `key=default`, or `key=` where there is none.
+/// The entries of these kinds. A key is written `key=default`, or `key=` if it has no default.
 pub fn render(kinds: &[Kind], paint: Paint) -> String {
     let blocks = kinds.iter().map(|kind| {
         let entries = kind.entries().iter();

@@ -1,9 +1,11 @@
-//! What an experiment leaves in its directory: tidy tables, read again to make a report. Everything
-//! that a report shows is here, so that `extremal report` needs no run.
+//! The files in an experiment's directory. They hold everything that a report shows, so that
+//! `extremal report` needs no run.
 
 use std::fs;
 use std::path::Path;
 
+use extremal::learner::Storage;
+use extremal::theory;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,7 @@ pub mod file {
     pub const CONFIG: &str = "config.toml";
     /// Version, machine, inputs, status.
     pub const RUN: &str = "run.json";
-    /// One row per look at a run.
+    /// One row per checkpoint of a run.
     pub const TRACE: &str = "trace.csv";
     /// One row per problem, learner, scale and horizon.
     pub const SUMMARY: &str = "summary.csv";
@@ -30,27 +32,27 @@ pub mod file {
     pub const CHECKS: &str = "checks.csv";
     /// One row per radius, of the longest runs with the first seed.
     pub const COMPARATORS: &str = "comparators.csv";
-    /// Seconds, of runs that were alone on the machine.
+    /// Seconds, from runs with nothing else on the machine.
     pub const TIMING: &str = "timing.csv";
     /// Learners in the plane, round by round.
     pub const PICTURES: &str = "pictures.json";
     /// The page.
     pub const REPORT: &str = "report.html";
 
-    /// Whose a directory is.
+    /// The owner of a directory.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum Owner {
-        /// Nothing is there that would be written over.
+        /// No owner: no file would be overwritten.
         Nobody,
         /// This experiment.
         Same,
         /// Another experiment.
         Another,
-        /// Somebody else: this file is not an experiment's.
+        /// Not an experiment: this file would be overwritten.
         Else(PathBuf),
     }
 
-    /// Whose a directory is that an experiment would write to.
+    /// The owner of a directory that an experiment would write to.
     pub fn owner(directory: &Path, experiment: &Experiment) -> Result<Owner> {
         let path = directory.join(CONFIG);
         match std::fs::read_to_string(&path) {
@@ -66,7 +68,7 @@ pub mod file {
         Ok(taken(directory).map_or(Owner::Nobody, Owner::Else))
     }
 
-    /// The first file in a directory that results would be written over.
+    /// The first file in a directory that the results would overwrite.
     pub fn taken(directory: &Path) -> Option<PathBuf> {
         let all = [
             CONFIG,
@@ -84,7 +86,7 @@ pub mod file {
     }
 }
 
-/// A look at a run. The longest horizon is looked at on the way, the others at their end.
+/// A checkpoint of a run. The longest runs have several, the others one at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
     /// The problem's name in the experiment.
@@ -93,7 +95,7 @@ pub struct TraceRow {
     pub learner: String,
     /// The factor on its step size.
     pub scale: f64,
-    /// T, which the learner was told where learners are told.
+    /// T.
     pub horizon: u64,
     /// The stream's seed.
     pub seed: u64,
@@ -103,31 +105,56 @@ pub struct TraceRow {
     pub loss: f64,
     /// max ‖g‖ so far.
     pub largest_gradient: f64,
-    /// The regret so far is at least this.
+    /// A lower bound on the regret so far.
     pub regret_lower: f64,
-    /// And at most this.
+    /// An upper bound on the regret so far.
     pub regret_upper: f64,
-    /// How that is known.
-    pub level: String,
-    /// The theorem's bound after t rounds, where there is one for any t.
+    /// How the interval is known.
+    pub level: Level,
+    /// The theorem's bound after t rounds, if the theorem holds at every t.
     pub bound: Option<f64>,
-    /// What the learner certifies by itself.
+    /// The bound on the regret that the learner computes itself.
     pub certificate: Option<f64>,
-    /// What no regret exceeds, whatever the learner does: the smaller of G·D·t, G the largest
-    /// gradient so far, and the loss less the least that the losses allow.
+    /// The largest regret that any feasible learner can have: the smaller of G·D·t, with the largest
+    /// gradient so far as G, and the loss minus the least possible loss.
     pub trivial: f64,
-    /// The columns among `regret_upper`, `bound` and `certificate` whose numbers are no less than
-    /// that, and say nothing; with blanks between them.
+    /// The columns among `regret_upper`, `bound` and `certificate` that are vacuous, since they are at
+    /// least that, separated by blanks.
     pub vacuous: String,
-    /// h_t, how far the decision is from the surrogate's least value, where that can be computed.
+    /// h_t, the distance of the decision from the minimum of the surrogate, if it can be computed.
     pub surrogate: Option<f64>,
-    /// What the theorem's lemma allows for it.
+    /// The bound on h_t by the theorem's lemma.
     pub surrogate_bound: Option<f64>,
     /// Oracle calls so far.
     pub oracle_calls: u64,
-    /// No comparator up to this norm has half the loss so far; nothing where that can't be said of
-    /// any norm.
+    /// No comparator up to this norm has half the loss so far; `None` if this holds for no norm.
     pub halving_radius: Option<f64>,
+}
+
+impl TraceRow {
+    /// Whether the upper end of the regret is vacuous. An exact regret never is.
+    pub(crate) fn is_upper_vacuous(&self) -> bool {
+        self.level != Level::Exact && theory::is_vacuous(self.regret_upper, self.trivial)
+    }
+
+    /// Whether the upper end of the regret is above the bound for this round, if there is one that
+    /// is not vacuous.
+    pub(crate) fn is_open(&self) -> bool {
+        let bound = self.bound.filter(|b| !theory::is_vacuous(*b, self.trivial));
+        bound.is_some_and(|bound| self.regret_upper > bound)
+    }
+
+    /// The names of the columns whose numbers are vacuous.
+    pub(crate) fn vacuous_columns(&self) -> String {
+        let is_vacuous = |b: Option<f64>| b.is_some_and(|b| theory::is_vacuous(b, self.trivial));
+        let all = [
+            ("regret_upper", self.is_upper_vacuous()),
+            ("bound", is_vacuous(self.bound)),
+            ("certificate", is_vacuous(self.certificate)),
+        ];
+        let names: Vec<&str> = all.iter().filter(|(_, is)| *is).map(|(n, _)| *n).collect();
+        names.join(" ")
+    }
 }
 
 /// One learner with one step size on one problem at one horizon, over the seeds.
@@ -141,11 +168,11 @@ pub struct SummaryRow {
     pub scale: f64,
     /// T.
     pub horizon: u64,
-    /// How many.
+    /// The number of seeds.
     pub seeds: u64,
     /// The mean of the regrets' lower ends.
     pub regret: f64,
-    /// Its standard error; nothing with one seed.
+    /// Its standard error; `None` with one seed.
     pub regret_error: Option<f64>,
     /// The least of them.
     pub regret_least: f64,
@@ -153,8 +180,8 @@ pub struct SummaryRow {
     pub regret_most: f64,
     /// The mean of the upper ends.
     pub regret_upper: f64,
-    /// How that is known.
-    pub level: String,
+    /// How the interval is known.
+    pub level: Level,
     /// The measured exponent across horizons, at the longest one.
     pub exponent: Option<f64>,
     /// Its 95 % interval over seeds: the lower end.
@@ -169,58 +196,79 @@ pub struct SummaryRow {
     pub theorem_exponent: Option<f64>,
     /// Its bound, the mean over seeds where it depends on the run.
     pub bound: Option<f64>,
-    /// What became of it.
+    /// The result of the comparison with it.
     pub verdict: Verdict,
-    /// Which of `regret_upper` and `bound` say nothing in one run at least, with a blank between
-    /// them; see [`TraceRow::vacuous`].
+    /// Those of `regret_upper` and `bound` that are vacuous in at least one run, separated by a blank;
+    /// see [`TraceRow::vacuous`].
     pub vacuous: String,
-    /// The largest violation of the set by a decision; nothing where the set can't tell.
+    /// The largest violation of the set by a decision; `None` if the set does not report violations.
     pub violation: Option<f64>,
     /// Oracle calls of one run.
     pub oracle_calls: u64,
+    /// How decisions are stored.
+    #[serde(default)]
+    pub storage: Storage,
 }
 
 impl SummaryRow {
-    /// Whether the upper end of the regret says nothing.
+    /// Whether the upper end of the regret is vacuous.
     pub fn is_upper_vacuous(&self) -> bool {
         self.vacuous.contains("regret_upper")
     }
 
-    /// Whether the measured exponent is above the theorem's, even at the low end of its interval:
-    /// then the note says why that may be.
+    /// Whether the measured exponent is above the theorem's, even at the low end of its interval. Then
+    /// the note has the reason.
     pub fn is_above_theorem(&self) -> bool {
         self.exponent.is_some() && !self.exponent_note.is_empty()
     }
 }
 
-/// What became of a theorem's bound.
+/// How an interval of regret is known, the tightest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Linear losses: one oracle call gives the regret itself.
+    Exact,
+    /// From the best fixed decision, computed offline up to a gap.
+    Interval,
+    /// The lower end from the best fixed decision, the upper end from the gradients.
+    Certificate,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// The result of comparing runs with a theorem's bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Even the upper end of the regret is below it.
+    /// The upper end of the regret is below the bound.
     Kept,
-    /// It says nothing: see [`extremal::theory::is_vacuous`].
+    /// The bound is vacuous: see [`extremal::theory::is_vacuous`].
     Vacuous,
-    /// It lies between the ends of the regret.
+    /// The bound lies inside the interval of the regret.
     Undecided,
-    /// The runs did not keep to the assumptions.
+    /// The runs did not meet the assumptions.
     NotMet,
-    /// The regret exceeds it, although the assumptions hold: a defect.
+    /// The regret exceeds the bound although the assumptions hold: a defect.
     Exceeded,
-    /// It speaks of the mean over seeds, and these are fewer than thirty.
+    /// The bound is about the mean over seeds, and there are fewer than thirty.
     FewSeeds,
     /// No theorem for this learner on this set.
     NoneProven,
 }
 
 impl Verdict {
-    /// Whether the theorem's assumptions are met and its bound says something of these runs.
-    pub fn is_telling(self) -> bool {
+    /// Whether the assumptions are met and the bound is not vacuous.
+    pub fn is_informative(self) -> bool {
         matches!(self, Self::Kept | Self::Undecided | Self::Exceeded)
     }
 }
 
-/// An assumption of a theorem, held against the runs.
+/// An assumption of a theorem, checked on the runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckRow {
     /// The problem's name in the experiment.
@@ -231,13 +279,13 @@ pub struct CheckRow {
     pub scale: f64,
     /// T.
     pub horizon: u64,
-    /// Whether all runs kept to it.
+    /// Whether all runs met it.
     pub holds: bool,
-    /// With the figures, of a run that broke it or else of the first.
+    /// The assumption with the figures of a run that broke it, or else of the first run.
     pub detail: String,
 }
 
-/// What the end of a run certifies against all comparators up to a norm.
+/// The certificate at the end of a run against all comparators up to a norm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparatorRow {
     /// The problem's name in the experiment.
@@ -252,13 +300,13 @@ pub struct ComparatorRow {
     pub seed: u64,
     /// ρ.
     pub radius: f64,
-    /// The regret against them is at most this.
+    /// An upper bound on the regret against them.
     pub regret_upper: f64,
-    /// The same over the total loss.
+    /// That bound over the total loss.
     pub share_of_loss: f64,
 }
 
-/// Seconds inside the learner up to a round, with nothing else running.
+/// Seconds inside the learner up to a round, with nothing else on the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimingRow {
     /// The problem's name in the experiment.
@@ -301,32 +349,32 @@ pub struct Step {
     pub x: [f64; 2],
     /// The gradient at it.
     pub gradient: [f64; 2],
-    /// What the oracle returned in this round; empty for a learner that projects.
+    /// The oracle's answers in this round; empty for a learner that projects.
     pub atoms: Vec<[f64; 2]>,
     /// The regret up to and with this round.
     pub regret: f64,
 }
 
-/// How it was run.
+/// The provenance of the results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The program's version.
     pub version: String,
-    /// The command that gives the same tables.
+    /// The command that reproduces the tables.
     pub command: String,
-    /// Whether all cells are there.
+    /// Whether all runs are complete.
     pub status: Status,
-    /// Cells in all.
+    /// The number of runs.
     pub cells: u64,
-    /// Rounds of all cells.
+    /// The rounds of all runs.
     pub rounds: u64,
-    /// The seeds, of whichever problem.
+    /// The seeds of all problems.
     pub seeds: Vec<u64>,
     /// The files and data sets read, with their SHA-256.
     pub inputs: Vec<Input>,
     /// `linux x86_64`.
     pub platform: String,
-    /// The processor's widest vectors that the library knows: the numbers may depend on them.
+    /// The widest vector instructions that the library uses. The last digits may depend on them.
     pub features: String,
     /// Cores of the machine.
     pub cores: u64,
@@ -340,27 +388,27 @@ pub struct RunInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Cells are missing: it runs, or was interrupted.
+    /// Runs are missing: the experiment is running, or was interrupted.
     Running,
-    /// All there.
+    /// All runs are there.
     Complete,
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// Where it was found, or the name of an embedded data set.
+    /// Its path, or the name of an embedded data set.
     pub name: String,
     /// SHA-256, hexadecimal.
     pub sha256: String,
 }
 
-/// Everything that an experiment left.
+/// All results of an experiment.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// What was asked for.
+    /// The experiment.
     pub experiment: Experiment,
-    /// How it was run.
+    /// The provenance.
     pub run: RunInfo,
     /// See [`file::TRACE`].
     pub trace: Vec<TraceRow>,
@@ -384,7 +432,7 @@ impl Results {
         let run: RunInfo = json(directory, file::RUN)?;
         if run.status == Status::Running {
             return Err(Error::Unsupported(format!(
-                "{} is not complete; the command that began it finishes it: {}",
+                "{} is not complete. This command finishes it: {}",
                 directory.display(),
                 run.command
             )));
@@ -395,7 +443,7 @@ impl Results {
             trace: table(directory, file::TRACE)?,
             summary: table(directory, file::SUMMARY)?,
             checks: table(directory, file::CHECKS)?,
-            // earlier versions have left none
+            // Earlier versions did not write this file.
             comparators: match directory.join(file::COMPARATORS).exists() {
                 true => table(directory, file::COMPARATORS)?,
                 false => Vec::new(),
@@ -407,26 +455,26 @@ impl Results {
 
     /// Writes all but the page.
     pub fn write(&self, output: &Output) -> Result<()> {
-        output.write(file::CONFIG, &self.experiment.to_toml())?;
-        output.write(file::TRACE, &rows(&self.trace, TRACE))?;
-        output.write(file::SUMMARY, &rows(&self.summary, SUMMARY))?;
-        output.write(file::CHECKS, &rows(&self.checks, CHECKS))?;
-        output.write(file::COMPARATORS, &rows(&self.comparators, COMPARATORS))?;
-        output.write(file::TIMING, &rows(&self.timing, TIMING))?;
-        output.write(file::PICTURES, &to_json(&self.pictures, false))?;
-        // Last: whoever finds it complete finds the rest.
+        output.write(file::CONFIG, self.experiment.to_toml())?;
+        output.write(file::TRACE, rows(&self.trace, TRACE))?;
+        output.write(file::SUMMARY, rows(&self.summary, SUMMARY))?;
+        output.write(file::CHECKS, rows(&self.checks, CHECKS))?;
+        output.write(file::COMPARATORS, rows(&self.comparators, COMPARATORS))?;
+        output.write(file::TIMING, rows(&self.timing, TIMING))?;
+        output.write(file::PICTURES, to_json(&self.pictures, false))?;
+        // Last, so that a complete status means that all files are complete.
         write_run(output, &self.run)
     }
 }
 
-/// Writes how it was run, or is being run.
+/// Writes the provenance.
 pub(crate) fn write_run(output: &Output, run: &RunInfo) -> Result<()> {
-    output.write(file::RUN, &to_json(run, true))?;
+    output.write(file::RUN, to_json(run, true))?;
     Ok(())
 }
 
 const TRACE: &str = "problem,learner,scale,horizon,seed,round,loss,largest_gradient,regret_lower,regret_upper,level,bound,certificate,trivial,vacuous,surrogate,surrogate_bound,oracle_calls,halving_radius";
-const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,vacuous,violation,oracle_calls";
+const SUMMARY: &str = "problem,learner,scale,horizon,seeds,regret,regret_error,regret_least,regret_most,regret_upper,level,exponent,exponent_low,exponent_high,exponent_note,theorem,theorem_exponent,bound,verdict,vacuous,violation,oracle_calls,storage";
 const CHECKS: &str = "problem,learner,scale,horizon,holds,detail";
 const COMPARATORS: &str = "problem,learner,scale,horizon,seed,radius,regret_upper,share_of_loss";
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";
@@ -463,7 +511,6 @@ fn rows<T: Serialize>(rows: &[T], header: &str) -> String {
         .has_headers(false)
         .from_writer(format!("{header}\n").into_bytes());
     for row in rows {
-        // into memory, and a row is plain numbers and text
         out.serialize(row).expect("a row can be written");
     }
     let bytes = out.into_inner().expect("memory takes all of it");

@@ -1,50 +1,36 @@
-//! Cells gathered into tables.
+//! The tables of all runs.
 
-use crate::experiment::{Cell, Look, Outcome, Proof};
-use crate::fit::{self, mean, standard_error};
-use crate::results::{CheckRow, ComparatorRow, SummaryRow, TraceRow, Verdict};
+use crate::experiment::{Outcome, Proof, Run};
+use crate::exponent::{self, mean, standard_error};
+use crate::results::{CheckRow, ComparatorRow, Level, SummaryRow, TraceRow, Verdict};
 
 /// Exponents are given to two digits.
 const TOLERANCE: f64 = 0.005;
 /// Why a measured exponent may be above the theorem's.
 const ROOM: &str = "no contradiction: the bound holds at every T, and a regret below it may grow faster for a while";
-/// A theorem about the mean over seeds counts as exceeded beyond so many standard errors,
+/// A theorem about the mean over seeds is exceeded if the mean is above by this many standard errors.
 const ERRORS: f64 = 3.0;
-/// and as kept with so many seeds.
+/// The number of seeds that such a theorem needs to be kept.
 const ENOUGH: usize = 30;
 
-/// The tables of all cells, which come in the order of problems, learners, step sizes, horizons
-/// and seeds.
+/// The tables of all runs. The runs are in the order of problems, learners, step sizes, horizons and
+/// seeds.
 pub(crate) fn gather(
-    cells: &[Cell<'_>],
+    runs: &[Run<'_>],
     outcomes: &[Outcome],
 ) -> (Vec<TraceRow>, Vec<SummaryRow>, Vec<CheckRow>) {
     let (mut trace, mut summary, mut checks) = (Vec::new(), Vec::new(), Vec::new());
-    let all: Vec<(&Cell<'_>, &Outcome)> = cells.iter().zip(outcomes).collect();
-    for (cell, outcome) in &all {
-        trace.extend(outcome.looks.iter().map(|look| TraceRow {
-            problem: cell.problem.name.clone(),
-            learner: cell.name.into(),
-            scale: cell.scale,
-            horizon: cell.horizon,
-            seed: cell.seed,
-            round: look.round,
-            loss: look.loss,
-            largest_gradient: look.gradient,
-            regret_lower: look.lower,
-            regret_upper: look.upper,
-            level: look.level.to_string(),
-            bound: look.bound,
-            certificate: look.certificate,
-            trivial: look.trivial,
-            vacuous: look.vacuous(),
-            surrogate: look.surrogate,
-            surrogate_bound: look.surrogate_bound,
-            oracle_calls: look.oracle_calls,
-            halving_radius: look.halving,
+    let all: Vec<(&Run<'_>, &Outcome)> = runs.iter().zip(outcomes).collect();
+    for (run, outcome) in &all {
+        // A kept run may have been made under other names.
+        trace.extend(outcome.checkpoints.iter().map(|row| TraceRow {
+            problem: run.problem.name.clone(),
+            learner: run.name.into(),
+            scale: run.scale,
+            ..row.clone()
         }));
     }
-    let same = |a: &(&Cell<'_>, _), b: &(&Cell<'_>, _)| {
+    let same = |a: &(&Run<'_>, _), b: &(&Run<'_>, _)| {
         (&a.0.problem.name, a.0.name, a.0.scale) == (&b.0.problem.name, b.0.name, b.0.scale)
     };
     for group in all.chunk_by(same) {
@@ -66,21 +52,21 @@ pub(crate) fn gather(
     (trace, summary, checks)
 }
 
-/// What the longest runs with the first seed certify against comparators of any norm. Each run has
-/// radii of its own, and no mean over seeds is certified of any.
-pub(crate) fn comparators(cells: &[Cell<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
-    let first = |cell: &Cell<'_>| {
-        let config = &cell.problem.config;
-        cell.horizon == config.horizon() && config.seeds.first() == Some(&cell.seed)
+/// The certificates of the longest runs with the first seed against comparators of any norm. Each
+/// run has its own radii, so that there is no certified mean over seeds.
+pub(crate) fn comparators(runs: &[Run<'_>], outcomes: &[Outcome]) -> Vec<ComparatorRow> {
+    let first = |run: &Run<'_>| {
+        let config = &run.problem.config;
+        run.horizon == config.horizon() && config.seeds.first() == Some(&run.seed)
     };
-    let all = cells.iter().zip(outcomes).filter(|(cell, _)| first(cell));
-    all.flat_map(|(cell, outcome)| {
+    let all = runs.iter().zip(outcomes).filter(|(run, _)| first(run));
+    all.flat_map(|(run, outcome)| {
         let row = |&[radius, regret_upper, share_of_loss]: &[f64; 3]| ComparatorRow {
-            problem: cell.problem.name.clone(),
-            learner: cell.name.into(),
-            scale: cell.scale,
-            horizon: cell.horizon,
-            seed: cell.seed,
+            problem: run.problem.name.clone(),
+            learner: run.name.into(),
+            scale: run.scale,
+            horizon: run.horizon,
+            seed: run.seed,
             radius,
             regret_upper,
             share_of_loss,
@@ -90,15 +76,15 @@ pub(crate) fn comparators(cells: &[Cell<'_>], outcomes: &[Outcome]) -> Vec<Compa
     .collect()
 }
 
-type Runs<'a> = [(&'a Cell<'a>, &'a Outcome)];
+type Runs<'a> = [(&'a Run<'a>, &'a Outcome)];
 
 fn lower(runs: &Runs<'_>) -> Vec<f64> {
-    runs.iter().map(|(_, o)| o.last().lower).collect()
+    runs.iter().map(|(_, o)| o.last().regret_lower).collect()
 }
 
-/// The seeds of one horizon.
+/// The row of one horizon, over its seeds.
 fn row(runs: &Runs<'_>) -> SummaryRow {
-    let (cell, _) = runs[0];
+    let (run, _) = runs[0];
     let regrets = lower(runs);
     let proof = runs[0].1.verdict.as_ref();
     let proofs: Vec<&Proof> = runs
@@ -109,21 +95,21 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         |f: &dyn Fn(&Outcome) -> f64| mean(&runs.iter().map(|(_, o)| f(o)).collect::<Vec<_>>());
     let violations = runs.iter().filter_map(|(_, o)| o.violation);
     SummaryRow {
-        problem: cell.problem.name.clone(),
-        learner: cell.name.into(),
-        scale: cell.scale,
-        horizon: cell.horizon,
+        problem: run.problem.name.clone(),
+        learner: run.name.into(),
+        scale: run.scale,
+        horizon: run.horizon,
         seeds: runs.len() as u64,
         regret: mean(&regrets),
         regret_error: standard_error(&regrets),
         regret_least: regrets.iter().copied().fold(f64::INFINITY, f64::min),
         regret_most: regrets.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        regret_upper: of(&|o| o.last().upper),
+        regret_upper: of(&|o| o.last().regret_upper),
         level: runs
             .iter()
             .map(|(_, o)| o.last().level)
             .max()
-            .map_or(String::new(), |l| l.to_string()),
+            .unwrap_or(Level::Exact),
         exponent: None,
         exponent_low: None,
         exponent_high: None,
@@ -137,10 +123,11 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         vacuous: vacuous(&runs.iter().map(|(_, o)| *o).collect::<Vec<_>>()),
         violation: violations.reduce(worse),
         oracle_calls: of(&|o| o.oracle_calls as f64) as u64,
+        storage: run.learner.storage,
     }
 }
 
-/// The names of the columns whose numbers say nothing, of one run at least.
+/// The names of the columns whose numbers are vacuous in at least one run.
 fn vacuous(outcomes: &[&Outcome]) -> String {
     let mut proofs = outcomes.iter().filter_map(|o| o.verdict.as_ref());
     let upper = outcomes.iter().any(|o| o.last().is_upper_vacuous());
@@ -154,9 +141,9 @@ fn vacuous(outcomes: &[&Outcome]) -> String {
     names.join(" ")
 }
 
-/// What became of a theorem. One about the mean over seeds is held against their mean, with room
-/// for chance; any other against every run whose assumptions hold, and at every look where it
-/// speaks of any round. The lower end of the regret exceeds a bound, the upper end keeps it.
+/// Checks a theorem. A theorem about the mean over seeds is compared with their mean, allowing for
+/// chance. Any other is compared with every run that meets its assumptions, at every checkpoint that
+/// it holds for. A bound is exceeded by the lower end of the regret, and kept by the upper end.
 fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let proven = || {
         outcomes
@@ -166,11 +153,11 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     let Some((_, first)) = proven().next() else {
         return Verdict::NoneProven;
     };
-    let of_mean = first.is_of_mean();
+    let of_mean = first.of_mean;
     let exceeds = |(outcome, proof): (&Outcome, &Proof)| {
-        let on_the_way = |l: &Look| l.bound.is_some_and(|bound| l.lower > bound);
-        let at_the_end = outcome.last().lower > proof.bound;
-        proof.applies() && (at_the_end || outcome.looks.iter().any(on_the_way))
+        let on_the_way = |row: &TraceRow| row.bound.is_some_and(|bound| row.regret_lower > bound);
+        let at_the_end = outcome.last().regret_lower > proof.bound;
+        proof.applies() && (at_the_end || outcome.checkpoints.iter().any(on_the_way))
     };
     if !of_mean && proven().any(exceeds) {
         return Verdict::Exceeded;
@@ -185,7 +172,7 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     };
     let bound = mean(&over(&|_, p| p.bound));
     if of_mean {
-        let regrets = over(&|o, _| o.last().lower);
+        let regrets = over(&|o, _| o.last().regret_lower);
         let room = ERRORS * standard_error(&regrets).unwrap_or(f64::INFINITY);
         if mean(&regrets) - room > bound {
             return Verdict::Exceeded;
@@ -194,22 +181,23 @@ fn verdict(outcomes: &[&Outcome]) -> Verdict {
     if proven().any(|(_, p)| p.vacuous) {
         return Verdict::Vacuous;
     }
-    let open =
-        |(o, p): (&Outcome, &Proof)| o.last().upper > p.bound || o.looks.iter().any(Look::is_open);
+    let open = |(o, p): (&Outcome, &Proof)| {
+        o.last().regret_upper > p.bound || o.checkpoints.iter().any(TraceRow::is_open)
+    };
     match of_mean {
         true if outcomes.len() < ENOUGH => Verdict::FewSeeds,
-        true if mean(&over(&|o, _| o.last().upper)) > bound => Verdict::Undecided,
+        true if mean(&over(&|o, _| o.last().regret_upper)) > bound => Verdict::Undecided,
         false if proven().any(open) => Verdict::Undecided,
         _ => Verdict::Kept,
     }
 }
 
-/// How the bound itself grows over the longer half of the horizons: log T has no exponent, but a
+/// The slope of the bound over the longer half of the horizons: log T has no exponent, but has a
 /// slope there.
 fn growth(rows: &[SummaryRow]) -> Option<f64> {
     let upper = rows[rows.len() / 2..].iter();
     let points = upper.map(|r| Some(((r.horizon as f64).ln(), r.bound?.ln())));
-    fit::slope(&points.collect::<Option<Vec<_>>>()?)
+    exponent::slope(&points.collect::<Option<Vec<_>>>()?)
 }
 
 /// The larger violation; NaN is the worst.
@@ -217,9 +205,9 @@ pub(crate) fn worse(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// The exponent across horizons, or why there is none, or what to make of it.
+/// Fits the exponent across horizons, with a note if it is missing or above the theorem's.
 fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Option<f64>) {
-    let fitted = match fit::exponent(regrets) {
+    let fitted = match exponent::exponent(regrets) {
         Ok(fitted) => fitted,
         Err(why) => {
             row.exponent_note = why.to_string();
@@ -237,7 +225,7 @@ fn fit_exponent(row: &mut SummaryRow, regrets: &[(f64, Vec<f64>)], growth: Optio
     }
 }
 
-/// For each assumption the check of a run that broke it, or else of the first run.
+/// For each assumption, the check of a run that broke it, or else of the first run.
 fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let all: Vec<&Proof> = runs
         .iter()
@@ -246,20 +234,19 @@ fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
     let Some(first) = all.first() else {
         return Vec::new();
     };
-    let (cell, _) = runs[0];
+    let (run, _) = runs[0];
     let worst = |i: usize| {
         let mut of_all = all.iter().filter_map(|p| p.checks.get(i));
-        of_all.clone().find(|c| !c.holds).or_else(|| of_all.next())
+        of_all.clone().find(|c| !c.0).or_else(|| of_all.next())
     };
     let rows = (0..first.checks.len()).filter_map(worst);
-    rows.map(|check| CheckRow {
-        problem: cell.problem.name.clone(),
-        learner: cell.name.into(),
-        scale: cell.scale,
-        horizon: cell.horizon,
-        // that it speaks of the mean is no fault of a run's
-        holds: check.holds || check.of_mean,
-        detail: check.detail.clone(),
+    rows.map(|(holds, detail)| CheckRow {
+        problem: run.problem.name.clone(),
+        learner: run.name.into(),
+        scale: run.scale,
+        horizon: run.horizon,
+        holds: *holds,
+        detail: detail.clone(),
     })
     .collect()
 }
@@ -267,7 +254,6 @@ fn worst_checks(runs: &Runs<'_>) -> Vec<CheckRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Checked, Level};
 
     fn proof(bound: f64, vacuous: bool, of_mean: bool, holds: bool) -> Proof {
         Proof {
@@ -275,32 +261,23 @@ mod tests {
             exponent: 0.5,
             bound,
             vacuous,
-            checks: vec![Checked {
-                of_mean,
-                holds,
-                detail: String::new(),
-            }],
+            of_mean,
+            checks: vec![(holds || of_mean, String::new())],
         }
     }
 
     fn outcome(lower: f64, proof: Option<Proof>) -> Outcome {
-        let look = Look {
-            round: 1,
-            loss: 0.0,
-            gradient: 1.0,
-            trivial: f64::INFINITY,
-            lower,
-            upper: lower,
+        let row = TraceRow {
+            regret_lower: lower,
+            regret_upper: lower,
             level: Level::Exact,
             bound: None,
             certificate: None,
-            surrogate: None,
-            surrogate_bound: None,
-            oracle_calls: 1,
-            halving: None,
+            trivial: f64::INFINITY,
+            ..crate::results::fixture().trace.remove(0)
         };
         Outcome {
-            looks: vec![look],
+            checkpoints: vec![row],
             verdict: proof,
             violation: None,
             oracle_calls: 1,
@@ -329,9 +306,9 @@ mod tests {
         // only an upper end below the bound keeps it
         let between = |upper: f64, early: Option<f64>| {
             let mut run = outcome(9.0, Some(kept.clone()));
-            run.looks[0].upper = upper;
-            run.looks.insert(0, run.looks[0].clone());
-            run.looks[0].bound = early;
+            run.checkpoints[0].regret_upper = upper;
+            run.checkpoints.insert(0, run.checkpoints[0].clone());
+            run.checkpoints[0].bound = early;
             verdict(&[&run])
         };
         assert_eq!(between(10.0, None), Verdict::Kept);
@@ -340,8 +317,8 @@ mod tests {
         assert_eq!(between(10.0, Some(8.5)), Verdict::Exceeded);
         // on the way too, where the bound speaks of any round
         let mut early = outcome(1.0, Some(kept));
-        early.looks.insert(0, early.looks[0].clone());
-        early.looks[0].bound = Some(0.5);
+        early.checkpoints.insert(0, early.checkpoints[0].clone());
+        early.checkpoints[0].bound = Some(0.5);
         assert_eq!(verdict(&[&early]), Verdict::Exceeded);
     }
 
@@ -352,7 +329,7 @@ mod tests {
         assert_eq!(of(&[9.0, 10.0, 11.0, 12.0], &of_mean), Verdict::FewSeeds);
         assert_eq!(of(&[13.0, 13.1, 13.2, 13.0], &of_mean), Verdict::Exceeded);
         assert_eq!(of(&[5.0], &of_mean), Verdict::FewSeeds);
-        // a bound that says nothing is so whatever the seeds
+        // a bound is vacuous with any number of seeds
         let empty = proof(10.0, true, true, false);
         assert_eq!(of(&[5.0], &empty), Verdict::Vacuous);
         let thirty: Vec<f64> = (0..30).map(|i| 8.0 + 0.1 * f64::from(i)).collect();
@@ -379,15 +356,15 @@ mod tests {
     fn numbers_that_say_nothing_are_named() {
         let mut run = outcome(1.0, Some(proof(10.0, false, false, true)));
         assert_eq!(vacuous(&[&run]), "");
-        let look = &mut run.looks[0];
-        (look.upper, look.trivial, look.level) = (5.0, 5.0, Level::Certificate);
-        (look.bound, look.certificate) = (Some(4.9), Some(5.1));
-        assert_eq!(look.vacuous(), "regret_upper certificate");
+        let end = &mut run.checkpoints[0];
+        (end.regret_upper, end.trivial, end.level) = (5.0, 5.0, Level::Certificate);
+        (end.bound, end.certificate) = (Some(4.9), Some(5.1));
+        assert_eq!(end.vacuous_columns(), "regret_upper certificate");
         assert_eq!(vacuous(&[&run]), "regret_upper");
         // the regret itself is what it is
-        run.looks[0].level = Level::Exact;
-        run.looks[0].bound = Some(f64::NAN);
-        assert_eq!(run.looks[0].vacuous(), "bound certificate");
+        run.checkpoints[0].level = Level::Exact;
+        run.checkpoints[0].bound = Some(f64::NAN);
+        assert_eq!(run.checkpoints[0].vacuous_columns(), "bound certificate");
         let empty = outcome(1.0, Some(proof(10.0, true, false, true)));
         assert_eq!(vacuous(&[&run, &empty]), "bound");
     }

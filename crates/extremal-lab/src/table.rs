@@ -3,9 +3,9 @@
 //! rows.
 
 use crate::experiment::{LearnerConfig, ProblemConfig};
-use crate::facts::{Facts, remarks};
 use crate::format;
-use crate::results::{Results, SummaryRow, Verdict};
+use crate::remarks::{Facts, remarks};
+use crate::results::{Level, Results, SummaryRow, Verdict};
 use crate::view::View;
 
 /// Whether escape codes may be written.
@@ -30,7 +30,7 @@ impl Paint {
         self.style("1", text)
     }
 
-    /// Something of less weight.
+    /// Text of less weight.
     pub fn dim(self, text: &str) -> String {
         self.style("2", text)
     }
@@ -45,6 +45,8 @@ pub struct Row<'a> {
     pub learner: &'a str,
     /// Whether the learner projects onto the set in every round.
     pub projects: bool,
+    /// How decisions are stored, if not densely.
+    pub storage: Option<&'static str>,
     /// The step size.
     pub step_size: StepSize,
     /// The cells; `None` before the first run.
@@ -93,11 +95,11 @@ pub struct Cells<'a> {
 /// A theorem's bound as shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// Its value, or one word on what became of it.
+    /// Its value, or a word for the result of the comparison.
     pub text: String,
-    /// Its value, where the text is a word that leaves the value of interest.
+    /// Its value, if the text is a word and the value is still of interest.
     pub value: Option<String>,
-    /// What the text means, if it is not simply a bound that is kept.
+    /// An explanation, unless the bound is kept.
     pub meaning: Option<&'static str>,
     /// How much attention it deserves.
     pub tone: Tone,
@@ -110,7 +112,7 @@ pub enum Tone {
     Plain,
     /// A word in place of a number.
     Muted,
-    /// Something to know before drawing conclusions.
+    /// A reason for caution.
     Warning,
     /// A defect.
     Defect,
@@ -143,7 +145,7 @@ impl Cells<'_> {
     /// `[25.310, 25.311]`; `None` if the regret is exact.
     pub fn interval(&self) -> Option<String> {
         let row = self.summary;
-        (row.level != "exact").then(|| format::interval(row.regret, row.regret_upper))
+        (row.level != Level::Exact).then(|| format::interval(row.regret, row.regret_upper))
     }
 
     /// The theorem's bound.
@@ -203,11 +205,13 @@ pub fn rows(results: &Results) -> Vec<Row<'_>> {
 /// The rows of one problem.
 pub(crate) fn rows_of<'a>(view: &View<'a>) -> Vec<Row<'a>> {
     let of_learner = |(_, learner): (usize, &'a str)| {
-        let projects = view.learner(learner).is_some_and(LearnerConfig::projects);
+        let config = view.learner(learner);
+        let projects = config.is_some_and(LearnerConfig::projects);
         let row = |step_size, summary: Option<&'a SummaryRow>| Row {
             problem: view.name,
             learner,
             projects,
+            storage: config.and_then(LearnerConfig::storage_note),
             step_size,
             cells: summary.map(|summary| Cells {
                 summary,
@@ -278,11 +282,13 @@ fn printed(problem: &ProblemConfig, row: &Row<'_>) -> [String; 9] {
             factor, at_edge, ..
         } => format!("  best ×{factor}{}", if at_edge { " †" } else { "" }),
     };
-    let name = if row.projects && !row.step_size.is_best() {
-        name + " *"
-    } else {
-        name
-    };
+    let marks = [
+        row.storage.map(|text| format!(", {text}")),
+        row.projects.then(|| " *".into()),
+    ];
+    let marks = marks.into_iter().flatten();
+    let marks = marks.filter(|_| !row.step_size.is_best());
+    let name = name + &marks.collect::<String>();
     let Some(cells) = &row.cells else {
         let dash = || "—".to_string();
         let [a, b, c, d, e, f] = [(); 6].map(|()| dash());

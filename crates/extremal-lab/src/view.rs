@@ -1,6 +1,6 @@
-//! One problem of an experiment with its results: what tables and figures are made of.
+//! One problem of an experiment with its results.
 
-use crate::experiment::{LearnerConfig, ProblemConfig, RowsFrom, Source};
+use crate::experiment::{LearnerConfig, ProblemConfig, Source};
 use crate::format;
 use crate::results::{Results, SummaryRow};
 
@@ -93,10 +93,12 @@ impl<'a> View<'a> {
         let stream = match &config.stream {
             Source::Synthetic(spec) => spec.to_string(),
             Source::Rows(rows) => {
-                let mut text = match &rows.from {
-                    RowsFrom::Data(name) => name.clone(),
-                    RowsFrom::File { path, .. } => path.clone(),
-                };
+                let mut text = rows
+                    .data
+                    .iter()
+                    .chain(&rows.file)
+                    .cloned()
+                    .collect::<String>();
                 for (is, what) in [
                     (rows.shuffle, ", shuffled"),
                     (rows.intercept, ", with an intercept"),
@@ -108,13 +110,12 @@ impl<'a> View<'a> {
                 text
             }
         };
-        let told = match (config.told, config.l2 > 0.0) {
+        let known = match (config.constants_are_known(), config.l2 > 0.0) {
             (true, false) => "T and G known",
             (true, true) => "T, G and λ known",
             (false, true) => "λ known, T and G unknown",
             (false, false) => "T and G unknown",
         };
-        let horizon = config.horizons.last().copied().unwrap_or(0);
         let seeds = match config.seeds.len() {
             1 => "one seed".into(),
             n => format!("{n} seeds"),
@@ -123,8 +124,8 @@ impl<'a> View<'a> {
             format!("set {}", config.set),
             format!("loss {}{ridge}", config.loss),
             format!("stream {stream}"),
-            told.into(),
-            format!("T = {}, {seeds}", format::count(horizon)),
+            known.into(),
+            format!("T = {}, {seeds}", format::count(config.horizon())),
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use extremal_lab::experiment::{RowSource, RowsFrom};
+use extremal_lab::experiment::RowSource;
 use extremal_lab::rows::datasets;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -33,16 +33,9 @@ type Data<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 /// One of them, as it is in its file.
 #[pyfunction]
 pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
-    let source = RowSource {
-        from: RowsFrom::Data(name.into()),
-        intercept: false,
-        shuffle: false,
-        unit_rows: false,
-        unit_columns: false,
-        labels: true,
-    };
+    let source = RowSource::embedded(name);
     let rows = source.load(Path::new(".")).map_err(|e| raise(&e))?;
-    let (count, dim) = (rows.len(), rows.dim());
+    let (count, dim) = (rows.len(), rows.dim);
     let matrix = PyArray2::zeros(py, [count, dim], false);
     let mut writing = matrix.readwrite();
     for (k, out) in writing.as_slice_mut()?.chunks_exact_mut(dim).enumerate() {
@@ -50,7 +43,7 @@ pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     }
     drop(writing);
     let labels = rows
-        .has_labels()
-        .then(|| PyArray1::from_slice(py, rows.labels()));
+        .has_labels
+        .then(|| PyArray1::from_slice(py, &rows.labels));
     Ok((matrix, labels))
 }

@@ -1,46 +1,63 @@
-//! Running an experiment: every cell once, over threads, the finished ones kept.
+//! Running an experiment: every run once, over threads, with finished runs kept.
 
-use std::sync::Mutex;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use extremal::loss::Labels;
 use extremal::set::SharedSet;
+use serde::{Serialize, de::DeserializeOwned};
 
-use super::cell::{Cell, Clock, Outcome};
-use super::prepare::{Built, Prepared};
-use super::store::{Store, key};
-use super::{LearnerConfig, Source};
+use super::cache::{Cache, key};
+use super::problem::{Prepared, Problem};
+use super::run::{Clock, Outcome, Run};
+use super::{Experiment, LearnerConfig, Source};
 use crate::comparator::{self, Best};
 use crate::error::{Context, Result};
 use crate::output::Output;
-use crate::picture::{self, Drawn};
+use crate::picture;
 use crate::results::{self, Picture, Results, RunInfo, Status, TimingRow, file};
 use crate::summary;
 
 /// Rounds of a picture.
 const PICTURE_ROUNDS: u64 = 60;
 const PICTURE_SEED: u64 = 1;
-/// A run is looked at from this round on, at every doubling.
-const FIRST_LOOK: u64 = 16;
+/// The first checkpoint of a run. The others follow at every doubling.
+const FIRST_CHECKPOINT: u64 = 16;
 
-/// What a run of an experiment needs from outside.
+/// The caller's side of a run of an experiment.
 pub struct Progress<'a> {
-    /// The threads to use.
+    /// The number of threads.
     pub threads: usize,
     /// The time.
     pub clock: Clock<'a>,
-    /// Hears how many rounds there are to play in all, once that is known.
+    /// Called with the number of rounds to play, once it is known.
     pub expect: &'a (dyn Fn(u64) + Sync),
-    /// Hears of rounds played.
+    /// Called with numbers of rounds that were played.
     pub done: &'a (dyn Fn(u64) + Sync),
-    /// Whether to stop: what is finished by then is kept.
+    /// Whether to stop. Finished runs are kept.
     pub stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Runs what is not yet there, and gathers everything. Nothing if it was stopped on the way.
+impl Experiment {
+    /// Runs the experiment in memory: no clock, no directory, no stop.
+    pub fn play(self, threads: usize) -> Result<Results> {
+        let progress = Progress {
+            threads,
+            clock: &|| 0.0,
+            expect: &|_| {},
+            done: &|_| {},
+            stopped: &|| false,
+        };
+        let results = compare(&Prepared::new(self)?, "", "", None, &progress)?;
+        Ok(results.expect("nothing stops it"))
+    }
+}
+
+/// Makes the runs that are missing, and gathers all results. `None` if it was stopped.
 ///
-/// `output` keeps the finished cells, so that a run that was interrupted goes on where it was. The
-/// tables don't depend on the threads, nor on how often it was interrupted; times do.
+/// `output` keeps finished runs, so that an interrupted experiment resumes. The tables depend neither
+/// on the number of threads nor on interruptions; times do.
 pub fn compare(
     prepared: &Prepared,
     version: &str,
@@ -52,52 +69,52 @@ pub fn compare(
     let work = Work {
         prepared,
         version,
-        store: Store(output),
+        cache: Cache(output),
         progress,
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     };
-    let cells = work.cells();
-    let keys = work.keys(&cells)?;
-    let kept: Vec<Option<Outcome>> = work.look_up(&cells, &keys);
+    let all = prepared.runs();
+    let runs = work.plan("cell", all.clone())?;
+    let kept: Vec<Option<Outcome>> = runs
+        .iter()
+        .map(|run| work.kept(run, |o: &Outcome| o.checkpoints.len()))
+        .collect();
     if let Some(output) = output {
-        // From here on the directory is this experiment's.
-        output.write(file::CONFIG, &prepared.experiment.to_toml())?;
-        results::write_run(output, &work.info(command, Status::Running, &cells, start))?;
+        // From here on the directory belongs to this experiment.
+        output.write(file::CONFIG, prepared.experiment.to_toml())?;
+        results::write_run(output, &work.info(command, Status::Running, &all, start))?;
     }
-    let unsolved = work.unsolved(&cells, &kept);
-    let timed = work.timed()?;
-    let missing = cells.iter().zip(&kept).filter(|(_, kept)| kept.is_none());
-    let playing: u64 = missing.map(|(cell, _)| cell.horizon).sum();
+    let unsolved = work.unsolved(&runs, &kept);
+    let timed = work.timed(&all)?;
+    let times: Vec<Option<Vec<f64>>> = timed.iter().map(|run| work.kept(run, Vec::len)).collect();
     let solving: u64 = unsolved.iter().map(|(p, _)| p.config.horizon()).sum();
-    let untimed = timed.iter().filter(|t| t.seconds.is_none());
-    let timing: u64 = untimed.map(|t| t.cell.horizon).sum();
-    (progress.expect)(playing + solving + timing);
+    (progress.expect)(solving + missing(&runs, &kept) + missing(&timed, &times));
     let Some(best) = work.comparators(&unsolved)? else {
         return Ok(None);
     };
-    let Some(outcomes) = work.play(&cells, &keys, kept, &best)? else {
+    let Some(outcomes) = work.play(&runs, kept, &best)? else {
         return Ok(None);
     };
     let Some(pictures) = work.pictures()? else {
         return Ok(None);
     };
-    let Some(timing) = work.time(timed)? else {
+    let Some(timing) = work.time(&timed, times)? else {
         return Ok(None);
     };
-    let (trace, summary, checks) = summary::gather(&cells, &outcomes);
+    let (trace, summary, checks) = summary::gather(&all, &outcomes);
     Ok(Some(Results {
         experiment: prepared.experiment.clone(),
-        run: work.info(command, Status::Complete, &cells, start),
+        run: work.info(command, Status::Complete, &all, start),
         trace,
         summary,
         checks,
-        comparators: summary::comparators(&cells, &outcomes),
+        comparators: summary::comparators(&all, &outcomes),
         timing,
         pictures,
     }))
 }
 
-/// The widest vectors that the processor has, of those that the library knows.
+/// The widest vector instructions of the processor that the library uses.
 fn features() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -115,83 +132,46 @@ fn features() -> &'static str {
 struct Work<'a> {
     prepared: &'a Prepared,
     version: &'a str,
-    store: Store<'a>,
+    cache: Cache<'a>,
     progress: &'a Progress<'a>,
     platform: String,
 }
 
-/// When a run is looked at: the longest on the way, and all at their end.
-fn looks(horizons: &[u64], horizon: u64) -> Vec<u64> {
-    let longest = horizons.last() == Some(&horizon);
-    if !longest {
-        return vec![horizon];
-    }
-    let doubling = std::iter::successors(Some(FIRST_LOOK), |t| t.checked_mul(2));
-    let mut all: Vec<u64> = doubling.take_while(|t| *t < horizon).collect();
-    all.push(horizon);
-    all
+/// A run with its checkpoints, and its key in the cache.
+struct Planned<'a> {
+    run: Run<'a>,
+    checkpoints: Vec<u64>,
+    key: String,
 }
 
-/// The rounds after which a problem's best fixed decision is needed, growing.
-fn comparator_rounds(problem: &Built) -> Vec<u64> {
-    let horizons = &problem.config.horizons;
-    let mut all = looks(horizons, problem.config.horizon());
-    all.extend(horizons);
+/// The rounds of the runs that have no result yet.
+fn missing<T>(runs: &[Planned<'_>], kept: &[Option<T>]) -> u64 {
+    let missing = runs.iter().zip(kept).filter(|(_, kept)| kept.is_none());
+    missing.map(|(planned, _)| planned.run.horizon).sum()
+}
+
+/// The checkpoints of a run: of the longest also on the way, of the others at the end.
+fn checkpoints(problem: &Problem, horizon: u64) -> Vec<u64> {
+    let longest = problem.config.horizon() == horizon;
+    let doubling = std::iter::successors(Some(FIRST_CHECKPOINT), |t| t.checked_mul(2));
+    let on_the_way = doubling.take_while(|t| longest && *t < horizon);
+    on_the_way.chain([horizon]).collect()
+}
+
+/// The rounds at which a problem's best fixed decision is needed, increasing.
+fn comparator_rounds(problem: &Problem) -> Vec<u64> {
+    let mut all = checkpoints(problem, problem.config.horizon());
+    all.extend(&problem.config.horizons);
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// A cell that reports seconds, and those up to each look if they are known.
-struct Timed<'a> {
-    cell: Cell<'a>,
-    looks: Vec<u64>,
-    key: String,
-    seconds: Option<Vec<f64>>,
-}
-
-/// The best fixed decisions of a problem and a seed.
-struct Solved<'a> {
-    problem: &'a str,
-    seed: u64,
-    rounds: Vec<u64>,
-    best: Vec<Best>,
-}
-
-impl Solved<'_> {
-    fn at(&self, looks: &[u64]) -> Vec<Best> {
-        let find = |t: &u64| {
-            let at = self.rounds.binary_search(t);
-            self.best[at.expect("it was solved for every look")]
-        };
-        looks.iter().map(find).collect()
-    }
-}
+/// The best fixed decisions of a problem and a seed, by round.
+type Solved<'a> = HashMap<(&'a str, u64), HashMap<u64, Best>>;
 
 impl<'a> Work<'a> {
-    /// All cells, in the order of problems, learners, step sizes, horizons and seeds.
-    fn cells(&self) -> Vec<Cell<'a>> {
-        let mut cells = Vec::new();
-        for problem in &self.prepared.problems {
-            for (name, learner) in players(self.prepared, problem) {
-                for &scale in &learner.scales {
-                    for &horizon in &problem.config.horizons {
-                        cells.extend(problem.config.seeds.iter().map(|&seed| Cell {
-                            problem,
-                            name,
-                            learner,
-                            scale,
-                            horizon,
-                            seed,
-                        }));
-                    }
-                }
-            }
-        }
-        cells
-    }
-
-    fn info(&self, command: &str, status: Status, cells: &[Cell<'a>], start: f64) -> RunInfo {
+    fn info(&self, command: &str, status: Status, runs: &[Run<'a>], start: f64) -> RunInfo {
         let problems = self.prepared.experiment.problems.values();
         let mut seeds: Vec<u64> = problems.flat_map(|p| p.seeds.iter().copied()).collect();
         seeds.sort_unstable();
@@ -201,8 +181,8 @@ impl<'a> Work<'a> {
             version: self.version.into(),
             command: command.into(),
             status,
-            cells: cells.len() as u64,
-            rounds: cells.iter().map(|c| c.horizon).sum(),
+            cells: runs.len() as u64,
+            rounds: runs.iter().map(|r| r.horizon).sum(),
             seeds,
             inputs: self.prepared.inputs.clone(),
             platform: self.platform.clone(),
@@ -213,48 +193,61 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn key(&self, kind: &str, looks: &[u64], parts: &[String]) -> String {
-        let looks = format!("{looks:?}");
-        let mut all = vec![kind, self.version, &self.platform, features(), &looks];
+    fn key(&self, kind: &str, rounds: &[u64], parts: &[String]) -> String {
+        let rounds = format!("{rounds:?}");
+        let mut all = vec![kind, self.version, &self.platform, features(), &rounds];
         all.extend(parts.iter().map(String::as_str));
         key(&all)
     }
 
-    fn keys(&self, cells: &[Cell<'a>]) -> Result<Vec<String>> {
-        let one = |cell: &Cell<'a>| {
-            let looks = looks(&cell.problem.config.horizons, cell.horizon);
-            Ok(self.key("cell", &looks, &cell.parts()?))
+    fn plan(&self, kind: &str, runs: Vec<Run<'a>>) -> Result<Vec<Planned<'a>>> {
+        let one = |run: Run<'a>| {
+            let checkpoints = checkpoints(run.problem, run.horizon);
+            let key = self.key(kind, &checkpoints, &run.parts()?);
+            Ok(Planned {
+                run,
+                checkpoints,
+                key,
+            })
         };
-        cells.iter().map(one).collect()
+        runs.into_iter().map(one).collect()
     }
 
-    /// What is kept of each cell: an outcome that was looked at otherwise is none of ours.
-    fn look_up(&self, cells: &[Cell<'a>], keys: &[String]) -> Vec<Option<Outcome>> {
-        let one = |(cell, key): (&Cell<'a>, &String)| {
-            let looks = looks(&cell.problem.config.horizons, cell.horizon);
-            let outcome: Outcome = self.store.get(key)?;
-            let seen = outcome.looks.iter().map(|look| look.round);
-            seen.eq(looks).then_some(outcome)
-        };
-        cells.iter().zip(keys).map(one).collect()
+    /// The result of an earlier call, if it has an entry for each checkpoint.
+    fn kept<T: DeserializeOwned>(
+        &self,
+        planned: &Planned<'a>,
+        entries: impl Fn(&T) -> usize,
+    ) -> Option<T> {
+        let found = self.cache.get(&planned.key);
+        found.filter(|found| entries(found) == planned.checkpoints.len())
     }
 
-    /// The problems and seeds with a cell that is missing and needs a comparator.
-    fn unsolved(&self, cells: &[Cell<'a>], kept: &[Option<Outcome>]) -> Vec<(&'a Built, u64)> {
-        let mut all: Vec<(&Built, u64)> = Vec::new();
-        for (cell, kept) in cells.iter().zip(kept) {
-            let there = |(p, s): &(&Built, u64)| p.name == cell.problem.name && *s == cell.seed;
-            let wanted = kept.is_none() && !cell.problem.objective.is_linear();
-            if wanted && !all.iter().any(there) {
-                all.push((cell.problem, cell.seed));
+    /// Keeps a result and reports its rounds, unless it was stopped.
+    fn keep<T: Serialize>(&self, key: &str, rounds: u64, result: Option<T>) -> Result<Option<T>> {
+        if let Some(value) = &result {
+            self.cache.put(key, value)?;
+            (self.progress.done)(rounds);
+        }
+        Ok(result)
+    }
+
+    /// The problems and seeds with a missing run that needs a comparator.
+    fn unsolved(&self, runs: &[Planned<'a>], kept: &[Option<Outcome>]) -> Vec<(&'a Problem, u64)> {
+        let mut all: Vec<(&Problem, u64)> = Vec::new();
+        for (Planned { run, .. }, kept) in runs.iter().zip(kept) {
+            let is_known = |(p, s): &(&Problem, u64)| p.name == run.problem.name && *s == run.seed;
+            let is_needed = kept.is_none() && !run.problem.objective.is_linear();
+            if is_needed && !all.iter().any(is_known) {
+                all.push((run.problem, run.seed));
             }
         }
         all
     }
 
-    /// The comparators first: all learners of a problem are held against the same ones.
-    fn comparators(&self, needed: &[(&'a Built, u64)]) -> Result<Option<Vec<Solved<'a>>>> {
-        self.in_parallel(needed, |&(problem, seed)| {
+    /// The comparators, which all learners of a problem share.
+    fn comparators(&self, needed: &[(&'a Problem, u64)]) -> Result<Option<Solved<'a>>> {
+        let solved = self.in_parallel(needed, |&(problem, seed)| {
             let rounds = comparator_rounds(problem);
             let config = &problem.config;
             let parts = [
@@ -265,51 +258,45 @@ impl<'a> Work<'a> {
                 seed.to_string(),
             ];
             let key = self.key("best", &rounds, &parts);
-            let kept: Option<Vec<Best>> = self.store.get(&key);
+            let kept: Option<Vec<Best>> = self.cache.get(&key);
             let best = match kept.filter(|best| best.len() == rounds.len()) {
-                Some(best) => best,
+                Some(best) => {
+                    (self.progress.done)(config.horizon());
+                    Some(best)
+                }
                 None => {
-                    let best =
-                        comparator::best_fixed(problem, seed, &rounds, self.progress.stopped)?;
-                    let Some(best) = best else {
-                        return Ok(None);
-                    };
-                    self.store.put(&key, &best)?;
-                    best
+                    let stopped = self.progress.stopped;
+                    let best = comparator::best_fixed(problem, seed, &rounds, stopped)?;
+                    self.keep(&key, config.horizon(), best)?
                 }
             };
-            (self.progress.done)(problem.config.horizon());
-            Ok(Some(Solved {
-                problem: &problem.name,
-                seed,
-                rounds,
-                best,
-            }))
-        })
+            let by_round = |best| rounds.into_iter().zip(best).collect();
+            Ok(best.map(|best| ((problem.name.as_str(), seed), by_round(best))))
+        })?;
+        Ok(solved.map(HashMap::from_iter))
     }
 
     fn play(
         &self,
-        cells: &[Cell<'a>],
-        keys: &[String],
+        runs: &[Planned<'a>],
         mut kept: Vec<Option<Outcome>>,
-        solved: &[Solved<'a>],
+        solved: &Solved<'a>,
     ) -> Result<Option<Vec<Outcome>>> {
-        let mut missing: Vec<usize> = (0..cells.len()).filter(|i| kept[*i].is_none()).collect();
-        // The longest first, so that no thread is left with one at the end.
-        missing.sort_by_key(|i| std::cmp::Reverse(cells[*i].horizon));
+        let mut missing: Vec<usize> = (0..runs.len()).filter(|i| kept[*i].is_none()).collect();
+        // The longest first, so that at the end no thread waits long for another.
+        missing.sort_by_key(|i| std::cmp::Reverse(runs[*i].run.horizon));
         let played = self.in_parallel(&missing, |&i| {
-            let cell = &cells[i];
-            let looks = looks(&cell.problem.config.horizons, cell.horizon);
-            let mine = |s: &&Solved<'_>| s.problem == cell.problem.name && s.seed == cell.seed;
-            let best = solved.iter().find(mine).map(|s| s.at(&looks));
-            let outcome = cell.play(&looks, best.as_deref(), self.progress.stopped)?;
-            let Some(outcome) = outcome else {
-                return Ok(None);
-            };
-            self.store.put(&keys[i], &outcome)?;
-            (self.progress.done)(cell.horizon);
-            Ok(Some((i, outcome)))
+            let Planned {
+                run,
+                checkpoints,
+                key,
+            } = &runs[i];
+            let best = solved.get(&(run.problem.name.as_str(), run.seed));
+            let best: Option<Vec<Best>> =
+                best.map(|best| checkpoints.iter().map(|t| best[t]).collect());
+            let outcome = run.play(checkpoints, best.as_deref(), self.progress.stopped)?;
+            let outcome = self.keep(key, run.horizon, outcome)?;
+            Ok(outcome.map(|outcome| (i, outcome)))
         })?;
         let Some(played) = played else {
             return Ok(None);
@@ -327,92 +314,65 @@ impl<'a> Work<'a> {
         }
         let problems = self.prepared.problems.iter();
         let all: Vec<_> = problems
-            .flat_map(|p| players(self.prepared, p).map(move |(name, l)| (p, name, l)))
+            .flat_map(|p| self.prepared.learners(p).map(move |(name, l)| (p, name, l)))
             .collect();
         let drawn = self.in_parallel(&all, |(problem, name, learner)| {
-            let drawn = picture(problem, learner)?;
-            Ok(Some(drawn.map(|drawn| Picture {
-                problem: problem.name.clone(),
-                learner: (*name).into(),
-                set: drawn.set,
-                outline: drawn.outline,
-                best: drawn.best,
-                steps: drawn.steps,
-            })))
+            Ok(Some(picture(problem, name, learner)?))
         })?;
         Ok(drawn.map(|drawn| drawn.into_iter().flatten().collect()))
     }
 
-    /// The cells that report seconds: the longest, with the first seed and theory's step size.
-    fn timed(&self) -> Result<Vec<Timed<'a>>> {
-        if !self.prepared.experiment.timing {
-            return Ok(Vec::new());
-        }
-        let mut cells = self.cells();
-        cells.retain(|c| {
-            c.horizon == c.problem.config.horizon()
-                && c.seed == c.problem.config.seeds[0]
-                && c.scale == c.learner.plain_scale()
-        });
-        let one = |cell: Cell<'a>| {
-            let looks = looks(&cell.problem.config.horizons, cell.horizon);
-            let key = self.key("time", &looks, &cell.parts()?);
-            Ok(Timed {
-                seconds: self
-                    .store
-                    .get(&key)
-                    .filter(|s: &Vec<f64>| s.len() == looks.len()),
-                cell,
-                looks,
-                key,
-            })
+    /// The runs that are timed: the longest, with the first seed and theory's step size.
+    fn timed(&self, all: &[Run<'a>]) -> Result<Vec<Planned<'a>>> {
+        let is_timed = |run: &&Run<'a>| {
+            self.prepared.experiment.timing
+                && run.horizon == run.problem.config.horizon()
+                && run.seed == run.problem.config.seeds[0]
+                && run.scale == run.learner.plain_scale()
         };
-        cells.into_iter().map(one).collect()
+        self.plan("time", all.iter().filter(is_timed).copied().collect())
     }
 
-    /// Times them one after another, with nothing beside them.
-    fn time(&self, timed: Vec<Timed<'a>>) -> Result<Option<Vec<TimingRow>>> {
+    /// Times runs one after another, with nothing beside them.
+    fn time(
+        &self,
+        timed: &[Planned<'a>],
+        kept: Vec<Option<Vec<f64>>>,
+    ) -> Result<Option<Vec<TimingRow>>> {
         let mut rows = Vec::new();
-        for Timed {
-            cell,
-            looks,
-            key,
-            seconds,
-        } in timed
-        {
-            let seconds = match seconds {
-                Some(seconds) => seconds,
-                None if (self.progress.stopped)() => return Ok(None),
+        for (planned, kept) in timed.iter().zip(kept) {
+            let Planned {
+                run,
+                checkpoints,
+                key,
+            } = planned;
+            let seconds = match kept {
+                Some(seconds) => Some(seconds),
                 None => {
-                    let seconds = cell.time(&looks, self.progress.clock, self.progress.stopped)?;
-                    let Some(seconds) = seconds else {
-                        return Ok(None);
-                    };
-                    self.store.put(&key, &seconds)?;
-                    (self.progress.done)(cell.horizon);
-                    seconds
+                    let Progress { clock, stopped, .. } = *self.progress;
+                    let seconds = run.time(checkpoints, clock, stopped)?;
+                    self.keep(key, run.horizon, seconds)?
                 }
             };
-            rows.extend(
-                looks
-                    .iter()
-                    .zip(seconds)
-                    .map(|(&round, seconds)| TimingRow {
-                        problem: cell.problem.name.clone(),
-                        learner: cell.name.into(),
-                        scale: cell.scale,
-                        horizon: cell.horizon,
-                        seed: cell.seed,
-                        round,
-                        seconds,
-                    }),
-            );
+            let Some(seconds) = seconds else {
+                return Ok(None);
+            };
+            let row = |(&round, seconds): (&u64, f64)| TimingRow {
+                problem: run.problem.name.clone(),
+                learner: run.name.into(),
+                scale: run.scale,
+                horizon: run.horizon,
+                seed: run.seed,
+                round,
+                seconds,
+            };
+            rows.extend(checkpoints.iter().zip(seconds).map(row));
         }
         Ok(Some(rows))
     }
 
-    /// f of each, over threads, in the order given; the first error in that order among those
-    /// met. Nothing if one of them came to nothing, or was not begun because it was to stop.
+    /// Maps the items over threads and returns the results in their order, or the first error in
+    /// that order. `None` if one of the results is, or if it was stopped.
     fn in_parallel<T: Sync, U: Send>(
         &self,
         items: &[T],
@@ -431,9 +391,8 @@ impl<'a> Work<'a> {
                 if result.is_err() {
                     failed.store(true, Ordering::Relaxed);
                 }
-                all.lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .push((i, result));
+                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                all.push((i, result));
             }
         };
         std::thread::scope(|scope| {
@@ -441,9 +400,7 @@ impl<'a> Work<'a> {
                 scope.spawn(work);
             }
         });
-        let mut all = all
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
         all.sort_by_key(|(i, _)| *i);
         let count = all.len();
         let results = all.into_iter().map(|(_, result)| result);
@@ -452,12 +409,12 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A learner on a problem's set in the plane. Examples that were collected have no planar form: a
-/// made-up stream of the same kind stands for them.
-fn picture(problem: &Built, learner: &LearnerConfig) -> Result<Option<Drawn>> {
+/// A learner on a problem's set in the plane. Collected examples have no planar form: a synthetic
+/// stream of the same kind replaces them.
+fn picture(problem: &Problem, name: &str, learner: &LearnerConfig) -> Result<Option<Picture>> {
     let config = &problem.config;
-    let stream = match &config.stream {
-        Source::Synthetic(spec) => spec.clone(),
+    let (stream, note) = match &config.stream {
+        Source::Synthetic(spec) => (spec.clone(), String::new()),
         Source::Rows(_) => {
             let loss = problem.objective.loss();
             let like = match loss.labels() {
@@ -465,13 +422,15 @@ fn picture(problem: &Built, learner: &LearnerConfig) -> Result<Option<Drawn>> {
                 _ if loss.is_linear() => "drift",
                 _ => "regression",
             };
-            like.parse().context(|| problem.name.clone())?
+            let stream = like.parse().context(|| problem.name.clone())?;
+            (stream, format!("; rounds of {like} stand for the data"))
         }
     };
     let scale = learner.plain_scale();
     let build = |set: &SharedSet, gradient: f64, rounds: u64| {
-        let told = problem.told_about(learner, scale, rounds, PICTURE_SEED, gradient);
-        told?.build(set)
+        problem
+            .with_constants(learner, scale, rounds, PICTURE_SEED, gradient)?
+            .build(set)
     };
     let drawn = picture::draw(
         &config.set,
@@ -481,22 +440,10 @@ fn picture(problem: &Built, learner: &LearnerConfig) -> Result<Option<Drawn>> {
         PICTURE_ROUNDS,
         PICTURE_SEED,
     )?;
-    Ok(drawn.map(|mut drawn| {
-        if let Source::Rows(_) = &config.stream {
-            drawn
-                .set
-                .push_str(&format!("; rounds of {stream} stand for the data"));
-        }
-        drawn
+    Ok(drawn.map(|drawn| Picture {
+        problem: problem.name.clone(),
+        learner: name.into(),
+        set: drawn.set + &note,
+        ..drawn
     }))
-}
-
-/// The learners of a problem, with their names.
-fn players<'a>(
-    prepared: &'a Prepared,
-    problem: &'a Built,
-) -> impl Iterator<Item = (&'a str, &'a LearnerConfig)> {
-    let learners = &prepared.experiment.learners;
-    let names = problem.config.learners.iter();
-    names.filter_map(|name| Some((name.as_str(), learners.get(name)?)))
 }

@@ -1,130 +1,91 @@
-//! Experiments as files: learners × problems × seeds, written in TOML.
+//! Experiments: learners × problems × seeds, written in TOML.
 
-mod cell;
+mod cache;
 mod compare;
-mod parse;
-mod prepare;
-mod store;
-mod written;
+mod file;
+mod problem;
+mod run;
 
-pub use cell::Clock;
-pub(crate) use cell::{Cell, Look, Outcome, Proof};
-#[cfg(test)]
-pub(crate) use cell::{Checked, Level};
 pub use compare::{Progress, compare};
-pub(crate) use prepare::Built;
-pub use prepare::Prepared;
+pub use file::Origin;
+pub use problem::Prepared;
+pub(crate) use problem::Problem;
+pub use run::Clock;
+pub(crate) use run::{Outcome, Proof, Run};
 
-use std::path::PathBuf;
-
-use extremal::learner::{LearnerSpec, Uses};
+use extremal::learner::{LearnerSpec, Storage, Uses};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
 use extremal::stream::StreamSpec;
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
-/// A learner's name for the one that the library takes when only the set and the loss are known.
+/// The name of the learner that the library chooses from the set and the loss alone.
 pub const DEFAULT: &str = "default";
 
-/// An experiment, its defaults written out.
-#[derive(Debug, Clone, PartialEq)]
+/// An experiment with all defaults filled in. Serialised, it is an experiment's file again.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Experiment {
     /// A heading.
     pub title: String,
-    /// What it shows, and what it does not; may be empty.
+    /// What the experiment shows; may be empty.
     pub about: String,
     /// Whether seconds are measured, in runs of their own.
     pub timing: bool,
     /// Whether the learners are drawn in the plane.
     pub pictures: bool,
-    /// By name, in the file's order.
+    /// The problems by name, in the file's order.
+    #[serde(rename = "problem")]
     pub problems: IndexMap<String, ProblemConfig>,
-    /// By name, in the file's order.
+    /// The learners by name, in the file's order.
+    #[serde(rename = "learner")]
     pub learners: IndexMap<String, LearnerConfig>,
-    /// Where they stand.
-    pub lines: Lines,
+    /// The file, for the lines of errors.
+    #[serde(skip)]
+    pub origin: Origin,
 }
 
-/// The file that an experiment was read from, and where in it its tables begin: for complaints
-/// about what can't be built.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Lines {
-    /// The file.
-    pub path: PathBuf,
-    /// The problems', in order.
-    pub problems: Vec<ProblemLines>,
-    /// The learners', in order.
-    pub learners: Vec<usize>,
-}
-
-/// Where the parts of a problem stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProblemLines {
-    /// Its table.
-    pub table: usize,
-    /// Its set.
-    pub set: usize,
-    /// Its loss.
-    pub loss: usize,
-    /// Its stream.
-    pub stream: usize,
+impl Experiment {
+    /// The experiment as TOML, with all defaults written out.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("numbers and text have a TOML form")
+    }
 }
 
 /// A problem of an experiment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ProblemConfig {
     /// A heading.
+    #[serde(default)]
     pub title: String,
-    /// What it shows, in a sentence or two; may be empty.
+    /// What the problem shows, in a sentence or two; may be empty.
+    #[serde(default)]
     pub about: String,
     /// The constraint set.
+    #[serde(deserialize_with = "file::spec", serialize_with = "file::text")]
     pub set: SetSpec,
     /// The loss.
+    #[serde(deserialize_with = "file::spec", serialize_with = "file::text")]
     pub loss: LossSpec,
     /// λ of the ridge term.
+    #[serde(default, deserialize_with = "file::ridge")]
     pub l2: f64,
-    /// Where the rounds come from.
+    /// The source of the rounds.
     pub stream: Source,
-    /// T of each run, growing.
+    #[serde(default, skip_serializing, deserialize_with = "file::rounds")]
+    rounds: Option<u64>,
+    /// T of each run, increasing.
+    #[serde(default, deserialize_with = "file::horizons")]
     pub horizons: Vec<u64>,
-    /// Every learner meets each of these streams.
+    /// Every learner plays each of these streams.
+    #[serde(default, deserialize_with = "file::seeds")]
     pub seeds: Vec<u64>,
-    /// Whether learners are told T and G. λ always is: the loss tells it.
-    pub told: bool,
-    /// The names of those who play.
+    #[serde(rename = "told")]
+    known_constants: Option<bool>,
+    /// The names of the learners that play.
+    #[serde(default, deserialize_with = "file::players")]
     pub learners: Vec<String>,
-}
-
-/// A learner of an experiment.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LearnerConfig {
-    /// Who it is; nothing for the one that the library takes when only set and loss are known.
-    pub spec: Option<LearnerSpec>,
-    /// The number that is scaled: its step size, if nothing else is said.
-    pub tune: Option<String>,
-    /// The factors on it that are tried.
-    pub scales: Vec<f64>,
-}
-
-impl LearnerConfig {
-    /// The registered name.
-    pub fn name(&self) -> &'static str {
-        self.spec.as_ref().map_or(DEFAULT, |s| s.entry().name)
-    }
-
-    /// The factor that stands for it: theory's own, or else the first that is tried.
-    pub fn plain_scale(&self) -> f64 {
-        if self.scales.contains(&1.0) {
-            return 1.0;
-        }
-        self.scales.first().copied().unwrap_or(1.0)
-    }
-
-    /// Whether it projects onto the set in every round: what all others avoid.
-    pub fn projects(&self) -> bool {
-        let spec = self.spec.as_ref();
-        spec.is_some_and(|spec| spec.uses() == Uses::Projection)
-    }
 }
 
 impl ProblemConfig {
@@ -132,64 +93,120 @@ impl ProblemConfig {
     pub fn horizon(&self) -> u64 {
         self.horizons.last().copied().unwrap_or(0)
     }
+
+    /// Whether learners know T and G. They always know λ, which the loss gives.
+    pub fn constants_are_known(&self) -> bool {
+        self.known_constants.unwrap_or(true)
+    }
 }
 
-/// Where a problem's rounds come from.
-#[derive(Debug, Clone, PartialEq)]
+/// A learner of an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LearnerConfig {
+    /// The learner; `None` for the library's choice.
+    #[serde(serialize_with = "file::spec_or_default")]
+    pub spec: Option<LearnerSpec>,
+    /// The key that is scaled, usually the step size.
+    #[serde(serialize_with = "file::key_or_false")]
+    pub tune: Option<String>,
+    /// The factors on it that are tried.
+    pub scales: Vec<f64>,
+    /// How decisions are stored.
+    #[serde(skip_serializing_if = "is_default")]
+    pub storage: Storage,
+}
+
+impl LearnerConfig {
+    /// The factor that represents the learner: 1, or else the first of the grid.
+    pub fn plain_scale(&self) -> f64 {
+        if self.scales.contains(&1.0) {
+            return 1.0;
+        }
+        self.scales.first().copied().unwrap_or(1.0)
+    }
+
+    /// `lazy storage`; `None` if storage is dense.
+    pub fn storage_note(&self) -> Option<&'static str> {
+        match self.storage {
+            Storage::Dense => None,
+            Storage::Lazy => Some("lazy storage"),
+            Storage::Sparse => Some("sparse storage"),
+        }
+    }
+
+    /// Whether the learner projects onto the set in every round.
+    pub fn projects(&self) -> bool {
+        let spec = self.spec.as_ref();
+        spec.is_some_and(|spec| spec.uses() == Uses::Projection)
+    }
+}
+
+/// The source of a problem's rounds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Source {
-    /// Made up, from a seed.
-    Synthetic(StreamSpec),
-    /// Examples that were collected.
+    /// A synthetic stream.
+    Synthetic(#[serde(serialize_with = "file::text")] StreamSpec),
+    /// Collected examples.
     Rows(RowSource),
 }
 
-/// Examples, and how they are prepared.
-#[derive(Debug, Clone, PartialEq)]
+/// Collected examples, and how they are prepared: an embedded data set or a file.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct RowSource {
-    /// An embedded data set's name, or a file's path.
-    pub from: RowsFrom,
-    /// Whether there are labels; prices for log-wealth have none.
-    pub labels: bool,
+    /// The name of an embedded data set.
+    #[serde(skip_serializing_if = "is_default")]
+    pub data: Option<String>,
+    /// The path of a file.
+    #[serde(skip_serializing_if = "is_default")]
+    pub file: Option<String>,
+    /// The file's format; by default, its name decides.
+    #[serde(skip_serializing_if = "is_default")]
+    pub format: Option<String>,
+    /// The label's column, in a file with named columns.
+    #[serde(skip_serializing_if = "is_default")]
+    pub label: Option<String>,
+    /// Whether there are labels, by default true. Prices for log-wealth have none.
+    pub labels: Option<bool>,
     /// Whether the seed chooses the order; otherwise it is the file's.
     pub shuffle: bool,
-    /// Whether each column is divided by its largest entry's size.
+    /// Whether each column is divided by the size of its largest entry.
     pub unit_columns: bool,
     /// Whether each row is divided by its norm, after that.
     pub unit_rows: bool,
-    /// Whether a column of ones is added, before the rows are divided.
+    /// Whether a column of ones is added, before rows are divided.
     pub intercept: bool,
 }
 
-/// Where examples are.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RowsFrom {
-    /// In the program.
-    Data(String),
-    /// In a file.
-    File {
-        /// Its path, as written.
-        path: String,
-        /// Its format; from its name if left out.
-        format: Option<String>,
-        /// Which column is the label, where the file has columns with names.
-        label: Option<String>,
-    },
-}
-
-impl std::fmt::Display for RowsFrom {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Data(name) => write!(f, "{name} (embedded)"),
-            Self::File { path, .. } => f.write_str(path),
+impl RowSource {
+    /// An embedded data set as it is.
+    pub fn embedded(name: &str) -> Self {
+        Self {
+            data: Some(name.into()),
+            ..Self::default()
         }
     }
+}
+
+impl std::fmt::Display for RowSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.data, &self.file) {
+            (Some(name), _) => write!(f, "{name} (embedded)"),
+            (None, path) => f.write_str(path.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{Cell, Experiment, Prepared};
+    use super::{Experiment, Prepared, Run};
 
     #[test]
     fn the_curve_of_a_run_passes_through_its_certificate_and_halves_at_its_radius() {
@@ -206,7 +223,7 @@ mod tests {
             let experiment = Experiment::parse(&text, Path::new("a.toml")).unwrap();
             let prepared = Prepared::new(experiment).unwrap();
             for (name, learner) in &prepared.experiment.learners {
-                let cell = Cell {
+                let run = Run {
                     problem: &prepared.problems[0],
                     name,
                     learner,
@@ -215,16 +232,24 @@ mod tests {
                     seed: 1,
                 };
                 // without the best decision, the upper end is the certificate on the set itself
-                let played = cell.play(&[64, 400], None, &|| false).unwrap().unwrap();
+                let played = run.play(&[64, 400], None, &|| false).unwrap().unwrap();
                 let (end, rows) = (played.last(), &played.comparators);
                 assert_eq!((rows.len(), rows[0][0]), (46, 0.0));
                 let above = rows.partition_point(|row| row[0] < 3.0);
                 let [low, high] = [rows[above - 1], rows[above]];
                 let part = (3.0 - low[0]) / (high[0] - low[0]);
                 let there = low[1] + part * (high[1] - low[1]);
-                assert!((there - end.upper).abs() < 1e-11 * end.loss, "{set} {name}");
-                assert!(played.looks.iter().all(|look| look.halving.is_some()));
-                let radius = end.halving.unwrap();
+                assert!(
+                    (there - end.regret_upper).abs() < 1e-11 * end.loss,
+                    "{set} {name}"
+                );
+                assert!(
+                    played
+                        .checkpoints
+                        .iter()
+                        .all(|c| c.halving_radius.is_some())
+                );
+                let radius = end.halving_radius.unwrap();
                 for [at, regret, share] in rows {
                     assert_eq!(*share <= 0.5, *at <= radius, "{set} {name}: {at}, {radius}");
                     // the loss that it is a share of is rounded down

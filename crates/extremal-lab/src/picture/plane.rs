@@ -1,31 +1,31 @@
 //! Sets in the plane: a problem's set in as few dimensions as show it, and its boundary.
 
+use extremal::kernel::{dot, norm};
 use extremal::set::{Atom, Oracle, Set, SetSpec, SharedSet};
 use serde_json::Value;
 
-/// A boundary is found up to this share of the diameter, which is about 160 points of a circle …
+/// The precision of a curved boundary, as a share of the diameter: about 160 points of a circle.
 const CURVED: f64 = 1e-4;
 
-/// … and that of a polytope up to rounding.
+/// The precision of a polytope's boundary: rounding.
 const FLAT: f64 = 1e-9;
 
-/// More points are not looked for: a sheet of paper shows no more.
+/// The largest number of points.
 const MOST: usize = 2_000;
 
 /// A set of dimension 2, or of dimension 3 in a plane, with a map of that plane.
 pub(super) struct Plane {
     pub set: SharedSet,
-    /// The set as a spec, and how it is seen.
+    /// The set as a spec, and how it lies in the plane.
     pub name: String,
-    /// Where (0, 0) is.
+    /// The point that is drawn at (0, 0).
     origin: Vec<f64>,
-    /// To the right, and up: orthonormal.
+    /// The directions right and up, which are orthonormal.
     axes: [Vec<f64>; 2],
 }
 
 impl Plane {
-    /// The set of a spec in two dimensions, or in the plane of three; nothing where neither can
-    /// be had.
+    /// The set of a spec in two dimensions, or in a plane of three; `None` if neither exists.
     pub(super) fn of(spec: &SetSpec) -> Option<Self> {
         [2, 3].into_iter().find_map(|dim| {
             let spec = in_dimension(spec, dim)?;
@@ -38,7 +38,7 @@ impl Plane {
         })
     }
 
-    /// All of ℝ², unless the set is but a part of a line there.
+    /// All of ℝ²; `None` if the set lies on a line.
     fn whole(set: SharedSet, spec: &SetSpec) -> Option<Self> {
         let plane = Self {
             name: spec.to_string(),
@@ -46,31 +46,34 @@ impl Plane {
             axes: [vec![1.0, 0.0], vec![0.0, 1.0]],
             set,
         };
-        let mut ask = Asking::new(&*plane.set);
+        let mut support = Support::new(&*plane.set);
         let thin = FLAT * plane.set.geometry().diameter;
         for k in 0..180 {
             let (up, right) = (f64::from(k) * std::f64::consts::PI / 180.0).sin_cos();
-            let way = [right, up];
-            let [to, fro] = [ask.farthest(&way)?, ask.farthest(&[-right, -up])?];
-            if dot(&way, &to) - dot(&way, &fro) <= thin {
+            let direction = [right, up];
+            let [to, fro] = [
+                support.farthest(&direction)?,
+                support.farthest(&[-right, -up])?,
+            ];
+            if dot(&direction, &to) - dot(&direction, &fro) <= thin {
                 return None;
             }
         }
         Some(plane)
     }
 
-    /// The plane that the set lies in, drawn so that the third coordinate grows upwards and the
-    /// second to the right of the first.
+    /// The plane that contains the set, with the third coordinate upwards and the second to the
+    /// right of the first.
     fn slice(set: SharedSet, spec: &SetSpec) -> Option<Self> {
-        let mut ask = Asking::new(&*set);
+        let mut support = Support::new(&*set);
         let directions = 400;
         let points = (0..directions)
             .map(|k| {
-                // evenly over the sphere: heights in equal steps, turned by the golden angle
+                // Evenly over the sphere: heights in equal steps, turned by the golden angle.
                 let height = 1.0 - (2.0 * f64::from(k) + 1.0) / f64::from(directions);
                 let radius = (1.0 - height * height).sqrt();
                 let turn = f64::from(k) * 2.399_963_229_728_653;
-                ask.farthest(&[radius * turn.cos(), radius * turn.sin(), height])
+                support.farthest(&[radius * turn.cos(), radius * turn.sin(), height])
             })
             .collect::<Option<Vec<_>>>()?;
         let from = |k: usize| minus(&points[k], &points[0]);
@@ -86,13 +89,13 @@ impl Plane {
         let thin = FLAT * norm(&side);
         let size = norm(&normal);
         if !(size > thin * norm(&side)) {
-            return None; // a line, or a point
+            return None; // A line or a point.
         }
         normal.iter_mut().for_each(|v| *v /= size);
         if (0..points.len()).any(|k| dot(&normal, &from(k)).abs() > thin) {
-            return None; // a body
+            return None; // A body.
         }
-        // up: what of the last coordinate that changes lies in the plane
+        // Up is the part of the last coordinate that lies in the plane and is not constant.
         let up = (0..3).rev().find_map(|axis| {
             let mut up: Vec<f64> = normal.iter().map(|n| -normal[axis] * n).collect();
             up[axis] += 1.0;
@@ -115,18 +118,18 @@ impl Plane {
         })
     }
 
-    /// Where a point of the plane is drawn.
+    /// The place of a point in the picture.
     pub(super) fn point(&self, x: &[f64]) -> [f64; 2] {
         self.direction(&minus(x, &self.origin))
     }
 
-    /// How a direction is drawn: what of it lies in the plane.
+    /// The part of a direction that lies in the plane.
     pub(super) fn direction(&self, d: &[f64]) -> [f64; 2] {
         [dot(&self.axes[0], d), dot(&self.axes[1], d)]
     }
 
-    /// The boundary, anticlockwise: the vertices of a polytope, and so many points of a curve that
-    /// straight lines between them can't be told from it.
+    /// The boundary, anticlockwise: the vertices of a polytope, or enough points of a curve that
+    /// straight lines between them look like it.
     pub(super) fn outline(&self) -> Option<Vec<[f64; 2]>> {
         let precision = match self.set.polytope() {
             Some(_) => FLAT,
@@ -134,14 +137,14 @@ impl Plane {
         };
         let mut edge = Edge {
             plane: self,
-            ask: Asking::new(&*self.set),
+            support: Support::new(&*self.set),
             near: precision * self.set.geometry().diameter,
             points: Vec::new(),
         };
         let compass = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
         let mut corners = Vec::new();
-        for way in compass {
-            let corner = edge.farthest(way)?;
+        for direction in compass {
+            let corner = edge.farthest(direction)?;
             if corners.last() != Some(&corner) {
                 corners.push(corner);
             }
@@ -159,24 +162,24 @@ impl Plane {
     }
 }
 
-/// A boundary that is being found.
+/// The search for a boundary.
 struct Edge<'a> {
     plane: &'a Plane,
-    ask: Asking,
-    /// A line that the boundary is no farther from will do.
+    support: Support,
+    /// The largest distance between the boundary and a line that replaces it.
     near: f64,
     points: Vec<[f64; 2]>,
 }
 
 impl Edge<'_> {
-    fn farthest(&mut self, way: [f64; 2]) -> Option<[f64; 2]> {
+    fn farthest(&mut self, direction: [f64; 2]) -> Option<[f64; 2]> {
         let [right, up] = &self.plane.axes;
         let lifted: Vec<f64> = right
             .iter()
             .zip(up)
-            .map(|(r, u)| way[0] * r + way[1] * u)
+            .map(|(r, u)| direction[0] * r + direction[1] * u)
             .collect();
-        Some(self.plane.point(&self.ask.farthest(&lifted)?))
+        Some(self.plane.point(&self.support.farthest(&lifted)?))
     }
 
     fn push(&mut self, point: [f64; 2]) {
@@ -187,7 +190,7 @@ impl Edge<'_> {
         }
     }
 
-    /// Adds what lies between two points of the boundary, neither of them included.
+    /// Adds the points between two points of the boundary, without these two.
     fn refine(&mut self, a: [f64; 2], b: [f64; 2]) -> Option<()> {
         let length = norm(&minus(&b, &a));
         if length <= self.near || self.points.len() >= MOST {
@@ -204,14 +207,14 @@ impl Edge<'_> {
     }
 }
 
-/// An oracle asked for the farthest point in a direction.
-struct Asking {
+/// An oracle that returns the farthest point in a direction.
+struct Support {
     oracle: Box<dyn Oracle>,
     atom: Atom,
     dim: usize,
 }
 
-impl Asking {
+impl Support {
     fn new(set: &dyn Set) -> Self {
         Self {
             oracle: set.oracle(),
@@ -220,8 +223,8 @@ impl Asking {
         }
     }
 
-    fn farthest(&mut self, way: &[f64]) -> Option<Vec<f64>> {
-        let back: Vec<f64> = way.iter().map(|v| -v).collect();
+    fn farthest(&mut self, direction: &[f64]) -> Option<Vec<f64>> {
+        let back: Vec<f64> = direction.iter().map(|v| -v).collect();
         self.oracle.minimise(&back, &mut self.atom).ok()?;
         let mut point = vec![0.0; self.dim];
         self.atom.write(&mut point);
@@ -229,8 +232,8 @@ impl Asking {
     }
 }
 
-/// The spec with another dimension, wherever it says one or takes one from the data. A product is
-/// left as it is: how its parts would share the dimensions is no picture of it.
+/// The spec in another dimension. Products are left as they are, since their parts would have to
+/// share the dimensions.
 fn in_dimension(spec: &SetSpec, dim: usize) -> Option<SetSpec> {
     let mut table = serde_json::to_value(spec).ok()?;
     put_dimension(&mut table, dim);
@@ -257,14 +260,6 @@ fn put_dimension(spec: &mut Value, dim: usize) {
             }
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
 }
 
 fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {

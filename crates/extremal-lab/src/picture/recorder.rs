@@ -1,18 +1,19 @@
-//! A set that remembers what its oracle has answered.
+//! A set that records the answers of its oracle.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use extremal::set::{
-    Atom, Facts, Geometry, Minimum, Oracle, Projection, Set, SharedSet, SmoothConstraint, Structure,
+    Atom, Facts, Geometry, Inspector, Minimum, Oracle, Projection, Set, SharedSet,
+    SmoothConstraint, Structure,
 };
 
-/// The atoms since they were last looked at.
+/// The atoms since the last [`Log::take`].
 #[derive(Clone, Default)]
 pub(super) struct Log(Arc<Mutex<Vec<Vec<f64>>>>);
 
 impl Log {
     pub(super) fn take(&self) -> Vec<Vec<f64>> {
-        // a list stays one, whoever panicked
+        // A panic elsewhere leaves the list valid.
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -22,12 +23,12 @@ impl Log {
     }
 }
 
-/// Another set in everything, so that learners do on it what they do there.
+/// A set that behaves like another one and records the atoms of its oracle.
 pub(super) struct Recorder {
     inner: SharedSet,
     log: Log,
-    /// Whether it keeps its structure to itself: a learner that can form atoms of a ball by itself
-    /// then has to ask for them.
+    /// Whether the structure is hidden, so that learners that compute the atoms of a ball themselves
+    /// ask the oracle.
     general: bool,
 }
 
@@ -72,6 +73,9 @@ impl Set for Recorder {
             facts.structure = Structure::General;
         }
         facts
+    }
+    fn inspector(&self) -> Option<Inspector> {
+        self.inner.inspector()
     }
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         self.inner.gauge(x)

@@ -28,7 +28,7 @@ fn build(
     spec.build(set)
 }
 
-fn drawn(set: &str, loss: &str, ridge: f64, stream: &str, learner: &str) -> Option<Drawn> {
+fn drawn(set: &str, loss: &str, ridge: f64, stream: &str, learner: &str) -> Option<Picture> {
     draw(
         &set.parse().unwrap(),
         &objective(loss, ridge),
@@ -52,7 +52,7 @@ fn outside(outline: &[[f64; 2]], x: [f64; 2]) -> f64 {
     most
 }
 
-fn check(drawn: &Drawn) {
+fn check(drawn: &Picture) {
     let first = drawn.outline[0];
     let reach = |p: &[f64; 2]| (p[0] - first[0]).hypot(p[1] - first[1]);
     // the diameter is at most twice as far as the farthest from one point

@@ -1,20 +1,20 @@
-//! Logarithmic axes: a slope is then an exponent, and a factor is the same length everywhere.
+//! Logarithmic axes, on which a slope is an exponent.
 
-/// From values to places on the page.
+/// A map from values to places on the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
     /// log₁₀ of the least value.
     pub low: f64,
     /// log₁₀ of the largest.
     pub high: f64,
-    /// Where the least value is.
+    /// The place of the least value.
     pub start: f64,
-    /// Where the largest is.
+    /// The place of the largest.
     pub end: f64,
 }
 
 impl Axis {
-    /// Holds all positive values, with so many decades to spare; nothing if there is none.
+    /// An axis for all positive values with a margin in decades; `None` if there is no such value.
     pub fn new(values: impl Iterator<Item = f64>, pad: f64, start: f64, end: f64) -> Option<Self> {
         let logs = values.filter(|v| *v > 0.0 && v.is_finite()).map(f64::log10);
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
@@ -36,8 +36,7 @@ impl Axis {
         self.start + part * (self.end - self.start)
     }
 
-    /// Powers of ten, some of them where there are many; if the axis is short, their doubles and
-    /// fives too.
+    /// Powers of ten: every second one on a long axis, and multiples of them on a short one.
     pub fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;
         let factors: &[f64] = match span {
@@ -65,7 +64,7 @@ pub(super) fn tick(value: f64) -> String {
     }
 }
 
-/// Without the digits that rounding leaves.
+/// A number without digits from rounding.
 fn short(value: f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6)
 }

@@ -1,22 +1,22 @@
-//! Figures as SVG. Everything is drawn in `currentColor`, with the light colour as an attribute
-//! that the page's style sheet overrides: one figure is right in light, dark and print, and as a
-//! file by itself, where no style sheet is.
+//! Figures as SVG. Everything is drawn in `currentColor`. An attribute sets the light colour, and the
+//! page's style sheet overrides it, so that the same figure is right in light, dark and print, and in
+//! a file without a style sheet.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use super::axis::{Axis, tick};
-use super::palette::Look;
+use super::palette::Style;
 
-/// What a line shows.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What was measured.
+    /// A measurement: solid.
     Measured,
-    /// What a theorem allows: dashed, and without a name of its own.
+    /// A theorem's bound: dashed, without a label.
     Theorem,
-    /// What the learner certifies by itself: dotted.
+    /// A certificate that the learner computes: dotted.
     Certificate,
 }
 
@@ -34,11 +34,11 @@ pub(super) struct Point {
 pub(super) struct Series {
     /// The learner's index in its problem: lines of one learner are hidden together.
     pub learner: usize,
-    /// At the line's end.
+    /// The label at the line's end.
     pub label: String,
-    pub look: Look,
+    pub style: Style,
     pub kind: Kind,
-    /// Growing in x; what is not positive is left out.
+    /// The points, with increasing x. Those that are not positive are left out.
     pub points: Vec<Point>,
 }
 
@@ -47,26 +47,26 @@ pub(super) struct Series {
 pub(super) struct Figure {
     /// A short name, for files.
     pub key: String,
-    /// What it shows, for those who can't see it and for the files' titles.
+    /// A description, for screen readers and the titles of files.
     pub title: String,
     pub x_label: &'static str,
     pub y_label: &'static str,
-    /// Whether the ticks of x are where the points are: they were chosen, and are few.
+    /// Whether the ticks of x are at the points, which are few and were chosen.
     pub ticks_at_points: bool,
-    /// A value of y that has a tick in any case.
+    /// A value of y that always has a tick.
     pub y_tick: Option<f64>,
     pub series: Vec<Series>,
-    /// What to know when reading it, in sentences.
+    /// Notes for the reader, in sentences.
     pub notes: Vec<String>,
 }
 
-/// Colours of what is not a learner's; the page's style sheet knows the classes.
+/// Colours of text and grid. The page's style sheet has the classes.
 const INK: &str = "#1b1f24";
 const SOFT: &str = "#59636e";
 const GRID: &str = "#e4e9ee";
-/// The paper's.
+/// The background.
 pub(super) const PAPER: &str = "#ffffff";
-/// Fonts that are found nearly everywhere.
+/// Fonts that most systems have.
 pub(super) const FONTS: &str = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
 const WIDTH: f64 = 500.0;
@@ -76,7 +76,7 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 44.0;
 const LABEL_GAP: f64 = 14.0;
 const TICK_GAP: f64 = 34.0;
-/// A label's letters beyond these are left out.
+/// The longest label, in characters.
 const LONGEST: usize = 18;
 
 /// A marker's path around (x, y).
@@ -112,10 +112,10 @@ pub(super) fn marker(shape: usize, x: f64, y: f64) -> String {
     }
 }
 
-/// Moves labels apart that would overlap, as little as needed, and keeps them on the page.
+/// Moves overlapping labels apart, as little as necessary, and keeps them on the page.
 fn spread(labels: &mut [(f64, usize)], low: f64, high: f64) {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // More labels than fit stand closer.
+    // If there are more labels than fit, they are closer.
     let gap = LABEL_GAP.min((high - low) / labels.len().saturating_sub(1).max(1) as f64);
     let mut floor = low;
     for (y, _) in labels.iter_mut() {
@@ -129,7 +129,7 @@ fn spread(labels: &mut [(f64, usize)], low: f64, high: f64) {
     }
 }
 
-/// At most [`LONGEST`] letters.
+/// The label with at most [`LONGEST`] characters.
 fn shortened(label: &str) -> String {
     if label.chars().count() <= LONGEST {
         return label.into();
@@ -137,20 +137,20 @@ fn shortened(label: &str) -> String {
     label.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
-/// Text that is safe in content and in quoted attributes.
+/// Text escaped for content and quoted attributes.
 fn escape(text: &str) -> String {
     let Ok(safe) = askama::filters::escape(text, askama::filters::Html);
     safe.0.to_string()
 }
 
-/// Seven digits: more than anyone can see, and a page that is not larger than need be.
+/// Seven digits, which keeps the page small.
 fn rounded(value: f64) -> Value {
     format!("{value:.6e}")
         .parse::<f64>()
         .map_or(Value::Null, |v| json!(v))
 }
 
-/// Where the axes are.
+/// The axes and their place.
 struct Frame {
     x: Axis,
     y: Axis,
@@ -166,7 +166,7 @@ impl Figure {
         let right = WIDTH - (18.0 + 6.9 * longest as f64).clamp(40.0, 150.0);
         let ys = lines().filter(drawn).flat_map(|p| {
             let (least, most) = p.band.unwrap_or((p.y, p.y));
-            // A seed that is far below, on a logarithmic axis, would flatten the rest.
+            // On a logarithmic axis, a seed far below would flatten the rest.
             [p.y, least.max(p.y / 30.0), most]
         });
         Some(Frame {
@@ -176,7 +176,7 @@ impl Figure {
         })
     }
 
-    /// The `<svg>` element; nothing if there is nothing to draw.
+    /// The `<svg>` element; `None` if there is nothing to draw.
     pub fn render(&self) -> Option<String> {
         let frame = self.frame()?;
         let mut out = format!(
@@ -184,7 +184,7 @@ impl Figure {
             title = escape(&self.title)
         );
         self.draw_axes(&frame, &mut out);
-        // Many bands on top of each other would be mud.
+        // Many bands on top of each other are lighter.
         let lines = self.series.iter().filter(|s| s.kind == Kind::Measured);
         let shade = if lines.count() > 6 { 0.07 } else { 0.15 };
         for series in &self.series {
@@ -195,7 +195,7 @@ impl Figure {
         Some(out)
     }
 
-    /// Those of the axis, or the points' own as far as they have room.
+    /// The ticks of x: those of the axis, or those points that have enough space.
     fn x_ticks(&self, axis: &Axis) -> Vec<f64> {
         if !self.ticks_at_points {
             return axis.ticks();
@@ -271,7 +271,8 @@ impl Figure {
         );
     }
 
-    /// Every line is named at the right, with a thread to its end where that is elsewhere.
+    /// Draws the label of every line at the right, with a thread to the line's end if that is
+    /// elsewhere.
     fn draw_labels(&self, frame: &Frame, out: &mut String) {
         let named = self.series.iter().enumerate();
         let ends: Vec<(f64, f64, usize)> = named
@@ -293,10 +294,10 @@ impl Figure {
             let _ = write!(
                 out,
                 r#"<g class="{} name{}" data-s="{}" color="{}">"#,
-                series.look.class(),
-                if series.look.heavy { " heavy" } else { "" },
+                series.style.class(),
+                if series.style.heavy { " heavy" } else { "" },
                 series.learner,
-                series.look.light()
+                series.style.light()
             );
             let label_x = frame.right + 10.0;
             if label_x - end_x > 20.0 || (at - 4.0 - end_y).abs() > 3.0 {
@@ -308,7 +309,7 @@ impl Figure {
                     at - 4.0
                 );
             }
-            let weight = if series.look.heavy {
+            let weight = if series.style.heavy {
                 r#" font-weight="600""#
             } else {
                 ""
@@ -321,7 +322,7 @@ impl Figure {
         }
     }
 
-    /// What the page's script needs: the points, and how they lie on the page.
+    /// The data for the page's script: points and axes.
     pub fn data(&self) -> Value {
         let Some(frame) = self.frame() else {
             return Value::Null;
@@ -358,7 +359,7 @@ impl Figure {
 }
 
 impl Series {
-    /// What a logarithmic axis can show.
+    /// The points that a logarithmic axis can show.
     fn shown(&self) -> impl DoubleEndedIterator<Item = &Point> {
         self.points.iter().filter(|p| p.x > 0.0 && p.y > 0.0)
     }
@@ -369,9 +370,9 @@ impl Series {
         let _ = write!(
             out,
             r#"<g class="{}" data-s="{}" color="{}">"#,
-            self.look.class(),
+            self.style.class(),
             self.learner,
-            self.look.light()
+            self.style.light()
         );
         let band = || self.shown().filter_map(|p| Some((p.x, p.band?)));
         if band().nth(1).is_some() {
@@ -384,7 +385,7 @@ impl Series {
             );
         }
         let (width, dash) = match self.kind {
-            Kind::Measured => (self.look.width(), ""),
+            Kind::Measured => (self.style.width(), ""),
             Kind::Theorem => (1.3, r#" stroke-dasharray="6 4""#),
             Kind::Certificate => (1.5, r#" stroke-dasharray="1.5 3" stroke-linecap="round""#),
         };
@@ -404,7 +405,7 @@ impl Series {
                 r#"<g class="mark" fill="currentColor" stroke="{PAPER}" stroke-width="0.8">"#
             );
             for (px, py) in points {
-                out.push_str(&marker(self.look.marker, x.at(px), y.at(py)));
+                out.push_str(&marker(self.style.marker, x.at(px), y.at(py)));
             }
             out.push_str("</g>");
         }
@@ -433,7 +434,7 @@ mod tests {
             series: vec![Series {
                 learner: 0,
                 label: "a<b".into(),
-                look: Palette::new(&[]).look("a"),
+                style: Palette::new(&[]).style("a"),
                 kind: Kind::Measured,
                 points: points
                     .iter()

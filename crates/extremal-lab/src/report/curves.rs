@@ -1,7 +1,8 @@
-//! The figures of a problem, from its rows.
+//! The figures of a problem.
 
 use super::chart::{Figure, Kind, Point, Series};
 use super::palette::Palette;
+use crate::exponent::mean;
 use crate::format::listed;
 use crate::results::{SummaryRow, TraceRow, Verdict};
 use crate::view::View;
@@ -12,16 +13,16 @@ pub(super) struct Tab {
     pub figure: Figure,
 }
 
-/// All figures that have something to show. The first is the one that matters.
+/// All figures that are not empty, the most important first.
 pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
-    let looks = Glances::new(view);
+    let runs = LongestRuns::new(view);
     let all = [
         ("horizons", horizons(view, palette)),
-        ("one run", along(view, palette, &looks)),
-        ("oracle calls", oracle(view, palette, &looks)),
-        ("seconds", seconds(view, palette, &looks)),
-        ("surrogate", surrogate(view, palette, &looks)),
-        ("certificate", certificate(view, palette, &looks)),
+        ("one run", runs.along(view, palette)),
+        ("oracle calls", runs.oracle(view, palette)),
+        ("seconds", runs.seconds(view, palette)),
+        ("surrogate", runs.surrogate(view, palette)),
+        ("certificate", runs.certificate(view, palette)),
         ("comparators", comparators(view, palette)),
         ("step size", scales(view, palette)),
     ];
@@ -32,7 +33,7 @@ pub(super) fn tabs(view: &View<'_>, palette: &Palette) -> Vec<Tab> {
             .any(|p| p.x > 0.0 && p.y > 0.0)
     });
     let mut tabs: Vec<Tab> = drawn.map(|(name, figure)| Tab { name, figure }).collect();
-    // A single horizon is a column of points: anything else says more.
+    // With a single horizon, all points are above each other: any other figure shows more.
     if view.config.horizons.len() == 1 && tabs.len() > 1 {
         tabs.retain(|tab| tab.name != "horizons");
     }
@@ -52,7 +53,7 @@ fn figure(view: &View<'_>, key: &str, what: &str, axes: (&'static str, &'static 
     }
 }
 
-/// A line of one learner.
+/// The line of a learner.
 fn series(
     (learner, name): (usize, &str),
     palette: &Palette,
@@ -62,7 +63,7 @@ fn series(
     Series {
         learner,
         label: name.into(),
-        look: palette.look(name),
+        style: palette.style(name),
         kind,
         points,
     }
@@ -72,7 +73,7 @@ fn point(x: f64, y: f64) -> Point {
     Point { x, y, band: None }
 }
 
-/// The regret of a row, from the least to the largest over the seeds.
+/// The regret of a row, with the band over the seeds.
 fn regret(x: f64, row: &SummaryRow) -> Point {
     Point {
         x,
@@ -81,7 +82,7 @@ fn regret(x: f64, row: &SummaryRow) -> Point {
     }
 }
 
-/// Each horizon a run of its own: the mean over seeds, from the least to the largest.
+/// The regret at each horizon, which is a run of its own.
 fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
         view,
@@ -103,8 +104,8 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
         if rows.iter().any(|r| r.regret <= 0.0) {
             negative.push(name);
         }
-        let telling = rows.iter().filter(|r| r.verdict.is_telling());
-        let bound = telling.filter_map(|r| Some(point(r.horizon as f64, r.bound?)));
+        let shown = rows.iter().filter(|r| r.verdict.is_informative());
+        let bound = shown.filter_map(|r| Some(point(r.horizon as f64, r.bound?)));
         let bound: Vec<Point> = bound.collect();
         if !bound.is_empty() {
             let line = series(who, palette, Kind::Theorem, bound);
@@ -116,7 +117,7 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
     }
     let notes = [
         (vacuous, "Bound vacuous even at the longest T: "),
-        (unproven, "No theorem here: "),
+        (unproven, "No theorem: "),
         (negative, "A regret ≤ 0 can’t be shown and is left out: "),
     ];
     for (names, text) in notes {
@@ -127,23 +128,22 @@ fn horizons(view: &View<'_>, palette: &Palette) -> Figure {
     figure
 }
 
-/// A round of the longest run, over the seeds.
-struct Glance {
+/// A checkpoint of the longest run, over the seeds.
+struct Checkpoint {
     round: u64,
     regret: Point,
-    /// Where it says something.
+    /// The theorem's bound; `None` if it is vacuous.
     bound: Option<f64>,
     certificate: Option<f64>,
-    /// Whether it says nothing.
-    empty_certificate: bool,
+    certificate_is_vacuous: bool,
     surrogate: Option<f64>,
     surrogate_bound: Option<f64>,
     calls: f64,
     seconds: Option<f64>,
 }
 
-impl Glance {
-    /// The regret over the rounds at some price paid: whoever is slow has played fewer of them.
+impl Checkpoint {
+    /// The regret per round at a cost: a slow learner has played fewer rounds.
     fn per_round(&self, x: f64) -> Point {
         let rounds = self.round as f64;
         Point {
@@ -152,227 +152,183 @@ impl Glance {
             band: self.regret.band.map(|(a, b)| (a / rounds, b / rounds)),
         }
     }
+
+    /// A value at this round.
+    fn at(&self, value: Option<f64>) -> Option<Point> {
+        Some(point(self.round as f64, value?))
+    }
 }
 
-/// A point of a line, from a glance.
-type Pick<'a> = &'a dyn Fn(&Glance) -> Option<Point>;
+/// Maps a checkpoint to a point of a line.
+type Pick<'a> = &'a dyn Fn(&Checkpoint) -> Option<Point>;
 
-/// The looks at the longest run of each learner.
-struct Glances(Vec<Vec<Glance>>);
+/// The checkpoints of each learner's longest run.
+struct LongestRuns(Vec<Vec<Checkpoint>>);
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0.0), |(s, n), v| (s + v, n + 1.0));
-    (count > 0.0).then(|| sum / count)
+fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| mean(&values))
 }
 
-impl Glances {
+impl LongestRuns {
     fn new(view: &View<'_>) -> Self {
-        Self(
-            view.learners()
-                .map(|(_, name)| Self::of(view, name))
-                .collect(),
-        )
+        let learners = view.learners();
+        Self(learners.map(|(_, name)| Self::of(view, name)).collect())
     }
 
-    fn of(view: &View<'_>, learner: &str) -> Vec<Glance> {
+    fn of(view: &View<'_>, learner: &str) -> Vec<Checkpoint> {
         let scale = view.scale(learner);
         let mine =
             |r: &&TraceRow| r.problem == view.name && r.learner == learner && r.scale == scale;
-        let rows: Vec<&TraceRow> = view.results.trace.iter().filter(mine).collect();
-        let Some(horizon) = rows.iter().map(|r| r.horizon).max() else {
-            return Vec::new();
-        };
-        let timing: Vec<(u64, f64)> = view
-            .results
-            .timing
-            .iter()
-            .filter(|r| r.problem == view.name && r.learner == learner)
-            .filter(|r| r.scale == scale && r.horizon == horizon)
-            .map(|r| (r.round, r.seconds))
-            .collect();
-        let mut rounds: Vec<u64> = rows
-            .iter()
-            .filter(|r| r.horizon == horizon)
-            .map(|r| r.round)
-            .collect();
-        rounds.sort_unstable();
-        rounds.dedup();
-        let look = |round: u64| {
-            let at = || {
+        let mut rows: Vec<&TraceRow> = view.results.trace.iter().filter(mine).collect();
+        let horizon = rows.iter().map(|r| r.horizon).max().unwrap_or(0);
+        rows.retain(|r| r.horizon == horizon);
+        rows.sort_by_key(|r| r.round);
+        let timing = view.results.timing.iter().filter(|r| {
+            (&*r.problem, &*r.learner, r.scale, r.horizon) == (view.name, learner, scale, horizon)
+        });
+        let checkpoint = |rows: &[&TraceRow]| {
+            let round = rows[0].round;
+            let mean_of_rows =
+                |f: fn(&TraceRow) -> Option<f64>| mean_of(rows.iter().filter_map(|r| f(r)));
+            let is_vacuous = |column: &str| {
                 rows.iter()
-                    .filter(move |r| r.horizon == horizon && r.round == round)
+                    .any(|r| r.vacuous.split(' ').any(|v| v == column))
             };
-            let mean_of = |f: fn(&TraceRow) -> Option<f64>| mean(at().filter_map(|r| f(r)));
-            let empty = |column: &str| at().any(|r| r.vacuous.split(' ').any(|v| v == column));
-            let regrets = || at().map(|r| r.regret_lower);
+            let regrets = rows.iter().map(|r| r.regret_lower);
             let band = (
-                regrets().fold(f64::INFINITY, f64::min),
-                regrets().fold(f64::NEG_INFINITY, f64::max),
+                regrets.clone().fold(f64::INFINITY, f64::min),
+                regrets.clone().fold(f64::NEG_INFINITY, f64::max),
             );
-            Glance {
+            let seconds = timing.clone().filter(|r| r.round == round);
+            Checkpoint {
                 round,
                 regret: Point {
                     x: round as f64,
-                    y: mean(regrets()).unwrap_or(f64::NAN),
-                    band: (at().count() > 1).then_some(band),
+                    y: mean_of(regrets).unwrap_or(f64::NAN),
+                    band: (rows.len() > 1).then_some(band),
                 },
-                bound: mean_of(|r| r.bound).filter(|_| !empty("bound")),
-                certificate: mean_of(|r| r.certificate).filter(|_| !empty("certificate")),
-                empty_certificate: empty("certificate"),
-                surrogate: mean_of(|r| r.surrogate),
-                surrogate_bound: mean_of(|r| r.surrogate_bound),
-                calls: mean_of(|r| Some(r.oracle_calls as f64)).unwrap_or(0.0),
-                seconds: mean(timing.iter().filter(|t| t.0 == round).map(|t| t.1)),
+                bound: mean_of_rows(|r| r.bound).filter(|_| !is_vacuous("bound")),
+                certificate: mean_of_rows(|r| r.certificate).filter(|_| !is_vacuous("certificate")),
+                certificate_is_vacuous: is_vacuous("certificate"),
+                surrogate: mean_of_rows(|r| r.surrogate),
+                surrogate_bound: mean_of_rows(|r| r.surrogate_bound),
+                calls: mean_of_rows(|r| Some(r.oracle_calls as f64)).unwrap_or(0.0),
+                seconds: mean_of(seconds.map(|r| r.seconds)),
             }
         };
-        rounds.into_iter().map(look).collect()
+        rows.chunk_by(|a, b| a.round == b.round)
+            .map(checkpoint)
+            .collect()
     }
 
-    /// A line per learner and kind, of those points that there are.
-    fn lines(&self, view: &View<'_>, palette: &Palette, kinds: &[(Kind, Pick<'_>)]) -> Vec<Series> {
-        let mut all = Vec::new();
-        for (who, looks) in view.learners().zip(&self.0) {
+    /// A figure with a line per learner and kind. Lines without points are left out.
+    fn draw(
+        &self,
+        view: &View<'_>,
+        palette: &Palette,
+        mut figure: Figure,
+        kinds: &[(Kind, Pick<'_>)],
+    ) -> Figure {
+        for (who, checkpoints) in view.learners().zip(&self.0) {
             for (kind, point) in kinds {
-                let points: Vec<Point> = looks.iter().filter_map(point).collect();
+                let points: Vec<Point> = checkpoints.iter().filter_map(point).collect();
                 if !points.is_empty() {
-                    all.push(series(who, palette, *kind, points));
+                    figure.series.push(series(who, palette, *kind, points));
                 }
             }
         }
-        all
-    }
-}
-
-fn along(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
-    let mut figure = figure(
-        view,
-        "run",
-        "regret along the longest run",
-        ("round t", "regret so far"),
-    );
-    figure.series = looks.lines(
-        view,
-        palette,
-        &[
-            (Kind::Theorem, &|l| Some(point(l.round as f64, l.bound?))),
-            (Kind::Measured, &|l| Some(l.regret)),
-        ],
-    );
-    // A theorem's curve from where a run of that length had a telling bound.
-    let names: Vec<&str> = view.learners().map(|(_, name)| name).collect();
-    for series in figure.series.iter_mut().filter(|s| s.kind == Kind::Theorem) {
-        let name = names[series.learner];
-        let rows = view.rows(name, view.scale(name));
-        let telling = rows.iter().find(|r| r.verdict.is_telling());
-        let from = telling.map_or(f64::INFINITY, |r| r.horizon as f64);
-        series.points.retain(|p| p.x >= from);
-    }
-    figure.series.retain(|s| !s.points.is_empty());
-    figure.notes.push(
-        "One run per seed, the learner told its whole length where learners are told.".into(),
-    );
-    figure
-}
-
-fn oracle(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
-    let mut figure = figure(
-        view,
-        "oracle",
-        "regret per round against oracle calls",
-        ("oracle calls", "regret per round"),
-    );
-    figure.series = looks.lines(
-        view,
-        palette,
-        &[(Kind::Measured, &|l| Some(l.per_round(l.calls)))],
-    );
-    let silent = |s: &&Series| s.points.iter().all(|p| p.x == 0.0);
-    let none: Vec<&str> = figure
-        .series
-        .iter()
-        .filter(silent)
-        .map(|s| s.label.as_str())
-        .collect();
-    if !none.is_empty() {
-        let verb = if none.len() == 1 { "makes" } else { "make" };
-        figure.notes.push(format!(
-            "{} {verb} no oracle call: nothing to draw.",
-            listed(&none)
-        ));
-    }
-    figure
-}
-
-fn seconds(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
-    let mut figure = figure(
-        view,
-        "seconds",
-        "regret per round against seconds",
-        ("seconds inside the learner", "regret per round"),
-    );
-    figure.series = looks.lines(
-        view,
-        palette,
-        &[(Kind::Measured, &|l| Some(l.per_round(l.seconds?)))],
-    );
-    figure.notes.push("Measured in runs that had the machine to themselves; losses, gradients and regret are not counted.".into());
-    figure
-}
-
-fn surrogate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
-    let mut figure = figure(
-        view,
-        "surrogate",
-        "surrogate gap",
-        ("round t", "surrogate gap h"),
-    );
-    figure.series = looks.lines(
-        view,
-        palette,
-        &[
-            (Kind::Theorem, &|l| {
-                Some(point(l.round as f64, l.surrogate_bound?))
-            }),
-            (Kind::Measured, &|l| {
-                Some(point(l.round as f64, l.surrogate?))
-            }),
-        ],
-    );
-    figure.notes.push("h is how far the decision is from the least value of the surrogate that the learner follows. Dashed: what the theorem’s lemma allows.".into());
-    figure
-}
-
-fn certificate(view: &View<'_>, palette: &Palette, looks: &Glances) -> Figure {
-    let mut figure = figure(
-        view,
-        "certificate",
-        "what learners certify by themselves",
-        ("round t", "regret so far"),
-    );
-    figure.series = looks.lines(
-        view,
-        palette,
-        &[
-            (Kind::Certificate, &|l| {
-                Some(point(l.round as f64, l.certificate?))
-            }),
-            (Kind::Measured, &|l| l.certificate.map(|_| l.regret)),
-        ],
-    );
-    figure.notes.push("Dotted: an upper bound on its regret that the learner knows while it runs, from the gradients alone. Solid: the regret, which needs all the data.".into());
-    let empty = |looks: &Vec<Glance>| looks.iter().any(|l| l.empty_certificate);
-    let names = view.learners().zip(&looks.0);
-    let names: Vec<&str> = names.filter(|(_, l)| empty(l)).map(|(n, _)| n.1).collect();
-    if !names.is_empty() {
-        let names = listed(&names);
         figure
-            .notes
-            .push(format!("Left out where it is vacuous: that of {names}."));
     }
-    figure
+
+    fn along(&self, view: &View<'_>, palette: &Palette) -> Figure {
+        let what = "regret along the longest run";
+        let figure = figure(view, "run", what, ("round t", "regret so far"));
+        let kinds: [(Kind, Pick<'_>); 2] = [
+            (Kind::Theorem, &|c| c.at(c.bound)),
+            (Kind::Measured, &|c| Some(c.regret)),
+        ];
+        let mut figure = self.draw(view, palette, figure, &kinds);
+        // A theorem's curve begins where the bound of a run of that length is informative.
+        let names: Vec<&str> = view.learners().map(|(_, name)| name).collect();
+        for series in figure.series.iter_mut().filter(|s| s.kind == Kind::Theorem) {
+            let name = names[series.learner];
+            let rows = view.rows(name, view.scale(name));
+            let first = rows.iter().find(|r| r.verdict.is_informative());
+            let from = first.map_or(f64::INFINITY, |r| r.horizon as f64);
+            series.points.retain(|p| p.x >= from);
+        }
+        figure.series.retain(|s| !s.points.is_empty());
+        let note = "One run per seed. Learners that know T know the whole length.";
+        figure.notes.push(note.into());
+        figure
+    }
+
+    fn oracle(&self, view: &View<'_>, palette: &Palette) -> Figure {
+        let what = "regret per round against oracle calls";
+        let figure = figure(view, "oracle", what, ("oracle calls", "regret per round"));
+        let kinds: [(Kind, Pick<'_>); 1] = [(Kind::Measured, &|c| Some(c.per_round(c.calls)))];
+        let mut figure = self.draw(view, palette, figure, &kinds);
+        let is_silent = |s: &&Series| s.points.iter().all(|p| p.x == 0.0);
+        let silent = figure.series.iter().filter(is_silent);
+        let names: Vec<&str> = silent.map(|s| s.label.as_str()).collect();
+        if !names.is_empty() {
+            let verb = if names.len() == 1 { "makes" } else { "make" };
+            let note = format!(
+                "{} {verb} no oracle calls: nothing to draw.",
+                listed(&names)
+            );
+            figure.notes.push(note);
+        }
+        figure
+    }
+
+    fn seconds(&self, view: &View<'_>, palette: &Palette) -> Figure {
+        let what = "regret per round against seconds";
+        let axes = ("seconds inside the learner", "regret per round");
+        let mut figure = figure(view, "seconds", what, axes);
+        let note = "Measured in separate runs with nothing else on the machine. Losses, gradients and regret are not counted.";
+        figure.notes.push(note.into());
+        let kinds: [(Kind, Pick<'_>); 1] = [(Kind::Measured, &|c| Some(c.per_round(c.seconds?)))];
+        self.draw(view, palette, figure, &kinds)
+    }
+
+    fn surrogate(&self, view: &View<'_>, palette: &Palette) -> Figure {
+        let axes = ("round t", "surrogate gap h");
+        let mut figure = figure(view, "surrogate", "surrogate gap", axes);
+        let note = "h is the distance of the decision from the minimum of the learner’s surrogate. Dashed: the bound of the theorem’s lemma.";
+        figure.notes.push(note.into());
+        let kinds: [(Kind, Pick<'_>); 2] = [
+            (Kind::Theorem, &|c| c.at(c.surrogate_bound)),
+            (Kind::Measured, &|c| c.at(c.surrogate)),
+        ];
+        self.draw(view, palette, figure, &kinds)
+    }
+
+    fn certificate(&self, view: &View<'_>, palette: &Palette) -> Figure {
+        let what = "certificates that learners compute";
+        let mut figure = figure(view, "certificate", what, ("round t", "regret so far"));
+        let note = "Dotted: an upper bound on its regret that the learner computes while it runs, from the gradients alone. Solid: the regret, which needs all the data.";
+        figure.notes.push(note.into());
+        let vacuous = |run: &Vec<Checkpoint>| run.iter().any(|c| c.certificate_is_vacuous);
+        let names = view.learners().zip(&self.0);
+        let names: Vec<&str> = names
+            .filter(|(_, r)| vacuous(r))
+            .map(|(n, _)| n.1)
+            .collect();
+        if !names.is_empty() {
+            let note = format!("Vacuous certificates are left out: {}.", listed(&names));
+            figure.notes.push(note);
+        }
+        let kinds: [(Kind, Pick<'_>); 2] = [
+            (Kind::Certificate, &|c| c.at(c.certificate)),
+            (Kind::Measured, &|c| c.certificate.map(|_| c.regret)),
+        ];
+        self.draw(view, palette, figure, &kinds)
+    }
 }
 
-/// What is certified against weights of any norm, at the end of the longest run.
+/// The certified regret against weights of any norm, at the end of the longest run.
 fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
     let mut figure = figure(
         view,
@@ -392,7 +348,7 @@ fn comparators(view: &View<'_>, palette: &Palette) -> Figure {
             figure.series.push(line);
         }
     }
-    figure.notes.push("Where a curve is below 1/2, no weights of that norm would have halved the loss. The longest run with the first seed; a certified regret ≤ 0 can’t be shown and is left out.".into());
+    figure.notes.push("Where a curve is below 1/2, no weights of that norm would have halved the loss. From the longest run with the first seed. A certified regret ≤ 0 can’t be shown and is left out.".into());
     figure
 }
 
@@ -413,9 +369,9 @@ fn scales(view: &View<'_>, palette: &Palette) -> Figure {
             figure.series.push(line);
         }
     }
-    figure.notes.push(
-        "1 is the step size of theory. Choosing the best factor takes knowing the outcome.".into(),
-    );
+    figure
+        .notes
+        .push("1 is the step size of theory. The best factor is known only in hindsight.".into());
     figure
 }
 
@@ -438,7 +394,7 @@ mod tests {
             "horizons, one run, oracle calls, seconds, surrogate, certificate, comparators, step size"
         );
         assert!(tabs.iter().all(|tab| tab.figure.render().is_some()));
-        let note = "ogd makes no oracle call: nothing to draw.";
+        let note = "ogd makes no oracle calls: nothing to draw.";
         assert_eq!(tabs[2].figure.notes, [note]);
     }
 

@@ -1,4 +1,4 @@
-//! The page: what its templates are filled with.
+//! The page: the data of its templates.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use askama::Template;
 use extremal::learner::LearnerSpec;
 use serde::Serialize;
 
-use super::palette::{self, Look, Palette};
+use super::palette::{self, Palette, Style};
 use super::picture::{self, Scene};
 use super::{SavedFigure, chart, curves};
-use crate::experiment::Experiment;
-use crate::facts::{Facts, Remark, is_violation, remarks};
+use crate::experiment::{Experiment, LearnerConfig};
 use crate::format;
+use crate::remarks::{Facts, Remark, is_violation, remarks};
 use crate::results::{CheckRow, Results};
 use crate::summary::worse;
 use crate::table::{self, Row, StepSize, Tone};
@@ -77,7 +77,7 @@ struct Problem<'a> {
 struct Who<'a> {
     name: &'a str,
     spec: String,
-    look: Look,
+    style: Style,
 }
 
 /// A learner's row in the table of assumptions.
@@ -213,24 +213,27 @@ fn problem<'a>(
 
 impl<'a> Who<'a> {
     fn new(view: &View<'_>, name: &'a str, palette: &Palette) -> Self {
-        // `ofw` says as much as `ofw` with its defaults written out.
+        // The spec `ofw` adds nothing to the name `ofw`.
         let plain = name.parse::<LearnerSpec>().ok();
-        let spec = match view.learner(name).map(|l| &l.spec) {
-            Some(spec @ Some(_)) if *spec == plain => String::new(),
-            Some(Some(spec)) => spec.to_string(),
-            Some(None) => "the library’s choice".into(),
-            None => String::new(),
+        let config = view.learner(name);
+        let spec = match config.map(|l| &l.spec) {
+            Some(spec @ Some(_)) if *spec == plain => None,
+            Some(Some(spec)) => Some(spec.to_string()),
+            Some(None) => Some("the library’s choice".into()),
+            None => None,
         };
+        let storage = config.and_then(LearnerConfig::storage_note);
+        let parts = spec.into_iter().chain(storage.map(String::from));
         Self {
             name,
-            spec,
-            look: palette.look(name),
+            spec: parts.collect::<Vec<_>>().join(", "),
+            style: palette.style(name),
         }
     }
 
     /// Its marker in the middle of its line in the legend.
     fn marker(&self) -> String {
-        chart::marker(self.look.marker, 12.0, 6.0)
+        chart::marker(self.style.marker, 12.0, 6.0)
     }
 }
 
@@ -323,10 +326,10 @@ fn paragraphs(text: &str) -> Vec<&str> {
     parts.filter(|p| !p.is_empty()).collect()
 }
 
-/// JSON that can stand inside a `<script>` element.
+/// JSON for the inside of a `<script>` element.
 fn embedded(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).expect("plain numbers and text have a JSON form");
-    // Nothing inside can end the element, nor begin a comment.
+    // Without `<`, no text can end the element or begin a comment.
     text.replace('<', "\\u003c")
 }
 
@@ -363,7 +366,7 @@ pub fn plots(all: &[Results]) -> Vec<SavedFigure> {
     saved
 }
 
-/// Letters, digits, `-`, `_` and `.` alone: what every file system takes.
+/// The text with other characters than letters, digits, `-`, `_` and `.` replaced, for file systems.
 fn file_name(text: &str) -> String {
     let is_safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let safe: String = text

@@ -1,10 +1,10 @@
-//! Colours and markers of the learners: the same in every table, figure and picture of a page.
+//! Colours and markers of the learners, the same in every table, figure and picture of a page.
 
 use std::fmt::Write;
 
 use crate::results::Results;
 
-/// A colour on white, and on black. The name is that of the learner that always has it.
+/// A colour on white and on black, and the name of the learner that always has it, if any.
 struct Colour {
     learner: &'static str,
     light: &'static str,
@@ -19,8 +19,8 @@ const fn colour(learner: &'static str, light: &'static str, dark: &'static str) 
     }
 }
 
-/// Neighbours differ in lightness as well as in hue, for those who see fewer hues; the markers
-/// differ too.
+/// Neighbours differ in lightness as well as in hue, for colour-blind readers. The markers differ
+/// too.
 const COLOURS: [Colour; 23] = [
     colour("ofw", "#b86e00", "#eda63a"),
     colour("ofw-weibel", "#2f8fc9", "#7cc4f2"),
@@ -47,18 +47,18 @@ const COLOURS: [Colour; 23] = [
     colour("", "#4d4d4d", "#b5b5b5"),
 ];
 
-/// How a learner is drawn.
+/// The style of a learner's lines and markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct Style {
     /// Index of the colour.
     colour: usize,
     /// The marker's shape.
     pub marker: usize,
-    /// Whether its line is heavier: the paper's own algorithms.
+    /// Whether its line is heavier, as for the paper's algorithms.
     pub heavy: bool,
 }
 
-impl Look {
+impl Style {
     /// The CSS class that gives the colour in the page's scheme.
     pub fn class(&self) -> String {
         format!("k{}", self.colour)
@@ -75,56 +75,56 @@ impl Look {
     }
 }
 
-/// The looks of all learners of a page, by their names in the experiments.
+/// The styles of all learners of a page, by their names in the experiments.
 #[derive(Debug)]
 pub(super) struct Palette {
-    looks: Vec<(String, Look)>,
+    styles: Vec<(String, Style)>,
 }
 
 impl Palette {
-    /// Learners that the library names keep its colours; the others take what is free, in order.
+    /// Known learners have their own colours. The others get free ones, in order.
     pub fn new(all: &[Results]) -> Self {
-        let mut looks: Vec<(String, Look)> = Vec::new();
+        let mut styles: Vec<(String, Style)> = Vec::new();
         for (name, config) in all.iter().flat_map(|r| &r.experiment.learners) {
-            if looks.iter().any(|(known, _)| known == name) {
+            if styles.iter().any(|(known, _)| known == name) {
                 continue;
             }
             let algorithm = config.spec.as_ref().map_or("default", |s| s.entry().name);
-            let taken = |c: usize| looks.iter().any(|(_, look)| look.colour == c);
+            let taken = |c: usize| styles.iter().any(|(_, style)| style.colour == c);
             let own = COLOURS.iter().position(|c| c.learner == algorithm);
             let free = || (0..COLOURS.len()).find(|&c| COLOURS[c].learner.is_empty() && !taken(c));
-            // Beyond the palette colours come again; names and markers still tell.
+            // If no colour is free, colours repeat. Names and markers still differ.
             let again = || (0..COLOURS.len()).find(|&c| !taken(c));
             let colour = own
                 .filter(|&c| !taken(c))
                 .or_else(free)
                 .or_else(again)
-                .unwrap_or(looks.len() % COLOURS.len());
-            let look = Look {
+                .unwrap_or(styles.len() % COLOURS.len());
+            let style = Style {
                 colour,
-                marker: looks.len(),
+                marker: styles.len(),
                 heavy: ["ofw-ls", "sc-ofw", "default"].contains(&algorithm),
             };
-            looks.push((name.clone(), look));
+            styles.push((name.clone(), style));
         }
-        Self { looks }
+        Self { styles }
     }
 
-    /// A learner's look.
-    pub fn look(&self, learner: &str) -> Look {
-        let found = self.looks.iter().find(|(name, _)| name == learner);
+    /// A learner's style.
+    pub fn style(&self, learner: &str) -> Style {
+        let found = self.styles.iter().find(|(name, _)| name == learner);
         found.map_or(
-            Look {
+            Style {
                 colour: COLOURS.len() - 1,
                 marker: 0,
                 heavy: false,
             },
-            |(_, look)| *look,
+            |(_, style)| *style,
         )
     }
 }
 
-/// The colours' classes. Print is light.
+/// The CSS classes of the colours. Print is light.
 pub(super) fn css() -> String {
     let rules = |of: fn(&Colour) -> &'static str| {
         let mut text = String::new();
@@ -155,7 +155,7 @@ mod tests {
         }
         learners.shift_remove("ofw-ls");
         let palette = Palette::new(&[results]);
-        let [first, second] = ["ours", "ours again"].map(|name| palette.look(name));
+        let [first, second] = ["ours", "ours again"].map(|name| palette.style(name));
         assert_eq!(first.light(), "#0a4f9e");
         assert!(second.light() != first.light() && second.marker != first.marker);
     }

@@ -1,6 +1,6 @@
 //! A learner in the plane: the set, the decisions so far, the oracle's answers, the gradient, and
-//! the best fixed decision. Everything is placed here, for every round; the template draws the last
-//! round, and the page's script copies the attributes of any other.
+//! the best fixed decision. All places are computed here, for every round. The template draws the
+//! last round, and the page's script copies the attributes of the others.
 
 use askama::Template;
 use serde::Serialize;
@@ -18,11 +18,11 @@ const STRIP: (f64, f64) = (404.0, 450.0);
 /// The longest gradient's arrow.
 const ARROW: f64 = 74.0;
 
-/// A picture, as the template and the script need it. Places are in pixels.
+/// A picture for the template and the script. Places are in pixels.
 #[derive(Debug, Serialize, Template)]
 #[template(path = "picture.svg", escape = "html")]
 pub(super) struct Scene {
-    /// Pictures with the same one share their scales.
+    /// Pictures with the same id share their scales.
     pub id: String,
     /// The problem's title.
     pub problem: String,
@@ -54,7 +54,7 @@ pub(super) struct Round {
     /// The place of the regret in the strip.
     pub regret: [f64; 2],
     /// The round in words.
-    pub said: String,
+    pub text: String,
 }
 
 impl Scene {
@@ -111,7 +111,7 @@ pub(super) fn all(results: &Results, palette: &Palette) -> Vec<Scene> {
             rounds: picture.steps.len(),
         };
         let known = results.experiment.problems.get(&picture.problem);
-        let look = palette.look(&picture.learner);
+        let style = palette.style(&picture.learner);
         let outline = picture.outline.iter().map(|p| painter.at(*p));
         let rounds = picture.steps.iter().enumerate();
         Scene {
@@ -120,8 +120,8 @@ pub(super) fn all(results: &Results, palette: &Palette) -> Vec<Scene> {
             learner: picture.learner.clone(),
             set: picture.set.clone(),
             title: format!("{} on {}, in the plane", picture.learner, picture.set),
-            colour: look.class(),
-            light: look.light(),
+            colour: style.class(),
+            light: style.light(),
             outline: points(outline),
             best: two(painter.at(picture.best)),
             zero: format!("M20 {}H{}", painter.strip(0, 0.0)[1], WIDTH - 20.0),
@@ -165,19 +165,19 @@ fn points(of: impl Iterator<Item = [f64; 2]>) -> String {
     of.map(two).collect::<Vec<_>>().join(" ")
 }
 
-/// A path that is a dot at each place: round caps make discs of it, square ones diamonds.
+/// A path with a dot at each place: a disc with round caps, a diamond with square ones.
 fn dots<'a>(of: impl Iterator<Item = &'a [f64; 2]>) -> String {
     of.map(|p| format!("M{}l.1.1", two(*p))).collect()
 }
 
 /// (0.31, −0.52)
 fn pair(v: [f64; 2]) -> String {
-    // −0.000 would puzzle
+    // No −0.000.
     let v = v.map(|x| if x.abs() < 5e-4 { 0.0 } else { x });
     format!("({:.3}, {:.3})", v[0], v[1]).replace('-', "−")
 }
 
-/// Where the parts of a picture are.
+/// The map from a picture's numbers to pixels.
 struct Painter {
     /// Centre and pixels per unit.
     view: [f64; 3],
@@ -211,8 +211,8 @@ impl Painter {
 
     fn round(&self, t: usize, step: &Step) -> Round {
         let x = self.at(step.x);
-        let said = match step.atoms.as_slice() {
-            [] => "No answer of the oracle to show in this round.".into(),
+        let answer = match step.atoms.as_slice() {
+            [] => "No oracle call to show in this round.".into(),
             [v] => format!("The oracle answers v = {}.", pair(*v)),
             [v, ..] => format!(
                 "The oracle answers {} times, first v = {}.",
@@ -225,8 +225,8 @@ impl Painter {
             v: step.atoms.iter().map(|a| self.at(*a)).collect(),
             g: self.arrow(x, step.gradient),
             regret: self.strip(t, step.regret),
-            said: format!(
-                "Round {} of {}. Plays x = {}. {said} Regret: {}.",
+            text: format!(
+                "Round {} of {}. Plays x = {}. {answer} Regret: {}.",
                 t + 1,
                 self.rounds,
                 pair(step.x),
@@ -235,7 +235,7 @@ impl Painter {
         }
     }
 
-    /// A shaft with a head; nothing for a gradient that is too short to see.
+    /// A shaft with a head; empty if the gradient is too short to see.
     fn arrow(&self, from: [f64; 2], gradient: [f64; 2]) -> String {
         let size = norm(gradient);
         let length = ARROW * size / self.longest;
@@ -280,9 +280,9 @@ mod tests {
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert_eq!(scenes[0].past().matches('M').count(), 4);
         assert_eq!(scenes[0].earlier_answers().matches('M').count(), 4);
-        let said = &scenes[0].now().said;
-        assert!(said.starts_with("Round 5 of 5. Plays x = ("), "{said}");
-        assert!(scenes[3].now().said.contains("No answer of the oracle"));
+        let text = &scenes[0].now().text;
+        assert!(text.starts_with("Round 5 of 5. Plays x = ("), "{text}");
+        assert!(scenes[3].now().text.contains("No oracle call"));
     }
 
     #[test]

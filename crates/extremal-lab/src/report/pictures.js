@@ -1,5 +1,5 @@
-// Steps through the pictures in the plane. The page is drawn at the last round without it, and every
-// place is worked out when the page is made: here they are only copied to the parts.
+// Steps through the pictures in the plane. Without this script, the page shows the last round. All
+// places were computed when the page was made; the script only copies them.
 (function () {
   'use strict';
   const stage = document.querySelector('.stage');
@@ -79,7 +79,7 @@
       this.circle('.p-next', t + 1 < steps.length ? steps[t + 1].x : null);
       this.set('.p-regret', { points: shown.map((r) => r.regret).join(' ') });
       this.circle('.p-dot', now.regret);
-      this.root.querySelector('.said').textContent = now.said;
+      this.root.querySelector('.said').textContent = now.text;
     }
   }
 

@@ -1,4 +1,4 @@
-// Values under the pointer, series hidden and shown, downloads. The figures are there without it.
+// Values under the pointer, hidden series, downloads. The figures do not need this script.
 (function () {
   'use strict';
   document.documentElement.classList.add('js');
@@ -141,7 +141,7 @@
 
     root.querySelector('.get-csv').addEventListener('click', () => save(name + '.csv', 'text/csv', csv(data)));
     root.querySelector('.get-svg').addEventListener('click', () => {
-      // Its own attributes are the light colours: it needs no style sheet.
+      // The attributes have the light colours, so that the file needs no style sheet.
       const copy = svg.cloneNode(true);
       for (const e of copy.querySelectorAll('.off, .near')) e.remove();
       copy.removeAttribute('tabindex');
@@ -149,7 +149,7 @@
     });
   }
 
-  // Names that the figure in view has no line of are pale.
+  // Names without a line in the visible figure are pale.
   function absent(problem) {
     for (const panel of problem.querySelectorAll('.panel'))
       if (getComputedStyle(panel).display !== 'none')

@@ -6,13 +6,13 @@ use resvg::{tiny_skia, usvg};
 
 use crate::error::{Error, Result};
 
-/// The system's fonts, looked for once.
+/// The system's fonts, loaded once.
 fn fonts() -> Arc<usvg::fontdb::Database> {
     static FONTS: OnceLock<Arc<usvg::fontdb::Database>> = OnceLock::new();
     let load = || {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_system_fonts();
-        // The figures ask for a sans-serif; what that is differs from system to system.
+        // The figures use a sans-serif font, which differs between systems.
         let known = [
             "Liberation Sans",
             "DejaVu Sans",
@@ -38,13 +38,13 @@ fn fonts() -> Arc<usvg::fontdb::Database> {
     FONTS.get_or_init(load).clone()
 }
 
-/// Draws a figure of [`plots`](super::plots) as a PNG of so many pixels' width.
+/// Draws a figure of [`plots`](super::plots) as a PNG with this width in pixels.
 pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
     let fonts = fonts();
     if fonts.is_empty() {
         return Err(Error::Unsupported(
-            "no font is installed, so the text of a PNG can't be drawn; install one (the package \
-             fonts-dejavu, for example), or take the SVG"
+            "no font is installed, so that the text of a PNG can't be drawn; install one, such as the \
+             package fonts-dejavu, or use the SVG"
                 .into(),
         ));
     }

@@ -1,30 +1,30 @@
-//! Data sets that are part of the program. Their files are made by `data/make.py`; where they come
-//! from, and under which terms they are passed on, is in `DATA-LICENSES`.
+//! Data sets that are part of the program. `data/make.py` makes their files. `DATA-LICENSES` has their
+//! origins and licences.
 
 use crate::error::{Error, Result};
 
 /// A data set that is part of the program.
 #[derive(Debug, Clone, Copy)]
 pub struct Dataset {
-    /// What experiments call it.
+    /// The name in experiments.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description, in a sentence.
     pub summary: &'static str,
-    /// How many examples.
+    /// The number of examples.
     pub rows: usize,
-    /// How many features.
+    /// The number of features.
     pub columns: usize,
-    /// What it is for.
+    /// The task.
     pub task: Task,
-    /// On what terms it may be passed on.
+    /// The licence.
     pub licence: &'static str,
-    /// The file's name, which tells its format.
+    /// The file's name, which determines its format.
     pub(super) file: &'static str,
-    /// The file, packed.
+    /// The compressed file.
     pub(super) bytes: &'static [u8],
 }
 
-/// What a data set is for.
+/// The task of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     /// Labels ±1.
@@ -124,12 +124,12 @@ pub fn datasets() -> &'static [Dataset] {
     DATASETS
 }
 
-/// The one of that name.
+/// The data set of this name.
 pub(super) fn find(name: &str) -> Result<&'static Dataset> {
     DATASETS.iter().find(|set| set.name == name).ok_or_else(|| {
         let names: Vec<&str> = DATASETS.iter().map(|set| set.name).collect();
         Error::Unsupported(format!(
-            "no data set is called `{name}`; there are {}",
+            "no data set has the name `{name}`; there are {}",
             names.join(", ")
         ))
     })

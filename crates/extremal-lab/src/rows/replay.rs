@@ -1,4 +1,6 @@
-//! Kept examples as a stream.
+//! Examples in memory as a stream.
+
+use std::sync::Arc;
 
 use extremal::stream::{Round, Stream};
 use extremal::{Point, Row};
@@ -7,38 +9,30 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Rows;
 
-/// Goes through the rows once.
+/// A stream that plays every row once.
 pub(super) struct Replay {
-    rows: Rows,
-    /// Which row comes when; nothing where they come as they are.
+    rows: Arc<Rows>,
+    /// The order of the rows; `None` for the file's.
     order: Option<Vec<u32>>,
-    /// How many have come.
+    /// The number of rows played.
     done: usize,
-    /// A dense row in a dimension above its own.
+    /// A dense row, if the dimension is larger than that of the rows.
     padded: Vec<f64>,
 }
 
 impl Replay {
-    pub(super) fn in_order(rows: Rows, dim: usize) -> Self {
+    /// Plays the rows in the order that the seed chooses, or in the file's order without a seed.
+    pub(super) fn new(rows: Arc<Rows>, seed: Option<u64>, dim: usize) -> Self {
         Self {
-            order: None,
-            ..Self::new(rows, 0, dim)
-        }
-    }
-
-    pub(super) fn new(rows: Rows, seed: u64, dim: usize) -> Self {
-        let order = rows.0.shuffle.then(|| shuffled(rows.len(), seed));
-        let padded = vec![0.0; if dim > rows.dim() { dim } else { 0 }];
-        Self {
-            rows,
-            order,
+            order: seed.map(|seed| shuffled(rows.len(), seed)),
             done: 0,
-            padded,
+            padded: vec![0.0; if dim > rows.dim { dim } else { 0 }],
+            rows,
         }
     }
 }
 
-/// 0 to n − 1 in an order that the seed chooses, all with the same chance (Fisher & Yates).
+/// A uniformly random order of 0 to n − 1 (Fisher & Yates).
 fn shuffled(n: usize, seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut order: Vec<u32> = (0..n as u32).collect();
@@ -68,17 +62,17 @@ impl Stream for Replay {
         };
         Ok(Some(Round {
             row,
-            label: self.rows.0.labels[k],
-            weight: self.rows.0.weights[k],
+            label: self.rows.labels[k],
+            weight: self.rows.weights[k],
         }))
     }
 
     fn row_bound(&self) -> f64 {
-        self.rows.row_bound()
+        self.rows.row_bound
     }
 
     fn label_bound(&self) -> f64 {
-        self.rows.label_bound()
+        self.rows.label_bound
     }
 
     fn is_adaptive(&self) -> bool {

@@ -1,10 +1,10 @@
-//! The surrogate gap of the papers, h_t = F_{t−1}(x_t) − min F_{t−1}: how far a Frank-Wolfe learner
-//! lags behind the minimiser of its own surrogate, which it can't see.
+//! The surrogate gap of the papers, h_t = F_{t−1}(x_t) − min F_{t−1}: the distance of a Frank-Wolfe
+//! learner from the minimum of its own surrogate.
 //!
-//! Here it is computed without the learner's help. The surrogate is a multiple of a squared
-//! distance, F(x) = (β/2)‖x − z‖² + const, so that its minimiser over the set is the projection y
-//! of z, and h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Neither term is below 0, and none is a
-//! difference of two large ones, however far outside z lies.
+//! The gap is computed independently of the learner. The surrogate is a multiple of a squared
+//! distance, F(x) = (β/2)‖x − z‖² + const. Its minimiser over the set is the projection y of z, and
+//! h = (β/2)(‖x − y‖² + 2⟨x − y, y − z⟩). Both terms are at least 0, and neither is a difference of
+//! large numbers, however far z lies outside the set.
 
 use extremal::kernel;
 use extremal::learner::LearnerSpec;
@@ -13,10 +13,10 @@ use extremal::set::{Projection, SharedSet};
 use extremal::theory;
 use extremal::{Gradient, Point, Row};
 
-/// Gradients that exceed G by no more than this share are within it, up to rounding.
+/// The share by which rounding may make a gradient exceed G.
 const SLACK: f64 = 1e-9;
 
-/// Follows a learner's surrogate.
+/// The surrogate of a learner, followed round by round.
 ///
 /// ```
 /// use extremal::{learner::LearnerSpec, Gradient, set::SetSpec};
@@ -51,7 +51,7 @@ pub struct Follower {
     nearest: Vec<f64>,
 }
 
-/// F, and what is proven about the gap.
+/// F, and the constants of the lemma about its gap.
 enum Rule {
     /// F_t(x) = η⟨Σg, x⟩ + ‖x − x₁‖².
     Fixed {
@@ -75,8 +75,8 @@ enum Lemma {
 }
 
 impl Follower {
-    /// For a learner that has been told its constants, on a set with a projection. Nothing for
-    /// other learners, and where T or G is found on the way: then F changes as it goes.
+    /// The follower of a learner with known constants, on a set with a projection. `None` for other
+    /// learners, and if the learner estimates T or G: then F changes during the run.
     pub fn new(spec: &LearnerSpec, set: &SharedSet) -> Option<Self> {
         let geometry = set.geometry();
         let (rule, start) = match spec {
@@ -94,7 +94,7 @@ impl Follower {
                     eta: scale * geometry.diameter / (2.0 * gradient * power),
                     horizon,
                     gradient,
-                    // it is about this η
+                    // The lemma is about this η.
                     lemma: (scale == 1.0).then_some(lemma),
                 };
                 (rule, &known.start)
@@ -131,7 +131,7 @@ impl Follower {
         })
     }
 
-    /// Notes a round: the decision played and the gradient there.
+    /// Adds a round: the decision played and the gradient there.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) {
         let Gradient { row, scale, ridge } = *gradient;
         let pull = match self.rule {
@@ -161,16 +161,15 @@ impl Follower {
         self.rounds += 1;
     }
 
-    /// h_t of the decision that follows the rounds seen, t − 1 of them, and what the lemma of the
-    /// learner's theorem allows for it where its conditions are met: gradients within G, no more
-    /// rounds than T, a set with the curvature that it asks for. Where rounding would make h_t
-    /// less than 0 it is 0. Nothing where the projection fails.
+    /// h_t of the decision after t − 1 rounds, at least 0, and the bound on it by the lemma of the
+    /// learner's theorem. The lemma needs gradients within G, at most T rounds, and the curvature
+    /// that it assumes. `None` if the projection fails.
     pub fn gap(&mut self, next: &dyn Point) -> Option<(f64, Option<f64>)> {
         let gap = self.distance(next)?;
         Some((gap.max(0.0), self.lemma()))
     }
 
-    /// h_t as rounding has it.
+    /// h_t with its rounding error, which may make it negative.
     fn distance(&mut self, next: &dyn Point) -> Option<f64> {
         // F = (β/2)‖x − z‖² + const
         let beta = match self.rule {
@@ -183,7 +182,7 @@ impl Follower {
             Rule::Strong { lambda, warm, .. } => {
                 let weight = self.rounds as f64 + warm;
                 if weight == 0.0 {
-                    return Some(0.0); // F is 0
+                    return Some(0.0); // F is 0.
                 }
                 for (i, z) in self.target.iter_mut().enumerate() {
                     *z = (warm * self.first[i] - self.sum[i] / lambda) / weight;

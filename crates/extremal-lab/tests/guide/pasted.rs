@@ -3,8 +3,7 @@
 //! its problems are played again. `make figures` writes such tables anew.
 
 use extremal_lab::demo;
-use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
-use extremal_lab::results::Results;
+use extremal_lab::experiment::Experiment;
 use extremal_lab::table::{self, Paint};
 
 use crate::{files, markdown, read, root};
@@ -66,20 +65,6 @@ fn shortened(mut experiment: Experiment, titles: &[&str], command: &str) -> Expe
     experiment
 }
 
-fn played(experiment: Experiment) -> Results {
-    let prepared = Prepared::new(experiment).unwrap();
-    let progress = Progress {
-        threads: 2,
-        clock: &|| 0.0,
-        expect: &|_| {},
-        done: &|_| {},
-        stopped: &|| false,
-    };
-    compare(&prepared, "0", "test", None, &progress)
-        .unwrap()
-        .unwrap()
-}
-
 fn cells(line: &str) -> Vec<&str> {
     let cells = line.split("  ").map(str::trim);
     cells.filter(|cell| !cell.is_empty()).collect()
@@ -126,7 +111,7 @@ fn check(place: &str, command: &str, block: &str, toml: Option<&str>) -> usize {
     let mut titles: Vec<&str> = shown.iter().map(|((title, _), _)| *title).collect();
     titles.dedup();
     let whole = experiment(command, toml);
-    let results = played(shortened(whole, &titles, command));
+    let results = shortened(whole, &titles, command).play(2).unwrap();
     let text = table::render(&results, Paint::Plain);
     let printed = rows(&text);
     let slow = SLOW.iter().find(|(file, _)| command.ends_with(file));

@@ -1,24 +1,18 @@
-use std::path::PathBuf;
+//! Examples in memory, from files and from the embedded data sets.
 
-use super::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-fn data(name: &str) -> RowSource {
-    RowSource {
-        from: RowsFrom::Data(name.into()),
-        labels: true,
-        shuffle: false,
-        unit_columns: false,
-        unit_rows: false,
-        intercept: false,
-    }
-}
+use extremal_lab::experiment::RowSource;
+use extremal_lab::rows::{Rows, Task, datasets};
 
-fn load(source: &RowSource) -> Rows {
+fn load(source: &RowSource) -> Arc<Rows> {
     source.load(Path::new("")).unwrap()
 }
 
 /// Every round of a stream, as (entries, label, weight).
-fn rounds(rows: &Rows, seed: u64, dim: usize) -> Vec<(Vec<f64>, f64, f64)> {
+fn rounds(rows: &Arc<Rows>, seed: u64, dim: usize) -> Vec<(Vec<f64>, f64, f64)> {
     let mut stream = rows.stream(seed, dim).unwrap();
     let mut all = Vec::new();
     while let Some(round) = stream.next(&vec![0.0; dim]).unwrap() {
@@ -41,13 +35,11 @@ impl Folder {
         Self(path)
     }
 
-    fn load(&self, name: &str, text: &str, change: impl FnOnce(&mut RowSource)) -> Rows {
+    fn load(&self, name: &str, text: &str, change: impl FnOnce(&mut RowSource)) -> Arc<Rows> {
         fs::write(self.0.join(name), text).unwrap();
-        let mut source = data("");
-        source.from = RowsFrom::File {
-            path: name.into(),
-            format: None,
-            label: None,
+        let mut source = RowSource {
+            file: Some(name.into()),
+            ..RowSource::default()
         };
         change(&mut source);
         source.load(&self.0).unwrap()
@@ -63,13 +55,13 @@ impl Drop for Folder {
 #[test]
 fn every_data_set_is_as_described() {
     for set in datasets() {
-        let rows = load(&data(set.name));
-        let shape = (rows.len(), rows.dim());
+        let rows = load(&RowSource::embedded(set.name));
+        let shape = (rows.len(), rows.dim);
         assert_eq!(shape, (set.rows, set.columns), "{}", set.name);
-        assert!(rows.notes().is_empty(), "{}: {:?}", set.name, rows.notes());
-        for (x, label, weight) in rounds(&rows, 0, rows.dim()) {
+        assert!(rows.notes.is_empty(), "{}: {:?}", set.name, rows.notes);
+        for (x, label, weight) in rounds(&rows, 0, rows.dim) {
             let norm = x.iter().map(|v| v * v).sum::<f64>().sqrt();
-            assert!(norm <= rows.row_bound() && weight == 1.0, "{}", set.name);
+            assert!(norm <= rows.row_bound && weight == 1.0, "{}", set.name);
             match set.task {
                 Task::Binary => assert!(label.abs() == 1.0),
                 Task::Regression => assert!(label.abs() <= 1.0 && label != 0.0),
@@ -77,13 +69,16 @@ fn every_data_set_is_as_described() {
             }
         }
     }
-    let said = data("iris").load(Path::new("")).unwrap_err().to_string();
+    let said = RowSource::embedded("iris")
+        .load(Path::new(""))
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("`iris`") && said.contains("djia"), "{said}");
 }
 
 #[test]
 fn the_dow_jones_has_the_published_returns() {
-    let rows = load(&data("djia"));
+    let rows = load(&RowSource::embedded("djia"));
     let (mut each, mut even) = (vec![1.0; 30], 1.0);
     for (x, ..) in rounds(&rows, 0, 30) {
         even *= x.iter().sum::<f64>() / 30.0;
@@ -99,7 +94,7 @@ fn the_dow_jones_has_the_published_returns() {
 
 #[test]
 fn a_seed_chooses_an_order_of_all_rows() {
-    let mut source = data("trump-approval");
+    let mut source = RowSource::embedded("trump-approval");
     let plain = rounds(&load(&source), 1, 6);
     source.shuffle = true;
     let rows = load(&source);
@@ -130,7 +125,7 @@ fn columns_rows_and_ones_are_prepared_in_this_order() {
             source.unit_rows = unit_rows;
             source.intercept = intercept;
         });
-        let all = rounds(&rows, 0, rows.dim()).into_iter();
+        let all = rounds(&rows, 0, rows.dim).into_iter();
         all.map(|r| r.0).collect()
     };
     let plain = with(false, false, false);
@@ -150,8 +145,8 @@ fn columns_rows_and_ones_are_prepared_in_this_order() {
 #[test]
 fn rows_fit_a_set_of_higher_dimension() {
     for name in ["phishing", "mushroom"] {
-        let rows = load(&data(name));
-        let dim = rows.dim();
+        let rows = load(&RowSource::embedded(name));
+        let dim = rows.dim;
         let (own, more) = (rounds(&rows, 0, dim), rounds(&rows, 0, dim + 3));
         for (a, b) in own.iter().zip(&more) {
             assert_eq!([&a.0[..], &[0.0; 3]].concat(), b.0);

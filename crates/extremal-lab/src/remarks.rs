@@ -1,4 +1,4 @@
-//! What holds for all runs of an experiment, and what a reader must not miss.
+//! Facts about all runs of an experiment, and remarks that a reader must not miss.
 
 use indexmap::IndexMap;
 

@@ -1,4 +1,4 @@
-//! Finished cells, kept in the experiment's directory so that none is run twice.
+//! Finished runs, kept in the experiment's directory so that none is made twice.
 
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use crate::error::Result;
 use crate::output::{CELLS, Output};
 
-/// Where cells are kept; nowhere, if there is no directory.
-pub(crate) struct Store<'a>(pub Option<&'a Output>);
+/// The finished runs; none are kept without a directory.
+pub(crate) struct Cache<'a>(pub Option<&'a Output>);
 
-/// What a cell's results depend on, hashed.
+/// A hash of everything that a run's outcome depends on.
 pub(crate) fn key(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
-        // its length first, so that no two lists of parts run together
+        // The length first, so that no two lists have the same bytes.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -27,19 +27,19 @@ fn file(key: &str) -> String {
     format!("{CELLS}/{key}.json")
 }
 
-impl Store<'_> {
-    /// What is kept under this key. A file that can't be read is as good as none: the cell is run
+impl Cache<'_> {
+    /// The value of this key. `None` if the file does not exist or is damaged: then the run is made
     /// again.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let text = self.0?.read(&file(key))?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Keeps it.
+    /// Stores the value of this key.
     pub fn put<T: Serialize>(&self, key: &str, value: &T) -> Result<()> {
         if let Some(output) = self.0 {
             let text = serde_json::to_string(value).expect("numbers and text have a JSON form");
-            output.keep(&file(key), &text)?;
+            output.cache(&file(key), &text)?;
         }
         Ok(())
     }

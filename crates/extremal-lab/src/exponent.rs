@@ -1,15 +1,15 @@
 //! Growth exponents, measured across horizons.
 
-/// a in regret ≈ k·T^a, and where it lies with 95 % confidence over seeds.
+/// a in regret ≈ k·T^a, with its 95 % interval over seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponent {
     /// The slope of log(mean regret) on log T.
     pub value: f64,
-    /// Both ends of the interval; nothing with one seed.
+    /// Both ends of the interval; `None` with one seed.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Why there is no exponent.
+/// The reason for a missing exponent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unfitted {
     /// The longer half of the horizons is a single one.
@@ -42,9 +42,9 @@ pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (points.len() >= 2 && xx > 0.0).then(|| xy / xx)
 }
 
-/// The exponent over the upper half of the horizons, from every run's regret at each of them, the
-/// seeds in the same order. The interval is the jackknife's: each seed is left out in turn, all its
-/// horizons at once, since runs of one seed meet the same stream and are not independent.
+/// The exponent over the longer half of the horizons, from every run's regret at each of them, with
+/// the seeds in the same order. The interval is the jackknife's: each seed is left out in turn at all
+/// horizons, since runs of one seed share their stream and are not independent.
 pub fn exponent(regrets: &[(f64, Vec<f64>)]) -> Result<Exponent, Unfitted> {
     let upper = &regrets[regrets.len() / 2..];
     let positive = |runs: &Vec<f64>| !runs.is_empty() && runs.iter().all(|r| *r > 0.0);
@@ -83,7 +83,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The standard error of the mean; nothing for fewer than two values.
+/// The standard error of the mean; `None` for fewer than two values.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     let (n, middle) = (values.len() as f64, mean(values));
     let squares: f64 = values.iter().map(|v| (v - middle) * (v - middle)).sum();
@@ -96,7 +96,7 @@ fn student(freedom: usize) -> f64 {
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
     let n = freedom as f64;
-    // beyond the table: Cornish and Fisher's expansion, right to three digits
+    // Beyond the table, Cornish and Fisher's expansion has three correct digits.
     let z: f64 = 1.959_964;
     FIRST.get(freedom.wrapping_sub(1)).copied().unwrap_or(
         z + (z.powi(3) + z) / (4.0 * n)
@@ -141,7 +141,7 @@ mod tests {
         ];
         let fitted = exponent(&regrets).unwrap();
         assert!((fitted.value - 0.7).abs() < 1e-12);
-        // every seed has that slope, so that there is no doubt about it
+        // every seed has that slope, so that the interval is a point
         let (low, high) = fitted.interval.unwrap();
         assert!(high - low < 1e-9);
     }

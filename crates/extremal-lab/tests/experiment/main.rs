@@ -1,5 +1,7 @@
-//! Experiments as files: what is refused, with the line, and that what runs can be repeated,
-//! interrupted and gone on with.
+//! Experiments as files: errors with their lines, and runs that can be repeated, interrupted and
+//! resumed.
+
+mod rows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare};
 use extremal_lab::output::Output;
-use extremal_lab::report;
 use extremal_lab::results::{Results, TraceRow, Verdict};
+use extremal_lab::{report, table};
 
 const SMALL: &str = r#"
 horizons = [200, 400, 800]
@@ -71,18 +73,22 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             3,
             "a number of seeds",
         ),
-        (with("[200, 400, 800]", "[200, 100]"), 2, "growing"),
+        (with("[200, 400, 800]", "[200, 100]"), 2, "increasing"),
         (with("[200, 400, 800]", "[0]"), 2, "from 1 on"),
         (
             with("[200, 400, 800]", "{ from = 5, to = 4 }"),
             2,
-            "growing",
+            "increasing",
         ),
-        (with("seeds = 3", "seeds = 3\nrounds = 5"), 2, "not both"),
+        (
+            with("seeds = 3", "seeds = 3\nrounds = 5"),
+            2,
+            "either rounds or horizons",
+        ),
         (
             with("seeds = 3", "seeds = 3\nscales = []"),
             4,
-            "one at least",
+            "at least one",
         ),
         (
             with("seeds = 3", "seeds = 3\nscales = [1.0, -1.0]"),
@@ -134,7 +140,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\ntune = 3"),
             20,
-            "the key that is scaled",
+            "the key to scale",
         ),
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\ntune = \"lambda\""),
@@ -144,7 +150,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("\"ofw-ls\"", "\"ofw-ls\"\nscales = [1.0, 2.0]"),
             22,
-            "give everyone as many",
+            "give all learners as many",
         ),
         (
             with("seeds = 3", "seeds = 3\nscales = [1.0, 2.0]"),
@@ -159,9 +165,19 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
         (
             with("[problem.ridge]", "[problem.\"a/b\"]"),
             11,
-            "letters, digits",
+            "each a letter, a digit",
+        ),
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\nstorage = \"thin\""),
+            20,
+            "\"lazy\" or \"sparse\"",
         ),
         // what only shows when it is built
+        (
+            with("\"ofw-ls\"", "\"ofw-ls\"\nstorage = \"lazy\""),
+            18,
+            "can't play problem ridge: ofw-ls can't play set simplex: it needs dense storage",
+        ),
         (with("\"simplex:dim=5\"", "\"simplex\""), 12, "dim"),
         (
             with("[\"paper\", \"book\", \"ogd\"]", "[\"lifted\"]"),
@@ -330,11 +346,12 @@ fn a_damaged_cell_is_run_again() {
         let path = cell.unwrap().path();
         match i % 5 {
             0 => fs::write(path, "").unwrap(),
-            1 => fs::write(path, "{\"looks\":[").unwrap(),
-            // what reads well and says nothing
+            1 => fs::write(path, "{\"checkpoints\":[").unwrap(),
+            // valid JSON without content
             2 => fs::write(path, "[]").unwrap(),
             3 => {
-                let nothing = r#"{"looks":[],"verdict":null,"violation":0.0,"oracle_calls":1}"#;
+                let nothing =
+                    r#"{"checkpoints":[],"verdict":null,"violation":0.0,"oracle_calls":1}"#;
                 fs::write(path, nothing).unwrap();
             }
             _ => {}
@@ -393,8 +410,8 @@ fn a_grid_scales_the_step_size_and_nothing_else() {
     assert!(paper(10.0) < 0.5 * paper(1.0));
 }
 
-/// The tables against the game played by hand: a loss counted twice, a look one round late or a
-/// learner told another T would show.
+/// The tables against the game played by hand: a loss counted twice, a checkpoint one round late or a
+/// learner given another T would show.
 #[test]
 fn a_trace_is_what_the_rounds_add_up_to() {
     use extremal::learner::LearnerSpec;
@@ -516,4 +533,61 @@ name = "gauge-ftrl"
         row.halving_radius = None;
     }
     assert_eq!(earlier.trace, results.trace);
+}
+
+/// The same learners in dense storage and in that of the set, on sparse rows.
+#[test]
+fn lazy_and_sparse_storage_give_the_results_of_dense_storage_up_to_rounding() {
+    let text = |storage: &str| {
+        format!(
+            r#"
+horizons = [100, 200, 400]
+seeds = 2
+pictures = false
+[problem.rows]
+set = "{}:radius=2,dim=400"
+loss = "logistic"
+stream = {{ name = "zipf", nonzeros = 8 }}
+[learner.paper]
+name = "ofw-ls"
+storage = "{storage}"
+[learner.book]
+name = "ofw"
+storage = "{storage}"
+"#,
+            if storage == "sparse" { "l1" } else { "l2" }
+        )
+    };
+    for storage in ["lazy", "sparse"] {
+        let directory = Directory::new(storage);
+        let results = run(&text(storage), &directory, 2, u64::MAX).unwrap();
+        let written = Experiment::parse(&results.experiment.to_toml(), Path::new("a.toml"));
+        assert_eq!(written.unwrap().learners, results.experiment.learners);
+        assert_eq!(
+            Results::read(&directory.0).unwrap().summary,
+            results.summary
+        );
+        let shown = format!("paper, {storage} storage");
+        let table = table::render(&results, table::Paint::Plain);
+        assert!(table.contains(&shown), "{table}");
+        let page = report::page(std::slice::from_ref(&results));
+        assert!(page.contains(&format!("{storage} storage</small>")));
+        let dense = text(storage).replace(&format!("\"{storage}\""), "\"dense\"");
+        let dense = run(&dense, &Directory::new("dense"), 2, u64::MAX).unwrap();
+        assert!(!table::render(&dense, table::Paint::Plain).contains("storage"));
+        results.trace.iter().zip(&dense.trace).for_each(|(a, b)| {
+            for (a, b) in [
+                (a.loss, b.loss),
+                (a.regret_lower, b.regret_lower),
+                (a.regret_upper, b.regret_upper),
+            ] {
+                assert!((a - b).abs() <= 1e-7 * b.abs().max(1.0), "{a} {b}");
+            }
+            assert_eq!((a.round, a.oracle_calls), (b.round, b.oracle_calls));
+        });
+        assert_eq!(results.trace.len(), dense.trace.len());
+        for row in &results.summary {
+            assert!(row.violation.unwrap() <= 1e-9, "{row:?}");
+        }
+    }
 }

@@ -190,7 +190,7 @@ fn what_is_no_experiment_is_never_written_over() {
         for options in [&[][..], &["--update"]] {
             let said = refused(&mut folder.compare(out, options), 2);
             assert!(
-                said.contains(&format!("{name} would be written over")),
+                said.contains(&format!("{name} would be overwritten")),
                 "{said}"
             );
         }
@@ -262,7 +262,7 @@ fn the_demo_writes_over_a_demo_and_nothing_else() {
     fs::create_dir(folder.0.join("mine")).unwrap();
     fs::write(folder.0.join("mine/summary.csv"), "my own").unwrap();
     let said = refused(&mut folder.compare("mine", &[]), 2);
-    assert!(said.contains("summary.csv would be written over"), "{said}");
+    assert!(said.contains("summary.csv would be overwritten"), "{said}");
     assert_eq!(folder.read("mine/summary.csv"), "my own");
 }
 

@@ -224,6 +224,16 @@ impl Config {
         Ok(())
     }
 
+    /// The keys that are set, with their values as text.
+    pub(crate) fn describe(&self) -> Vec<(String, String)> {
+        let table = self.table().into_iter();
+        let text = |value: Value| match value {
+            Value::Bool(_) => "yes".into(),
+            value => written(&value),
+        };
+        table.map(|(key, value)| (key, text(value))).collect()
+    }
+
     /// The keys that are set, with their values.
     fn table(&self) -> Map<String, Value> {
         let Ok(Value::Object(table)) = serde_json::to_value(self) else {

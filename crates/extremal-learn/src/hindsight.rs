@@ -139,7 +139,7 @@ impl Run<'_> {
             return Ok(None);
         }
         let passes = f64::from(self.options.passes);
-        let loss = self.session.counters().whole_loss - self.loss_before;
+        let loss = self.session.counters.whole_loss - self.loss_before;
         let set = self.session.set().clone();
         let mut options = Options::default();
         let (mut floor, mut steps) = (self.session.objective.least_total(), 0);

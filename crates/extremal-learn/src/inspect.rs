@@ -13,22 +13,11 @@ pub fn inspect(path: &Path) -> Result<String> {
     let mut saved = Saved::open(path)?;
     let plan = saved.plan.clone();
     let totals = saved.counters;
-    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut lines = plan.config.describe();
     let mut add = |key: &str, value: String| lines.push((key.into(), value));
-    add("set", plan.set.to_string());
-    add("loss", plan.loss.to_string());
-    add("l2", plan.config.ridge().to_string());
-    add("learner", plan.learner.to_string());
-    add("storage", format!("{:?}", plan.storage).to_lowercase());
     add("features", format::count(saved.dim as u64));
     add("rounds", format::count(saved.rounds));
     add("examples consumed", format::count(totals.records));
-    if !plan.classes().is_empty() {
-        add("classes", plan.classes().join(", "));
-    }
-    if let Some((negative, positive)) = &plan.config.labels {
-        add("labels", format!("{negative} = −1, {positive} = +1"));
-    }
     if totals.weight > 0.0 {
         add(
             "average loss",
@@ -51,7 +40,9 @@ pub fn inspect(path: &Path) -> Result<String> {
         add(&format!("weights{}", class.unwrap_or_default()), weights);
     }
     if let Some(session) = saved.session() {
-        let largest = session.largest_gradient();
+        let models = session.models.iter();
+        let gradients = models.map(|m| m.learner.seen().largest_gradient);
+        let largest = gradients.fold(0.0, f64::max);
         add("largest gradient", format::significant(largest, 5));
         add("oracle calls", format::count(session.oracle_calls()));
         if session.rounds() > 0 {

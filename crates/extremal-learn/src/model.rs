@@ -105,9 +105,9 @@ struct Head {
 
 /// Writes a session to a model file, atomically. Without `resume`, the file can only predict.
 pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
-    let plan = session.plan();
+    let plan = &session.plan;
     let head = Head {
-        counters: *session.counters(),
+        counters: session.counters,
         dim: session.dim() as u64,
         rounds: session.rounds(),
         whole: resume,
@@ -128,20 +128,12 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
             sections.push(section(&format!("weights.{k}"), bytes)?);
         }
     }
+    let mut about = plan.config.describe();
+    about.push(("dimension".into(), head.dim.to_string()));
+    about.push(("rounds".into(), head.rounds.to_string()));
+    about.push(("records".into(), head.counters.records.to_string()));
     let resume = if resume { "yes" } else { "no: weights only" };
-    let mut about = vec![
-        ("set".into(), plan.set.to_string()),
-        ("loss".into(), plan.loss.to_string()),
-        ("learner".into(), plan.learner.to_string()),
-        ("l2".into(), format!("{:?}", plan.config.ridge())),
-        ("dimension".into(), head.dim.to_string()),
-        ("rounds".into(), head.rounds.to_string()),
-        ("records".into(), head.counters.records.to_string()),
-        ("resume".into(), resume.into()),
-    ];
-    if !plan.classes().is_empty() {
-        about.push(("classes".into(), plan.classes().join(",")));
-    }
+    about.push(("resume".into(), resume.into()));
     Ok(ModelFile { about, sections }.write(path)?)
 }
 

@@ -25,7 +25,7 @@ impl Run<'_> {
 
     /// Shows the components, and the head of the table.
     pub fn introduce(&mut self) {
-        let plan = self.session.plan();
+        let plan = &self.session.plan;
         let asked = &self.options.config;
         let resumed = self.options.models.resume.is_some();
         let origin = |given: bool| match (resumed, given) {
@@ -75,7 +75,7 @@ impl Run<'_> {
         let mut snapshot = Snapshot {
             certified: self.session.certify()?,
             round: self.session.rounds(),
-            totals: *self.session.counters(),
+            totals: self.session.counters,
             since: 0.0,
             last: self.last,
             calls: self.session.oracle_calls(),
@@ -86,7 +86,7 @@ impl Run<'_> {
             if self.options.reports.shows(Progress::Json) {
                 self.host.say(&format!("{}\n", snapshot.json()));
             }
-            let line = snapshot.line(self.session.plan().classes());
+            let line = snapshot.line(self.session.plan.classes());
             self.say(&line);
         }
         if row {
@@ -112,7 +112,7 @@ impl Run<'_> {
             lines.push(("skipped", format::count(self.skipped)));
         }
         if is_complete && self.options.reports.shows(Progress::Table) {
-            let totals = *self.session.counters();
+            let totals = self.session.counters;
             if rounds > 0 {
                 let certified = self.session.certify()?;
                 lines.push(("average loss", format::fixed(totals.loss / totals.weight)));
@@ -171,7 +171,7 @@ impl Run<'_> {
             _ => self.session.certify().ok(),
         };
         let certified = certified.as_ref();
-        let totals = self.session.counters();
+        let totals = self.session.counters;
         json!({
             "end": match end {
                 Ok(End::Done) => "done",

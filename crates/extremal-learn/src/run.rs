@@ -58,14 +58,14 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let saved = match &options.models.resume {
         Some(path) => {
             let session = Saved::open(path)?.resume(path)?;
-            let plan = session.plan();
+            let plan = &session.plan;
             options.config.agree(&plan.config, &plan.learner)?;
             Some(session)
         }
         None => None,
     };
     let mut plan = match &saved {
-        Some(session) => session.plan().clone(),
+        Some(session) => session.plan.clone(),
         None => Plan::choose(&options.config, 1.0)?,
     };
     if options.reports.hindsight && !plan.classes().is_empty() {
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
         if reports.certificate.is_some() && session.models[0].meter.by_norm().is_none() {
             return Err(Error::Usage(format!(
                 "--certificate needs a norm ball around 0, which {} is not. Use l2, lp or l1",
-                session.plan().set
+                session.plan.set
             )));
         }
         let create = |path: &Option<_>| path.as_deref().map(Sink::create).transpose();
@@ -169,14 +169,14 @@ impl<'a> Run<'a> {
         if let Some(trace) = &mut outputs[TRACE] {
             trace.line(progress::TRACE)?;
         }
-        let (round, totals) = (session.rounds(), *session.counters());
+        let (round, totals) = (session.rounds(), session.counters);
         let trace_every = reports.trace_every.map_or(reports.every, Every::Rounds);
         let keeps = reports.hindsight && !check::is_rereadable(options.input.path());
         Ok(Self {
             threads: options.threads(),
             started: host.seconds(),
             rounds_before: round,
-            signs_before: session.plan().data.signs,
+            signs_before: session.plan.data.signs,
             loss_before: totals.whole_loss,
             consumed: match models.skip_consumed {
                 true => totals.records,

@@ -20,7 +20,7 @@ pub(crate) fn test(
     read: &ReadOptions,
     host: &dyn Host,
 ) -> Result<Option<Score>> {
-    let plan = session.plan();
+    let plan = &session.plan;
     let kind = match (session.learns_classes(), plan.takes_signs()) {
         (true, _) => Kind::Classes,
         (false, true) => Kind::Signs,

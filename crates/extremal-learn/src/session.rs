@@ -138,10 +138,12 @@ impl Model {
 
 /// One model, or one per class, and the totals over their rounds.
 pub struct Session {
-    pub(crate) plan: Plan,
+    /// The components and settings.
+    pub plan: Plan,
     pub(crate) objective: Objective,
     pub(crate) models: Vec<Model>,
-    pub(crate) counters: Counters,
+    /// The totals so far.
+    pub counters: Counters,
     /// The dimension for which memory is reserved.
     reserved: usize,
     point: Vec<f64>,
@@ -178,11 +180,6 @@ impl Session {
         })
     }
 
-    /// The components and settings.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     /// Stores the columns of the table that the next examples come from.
     pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
         let known = self.columns.as_ref();
@@ -190,11 +187,6 @@ impl Session {
             self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
         }
-    }
-
-    /// The totals so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
     }
 
     /// The dimension so far.
@@ -221,13 +213,6 @@ impl Session {
     /// Oracle calls of the meters.
     pub fn report_calls(&self) -> u64 {
         self.models.iter().map(|m| m.meter.calls()).sum()
-    }
-
-    /// max ‖g_t‖ over all rounds and models.
-    pub fn largest_gradient(&self) -> f64 {
-        let each = self.models.iter();
-        each.map(|m| m.learner.seen().largest_gradient)
-            .fold(0.0, f64::max)
     }
 
     /// The decisions: one, or one per class.

@@ -18,37 +18,37 @@ use crate::{INTERRUPTED, NUMERICAL_FAILURE, paint, print, tell};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What to draw besides the page.
+/// Figures besides the report.
 #[derive(clap::Args)]
 struct Figures {
-    /// Write every figure as an SVG file too, into figures/
+    /// Also write every figure as an SVG file, into figures/
     #[arg(long)]
     svg: bool,
-    /// Write every figure as a PNG file too, into figures/
+    /// Also write every figure as a PNG file, into figures/
     #[arg(long)]
     png: bool,
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(clap::Args)]
 struct Running {
-    /// How many runs go on at once [default: the number of processors]
+    /// Number of parallel runs [default: the number of processors]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Print the table alone
+    /// Print only the table
     #[arg(long, short)]
     quiet: bool,
 }
 
 #[derive(clap::Args)]
 pub struct Demo {
-    /// Where report.html and the tables go
+    /// Directory for report.html and the tables
     #[arg(long, value_name = "DIR", default_value = "extremal-demo")]
     out: PathBuf,
-    /// Chooses the random streams
+    /// Seed of the random streams
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Leave out the runs longer than this
+    /// Leave out runs with more than T rounds
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1_000..))]
     max_rounds: Option<u64>,
     #[command(flatten)]
@@ -59,17 +59,18 @@ pub struct Demo {
 
 #[derive(clap::Args)]
 pub struct Compare {
-    /// The experiment, in TOML
+    /// The experiment file
     #[arg(value_name = "EXPERIMENT.toml")]
     experiment: PathBuf,
-    /// Where report.html and the tables go; finished runs found there are not made again
-    /// [default: extremal-NAME, after the experiment's file]
+    /// Directory for report.html and the tables. Finished runs in it are not repeated [default:
+    /// extremal-NAME, after the experiment file]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on in a directory of an experiment that reads otherwise: runs that are the same are kept
+    /// Write into a directory that holds a different experiment. Finished runs that both share are
+    /// reused
     #[arg(long)]
     update: bool,
-    /// Check the experiment, say how much there is to run, and stop
+    /// Check the experiment and print the number of runs, without running them
     #[arg(long)]
     check: bool,
     #[command(flatten)]
@@ -80,10 +81,10 @@ pub struct Compare {
 
 #[derive(clap::Args)]
 pub struct Report {
-    /// Directories that `compare` or `demo` wrote; several make one report, in the first of them
+    /// Output directories of `compare` or `demo`. Several directories give one report
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<PathBuf>,
-    /// Where report.html goes [default: the first directory]
+    /// Directory for report.html [default: the first directory]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -96,7 +97,7 @@ impl Running {
         self.threads.map_or_else(all, NonZeroUsize::get)
     }
 
-    /// Runs an experiment with a bar on the terminal. Nothing if a signal stopped it.
+    /// Runs an experiment with a progress bar. `None` if a signal stops it.
     fn run(
         &self,
         prepared: &Prepared,
@@ -137,7 +138,7 @@ impl Figures {
     }
 }
 
-/// Writes everything, then shows the table: whoever reads that may close the pipe early.
+/// Writes all files, then prints the table, whose reader may close the pipe early.
 fn show(
     results: Results,
     output: &Output,
@@ -152,7 +153,7 @@ fn show(
     print(&table::render(&results, paint()))?;
     if !running.quiet {
         tell(&format!(
-            "\nPlayed in {:.1} s. Report: {}",
+            "\nFinished in {:.1} s. Report: {}",
             results.run.seconds,
             page.display()
         ));
@@ -179,7 +180,7 @@ impl Demo {
         match self.running.run(&prepared, &command, None)? {
             Some(results) => show(results, &output, &self.running, &self.figures),
             None => {
-                tell("interrupted; nothing is kept of a demo");
+                tell("interrupted; a demo keeps no unfinished results");
                 Ok(ExitCode::from(INTERRUPTED))
             }
         }
@@ -216,7 +217,7 @@ impl Compare {
             Some(results) => show(results, &output, &self.running, &self.figures),
             None => {
                 tell(&format!(
-                    "interrupted; the same command goes on from what is kept in {}",
+                    "interrupted; repeat the command to continue from the results in {}",
                     directory.display()
                 ));
                 Ok(ExitCode::from(INTERRUPTED))
@@ -225,7 +226,7 @@ impl Compare {
     }
 }
 
-/// The text of a file that may be missing.
+/// The text of a file, if it exists.
 fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -234,13 +235,13 @@ fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// A directory of another experiment is left alone unless told otherwise, and so are files that are
-/// no experiment's.
+/// Checks that the directory holds no other experiment, unless `update` is set, and no files that are
+/// not an experiment's.
 fn check_directory(prepared: &Prepared, directory: &Path, update: bool) -> anyhow::Result<()> {
     match file::owner(directory, &prepared.experiment)? {
         Owner::Else(path) => Err(in_the_way(&path)),
         Owner::Another if !update => Err(Error::Usage(format!(
-            "{} holds another experiment, see {}; give another --out, or --update to run this one there and keep the runs that are the same",
+            "{} holds another experiment, see {}. Use another --out, or --update to reuse the runs that both share",
             directory.display(),
             directory.join(file::CONFIG).display()
         ))
@@ -249,12 +250,12 @@ fn check_directory(prepared: &Prepared, directory: &Path, update: bool) -> anyho
     }
 }
 
-/// The demo writes over a demo, and over nothing else.
+/// Checks that the directory holds nothing but an earlier demo.
 fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
     match read_if_there(&directory.join(file::RUN))? {
         Some(run) if run.contains("\"extremal demo ") => Ok(()),
         Some(_) => Err(Error::Usage(format!(
-            "{} holds an experiment; give another --out",
+            "{} holds an experiment. Use another --out",
             directory.display()
         ))
         .into()),
@@ -262,14 +263,14 @@ fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Nothing that would be written is there.
+/// Checks that no file would be overwritten.
 fn check_free(directory: &Path) -> anyhow::Result<()> {
     file::taken(directory).map_or(Ok(()), |path| Err(in_the_way(&path)))
 }
 
 fn in_the_way(path: &Path) -> anyhow::Error {
     let path = path.display();
-    Error::Usage(format!("{path} would be written over; give another --out")).into()
+    Error::Usage(format!("{path} would be overwritten. Use another --out")).into()
 }
 
 /// `experiments/table1.toml` → `extremal-table1`.

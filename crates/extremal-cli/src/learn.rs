@@ -1,4 +1,4 @@
-//! `learn`, `predict` and `inspect`: what surrounds a run. Their flags are the library's options.
+//! `learn`, `predict` and `inspect`. Their flags are the options of the library.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,17 +19,15 @@ pub fn learn(options: &LearnOptions) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     tell(&match (&options.models.model, end) {
-        (_, End::Unstarted) => {
-            "interrupted before the first round; nothing was learnt, and nothing saved".into()
-        }
-        (Some(path), _) => format!("interrupted; what was learnt is in {}", path.display()),
-        (None, _) => "interrupted; nothing was saved, as there is no -f".into(),
+        (_, End::Unstarted) => "interrupted before the first round; no model was saved".into(),
+        (Some(path), _) => format!("interrupted; the model is saved in {}", path.display()),
+        (None, _) => "interrupted; no model was saved, since -f was not given".into(),
     });
     Ok(ExitCode::from(INTERRUPTED))
 }
 
 pub fn predict(options: &PredictOptions) -> anyhow::Result<ExitCode> {
-    let (_, skipped) = extremal_learn::predict(options)?;
+    let skipped = extremal_learn::predict(options)?;
     if skipped > 0 {
         tell(&format!("skipped {skipped} lines"));
     }
@@ -38,9 +36,9 @@ pub fn predict(options: &PredictOptions) -> anyhow::Result<ExitCode> {
 
 #[derive(clap::Args)]
 pub struct Inspect {
-    /// The model
+    /// The model file
     model: PathBuf,
-    /// The weights that are not 0, one per line
+    /// Print the weights that are not 0, one per line
     #[arg(long)]
     weights: bool,
 }

@@ -1,4 +1,4 @@
-//! The program `extremal`: arguments become calls to the layers below, and errors exit codes.
+//! The program `extremal`: it turns arguments into calls of the libraries, and errors into exit codes.
 
 mod experiment;
 mod learn;
@@ -13,10 +13,10 @@ use extremal_lab::list::{self, Kind};
 use extremal_lab::table::Paint;
 
 const BAD_INPUT: u8 = 1;
-/// clap's, and ours where flags contradict a model or each other.
+/// Also clap's exit code.
 const BAD_USAGE: u8 = 2;
 const NUMERICAL_FAILURE: u8 = 3;
-/// What was finished is kept.
+/// The finished part of the run is kept.
 const INTERRUPTED: u8 = 130;
 
 /// Projection-free online learning: one linear minimisation per round.
@@ -32,34 +32,34 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Play the paper's algorithms and their rivals on built-in problems, and write a report
+    /// Run the paper's algorithms and their competitors on built-in problems, and write a report
     Demo(experiment::Demo),
-    /// Run an experiment, learners × problems × seeds, and write tables and a report
+    /// Run an experiment (learners × problems × seeds), and write tables and a report
     Compare(experiment::Compare),
-    /// Make the report of experiments again from their tables
+    /// Rebuild the report of one or more experiments from their tables
     Report(experiment::Report),
-    /// Learn from a stream of examples, one round each, inside a constraint set
+    /// Learn from a stream of examples, one round per example, inside a constraint set
     Learn(Box<extremal_learn::LearnOptions>),
     /// Write a model's predictions for examples, one per line
     Predict(extremal_learn::PredictOptions),
-    /// Show what a model file holds
+    /// Describe a model file
     Inspect(learn::Inspect),
-    /// Show everything registered: keys, cost, guarantee, reference, examples
+    /// List all sets, losses, learners and streams, with parameters, guarantees and references
     List {
-        /// One kind only
+        /// List only this kind
         kind: Option<Listed>,
         /// Print the JSON schema of all specs instead
         #[arg(long, conflicts_with = "kind")]
         json_schema: bool,
     },
-    /// Print the papers behind a learner, as BibTeX
+    /// Print the papers of the learners, as BibTeX
     Cite {
-        /// One learner only
+        /// Only the papers of this learner
         learner: Option<String>,
     },
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page, in roff
@@ -89,7 +89,7 @@ impl From<Listed> for Kind {
 
 fn main() -> ExitCode {
     let arguments = Arguments::try_parse().unwrap_or_else(|error| {
-        // A spec's own words say all.
+        // The error of a spec is complete without clap's text.
         let source = std::error::Error::source(&error);
         match source.and_then(|why| why.downcast_ref::<extremal::Error>()) {
             Some(why) => {
@@ -112,7 +112,7 @@ fn main() -> ExitCode {
         Command::Man => manual(),
     };
     result.unwrap_or_else(|error| {
-        // A reader that has seen enough (`extremal list | head`) is no failure.
+        // A closed pipe (`extremal list | head`) is not an error.
         let closed = |e: &std::io::Error| e.kind() == std::io::ErrorKind::BrokenPipe;
         let learn = error.downcast_ref::<extremal_learn::Error>();
         let lab = error.downcast_ref::<extremal_lab::Error>();
@@ -135,12 +135,12 @@ fn main() -> ExitCode {
     })
 }
 
-/// A line on stderr. Where that can't be written, the exit code still tells.
+/// Writes a line to stderr. If that fails, the exit code remains.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The error and what is behind it, each thing once.
+/// The error and its causes, without repetitions.
 fn in_words(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -186,7 +186,7 @@ fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Escape codes on terminals alone, and not where NO_COLOR asks for none.
+/// Colours are for terminals, unless NO_COLOR is set.
 fn paint() -> Paint {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
         || std::env::var_os("TERM").is_some_and(|v| v == "dumb");

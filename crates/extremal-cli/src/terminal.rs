@@ -1,4 +1,4 @@
-//! The terminal and the signals, around runs that take long.
+//! The terminal and the signals during long runs.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use anyhow::Context;
 use extremal_learn::Host;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A clock, a bar on stderr if that is a terminal, and whether a signal asks to stop.
+/// A clock, a progress bar if stderr is a terminal, and a flag that signals set.
 pub struct Terminal {
     start: Instant,
     stop: Arc<AtomicBool>,
@@ -17,11 +17,11 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// `of` says how much there is, `{human_len} rounds` for example.
+    /// `of` is the template of the bar's total, `{human_len} rounds` for example.
     pub fn new(quiet: bool, of: &str) -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in signal_hook::consts::TERM_SIGNALS {
-            // a second one ends it at once, as if nobody listened
+            // The second signal ends the program at once.
             signal_hook::flag::register_conditional_default(*signal, stop.clone())
                 .context("signals")?;
             signal_hook::flag::register(*signal, stop.clone()).context("signals")?;
@@ -44,7 +44,7 @@ impl Terminal {
 impl Host for Terminal {
     fn say(&mut self, text: &str) {
         self.bar.suspend(|| {
-            // Nobody may read it; the run goes on.
+            // The run continues if stderr is closed.
             let _ = std::io::stderr().write_all(text.as_bytes());
         });
     }

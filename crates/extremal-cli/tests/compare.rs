@@ -150,7 +150,7 @@ fn interrupted_it_says_how_to_go_on_and_keeps_what_is_finished() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("the same command goes on"), "{said}");
+    assert!(said.contains("the same command repeat the command"), "{said}");
     assert!(folder.read("long/run.json").contains("\"running\""));
 }
 
@@ -190,7 +190,7 @@ fn what_is_no_experiment_is_never_written_over() {
         for options in [&[][..], &["--update"]] {
             let said = refused(&mut folder.compare(out, options), 2);
             assert!(
-                said.contains(&format!("{name} would be written over")),
+                said.contains(&format!("{name} would be overwritten")),
                 "{said}"
             );
         }
@@ -262,7 +262,7 @@ fn the_demo_writes_over_a_demo_and_nothing_else() {
     fs::create_dir(folder.0.join("mine")).unwrap();
     fs::write(folder.0.join("mine/summary.csv"), "my own").unwrap();
     let said = refused(&mut folder.compare("mine", &[]), 2);
-    assert!(said.contains("summary.csv would be written over"), "{said}");
+    assert!(said.contains("summary.csv would be overwritten"), "{said}");
     assert_eq!(folder.read("mine/summary.csv"), "my own");
 }
 

@@ -40,7 +40,7 @@ pub enum Error {
 
 impl Error {
     /// Turns an error of the operating system into an [`Error::File`].
-    pub(crate) fn file(
+    pub fn file(
         path: impl Into<PathBuf> + Clone,
         what: &'static str,
     ) -> impl Fn(std::io::Error) -> Error {
@@ -51,7 +51,8 @@ impl Error {
         }
     }
 
-    pub(crate) fn content(file: &str, what: impl Into<String>) -> Error {
+    /// An [`Error::Content`].
+    pub fn content(file: &str, what: impl Into<String>) -> Error {
         Error::Content {
             file: file.into(),
             what: what.into(),

@@ -118,8 +118,8 @@ impl Labels {
             }
             Labels::Names(names) => names,
         };
-        if names.is_empty() {
-            return Some("the list of labels is empty".into());
+        if names.is_empty() || names.iter().any(String::is_empty) {
+            return Some("a label, or the list of labels, is empty".into());
         }
         names.iter().enumerate().find_map(|(k, name)| {
             let earlier = names[..k]
@@ -211,8 +211,8 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Why the labels are invalid, if they are.
-    pub(crate) fn problem(&self) -> Option<String> {
+    /// Why the options are invalid, if they are.
+    pub fn problem(&self) -> Option<String> {
         match self.bits {
             Some(bits) if !(1..=31).contains(&bits) => {
                 Some(format!("bits must be between 1 and 31, not {bits}"))

@@ -1,20 +1,133 @@
-//! What is certified, in words.
+//! The certified regret of a session, and its description.
 
-use crate::session::{Certified, Proven};
+use extremal::hindsight::ByNorm;
+use extremal::learner::Certificate;
+use extremal::theory::{Run, is_vacuous, trivial_regret};
+
+use crate::error::{Error, Result};
+use crate::session::{Model, Session};
 use crate::{format, norms};
 
-/// The head of the table that [`Certified::curve`] has rows for.
+/// The number of steps towards a better point to certify at, for strongly convex losses.
+const CERTIFICATE_STEPS: usize = 20;
+
+/// The header of the table whose rows are [`Certified::curve`].
 pub(crate) const CURVE: &str = "radius,regret_upper,share_of_loss";
 
+/// The certified regret of a session.
+pub struct Certified {
+    /// The certificate. With classes, the sum over the models.
+    pub certificate: Certificate,
+    /// The bound of the learner's theorem, if it has one.
+    pub bound: Option<Proven>,
+    /// An upper bound of any regret on these rounds: the smaller of G·D·T, with the largest gradient
+    /// G, and the excess loss.
+    pub most: f64,
+    /// The excess loss: the total loss minus its least possible value, rounded down.
+    pub lost: f64,
+    /// The regret against comparators of any norm, if the set is a ball around 0. With classes, each
+    /// model has its own comparator.
+    pub by_norm: Option<ByNorm>,
+    /// The largest norm up to which no comparator halves the excess loss, if there is one.
+    pub halving: Option<f64>,
+    /// The number of models.
+    pub models: usize,
+}
+
+/// The bound of a theorem on a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proven {
+    /// An upper bound of the regret.
+    Bound(f64),
+    /// An upper bound that every learner satisfies on these rounds.
+    Vacuous(f64),
+    /// An assumption that does not hold.
+    Broken(String),
+}
+
+impl Session {
+    /// The certified regret of the rounds played. It makes at least one oracle call per model.
+    pub fn certify(&mut self) -> Result<Certified> {
+        let above_least = self.objective.above_least(self.counters.whole_loss);
+        let violation = self.counters.violation;
+        let mut sum: Option<Certificate> = None;
+        let mut bound = Some(Proven::Bound(0.0));
+        let mut by_norm: Option<ByNorm> = None;
+        let mut trivial = 0.0;
+        for model in &mut self.models {
+            let own = model.meter.certificate(CERTIFICATE_STEPS);
+            let mut own = own.map_err(Error::library("certificate"))?;
+            if let Some(sum) = sum {
+                own.regret += sum.regret;
+                own.rounding += sum.rounding;
+            }
+            sum = Some(own);
+            by_norm = match (by_norm, model.meter.by_norm()) {
+                (Some(mut sum), Some(own)) => sum.add(&own).then_some(sum),
+                (_, own) => own,
+            };
+            // Examples do not depend on the decisions, and the largest row is unknown.
+            let losses = self.objective.facts(f64::INFINITY, true);
+            let mut run = Run::new(*model.learner.seen(), losses);
+            run.diameter = model.set.geometry().diameter;
+            run.violation = Some(violation);
+            run.above_least = above_least;
+            let (gradient, rounds) = (run.seen.largest_gradient, run.seen.rounds as f64);
+            trivial += trivial_regret(gradient, run.diameter, rounds, above_least);
+            bound = match (bound, proven(model, &run)) {
+                (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),
+                (Some(Proven::Bound(_)), other) => other,
+                (other, _) => other,
+            };
+        }
+        let Some(certificate) = sum else {
+            unreachable!("a session has at least one model");
+        };
+        // The sum over the models counts the excess loss of all of them once per model.
+        let most = above_least.min(trivial);
+        let lost = above_least - self.rounding();
+        Ok(Certified {
+            certificate,
+            bound: match bound {
+                Some(Proven::Bound(b)) if is_vacuous(b, most) => Some(Proven::Vacuous(b)),
+                bound => bound,
+            },
+            most,
+            lost,
+            halving: by_norm.as_ref().and_then(|b| norms::halving(b, lost)),
+            by_norm,
+            models: self.models.len(),
+        })
+    }
+
+    /// A bound of the rounding error of the total loss: the errors of the losses, and two units of
+    /// roundoff per addition. It assumes that the losses do not cancel.
+    pub fn rounding(&self) -> f64 {
+        let additions = self.rounds() as f64 * self.models.len() as f64;
+        let losses: f64 = self.models.iter().map(|model| model.meter.allowed()).sum();
+        losses * (1.0 + 1e-6) + (additions + 8.0) * f64::EPSILON * self.counters.whole_loss.abs()
+    }
+}
+
+fn proven(model: &Model, run: &Run) -> Option<Proven> {
+    let report = model.learner.guarantee()?.report(run);
+    let broken: Vec<_> = report.failed().map(|check| check.detail.clone()).collect();
+    Some(match broken.is_empty() {
+        true => Proven::Bound(report.bound),
+        false => Proven::Broken(broken.join("; ")),
+    })
+}
+
 impl Certified {
-    /// The certified regret.
+    /// Whether every learner satisfies the certificate on these rounds.
+    pub fn is_vacuous(&self) -> bool {
+        is_vacuous(self.certificate.regret, self.most)
+    }
+
+    /// The certified regret, in words.
     pub fn regret(&self, rounds: u64) -> String {
-        let regret = self.certificate.regret;
-        let proven = format!(
-            "≤ {} ({} certificate)",
-            format::at_least(regret, 5),
-            self.certificate.level
-        );
+        let Certificate { regret, level, .. } = self.certificate;
+        let proven = format!("≤ {} ({level} certificate)", format::at_least(regret, 5));
         if self.is_vacuous() {
             return self.vacuous(&proven);
         }
@@ -22,11 +135,9 @@ impl Certified {
         format!("{proven}, {each} per round")
     }
 
-    /// Which weights can't have done much better, where that is known.
+    /// The comparators that did not halve the loss, in words.
     pub fn comparators(&self) -> Option<String> {
-        let p = self.by_norm.as_ref()?.p();
-        let radius = self.halving?;
-        let norm = match p {
+        let norm = match self.by_norm.as_ref()?.p() {
             2.0 => "norm".into(),
             p => format!("ℓ{p} norm"),
         };
@@ -34,7 +145,7 @@ impl Certified {
             1 => ("", "loss"),
             _ => (" per class", "models' loss"),
         };
-        let which = match radius {
+        let which = match self.halving? {
             f64::MAX => String::new(),
             0.0 => " of norm 0".into(),
             radius => format!(" of {norm} ≤ {}{each}", format::at_most(radius, 3)),
@@ -42,7 +153,7 @@ impl Certified {
         Some(format!("no weights{which} would have halved the {loss}"))
     }
 
-    /// What a theorem promises.
+    /// The theorem's bound, in words.
     pub fn bound(&self) -> String {
         match &self.bound {
             None => "none proven".into(),
@@ -52,28 +163,23 @@ impl Certified {
         }
     }
 
-    /// The regret by the comparators' norm, as rows of a table; `reach` is the set's own radius.
+    /// The regret by the norm of the comparator, as rows of a table. `reach` is the set's radius.
     pub fn curve(&self, reach: f64) -> Vec<String> {
         let Some(by_norm) = &self.by_norm else {
             return Vec::new();
         };
-        norms::curve(by_norm, self.lost, reach)
-            .iter()
-            .map(|[radius, regret, share]| {
-                // losses without a least total have no share
-                let known = self.lost > 0.0 && self.lost.is_finite();
-                let share = if known {
-                    format!("{share:?}")
-                } else {
-                    String::new()
-                };
-                format!("{radius:?},{regret:?},{share}")
-            })
-            .collect()
+        // Without a least possible loss there is no share.
+        let known = self.lost > 0.0 && self.lost.is_finite();
+        let rows = norms::curve(by_norm, self.lost, reach).into_iter();
+        rows.map(|[radius, regret, share]| match known {
+            true => format!("{radius:?},{regret:?},{share:?}"),
+            false => format!("{radius:?},{regret:?},"),
+        })
+        .collect()
     }
 
     fn vacuous(&self, what: &str) -> String {
         let most = format::significant(self.most, 5);
-        format!("vacuous: {what}, where no more than {most} is possible")
+        format!("vacuous: {what}; no regret can exceed {most} on these rounds")
     }
 }

@@ -1,4 +1,4 @@
-//! What can be told to be wrong before the first round.
+//! Checks of the options before the first round.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::options::LearnOptions;
 
-/// More links in a row lead nowhere.
+/// The longest chain of links that is followed.
 const MOST_LINKS: usize = 40;
 
 /// Whether a file is read or written.
@@ -16,94 +16,66 @@ pub(crate) enum Use {
     Write,
 }
 
-/// Refuses flags that don't go together, and files that would be in each other's way.
+/// Checks that the options do not contradict each other, and that every output has its own file.
 pub(crate) fn options(options: &LearnOptions) -> Result<()> {
-    let refuse = |text: &str| Err(Error::Usage(text.into()));
-    if options.passes == 0 {
-        return refuse("--passes must be at least 1");
-    }
+    let (reports, models) = (&options.reports, &options.models);
     let data = options.input.path();
-    if options.reports.hindsight && options.models.skip_consumed && options.passes > 1 {
-        return refuse("--hindsight with --continue needs --passes 1");
+    if reports.hindsight && models.skip_consumed && options.passes > 1 {
+        let text = "--hindsight with --continue needs --passes 1";
+        return Err(Error::Usage(text.into()));
     }
-    if options.passes > 1 {
-        let Some(path) = data else {
-            return refuse("standard input can be read once: --passes needs a file");
-        };
-        if !can_be_read_again(data) {
-            return Err(Error::Usage(format!(
-                "{} is no regular file and can be read once: --passes needs one",
-                path.display()
-            )));
-        }
+    if options.passes > 1 && !is_rereadable(data) {
+        let name = data.map_or("standard input".into(), |path| path.display().to_string());
+        return Err(Error::Usage(format!(
+            "--passes needs a regular file, but {name} can be read only once"
+        )));
     }
-    if options.models.skip_consumed && options.models.resume.is_none() {
-        return refuse("--continue skips what a model has consumed: name it with -i");
-    }
-    if options.models.checkpoint_every.is_some() && options.models.model.is_none() {
-        return refuse("--checkpoint-every needs a model to save: -f MODEL");
-    }
-    if options.models.checkpoint_every.is_some() && options.models.drop_resume_state {
-        return refuse(
-            "a checkpoint without resume state can't be gone on with: leave out one of --checkpoint-every and --drop-resume-state",
-        );
-    }
+    let stdin = Path::new("-");
     files(&[
-        ("the data", Some(data.unwrap_or(Path::new("-"))), Use::Read),
-        ("-i", options.models.resume.as_deref(), Use::Read),
-        ("--test", options.reports.test.as_deref(), Use::Read),
-        ("-f", options.models.model.as_deref(), Use::Write),
-        ("-p", options.reports.predictions.as_deref(), Use::Write),
-        ("--trace", options.reports.trace.as_deref(), Use::Write),
-        (
-            "--certificate",
-            options.reports.certificate.as_deref(),
-            Use::Write,
-        ),
+        ("the data", Some(data.unwrap_or(stdin)), Use::Read),
+        ("-i", models.resume.as_deref(), Use::Read),
+        ("--test", reports.test.as_deref(), Use::Read),
+        ("-f", models.model.as_deref(), Use::Write),
+        ("-p", reports.predictions.as_deref(), Use::Write),
+        ("--trace", reports.trace.as_deref(), Use::Write),
+        ("--certificate", reports.certificate.as_deref(), Use::Write),
     ])?;
-    match &options.reports.test {
+    match &reports.test {
         Some(path) => test(path, data),
         None => Ok(()),
     }
 }
 
-/// Whether the stream is a file that can be opened once more; one that is not there is an error
-/// later on.
-pub(crate) fn can_be_read_again(data: Option<&Path>) -> bool {
+/// Whether the stream is a file that can be opened again. A missing file is an error later.
+pub(crate) fn is_rereadable(data: Option<&Path>) -> bool {
     data.is_some_and(|path| fs::metadata(path).map_or(true, |about| about.is_file()))
 }
 
-/// A test file must be there before the first round, and not be the stream itself.
+/// Checks that the test file exists and is not the stream.
 fn test(path: &Path, data: Option<&Path>) -> Result<()> {
     let is_stdin = |path: &Path| is_dash(path) || path == Path::new("/dev/stdin");
     if is_stdin(path) && data.is_none_or(is_stdin) {
         return Err(Error::Usage(
-            "standard input can be read once: --test needs a file of its own".into(),
+            "--test and the data can't both be standard input".into(),
         ));
     }
     if is_dash(path) {
         return Ok(());
     }
-    // A pipe is not opened: who writes to it would see it closed again.
-    let there = fs::metadata(path).and_then(|about| match about.is_file() {
+    // A pipe is not opened, since its writer would then see it closed.
+    let opened = fs::metadata(path).and_then(|about| match about.is_file() {
         true => fs::File::open(path).map(drop),
         false if about.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
         false => Ok(()),
     });
-    there.map_err(|source| {
-        Error::from(extremal_data::Error::File {
-            path: path.into(),
-            what: "can't be opened",
-            source,
-        })
-    })
+    Ok(opened.map_err(extremal_data::Error::file(path, "can't be opened"))?)
 }
 
-/// A file by the flag that names it, and what it is for.
+/// A file, with its flag and its use.
 pub(crate) type Named<'a> = (&'a str, Option<&'a Path>, Use);
 
-/// Refuses a file that is written to and named twice, also where standard input or output is one.
-/// A model may take the place of the one that it goes on from.
+/// Checks that no file is both an output and something else, also through standard input or output.
+/// Only a model may replace the one that it resumes.
 pub(crate) fn files(named: &[Named<'_>]) -> Result<()> {
     for (k, later) in named.iter().enumerate() {
         for earlier in &named[..k] {
@@ -116,13 +88,13 @@ pub(crate) fn files(named: &[Named<'_>]) -> Result<()> {
             let (to, from) = (standard(later), standard(earlier));
             if to.is_some() && to == from {
                 return Err(Error::Usage(format!(
-                    "{other} and {flag} can't both go to standard output"
+                    "{other} and {flag} can't both be standard output"
                 )));
             }
             if same(from.unwrap_or(first), to.unwrap_or(path)) {
                 let shown = if to.is_some() { first } else { path };
                 return Err(Error::Usage(format!(
-                    "{other} and {flag} name the same file, {}: one would destroy the other",
+                    "{other} and {flag} name the same file, {}, which would be overwritten",
                     shown.display()
                 )));
             }
@@ -135,7 +107,7 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Standard input or output, where that is meant. A model always has a name.
+/// The device of `-`. The name of a model is always a path.
 fn standard((flag, path, usage): &Named<'_>) -> Option<&'static Path> {
     path.filter(|path| is_dash(path) && !["-f", "-i"].contains(flag))?;
     Some(Path::new(match usage {
@@ -144,7 +116,7 @@ fn standard((flag, path, usage): &Named<'_>) -> Option<&'static Path> {
     }))
 }
 
-/// Whether two paths lead to one file, there or not. Devices hold nothing that could be destroyed.
+/// Whether two paths lead to the same file, which may not exist yet. Character devices have no content.
 fn same(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
         #[cfg(unix)]
@@ -164,7 +136,7 @@ fn same(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Where a file is, or will be.
+/// The canonical path of a file, which may not exist yet.
 fn place(path: &Path, links: usize) -> Option<PathBuf> {
     if let Ok(path) = fs::canonicalize(path) {
         return Some(path);
@@ -174,7 +146,7 @@ fn place(path: &Path, links: usize) -> Option<PathBuf> {
         _ => Path::new("."),
     };
     match fs::read_link(path) {
-        // it leads to a file that is not there yet
+        // The target does not exist yet.
         Ok(target) if links > 0 => place(&folder.join(target), links - 1),
         _ => Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)),
     }

@@ -1,4 +1,4 @@
-//! What is asked for: one table for flags, model files and other programs.
+//! The configuration of a session: one table for flags, model files and other programs.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,25 +11,25 @@ use extremal_data::{Labels, ReadOptions};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result, usage};
+use crate::error::{Error, Result};
 #[cfg(feature = "clap")]
 use crate::flag;
 
-/// A list that one value of a flag stands for.
+/// A list that is one value of a flag.
 pub type Names = Vec<String>;
 
-/// What a prediction ⟨a, x⟩ is written as.
+/// The form of written predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Link {
-    /// As it is.
+    /// ⟨a, x⟩.
     Identity,
-    /// 1/(1 + e^(−z)): a probability.
+    /// 1/(1 + e^(−z)), a probability.
     Logistic,
 }
 
 impl Link {
-    /// What is written for z.
+    /// The value that is written for z.
     pub fn of(self, z: f64) -> f64 {
         match self {
             Self::Identity => z,
@@ -38,83 +38,82 @@ impl Link {
     }
 }
 
-/// What is learnt and how, as far as it is said: [`Plan::choose`](crate::Plan::choose) fills in
-/// the rest. A field is a flag of the command line, `--gradient-bound`, and a key of the table that
-/// a model keeps.
+/// The components and settings of a session. [`Plan::choose`](crate::Plan::choose) fills in the
+/// defaults. Every field is a flag, `--gradient-bound` for example, and a key in the model file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "What is learnt"))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Model and algorithm"))]
 pub struct Config {
-    /// Where decisions lie, e.g. l2:radius=10, lp:p=1.5,radius=3, l1:radius=20
+    /// Constraint set, e.g. l2:radius=10, lp:p=1.5,radius=3, l1:radius=20
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     #[serde(with = "text")]
     pub set: Option<SetSpec>,
-    /// What a round costs, e.g. logistic, squared, hinge, huber:delta=1, quantile:level=0.9
+    /// Loss function, e.g. logistic, squared, hinge, huber:delta=1, quantile:level=0.9
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     #[serde(with = "text")]
     pub loss: Option<LossSpec>,
-    /// Who plays, e.g. ofw-ls, sc-ofw:lambda=0.01, gauge-ftrl, ogd; see `extremal list`
+    /// Learning algorithm, e.g. ofw-ls, sc-ofw:lambda=0.01, gauge-ftrl, ogd; see `extremal list`
     #[cfg_attr(feature = "clap", arg(long, value_name = "SPEC"))]
     #[serde(with = "text")]
     pub learner: Option<LearnerSpec>,
-    /// T, the number of rounds, where it is known
+    /// Number of rounds T, if known in advance
     #[cfg_attr(feature = "clap", arg(long, value_name = "T"))]
     pub horizon: Option<u64>,
-    /// G, a bound on the gradients' norm, where it is known
+    /// Bound G on the norm of the gradients, if known
     #[cfg_attr(feature = "clap", arg(long, value_name = "G"))]
     #[serde(serialize_with = "number")]
     pub gradient_bound: Option<f64>,
-    /// Multiplies the step size that theory gives
+    /// Multiply the step size of the theorem by C
     #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
     #[serde(serialize_with = "number")]
     pub eta_scale: Option<f64>,
-    /// Adds (LAMBDA/2)|x|² to the loss
+    /// Add (LAMBDA/2)|x|² to the loss
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA"))]
     #[serde(serialize_with = "number")]
     pub l2: Option<f64>,
-    /// Adds a feature that is always 1
+    /// Add a feature that is always 1
     #[cfg_attr(feature = "clap", arg(long))]
     pub intercept: bool,
-    /// The texts that stand for -1 and +1
+    /// The labels that mean -1 and +1
     #[cfg_attr(feature = "clap", arg(long, value_name = "NEG,POS", value_parser = flag::pair, allow_hyphen_values = true))]
     pub labels: Option<(String, String)>,
-    /// Several classes, each against the others: their number (labels 1 to N) or their names
+    /// Train one model per class: the number of classes (labels 1 to N) or their names
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|A,B,..", value_parser = flag::classes, allow_hyphen_values = true))]
     pub classes: Option<Names>,
-    /// How the decision is stored [default: the cheapest that the set allows]
+    /// Storage of the decision [default: the cheapest that the set allows]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Storage>(&["dense", "lazy", "sparse"])))]
     pub storage: Option<Storage>,
-    /// For learners that draw at random, ospf and fpl for example
+    /// Seed of randomised learners, ospf and fpl for example
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub seed: Option<u64>,
 
-    /// Names are hashed to 2^B places
+    /// Hash feature names to 2^B indices
     #[cfg_attr(feature = "clap", arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=31), help_heading = flag::READING))]
     pub bits: Option<u32>,
-    /// libsvm indices start at 0
+    /// Indices of libsvm files start at 0
     #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
     pub zero_based: bool,
-    /// The column with the label, in CSV
+    /// Label column of a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
     pub label: Option<String>,
-    /// The column with the importance weight, in CSV
+    /// Column of importance weights in a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
     pub weight: Option<String>,
-    /// Columns that are texts whatever they look like, in CSV
+    /// Columns whose values are text even if they are numbers
     #[cfg_attr(feature = "clap", arg(long, value_name = "A,B,..", value_delimiter = ',', help_heading = flag::READING))]
     pub categorical: Option<Vec<String>>,
 
-    /// What predictions are written as [default: a probability for logistic loss]
+    /// Form of predictions [default: a probability for logistic loss]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
 }
 
-/// The keys that are keys of the learner's spec too.
+/// The keys that are also keys of the learner's spec.
 const OF_THE_LEARNER: [&str; 3] = ["horizon", "gradient-bound", "eta-scale"];
 
 impl Config {
-    /// The classes of one-against-all; none for one model.
+    /// The classes. It is empty for a single model.
     pub fn classes(&self) -> &[String] {
         self.classes.as_deref().unwrap_or_default()
     }
@@ -124,7 +123,7 @@ impl Config {
         self.l2.unwrap_or(0.0)
     }
 
-    /// How examples are read for it.
+    /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
         let labels = match &self.labels {
             Some((negative, positive)) => Labels::Surrogate {
@@ -147,8 +146,8 @@ impl Config {
         }
     }
 
-    /// The learner, if one is named, with the keys that are given beside it; λ is that of the loss
-    /// where it needs one.
+    /// The learner, with the keys that have flags of their own. If it needs λ, it gets that of the
+    /// ridge term.
     pub(crate) fn full_learner(&self, ridge: f64) -> Result<Option<LearnerSpec>> {
         let table = self.table();
         let mut given: Vec<_> = OF_THE_LEARNER
@@ -160,8 +159,7 @@ impl Config {
                 return Ok(None);
             }
             return Err(Error::Usage(
-                "--horizon, --gradient-bound and --eta-scale are for the learner named by --learner"
-                    .into(),
+                "--horizon, --gradient-bound and --eta-scale need --learner".into(),
             ));
         };
         if self.seed.is_some() && spec.has_key("seed") {
@@ -170,27 +168,29 @@ impl Config {
         for key in given {
             if spec.value(key).is_some() {
                 return Err(Error::Usage(format!(
-                    "{key} is given twice: by --{key} and in the learner {spec}"
+                    "{key} is given twice, by --{key} and in --learner {spec}"
                 )));
             }
-            spec = spec.with(key, written(&table[*key])).map_err(usage)?;
+            spec = spec
+                .with(key, written(&table[*key]))
+                .map_err(Error::options)?;
         }
-        // λ is in the loss already: what else could be meant?
+        // Any set shows whether λ is missing.
         let ball = SetSpec::L2(L2 {
             radius: 1.0,
             dim: Some(1),
         })
         .build(None)
-        .map_err(usage)?;
+        .map_err(Error::options)?;
         match spec.build(&ball) {
             Err(extremal::Error::Missing { name: "lambda", .. }) if ridge > 0.0 => {
-                spec.with("lambda", ridge).map(Some).map_err(usage)
+                spec.with("lambda", ridge).map(Some).map_err(Error::options)
             }
             _ => Ok(Some(spec)),
         }
     }
 
-    /// Errors where a key contradicts what a model was made with, all of it filled in.
+    /// Checks that no key contradicts the configuration of a model, which is complete.
     pub(crate) fn agree(&self, model: &Self, learner: &LearnerSpec) -> Result<()> {
         let mut given = self.clone();
         if given.learner.is_some() {
@@ -204,40 +204,50 @@ impl Config {
                 if !learner.has_key(&key) {
                     let name = learner.entry().name;
                     return Err(Error::Usage(format!(
-                        "--{key} is not for the model's learner, {name}: leave it out, or start anew without -i"
+                        "--{key} does not apply to the model's learner, {name}. Leave it out, or train a new model without -i"
                     )));
                 }
                 with = Some(learner.to_string());
-                learner.with(&key, &given).map_err(usage)? == *learner
+                learner.with(&key, &given).map_err(Error::options)? == *learner
             } else {
                 kept.get(&key) == Some(&value)
             };
             if !agrees {
-                let given = if given.is_empty() {
-                    given
-                } else {
-                    format!(" {given}")
-                };
+                let given = format!(" {given}");
+                let given = given.trim_end();
                 let with = with.map_or("out".into(), |with| format!(" {with}"));
                 return Err(Error::Usage(format!(
-                    "--{key}{given} contradicts the model, which was made with{with}: leave it out, or start anew without -i"
+                    "--{key}{given} contradicts the model, which was trained with{with}. Leave it out, or train a new model without -i"
                 )));
             }
         }
         Ok(())
     }
 
-    /// What is said, by its key.
+    /// The keys that are set, with their values as text.
+    pub(crate) fn describe(&self) -> Vec<(String, String)> {
+        let table = self.table().into_iter();
+        let text = |value: Value| match value {
+            Value::Bool(_) => "yes".into(),
+            value => written(&value),
+        };
+        table.map(|(key, value)| (key, text(value))).collect()
+    }
+
+    /// The keys that are set, with their values.
     fn table(&self) -> Map<String, Value> {
         let Ok(Value::Object(table)) = serde_json::to_value(self) else {
-            unreachable!("a struct of numbers and texts is an object");
+            unreachable!("a struct is an object");
         };
-        let said = |value: &Value| !value.is_null() && *value != Value::Bool(false);
-        table.into_iter().filter(|(_, value)| said(value)).collect()
+        let is_set = |value: &Value| !value.is_null() && *value != Value::Bool(false);
+        table
+            .into_iter()
+            .filter(|(_, value)| is_set(value))
+            .collect()
     }
 }
 
-/// A value as the flag has it; nothing for a flag without.
+/// A value as it is written after the flag. It is empty for a flag without a value.
 fn written(value: &Value) -> String {
     match value {
         Value::Bool(_) => String::new(),
@@ -248,7 +258,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// JSON has no NaN and no ∞, which must be refused rather than forgotten: they are texts.
+/// Writes NaN and ∞ as text, since JSON would drop them. They are refused later.
 fn number<S: Serializer>(value: &Option<f64>, out: S) -> std::result::Result<S::Ok, S::Error> {
     match value {
         Some(number) if !number.is_finite() => out.collect_str(number),
@@ -256,7 +266,7 @@ fn number<S: Serializer>(value: &Option<f64>, out: S) -> std::result::Result<S::
     }
 }
 
-/// Specs as the command line has them.
+/// Specs as text.
 mod text {
     use super::*;
 

@@ -1,64 +1,48 @@
-use std::path::{Path, PathBuf};
+//! Errors of a run over a stream.
 
 use extremal_data::Example;
 
-/// What went wrong in a run over a stream.
+/// An error of a run over a stream.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The library refused, or its numbers broke down.
-    #[error("{context}: {why}")]
+    /// The library returned an error.
+    #[error("{place}: {why}")]
     Library {
-        /// Where.
-        context: String,
-        /// The library's words.
+        /// The computation, or the file and the line.
+        place: String,
+        /// The library's error.
         why: extremal::Error,
     },
-    /// A file can't be written.
-    #[error("can't write {}: {why}", path.display())]
-    Write {
-        /// Which.
-        path: PathBuf,
-        /// The system's words.
-        why: std::io::Error,
-    },
-    /// A stream or a model can't be read.
+    /// A file can't be read or written, or its content is invalid.
     #[error(transparent)]
     Data(#[from] extremal_data::Error),
-    /// A number that is not finite came out.
+    /// A number is not finite, or two numbers contradict each other.
     #[error("{place}: {what}")]
-    NotFinite {
-        /// The file and the line.
+    Numerical {
+        /// The computation, or the file and the line.
         place: String,
-        /// Which number.
+        /// The number and what is wrong with it.
         what: String,
     },
-    /// Numbers that can't all be true: a defect of the program.
-    #[error("internal error: {place}: {what}. This is a defect of the program: please report it")]
-    Contradiction {
-        /// Where.
-        place: String,
-        /// Which numbers.
-        what: String,
-    },
-    /// Something went wrong, and then something else on the way out.
+    /// A second error occurred while the run was ending because of the first.
     #[error("{first}\nerror: {then}")]
     Both {
-        /// What ended the run.
+        /// The error that ended the run.
         first: Box<Error>,
-        /// What happened after.
+        /// The error after it.
         then: Box<Error>,
     },
-    /// What was asked for contradicts itself, or can't be had.
+    /// The options contradict each other or the model.
     #[error("{0}")]
     Usage(String),
-    /// What was asked for can't be had here.
-    #[error("{0}")]
-    Unsupported(String),
 }
 
+/// A result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 impl Error {
-    /// Whether it is the call that is wrong, rather than the input.
+    /// Whether the options are wrong, not the input.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_) => true,
@@ -67,78 +51,68 @@ impl Error {
         }
     }
 
-    /// Whether nobody reads what is written any more.
+    /// Whether the reader of an output has closed the pipe.
     pub fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Write { why, .. } if why.kind() == std::io::ErrorKind::BrokenPipe)
+        let broken = std::io::ErrorKind::BrokenPipe;
+        matches!(self, Self::Data(extremal_data::Error::File { source, .. }) if source.kind() == broken)
     }
 
-    /// Whether the numbers broke down, rather than the input being wrong.
+    /// Whether a computation failed, not the input.
     pub fn is_numerical(&self) -> bool {
         match self {
             Self::Library { why, .. } => why.is_numerical(),
-            Self::NotFinite { .. } | Self::Contradiction { .. } => true,
+            Self::Numerical { .. } => true,
             Self::Both { first, .. } => first.is_numerical(),
             _ => false,
         }
     }
 
-    /// This one, then another.
-    pub(crate) fn then(self, then: Self) -> Self {
-        Self::Both {
-            first: Box::new(self),
-            then: Box::new(then),
-        }
-    }
-}
-
-/// The result of learning.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-/// A file that can't be written.
-pub(crate) fn cant_write(path: &Path, why: std::io::Error) -> Error {
-    Error::Write {
-        path: path.into(),
-        why,
-    }
-}
-
-/// The library's error on an example, with its place.
-pub(crate) fn at_line(error: extremal::Error, file: &str, example: &Example<'_>) -> Error {
-    let text = match &error {
-        extremal::Error::Label { label, .. } => format!("{label}"),
-        extremal::Error::Index { index, .. } => format!("feature {index} (from 0)"),
-        extremal::Error::Memory { .. } => {
-            let last = example.indices.last().copied().unwrap_or(0);
-            format!("feature {last} (from 0)")
-        }
-        _ => format!("{} features", example.indices.len()),
-    };
-    match error {
-        why if why.is_numerical() => Error::Library {
-            context: format!("{file}:{}", example.line),
+    /// A function that adds the place to an error of the library.
+    pub(crate) fn library(place: &str) -> impl Fn(extremal::Error) -> Self {
+        move |why| Self::Library {
+            place: place.into(),
             why,
-        },
-        error => Error::from(extremal_data::Error::Parse {
+        }
+    }
+
+    /// An error about the content of a file.
+    pub(crate) fn content(file: &str, what: impl Into<String>) -> Self {
+        extremal_data::Error::content(file, what).into()
+    }
+
+    /// A component that the options ask for can't be built.
+    pub(crate) fn options(why: extremal::Error) -> Self {
+        Self::Usage(why.to_string())
+    }
+
+    /// An error of the library on an example.
+    pub(crate) fn at_line(why: extremal::Error, file: &str, example: &Example<'_>) -> Self {
+        if why.is_numerical() {
+            return Self::library(&format!("{file}:{}", example.line))(why);
+        }
+        let last = example.indices.last().copied().unwrap_or(0);
+        let text = match &why {
+            extremal::Error::Label { label, .. } => label.to_string(),
+            extremal::Error::Index { index, .. } => format!("feature {index} (from 0)"),
+            extremal::Error::Memory { .. } => format!("feature {last} (from 0)"),
+            _ => format!("{} features", example.indices.len()),
+        };
+        Self::from(extremal_data::Error::Parse {
             file: file.into(),
             line: example.line,
-            what: error.to_string(),
+            what: why.to_string(),
             text,
-        }),
+        })
     }
 }
 
-/// A prediction that can be used, or an error with its place.
-pub(crate) fn finite(prediction: f64, file: &str, example: &Example<'_>) -> Result<f64> {
-    if prediction.is_finite() {
-        return Ok(prediction);
+/// Checks that a prediction or its loss is finite.
+pub(crate) fn finite(name: &str, value: f64, file: &str, example: &Example<'_>) -> Result<f64> {
+    if value.is_finite() {
+        return Ok(value);
     }
-    Err(Error::NotFinite {
+    Err(Error::Numerical {
         place: format!("{file}:{}", example.line),
-        what: format!("the prediction is not finite: {prediction}"),
+        what: format!("the {name} is not finite: {value}"),
     })
-}
-
-/// What the library refuses of what was asked for.
-pub(crate) fn usage(error: extremal::Error) -> Error {
-    Error::Usage(error.to_string())
 }

@@ -1,7 +1,7 @@
-//! Numbers as people read them.
+//! Numbers for people.
 
-/// 12345.6 → `12,346`, 25.3104 → `25.31`: so many significant digits, none of the whole part
-/// dropped, thousands apart.
+/// A number with so many significant digits, or all digits of its whole part: 12345.6 → `12,346`,
+/// 25.3104 → `25.31`.
 pub fn significant(x: f64, digits: i32) -> String {
     if !x.is_finite() {
         return x.to_string();
@@ -18,35 +18,36 @@ pub fn significant(x: f64, digits: i32) -> String {
     decimals(x, (digits - 1 - magnitude).clamp(0, digits) as usize)
 }
 
-/// The same for x > 0, rounded down, so that "up to this" stays true.
+/// Like [`significant`], but never above x > 0, for "up to".
 pub fn at_most(x: f64, digits: i32) -> String {
-    let mut less = 0.0;
-    loop {
-        let text = significant((x - less).max(0.0), digits);
-        if (text.replace(',', "").parse()).is_ok_and(|shown: f64| shown <= x) {
-            return text;
-        }
-        // half a unit of the last digit, or more where fewer digits are shown
-        let unit = 10f64.powi(x.log10().floor() as i32 + 1 - digits);
-        less = (2.0 * less).max(0.5 * unit.min(1.0)).max(f64::MIN_POSITIVE);
-    }
+    let below = |text: &String| shown(text) <= x;
+    let text = nudged(x, digits, -1.0).find(below);
+    text.unwrap_or_else(|| significant(0.0, digits))
 }
 
-/// The same for any x, rounded up, so that "at most this" stays true.
+/// Like [`significant`], but never below x, for "at most".
 pub fn at_least(x: f64, digits: i32) -> String {
-    let shown = |text: &str| text.replace(',', "").replace('−', "-").parse::<f64>();
-    let text = significant(x, digits);
-    if !x.is_finite() || shown(&text).is_ok_and(|shown| shown >= x) {
-        return text;
-    }
-    let unit = 10f64.powi(x.abs().log10().floor() as i32 + 1 - digits);
-    (1..60)
-        .map(|k| significant(x + 0.5 * f64::from(k) * unit, digits))
-        .find(|text| shown(text).is_ok_and(|shown| shown >= x))
-        .unwrap_or(text)
+    let above = |text: &String| !x.is_finite() || shown(text) >= x;
+    let text = nudged(x, digits, 1.0).find(above);
+    text.unwrap_or_else(|| significant(x, digits))
 }
 
-/// With so many decimals, thousands apart.
+/// x and numbers next to it in one direction. The steps begin with half a unit of the last digit
+/// and double, since small numbers have fewer digits.
+fn nudged(x: f64, digits: i32, direction: f64) -> impl Iterator<Item = String> {
+    let unit = 10f64.powf(x.abs().log10().floor() + 1.0 - f64::from(digits));
+    let steps = (0..60).map(move |k| 0.5 * unit.min(1.0) * f64::powi(2.0, k));
+    let steps = std::iter::once(0.0).chain(steps);
+    steps.map(move |step| significant(x + direction * step, digits))
+}
+
+/// The number that a text shows.
+fn shown(text: &str) -> f64 {
+    let text = text.replace(',', "").replace('−', "-");
+    text.parse().unwrap_or(f64::NAN)
+}
+
+/// A number with so many decimals and separated thousands.
 pub fn decimals(x: f64, places: usize) -> String {
     let text = format!("{:.places$}", x.abs());
     let (whole, fraction) = match text.split_once('.') {
@@ -68,7 +69,7 @@ pub fn decimals(x: f64, places: usize) -> String {
     out
 }
 
-/// With six decimals; `—` for what is not finite.
+/// A number with six decimals, or `—` if it is not finite.
 pub fn fixed(x: f64) -> String {
     if x.is_finite() {
         format!("{x:.6}")
@@ -82,7 +83,7 @@ pub fn count(n: u64) -> String {
     decimals(n as f64, 0)
 }
 
-/// `[25.310, 25.311]`: five significant digits, rounded outwards so that it stays true.
+/// An interval with five significant digits, rounded outwards: `[25.310, 25.311]`.
 pub fn interval(lower: f64, upper: f64) -> String {
     let top = lower.abs().max(upper.abs()).max(1e-4);
     let places = (4 - top.log10().floor() as i32).clamp(0, 5) as usize;
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_rounded_up_is_never_below() {
+    fn a_number_rounded_up_is_never_below() {
         for x in [
             12.3454,
             12.3456,
@@ -113,7 +114,7 @@ mod tests {
         ] {
             for digits in [3, 4, 5] {
                 let text = at_least(x, digits);
-                let shown: f64 = text.replace(',', "").replace('−', "-").parse().unwrap();
+                let shown = shown(&text);
                 assert!(shown >= x, "{x}: {text}");
                 assert!(shown - x <= 2e-2 * x.abs().max(1e-300), "{x}: {text}");
             }
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_significant_and_thousands_apart() {
+    fn digits_are_significant_and_thousands_are_separated() {
         for (x, text) in [
             (12345.6, "12,346"),
             (1234567.0, "1,234,567"),

@@ -1,12 +1,8 @@
-//! `--hindsight`: the smallest total loss that fixed weights have on the examples of a run, once
-//! all of them are known, with a proof.
+//! `--hindsight`: the smallest total loss of fixed weights on the examples of a run, with a proof.
 
 use std::mem::size_of;
 
-use extremal::Row;
 use extremal::hindsight::{Best, Interval, Options, solve_while};
-use extremal::loss::Objective;
-use extremal::set::SharedSet;
 use extremal_data::{Batch, Example, Next, ReadOptions};
 use serde_json::{Value, json};
 
@@ -14,37 +10,38 @@ use crate::error::{Error, Result};
 use crate::format;
 use crate::losses::Losses;
 use crate::run::Run;
+use crate::session::row;
 use crate::signs::Signs;
-use crate::source::{Source, name_of};
+use crate::stream::{Source, name_of};
 
-/// Gaps that are reached one after the other and told of, relative to the learner's own loss.
+/// The gaps of the search, relative to the learner's loss. Each is reported.
 const GAPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
-/// The examples of a stream that can be read once.
+/// The examples of a stream that can be read only once.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// Each with how many of its examples were skipped.
+    /// Batches, each with the number of its examples that were skipped.
     batches: Vec<(usize, Batch)>,
     bytes: usize,
-    /// So many bytes were found to be there.
-    roomy: usize,
-    /// How many bytes there were no memory for.
-    lost: Option<usize>,
+    /// The bytes for which enough memory was found.
+    available: usize,
+    /// Whether memory ran out.
+    is_full: bool,
 }
 
 impl Kept {
-    /// Keeps a batch, of which the first `skipped` examples don't count. Once memory is short
-    /// nothing is kept, and learning goes on without.
+    /// Keeps a batch without its first `skipped` examples. If memory runs out, it drops all
+    /// batches, and learning continues.
     pub fn push(&mut self, batch: &Batch, skipped: usize) {
-        if self.lost.is_some() || skipped == batch.len() {
+        if self.is_full || skipped == batch.len() {
             return;
         }
         self.bytes += bytes(batch.len(), batch.stored());
-        // solving takes as much again
-        if self.bytes > self.roomy {
-            self.roomy = 2 * self.bytes;
-            if !there_is(2 * self.roomy) {
-                self.lost = Some(self.bytes);
+        if self.bytes > self.available {
+            self.available = 2 * self.bytes;
+            // The solver copies the examples.
+            self.is_full = !has_memory(2 * self.available);
+            if self.is_full {
                 self.batches = Vec::new();
                 return;
             }
@@ -53,61 +50,54 @@ impl Kept {
     }
 }
 
-/// What so many kept rows take.
+/// The memory of so many rows.
 fn bytes(rows: usize, nonzeros: usize) -> usize {
     let each = size_of::<u32>() + size_of::<f64>();
     nonzeros * each + rows * 4 * size_of::<f64>()
 }
 
-/// Whether there is so much memory.
-fn there_is(bytes: usize) -> bool {
+fn has_memory(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
-/// The best fixed weights of the set for the examples of a run.
+/// The best fixed weights for the examples of a run.
 pub(crate) struct Found {
     best: Best,
-    /// How often every example was played.
-    passes: f64,
+    /// The total loss of the best weights, over all passes.
+    total: Interval,
     regret: Interval,
+    /// The number of rounds.
     rounds: u64,
-    /// Whether these are all rounds that the model has played.
-    whole: bool,
-    /// Whether the search was stopped before the last gap.
+    /// Whether earlier runs played rounds too.
+    is_resumed: bool,
+    /// Whether the gap has the required size.
+    is_accurate: bool,
+    /// Whether the host stopped the search.
     pub stopped: bool,
 }
 
 impl Found {
-    fn total(&self) -> Interval {
-        Interval {
-            lower: self.passes * self.best.floor,
-            upper: self.passes * self.best.value,
-        }
-    }
-
-    /// Lines for the end.
+    /// The lines of the summary.
     pub fn describe(&self) -> String {
-        let Interval { lower, upper } = self.total();
-        let which = match self.whole {
-            true => String::new(),
-            false => format!(" of the {} rounds now", format::count(self.rounds)),
+        let which = match self.is_resumed {
+            true => format!(" of the {} rounds of this run", format::count(self.rounds)),
+            false => String::new(),
         };
         let norm = extremal::kernel::norm(&self.best.x);
         format!(
             "best weights     total loss{which} in {}, norm {}\nregret           in {} (certified interval)\n",
-            format::interval(lower, upper),
+            format::interval(self.total.lower, self.total.upper),
             format::significant(norm, 4),
             format::interval(self.regret.lower, self.regret.upper),
         )
     }
 
-    /// For programs.
+    /// A JSON object.
     pub fn json(&self) -> Value {
-        let Interval { lower, upper } = self.total();
         json!({
             "rounds": self.rounds,
-            "best_lower": lower,
-            "best_upper": upper,
+            "best_lower": self.total.lower,
+            "best_upper": self.total.upper,
             "regret_lower": self.regret.lower,
             "regret_upper": self.regret.upper,
             "norm": extremal::kernel::norm(&self.best.x),
@@ -117,135 +107,122 @@ impl Found {
 }
 
 impl Run<'_> {
-    /// Looks for the best fixed weights; `None` if told to stop before anything was found.
+    /// Finds the best fixed weights. `None` if the host stops the search before there are any.
     pub fn hindsight(&mut self, read: &ReadOptions) -> Result<Option<Found>> {
-        let objective = self.session.plan().objective()?;
-        let set = self.session.set().clone();
-        let dim = set.dim();
+        let failed = Error::library("hindsight");
+        let dim = self.session.dim();
         let passes = self.options.passes as usize;
-        // where the squares are fewer numbers than the rows
-        if dim * dim < self.nonzeros / passes
-            && let squares @ Losses::Squares(_) = Losses::new(dim, &objective).map_err(failed)?
-        {
-            match self.search(squares, &objective, &set, read)? {
-                // they have lost too many digits
-                Some((found, false)) if !found.stopped => {}
-                found => return Ok(found.map(|(found, _)| found)),
+        let nonzeros = self.nonzeros / passes;
+        // Sums of squares, if they are fewer numbers than the rows.
+        if dim * dim < nonzeros {
+            let losses = Losses::new(dim, &self.session.objective).map_err(&failed)?;
+            if losses.are_squares() {
+                match self.search(losses, read)? {
+                    // Cancellation cost too many digits.
+                    Some(found) if !found.is_accurate && !found.stopped => {}
+                    found => return Ok(found),
+                }
             }
         }
         let rows = (self.session.rounds() - self.rounds_before) as usize / passes;
-        let bytes = bytes(rows, self.nonzeros / passes);
-        if !there_is(bytes) {
-            return Err(no_memory(bytes));
+        let bytes = bytes(rows, nonzeros);
+        if !has_memory(bytes) {
+            return Err(self.out_of_memory(bytes));
         }
-        let rows = Losses::rows(dim, &objective).map_err(failed)?;
-        let found = self.search(rows, &objective, &set, read)?;
-        Ok(found.map(|(found, _)| found))
+        let losses = Losses::rows(dim, &self.session.objective).map_err(&failed)?;
+        self.search(losses, read)
     }
 
-    /// Adds the examples up and solves; also whether the smallest gap was reached.
-    fn search(
-        &mut self,
-        mut losses: Losses,
-        objective: &Objective,
-        set: &SharedSet,
-        read: &ReadOptions,
-    ) -> Result<Option<(Found, bool)>> {
-        if !self.add_up(&mut losses, objective, read)? {
+    /// Adds up the losses of the examples and minimises them.
+    fn search(&mut self, mut losses: Losses, read: &ReadOptions) -> Result<Option<Found>> {
+        if !self.add_up(&mut losses, read)? {
             return Ok(None);
         }
         let passes = f64::from(self.options.passes);
-        let counters = self.session.counters();
-        let loss = counters.whole_loss - self.loss_before;
+        let loss = self.session.counters.whole_loss - self.loss_before;
+        let set = self.session.set().clone();
         let mut options = Options::default();
-        let (mut floor, mut steps) = (objective.least_total(), 0);
+        let (mut floor, mut steps) = (self.session.objective.least_total(), 0);
         for gap in GAPS {
             options.relative_gap = gap;
             options.absolute_gap = gap * loss.abs() / passes;
             let host = &*self.host;
-            let go_on = || !host.is_stopped();
-            let mut best = solve_while(losses.total(), &**set, &options, &go_on).map_err(failed)?;
+            let best = solve_while(losses.total(), &*set, &options, &|| !host.is_stopped());
+            let mut best = best.map_err(Error::library("hindsight"))?;
             steps += best.steps;
             floor = best.floor.max(floor);
             (best.floor, best.steps) = (floor, steps);
-            let enough = options.absolute_gap.max(gap * best.value.abs());
-            let reached = best.gap() <= enough;
+            let total = Interval {
+                lower: passes * best.floor,
+                upper: passes * best.value,
+            };
+            let tolerance = options.absolute_gap.max(gap * best.value.abs());
+            let is_accurate = best.gap() <= tolerance;
             let stopped = self.host.is_stopped();
-            if !reached || stopped || gap == GAPS[GAPS.len() - 1] {
-                let rounds = self.session.rounds() - self.rounds_before;
-                let found = Found {
-                    regret: self.regret(&best, loss)?,
+            if !is_accurate || stopped || gap == GAPS[GAPS.len() - 1] {
+                return Ok(Some(Found {
+                    regret: self.regret(&total, loss)?,
                     best,
-                    passes,
-                    rounds,
-                    whole: self.rounds_before == 0,
+                    total,
+                    rounds: self.session.rounds() - self.rounds_before,
+                    is_resumed: self.rounds_before > 0,
+                    is_accurate,
                     stopped,
-                };
-                return Ok(Some((found, reached)));
+                }));
             }
-            let so_far = format::interval(passes * best.floor, passes * best.value);
+            let so_far = format::interval(total.lower, total.upper);
             self.say(&format!("in hindsight     total loss in {so_far}\n"));
             options.start = Some(best.x);
         }
         Ok(None)
     }
 
-    /// The regret of this run. The rounding of the two totals is allowed for.
-    fn regret(&self, best: &Best, loss: f64) -> Result<Interval> {
-        let passes = f64::from(self.options.passes);
-        let size = best.value.abs().max(best.floor.abs());
-        let rounding = self.session.rounding() + 4.0 * f64::EPSILON * passes * size;
+    /// The regret of this run, allowing for the rounding of both totals.
+    fn regret(&self, best: &Interval, loss: f64) -> Result<Interval> {
+        let size = best.upper.abs().max(best.lower.abs());
+        let rounding = self.session.rounding() + 4.0 * f64::EPSILON * size;
         let regret = Interval {
-            lower: loss - passes * best.value - rounding,
-            upper: loss - passes * best.floor + rounding,
+            lower: loss - best.upper - rounding,
+            upper: loss - best.lower + rounding,
         };
         if regret.lower <= regret.upper {
             return Ok(regret);
         }
-        Err(Error::Contradiction {
-            place: "hindsight".into(),
+        Err(Error::Numerical {
+            place: "internal error: hindsight".into(),
             what: format!(
-                "the best total loss was found to be {} and proven to be at least {}",
-                best.value, best.floor
+                "the best total loss is {}, but its proven lower bound is {}. This is a defect of the program: please report it",
+                best.upper, best.lower
             ),
         })
     }
 
-    /// All examples of the run once; false if told to stop.
-    fn add_up(
-        &mut self,
-        losses: &mut Losses,
-        objective: &Objective,
-        read: &ReadOptions,
-    ) -> Result<bool> {
-        let mut admitted = Admitted {
-            signs: self.signs_before,
-            dim: self.session.dim(),
-            count: 0,
-        };
+    /// Adds up the losses of one pass. False if the host stops it.
+    fn add_up(&mut self, losses: &mut Losses, read: &ReadOptions) -> Result<bool> {
+        let (mut signs, mut count) = (self.signs_before, 0);
         if let Some(kept) = &self.kept {
-            if let Some(bytes) = kept.lost {
-                return Err(no_memory(bytes));
+            if kept.is_full {
+                return Err(self.out_of_memory(kept.bytes));
             }
             for (skipped, batch) in &kept.batches {
                 if self.host.is_stopped() {
                     return Ok(false);
                 }
-                admitted.add(batch.iter().skip(*skipped), losses, objective)?;
+                count += self.add(batch.iter().skip(*skipped), losses, &mut signs)?;
             }
         } else {
             let mut source = Source::open(self.options.input.path(), read)?;
-            let mut to_skip = self.skipped_first as usize;
+            let mut to_skip = self.consumed as usize;
             loop {
                 if self.host.is_stopped() {
                     return Ok(false);
                 }
-                let (done, of) = source.reader().progress();
+                let (done, of) = source.reader.progress();
                 match source.next()? {
                     Next::Batch(batch) => {
                         let skipped = to_skip.min(batch.len());
                         to_skip -= skipped;
-                        admitted.add(batch.iter().skip(skipped), losses, objective)?;
+                        count += self.add(batch.iter().skip(skipped), losses, &mut signs)?;
                     }
                     Next::Nothing => {}
                     Next::End => break,
@@ -254,70 +231,49 @@ impl Run<'_> {
             }
         }
         let played = self.session.rounds() - self.rounds_before;
-        if admitted.count * u64::from(self.options.passes) == played {
+        if count * u64::from(self.options.passes) == played {
             return Ok(true);
         }
-        Err(Error::from(extremal_data::Error::Content {
-            file: name_of(self.options.input.path()),
-            what: format!(
-                "the run played {} rounds, but --hindsight found {} examples afterwards: the file must not change meanwhile",
+        Err(Error::content(
+            &name_of(self.options.input.path()),
+            format!(
+                "the run played {} rounds, but --hindsight then read {} examples. The file must not change during the run",
                 format::count(played),
-                format::count(admitted.count)
+                format::count(count)
             ),
-        }))
+        ))
     }
-}
 
-/// Tells the examples that a run has played from those that it left out.
-struct Admitted {
-    signs: Signs,
-    dim: usize,
-    count: u64,
-}
-
-impl Admitted {
+    /// Adds the losses of the examples that the run played, and returns their number.
     fn add<'a>(
-        &mut self,
+        &self,
         examples: impl Iterator<Item = Example<'a>>,
         losses: &mut Losses,
-        objective: &Objective,
-    ) -> Result<()> {
+        signs: &mut Signs,
+    ) -> Result<u64> {
+        let mut count = 0;
         for example in examples {
-            let label = example.label.unwrap_or(f64::NAN);
-            let fits = example
-                .indices
-                .last()
-                .is_none_or(|i| (*i as usize) < self.dim);
-            let signs = objective
-                .loss()
-                .check_label(label)
-                .and_then(|()| self.signs.with(&**objective.loss(), label));
-            let (true, Ok(signs)) = (fits, signs) else {
-                continue;
-            };
-            self.signs = signs;
-            let row = Row::Sparse {
-                indices: example.indices,
-                values: example.values,
-            };
-            let pushed = losses.push(row, label, example.weight);
-            pushed.map_err(failed)?;
-            self.count += 1;
+            let last = example.indices.last().map(|i| *i as usize);
+            let known = signs.with(&**self.session.objective.loss(), example.label);
+            if let (Ok(known), Some(label)) = (known, example.label)
+                && last < Some(self.session.dim())
+            {
+                *signs = known;
+                let pushed = losses.push(row(&example), label, example.weight);
+                pushed.map_err(Error::library("hindsight"))?;
+                count += 1;
+            }
         }
-        Ok(())
+        Ok(count)
     }
-}
 
-fn failed(why: extremal::Error) -> Error {
-    Error::Library {
-        context: "hindsight".into(),
-        why,
+    fn out_of_memory(&self, bytes: usize) -> Error {
+        Error::content(
+            &name_of(self.options.input.path()),
+            format!(
+                "--hindsight keeps the examples in memory, and {} MB are not available. Leave it out, or use fewer examples",
+                format::count((bytes >> 20) as u64)
+            ),
+        )
     }
-}
-
-fn no_memory(bytes: usize) -> Error {
-    Error::Unsupported(format!(
-        "--hindsight keeps the examples in memory, and there is too little for {} MB of them: leave it out, or give it fewer examples",
-        format::count((bytes >> 20) as u64)
-    ))
 }

@@ -1,106 +1,86 @@
-//! `inspect`: what a model file holds.
+//! `inspect`: the content of a model file.
 
 use std::path::Path;
 
-use crate::error::{Result, cant_write};
+use crate::certified::Proven;
+use crate::error::Result;
 use crate::format;
 use crate::model::Saved;
-use crate::session::Proven;
+use crate::stream::cant_write;
 
-/// What a model file holds, in words.
+/// Describes a model file.
 pub fn inspect(path: &Path) -> Result<String> {
     let mut saved = Saved::open(path)?;
     let plan = saved.plan.clone();
-    let counters = saved.counters;
-    let mut lines: Vec<(String, String)> = vec![
-        ("set".into(), plan.set.to_string()),
-        ("loss".into(), plan.loss.to_string()),
-        ("l2".into(), plan.config.ridge().to_string()),
-        ("learner".into(), plan.learner.to_string()),
-        (
-            "storage".into(),
-            format!("{:?}", plan.storage).to_lowercase(),
-        ),
-        ("features".into(), format::count(saved.dim as u64)),
-        ("rounds".into(), format::count(saved.rounds)),
-        ("examples consumed".into(), format::count(counters.records)),
-    ];
-    if !plan.classes().is_empty() {
-        lines.push(("classes".into(), plan.classes().join(", ")));
-    }
-    if let Some((negative, positive)) = &plan.config.labels {
-        lines.push(("labels".into(), format!("{negative} = −1, {positive} = +1")));
-    }
-    if counters.weight > 0.0 {
-        let average = counters.loss / counters.weight;
-        lines.push(("average loss".into(), format!("{average:.6}")));
+    let totals = saved.counters;
+    let mut lines = plan.config.describe();
+    let mut add = |key: &str, value: String| lines.push((key.into(), value));
+    add("features", format::count(saved.dim as u64));
+    add("rounds", format::count(saved.rounds));
+    add("examples consumed", format::count(totals.records));
+    if totals.weight > 0.0 {
+        add(
+            "average loss",
+            format!("{:.6}", totals.loss / totals.weight),
+        );
     }
     for (k, decision) in saved.decisions().enumerate() {
-        let mut nonzeros = 0_u64;
-        let mut largest = 0.0_f64;
+        let (mut nonzeros, mut largest) = (0_u64, 0.0_f64);
         decision.for_each_nonzero(&mut |_, v| {
             nonzeros += 1;
             largest = largest.max(v.abs());
         });
-        let who = match plan.classes().get(k) {
-            Some(class) => format!("weights of {class}"),
-            None => "weights".into(),
-        };
-        lines.push((
-            who,
-            format!(
-                "{} not zero, norm {}, largest {}",
-                format::count(nonzeros),
-                format::significant(decision.norm_squared().sqrt(), 5),
-                format::significant(largest, 5)
-            ),
-        ));
+        let class = plan.classes().get(k).map(|class| format!(" of {class}"));
+        let weights = format!(
+            "{} not zero, norm {}, largest {}",
+            format::count(nonzeros),
+            format::significant(decision.norm_squared().sqrt(), 5),
+            format::significant(largest, 5)
+        );
+        add(&format!("weights{}", class.unwrap_or_default()), weights);
     }
-    match saved.session() {
-        None => lines.push(("resume".into(), "no: weights alone were kept".into())),
-        Some(session) => {
-            let largest = session.largest_gradient();
-            lines.push(("largest gradient".into(), format::significant(largest, 5)));
-            lines.push(("oracle calls".into(), format::count(session.oracle_calls())));
-            if session.rounds() > 0 {
-                let certified = session.certify()?;
-                lines.push(("regret".into(), certified.regret(session.rounds())));
-                if let Some(comparators) = certified.comparators() {
-                    lines.push(("comparators".into(), comparators));
-                }
-                let regret = match certified.bound {
-                    Some(Proven::Bound(_)) => "regret ≤ ",
-                    _ => "",
-                };
-                let guarantee = format!("{regret}{}", certified.bound());
-                lines.push(("guarantee".into(), guarantee));
+    if let Some(session) = saved.session() {
+        let models = session.models.iter();
+        let gradients = models.map(|m| m.learner.seen().largest_gradient);
+        let largest = gradients.fold(0.0, f64::max);
+        add("largest gradient", format::significant(largest, 5));
+        add("oracle calls", format::count(session.oracle_calls()));
+        if session.rounds() > 0 {
+            let certified = session.certify()?;
+            add("regret", certified.regret(session.rounds()));
+            if let Some(comparators) = certified.comparators() {
+                add("comparators", comparators);
             }
+            let regret = match certified.bound {
+                Some(Proven::Bound(_)) => "regret ≤ ",
+                _ => "",
+            };
+            add("guarantee", format!("{regret}{}", certified.bound()));
         }
+    } else {
+        add("resume", "no: the file has only the weights".into());
     }
-    let width = lines.iter().map(|(key, _)| key.chars().count()).max();
-    let width = width.unwrap_or(0) + 2;
+    let width = lines.iter().map(|(key, _)| key.chars().count() + 2).max();
+    let width = width.unwrap_or(0);
+    let lines = lines.iter();
     Ok(lines
-        .iter()
         .map(|(key, value)| format!("{key:<width$}{value}\n"))
         .collect())
 }
 
-/// The weights that are not 0, `index value` per line, indices as the data has them; for several
-/// classes `class index value`.
+/// Passes the weights that are not 0 to `emit`, as lines `index value` or, with classes,
+/// `class index value`. The indices are those of the data.
 pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -> Result<()> {
     let saved = Saved::open(path)?;
-    let mut failed = None;
+    let mut written = Ok(());
     for (k, decision) in saved.decisions().enumerate() {
-        let class = saved.plan.classes().get(k).map(|c| format!("{c} "));
+        let class = saved.plan.classes().get(k).map(|class| format!("{class} "));
         let class = class.unwrap_or_default();
         decision.for_each_nonzero(&mut |i, v| {
-            if failed.is_none() {
-                failed = emit(&format!("{class}{} {v:?}\n", saved.plan.feature(i))).err();
+            if written.is_ok() {
+                written = emit(&format!("{class}{} {v:?}\n", saved.plan.feature(i)));
             }
         });
     }
-    match failed {
-        None => Ok(()),
-        Some(why) => Err(cant_write(Path::new("-"), why)),
-    }
+    Ok(written.map_err(cant_write(Path::new("-")))?)
 }

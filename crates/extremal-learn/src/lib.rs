@@ -1,8 +1,7 @@
-//! Learning from a stream of examples: one pass, resumable, with its regret certified.
+//! Online learning from a stream of examples: one pass, resumable, with certified regret.
 
 mod certified;
 mod check;
-mod classes;
 mod config;
 mod error;
 #[cfg(feature = "clap")]
@@ -22,9 +21,9 @@ mod run;
 mod score;
 mod session;
 mod signs;
-mod sink;
-mod source;
+mod stream;
 
+pub use certified::{Certified, Proven};
 pub use config::{Config, Link, Names};
 pub use error::{Error, Result};
 pub use inspect::{inspect, weights};
@@ -35,5 +34,5 @@ pub use plan::{DataFacts, Plan};
 pub use predict::{PredictOptions, predict};
 pub use progress::Every;
 pub use run::{End, Host, learn};
-pub use session::{Counters, Proven, Round, Session};
+pub use session::{Counters, Round, Session};
 pub use signs::Signs;

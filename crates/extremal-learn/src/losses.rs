@@ -1,22 +1,22 @@
-//! The losses of rounds that are over, to find the best fixed decision for them.
+//! The losses of past rounds, to find the best fixed decision for them.
 
 use extremal::Row;
 use extremal::hindsight::{QuadraticSum, Sum, Total};
 use extremal::loss::Objective;
 
-/// Sums of squares are as many numbers as the dimension squared; rows are kept where that is more.
+/// The largest dimension d for sums of squares, which are d² numbers.
 const MOST_SQUARED: usize = 2_000;
 
-/// The losses so far.
+/// The losses of past rounds.
 pub enum Losses {
-    /// As sums of squares. They may lose their digits to columns that cancel.
+    /// Sums of squares. They may lose digits to cancellation.
     Squares(QuadraticSum),
-    /// Row by row.
+    /// All rows.
     Rows(Sum),
 }
 
 impl Losses {
-    /// As sums of squares, where the loss is one and the dimension is not too high for them.
+    /// Sums of squares if the loss and the dimension allow it, otherwise all rows.
     pub fn new(dim: usize, objective: &Objective) -> extremal::Result<Self> {
         if objective.loss().is_square() && dim <= MOST_SQUARED {
             return QuadraticSum::new(dim, objective.ridge()).map(Self::Squares);
@@ -24,17 +24,17 @@ impl Losses {
         Self::rows(dim, objective)
     }
 
-    /// Row by row, whatever the loss.
+    /// All rows.
     pub fn rows(dim: usize, objective: &Objective) -> extremal::Result<Self> {
         Sum::new(dim, objective).map(Self::Rows)
     }
 
-    /// Whether they are sums of squares.
+    /// Whether these are sums of squares.
     pub fn are_squares(&self) -> bool {
         matches!(self, Self::Squares(_))
     }
 
-    /// One more round.
+    /// Adds a round.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> extremal::Result<()> {
         match self {
             Self::Squares(sum) => sum.push(row, label, weight),
@@ -42,7 +42,7 @@ impl Losses {
         }
     }
 
-    /// Their sum.
+    /// The total loss.
     pub fn total(&self) -> &dyn Total {
         match self {
             Self::Squares(sum) => sum,

@@ -1,39 +1,38 @@
-//! Sessions as model files: what is needed to go on, or only to predict.
+//! Model files: a session that can be resumed, or weights that can only predict.
 
-use std::fmt::Display;
 use std::path::Path;
 
 use extremal::hindsight::Meter;
 use extremal::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::plan::{DataFacts, Plan};
+use crate::plan::Plan;
 use crate::session::{Counters, Session, predict};
 
-/// A model as it was saved.
+/// A saved model.
 pub struct Saved {
-    /// What is learnt and how.
+    /// The components and settings.
     pub plan: Plan,
-    /// What was added up.
+    /// The totals.
     pub counters: Counters,
     /// The dimension.
     pub dim: usize,
     /// Rounds played.
     pub rounds: u64,
-    models: Models,
+    state: State,
 }
 
-enum Models {
-    /// Learners that can go on.
-    Whole(Box<Session>),
-    /// Weights alone.
+enum State {
+    /// A session that can be resumed.
+    Session(Box<Session>),
+    /// The weights of each model.
     Weights(Vec<Weights>),
 }
 
-/// The non-zeros of a decision.
+/// The non-zeros of a decision, by increasing index.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Weights {
     indices: Vec<u32>,
@@ -104,77 +103,104 @@ struct Head {
     whole: bool,
 }
 
-/// Writes a session to a model file, whole or not at all. Without `resume`, only what predicting
-/// needs.
+/// Writes a session to a model file, atomically. Without `resume`, the file can only predict.
 pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
-    Ok(file_of(session, resume)?.write(path)?)
-}
-
-fn file_of(session: &Session, resume: bool) -> Result<ModelFile> {
-    let plan = session.plan();
-    let counters = *session.counters();
-    // What is said in JSON describes itself: a key that is not there gets its default.
+    let plan = &session.plan;
+    let head = Head {
+        counters: session.counters,
+        dim: session.dim() as u64,
+        rounds: session.rounds(),
+        whole: resume,
+    };
+    // JSON tables tolerate new keys. A missing key has its default.
     let mut sections = vec![
         section("config", serde_json::to_vec(&plan.config))?,
         section("data", serde_json::to_vec(&plan.data))?,
-        section(
-            "head",
-            postcard::to_stdvec(&Head {
-                counters,
-                dim: session.dim() as u64,
-                rounds: session.rounds(),
-                whole: resume,
-            }),
-        )?,
+        section("head", postcard::to_stdvec(&head))?,
     ];
-    for (k, track) in session.tracks.iter().enumerate() {
+    for (k, model) in session.models.iter().enumerate() {
         if resume {
-            let library = |why| Error::Library {
-                context: "saving".into(),
-                why,
-            };
-            sections.push(Section {
-                name: format!("learner.{k}"),
-                bytes: track.learner.save().map_err(library)?,
-            });
-            sections.push(Section {
-                name: format!("meter.{k}"),
-                bytes: track.meter.save().map_err(library)?,
-            });
+            sections.push(section(&format!("learner.{k}"), model.learner.save())?);
+            sections.push(section(&format!("meter.{k}"), model.meter.save())?);
         } else {
-            let weights = Weights::of(track.learner.decision());
-            sections.push(section(
-                &format!("weights.{k}"),
-                postcard::to_stdvec(&weights),
-            )?);
+            let weights = Weights::of(model.learner.decision());
+            let bytes = postcard::to_stdvec(&weights);
+            sections.push(section(&format!("weights.{k}"), bytes)?);
         }
     }
-    let mut about = vec![
-        ("set".into(), plan.set.to_string()),
-        ("loss".into(), plan.loss.to_string()),
-        ("learner".into(), plan.learner.to_string()),
-        ("l2".into(), format!("{:?}", plan.config.ridge())),
-        ("dimension".into(), session.dim().to_string()),
-        ("rounds".into(), session.rounds().to_string()),
-        ("records".into(), counters.records.to_string()),
-        (
-            "resume".into(),
-            if resume { "yes" } else { "no: weights alone" }.into(),
-        ),
-    ];
-    if !plan.classes().is_empty() {
-        about.push(("classes".into(), plan.classes().join(",")));
-    }
-    Ok(ModelFile { about, sections })
+    let mut about = plan.config.describe();
+    about.push(("dimension".into(), head.dim.to_string()));
+    about.push(("rounds".into(), head.rounds.to_string()));
+    about.push(("records".into(), head.counters.records.to_string()));
+    let resume = if resume { "yes" } else { "no: weights only" };
+    about.push(("resume".into(), resume.into()));
+    Ok(ModelFile { about, sections }.write(path)?)
 }
 
-fn section(name: &str, bytes: Result<Vec<u8>, impl Display>) -> Result<Section> {
-    match bytes {
-        Ok(bytes) => Ok(Section {
-            name: name.into(),
-            bytes,
-        }),
-        Err(why) => Err(Error::Unsupported(format!("{name}: {why}"))),
+fn section(name: &str, bytes: Result<Vec<u8>, impl std::fmt::Display>) -> Result<Section> {
+    let bytes = bytes.map_err(|why| Error::content(name, why.to_string()))?;
+    let name = name.into();
+    Ok(Section { name, bytes })
+}
+
+/// A model file that is being read.
+struct Sections<'a> {
+    file: ModelFile,
+    path: &'a Path,
+}
+
+impl Sections<'_> {
+    fn error(&self, what: impl std::fmt::Display) -> Error {
+        let what = format!("{what}: the model does not fit this program");
+        Error::content(&self.path.display().to_string(), what)
+    }
+
+    fn get(&self, name: &str) -> Result<&[u8]> {
+        let missing = || self.error(format_args!("section {name} is missing"));
+        self.file.section(name).ok_or_else(missing)
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        let read = serde_json::from_slice(self.get(name)?);
+        read.map_err(|why| self.error(format_args!("{name}: {why}")))
+    }
+
+    fn binary<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
+        match postcard::take_from_bytes(self.get(name)?) {
+            Ok((value, [])) => Ok(value),
+            Ok(_) => Err(self.error(format_args!("{name}: it is too long"))),
+            Err(why) => Err(self.error(format_args!("{name}: {why}"))),
+        }
+    }
+
+    /// The session, in the dimension of the head.
+    fn session(&self, plan: &Plan, head: &Head) -> Result<Session> {
+        let mut session = Session::new(plan.clone())?;
+        // Checked before memory is reserved for a dimension that may be wrong.
+        let saved = Meter::saved_dim(self.get("meter.0")?).map_err(|why| self.error(why))?;
+        if saved as u64 != head.dim {
+            return Err(self.error(format_args!(
+                "head: dimension {}, but the gradient sums have {saved}",
+                head.dim
+            )));
+        }
+        session.grow(saved).map_err(|why| self.error(why))?;
+        for (k, model) in session.models.iter_mut().enumerate() {
+            let (learner, meter) = (format!("learner.{k}"), format!("meter.{k}"));
+            let loaded = model.learner.load(self.get(&learner)?);
+            let loaded = loaded.and(model.meter.load(self.get(&meter)?));
+            loaded.map_err(|why| self.error(why))?;
+        }
+        session.counters = head.counters;
+        Ok(session)
+    }
+
+    fn weights(&self, k: usize, dim: u64) -> Result<Weights> {
+        let weights: Weights = self.binary(&format!("weights.{k}"))?;
+        match weights.is_sound() && weights.dim as u64 == dim {
+            true => Ok(weights),
+            false => Err(self.error(format_args!("weights.{k}: they are damaged"))),
+        }
     }
 }
 
@@ -182,102 +208,53 @@ impl Saved {
     /// Reads a model file.
     pub fn open(path: &Path) -> Result<Self> {
         let file = ModelFile::read(path)?;
-        let name = path.display().to_string();
-        let bad = |what: String| {
-            Error::from(extremal_data::Error::Content {
-                file: name.clone(),
-                what: format!("{what}: the model does not fit this program"),
-            })
-        };
-        let section = |wanted: &str| {
-            file.section(wanted)
-                .ok_or_else(|| bad(format!("no section {wanted}")))
-        };
-        let config: Config =
-            serde_json::from_slice(section("config")?).map_err(|e| bad(format!("config: {e}")))?;
-        let data: DataFacts =
-            serde_json::from_slice(section("data")?).map_err(|e| bad(format!("data: {e}")))?;
-        let plan = Plan::of(config, data).map_err(|key| bad(format!("config: no {key}")))?;
-        let (head, rest) = postcard::take_from_bytes::<Head>(section("head")?)
-            .map_err(|e| bad(format!("head: {e}")))?;
-        if !rest.is_empty() {
-            return Err(bad("head: bytes too many".into()));
-        }
-        let dim = head.dim as usize;
-        let models = if head.whole {
-            let mut session = Session::new(plan.clone())?;
-            // Before there is room for as many as the file says.
-            let saved = Meter::saved_dim(section("meter.0")?).map_err(|e| bad(e.to_string()))?;
-            if saved != dim {
-                return Err(bad(format!(
-                    "head: dimension {dim}, where the sums of gradients have {saved}"
-                )));
-            }
-            session.grow(dim).map_err(|e| bad(e.to_string()))?;
-            for k in 0..plan.tracks() {
-                let track = &mut session.tracks[k];
-                let learner = section(&format!("learner.{k}"))?;
-                track
-                    .learner
-                    .load(learner)
-                    .map_err(|e| bad(e.to_string()))?;
-                let meter = section(&format!("meter.{k}"))?;
-                track.meter.load(meter).map_err(|e| bad(e.to_string()))?;
-            }
-            session.set_counters(head.counters);
-            Models::Whole(Box::new(session))
+        let sections = Sections { file, path };
+        let plan = Plan::of(sections.json("config")?, sections.json("data")?)
+            .map_err(|key| sections.error(format_args!("config: {key} is missing")))?;
+        let head: Head = sections.binary("head")?;
+        let state = if head.whole {
+            State::Session(Box::new(sections.session(&plan, &head)?))
         } else {
-            let weights = (0..plan.tracks())
-                .map(|k| {
-                    let bytes = section(&format!("weights.{k}"))?;
-                    match postcard::take_from_bytes::<Weights>(bytes) {
-                        Ok((weights, [])) if weights.is_sound() && weights.dim == dim => {
-                            Ok(weights)
-                        }
-                        _ => Err(bad(format!("weights.{k}"))),
-                    }
-                })
-                .collect::<Result<Vec<_>>>()?;
-            Models::Weights(weights)
+            let all = (0..plan.models()).map(|k| sections.weights(k, head.dim));
+            State::Weights(all.collect::<Result<_>>()?)
         };
         Ok(Self {
             plan,
             counters: head.counters,
-            dim,
+            dim: head.dim as usize,
             rounds: head.rounds,
-            models,
+            state,
         })
     }
 
-    /// The session, to go on with it.
+    /// The session, to resume it.
     pub fn resume(self, path: &Path) -> Result<Session> {
-        match self.models {
-            Models::Whole(session) => Ok(*session),
-            Models::Weights(_) => Err(Error::from(extremal_data::Error::Content {
-                file: path.display().to_string(),
-                what: "it was saved with --drop-resume-state: it can predict, but not go on".into(),
-            })),
+        match self.state {
+            State::Session(session) => Ok(*session),
+            State::Weights(_) => Err(Error::content(
+                &path.display().to_string(),
+                "the model was saved with --drop-resume-state: it can predict, but not be resumed",
+            )),
         }
     }
 
-    /// The session, where it was saved whole.
+    /// The session, if the model can be resumed.
     pub fn session(&mut self) -> Option<&mut Session> {
-        match &mut self.models {
-            Models::Whole(session) => Some(session),
-            Models::Weights(_) => None,
+        match &mut self.state {
+            State::Session(session) => Some(session),
+            State::Weights(_) => None,
         }
     }
 
-    /// The models, one or one per class.
+    /// The decisions: one, or one per class.
     pub fn decisions(&self) -> Box<dyn Iterator<Item = &dyn Point> + '_> {
-        match &self.models {
-            Models::Whole(session) => Box::new(session.decisions()),
-            Models::Weights(weights) => Box::new(weights.iter().map(|w| w as &dyn Point)),
+        match &self.state {
+            State::Session(session) => Box::new(session.decisions()),
+            State::Weights(weights) => Box::new(weights.iter().map(|w| w as &dyn Point)),
         }
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the class. It may not be finite where the numbers
-    /// are huge.
+    /// The prediction for an example: ⟨a, x⟩, or the index of the class. It may not be finite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predict(self.decisions(), self.dim, example)
     }

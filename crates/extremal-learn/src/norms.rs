@@ -1,33 +1,27 @@
-//! The certificate by the comparators' norm, held against the total loss: what `learn` and
-//! `compare` say of it.
+//! The certificate by the norm of the comparator, relative to the excess loss: the total loss minus
+//! its least possible value, rounded down. It is infinite if the losses have no least value.
 
 use extremal::hindsight::ByNorm;
 
-/// The largest norm up to which no comparator has half the total loss: the regret against it is at
-/// most half of what was lost. `lost` is the total loss above the least that the losses allow,
-/// rounded down; infinite, and the answer `None`, where there is no such least.
+/// The largest norm up to which no comparator halves the excess loss `lost`: the certified regret
+/// is at most half of it. `None` if `lost` is not positive and finite.
 pub fn halving(by_norm: &ByNorm, lost: f64) -> Option<f64> {
-    if !(lost > 0.0 && lost.is_finite()) {
-        return None;
-    }
-    by_norm.largest_radius(0.5 * lost)
+    (lost > 0.0 && lost.is_finite()).then(|| by_norm.largest_radius(0.5 * lost))?
 }
 
-/// Radius, regret and the regret's share of what was lost: at 0, and at rising radii up to twice
-/// the one at which the certificate has become as large as the loss, or `reach` if there is none.
-/// A share below 1/2 is one at a radius below [`halving`].
+/// Rows of radius, regret and the regret's share of the excess loss. The radii are 0 and a
+/// geometric grid up to twice the radius at which the regret reaches `lost`, or `reach` if it never
+/// does. The share is below 1/2 for radii below [`halving`].
 pub fn curve(by_norm: &ByNorm, lost: f64, reach: f64) -> Vec<[f64; 3]> {
     let end = match by_norm.largest_radius(lost) {
         Some(end) if end > 0.0 && end < f64::MAX => end,
         _ => reach,
     };
-    let steps = (-40..=4).map(|k| end * 2f64.powf(f64::from(k) / 4.0));
-    std::iter::once(0.0)
-        .chain(steps)
-        .map(|radius| {
-            let regret = by_norm.at(radius);
-            [radius, regret, regret / lost]
-        })
-        .filter(|[radius, regret, _]| radius.is_finite() && regret.is_finite())
+    let grid = (-40..=4).map(|k| end * 2f64.powf(f64::from(k) / 4.0));
+    let rows = std::iter::once(0.0).chain(grid).map(|radius| {
+        let regret = by_norm.at(radius);
+        [radius, regret, regret / lost]
+    });
+    rows.filter(|[radius, regret, _]| radius.is_finite() && regret.is_finite())
         .collect()
 }

@@ -1,4 +1,4 @@
-//! What `learn` is to do; with the feature `clap`, as flags.
+//! The options of `learn`. With the feature `clap` they are flags.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +10,17 @@ use crate::config::Config;
 use crate::flag;
 use crate::progress::Every;
 
-/// Where examples come from.
+/// The input.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Input {
-    /// The examples: a file, or - or nothing for standard input; gzip, bzip2, zstd and xz are
-    /// recognised
+    /// File with the examples, plain or compressed by gzip, bzip2, zstd or xz [default: standard
+    /// input]
     pub data: Option<PathBuf>,
-    /// libsvm, vw, csv, tsv or jsonl [default: from the name, then from the content]
+    /// libsvm, vw, csv, tsv or jsonl [default: detected from the name, then from the content]
     #[cfg_attr(feature = "clap", arg(long))]
     pub format: Option<Format>,
-    /// What to do about a line that can't be read
+    /// Stop at an invalid line, or skip and count it
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::on_error(), default_value = "stop"))]
     pub on_error: OnError,
 }
@@ -31,7 +31,7 @@ impl Input {
         self.data.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// How to read it for a plan that wants it read like this.
+    /// The options of the reader, given those of the plan.
     pub(crate) fn options(&self, planned: ReadOptions) -> ReadOptions {
         ReadOptions {
             format: self.format,
@@ -41,27 +41,27 @@ impl Input {
     }
 }
 
-/// What `learn` is to do.
+/// The options of `learn`.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_line_help = false))]
-// `--link` is shown among the reports
+// `--link` belongs to the predictions.
 #[cfg_attr(feature = "clap", command(mut_arg("link", |link| link.help_heading("Reports").display_order(1))))]
 pub struct LearnOptions {
-    /// The stream.
+    /// The input.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub input: Input,
-    /// What is learnt and how.
+    /// The components and settings.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub config: Config,
-    /// How many threads learn, one class or several each, besides the one that reads [default: one
-    /// per core]; what is learnt does not depend on it
+    /// Worker threads, each with one or more classes; reading has its own thread. The result does
+    /// not depend on their number [default: one per core]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = flag::READING))]
     pub threads: Option<u16>,
-    /// How often to go through the file
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 1, help_heading = flag::READING))]
+    /// Number of passes over the file
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = flag::READING))]
     pub passes: u32,
-    /// Models.
+    /// Model files.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub models: ModelOptions,
     /// Reports.
@@ -69,34 +69,34 @@ pub struct LearnOptions {
     pub reports: ReportOptions,
 }
 
-/// Where models come from and go to.
+/// Model files.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Models"))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Model files"))]
 pub struct ModelOptions {
-    /// Save the model here; it can be resumed
+    /// Save the model to this file
     #[cfg_attr(feature = "clap", arg(short = 'f', long, value_name = "MODEL"))]
     pub model: Option<PathBuf>,
-    /// Go on with this model
+    /// Resume this model
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub resume: Option<PathBuf>,
-    /// Skip the examples that the model has consumed, after a kill for example
-    #[cfg_attr(feature = "clap", arg(long = "continue"))]
+    /// Skip the examples that the model has consumed, for example after a crash
+    #[cfg_attr(feature = "clap", arg(long = "continue", requires = "resume"))]
     pub skip_consumed: bool,
-    /// Save every N rounds
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..)))]
+    /// Save the model every N rounds
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "model", conflicts_with = "drop_resume_state"))]
     pub checkpoint_every: Option<u64>,
-    /// Keep only what predicting needs
+    /// Save only the weights: the model can predict, but not be resumed
     #[cfg_attr(feature = "clap", arg(long))]
     pub drop_resume_state: bool,
 }
 
-/// What a run tells, and where.
+/// Reports.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Reports"))]
 pub struct ReportOptions {
-    /// Write the prediction made before each label was used; - is standard output
+    /// Write the prediction for each example before its label is used; - is standard output
     #[cfg_attr(
         feature = "clap",
         arg(short, long, value_name = "FILE", display_order = 0)
@@ -105,35 +105,35 @@ pub struct ReportOptions {
     /// Score the final model on this file
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub test: Option<PathBuf>,
-    /// Look for the best fixed weights at the end, with a proof: one more pass over a file;
-    /// examples from a pipe are kept in memory
+    /// Compute the best fixed weights at the end, with a proof. This reads the file once more, or
+    /// keeps the examples of a pipe in memory
     #[cfg_attr(feature = "clap", arg(long))]
     pub hindsight: bool,
-    /// Write the certified regret against weights of any norm, as CSV
+    /// Write the certified regret by the norm of the comparator, as CSV
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub certificate: Option<PathBuf>,
-    /// Write a CSV row per report point
+    /// Write a CSV row at every report
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub trace: Option<PathBuf>,
-    /// Rounds between two rows of the trace
+    /// Number of rounds between rows of the trace
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trace"))]
     pub trace_every: Option<u64>,
-    /// When a progress line is due: a factor (2.0) or a number of rounds (1000)
+    /// Report progress every N rounds (1000), or at rounds that grow by a factor (2.0)
     #[cfg_attr(
         feature = "clap",
         arg(short = 'P', long, value_name = "N", default_value = "2.0")
     )]
     pub every: Every,
-    /// The form of progress lines
+    /// Format of the progress reports
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Progress>(&["table", "json"]), default_value = "table"))]
     pub progress: Progress,
-    /// Print nothing but errors and the score of --test
+    /// Print only errors and the score of --test
     #[cfg_attr(feature = "clap", arg(short, long))]
     pub quiet: bool,
 }
 
 impl LearnOptions {
-    /// How many threads may learn.
+    /// The number of worker threads.
     pub(crate) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or_else(all, usize::from)
@@ -141,19 +141,19 @@ impl LearnOptions {
 }
 
 impl ReportOptions {
-    /// Whether progress is shown in this form.
+    /// Whether reports have this format.
     pub(crate) fn shows(&self, form: Progress) -> bool {
         !self.quiet && self.progress == form
     }
 }
 
-/// The form of progress reports.
+/// The format of progress reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Progress {
-    /// For people.
+    /// A table for people.
     #[default]
     Table,
-    /// For programs.
+    /// JSON lines for programs.
     Json,
 }

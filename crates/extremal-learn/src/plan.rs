@@ -1,4 +1,4 @@
-//! What is learnt and how, all of it: what a resumed run must agree on.
+//! The plan of a session: its configuration with all defaults filled in.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{Labels, Loss, LossSpec, Objective};
@@ -8,45 +8,45 @@ use extremal_data::{Column, Format, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Link};
-use crate::error::{Error, Result, usage};
+use crate::error::{Error, Result};
 use crate::signs::Signs;
 
-/// What a set that grows is taken for where a learner has to be chosen for it.
+/// The dimension for which a default learner is chosen, if the set grows.
 const TYPICAL: usize = 1 << 10;
 
-/// What is learnt and how.
+/// The components and settings of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// All that was asked for or chosen. What follows, up to the data, is in it.
+    /// The configuration, complete. It contains the next five fields.
     pub config: Config,
-    /// Where decisions lie.
+    /// The constraint set.
     pub set: SetSpec,
-    /// What a round costs.
+    /// The loss function.
     pub loss: LossSpec,
-    /// Who plays.
+    /// The learning algorithm.
     pub learner: LearnerSpec,
-    /// How the decision is stored.
+    /// The storage of the decision.
     pub storage: Storage,
-    /// What predictions are written as.
+    /// The form of written predictions.
     pub link: Link,
-    /// What the examples have shown.
+    /// Facts about the examples.
     pub data: DataFacts,
 }
 
-/// What the examples of earlier rounds say about those to come.
+/// Facts about the examples so far that the next ones must agree with.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataFacts {
-    /// How they are written, which says what features are numbered by.
+    /// Their format, which determines the numbering of the features.
     pub format: Option<Format>,
-    /// The table's columns, where they are one.
+    /// The columns, if they are a table.
     pub columns: Option<Vec<Column>>,
-    /// How labels say no.
+    /// The negative label.
     pub signs: Signs,
 }
 
 impl Plan {
-    /// Fills up what was not asked for; with no set, an ℓ2 ball of this radius.
+    /// Fills in the defaults of a configuration. The default set is an ℓ2 ball of this radius.
     pub fn choose(asked: &Config, radius: f64) -> Result<Self> {
         let classes = asked.classes();
         if classes.len() == 1 {
@@ -54,17 +54,20 @@ impl Plan {
         }
         if asked.labels.is_some() && !classes.is_empty() {
             return Err(Error::Usage(
-                "--labels names two classes and --classes all of them: give one".into(),
+                "--labels and --classes exclude each other. Use --labels for two classes".into(),
             ));
+        }
+        if let Some(problem) = asked.read_options().problem() {
+            return Err(Error::Usage(problem));
         }
         let two_sided = asked.labels.is_some() || !classes.is_empty();
         let usual = if two_sided { "logistic" } else { "squared" };
         let loss = asked.loss.clone().map_or_else(|| usual.parse(), Ok);
-        let loss: LossSpec = loss.map_err(usage)?;
+        let loss: LossSpec = loss.map_err(Error::options)?;
         let objective = objective(&loss, asked.ridge())?;
         if !classes.is_empty() && objective.loss().labels() != Labels::Signs {
             return Err(Error::Usage(format!(
-                "--classes plays one class against the others, with labels ±1; {} loss is not for them",
+                "--classes needs a loss for labels ±1, such as logistic or hinge, not {}",
                 loss.entry().name
             )));
         }
@@ -72,7 +75,7 @@ impl Plan {
         let set = asked.set.clone().unwrap_or(ball);
         let learner = asked.full_learner(asked.ridge())?;
         let start = start_set(&set)?;
-        // A learner for the dimension to come: in one dimension every set is a ball.
+        // In one dimension every set is a ball, so the learner is chosen in a higher one.
         let later = start.grown(TYPICAL).unwrap_or(start);
         let (storage, learner) = stored(&later, asked.storage, learner, &objective)?;
         let link = asked
@@ -85,7 +88,7 @@ impl Plan {
             set: Some(set),
             loss: Some(loss),
             learner: Some(learner),
-            // the learner has them
+            // These are part of the learner now.
             horizon: None,
             gradient_bound: None,
             eta_scale: None,
@@ -98,7 +101,7 @@ impl Plan {
         Self::of(config, DataFacts::default()).map_err(|key| Error::Usage(format!("no {key}")))
     }
 
-    /// Takes what is filled up; otherwise the key that is not.
+    /// The plan of a complete configuration. The error is the missing key.
     pub(crate) fn of(config: Config, data: DataFacts) -> Result<Self, &'static str> {
         Ok(Self {
             set: config.set.clone().ok_or("set")?,
@@ -111,13 +114,14 @@ impl Plan {
         })
     }
 
-    /// How examples are read for it.
+    /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
         let DataFacts {
             format, columns, ..
         } = &self.data;
         ReadOptions {
-            // Feature 7 of a model is feature 7 of a libsvm file, whatever it was learnt from.
+            // Feature 7 of a model is feature 7 of a libsvm file, also if the model was trained on
+            // another format.
             zero_based: self.config.zero_based
                 || matches!(format, Some(Format::Vw | Format::Jsonl)),
             learnt_from: *format,
@@ -131,20 +135,20 @@ impl Plan {
         objective(&self.loss, self.config.ridge())
     }
 
-    /// A note if rounds cost more than lazy storage promises, for want of a ridge term.
+    /// A note if lazy storage is slow because the loss has no ridge term.
     pub fn cost_note(&self) -> Option<String> {
         let lambda = self.learner.needs_ridge()?;
         let curved = self.objective().ok()?.strong_convexity();
         (self.storage == Storage::Lazy && lambda != curved).then(|| {
             format!(
-                "{} is slow on losses without the ridge term λ = {lambda}: every few rounds go through all features seen so far. Use --l2 {lambda}",
+                "{} is slow on losses without the ridge term λ = {lambda}: every few rounds visit all features seen so far. Use --l2 {lambda}",
                 self.learner
             )
         })
     }
 
-    /// What the data call feature `i`: from 1 in libsvm's files, from 0 elsewhere; the intercept
-    /// comes before all of them.
+    /// The name of feature `i` in the data: a number from 1 in libsvm files, from 0 elsewhere. The
+    /// intercept precedes all features.
     pub fn feature(&self, i: usize) -> String {
         let libsvm = self.data.format == Some(Format::Libsvm);
         let first = usize::from(libsvm && !self.config.zero_based);
@@ -155,49 +159,49 @@ impl Plan {
         }
     }
 
-    /// The classes of one-against-all; none for one model.
+    /// The classes. It is empty for a single model.
     pub fn classes(&self) -> &[String] {
         self.config.classes()
     }
 
-    /// How many models are learnt side by side.
-    pub fn tracks(&self) -> usize {
+    /// The number of models.
+    pub fn models(&self) -> usize {
         self.classes().len().max(1)
     }
 
-    /// Whether labels are ±1, be it one class against the others.
+    /// Whether each model has labels ±1.
     pub fn takes_signs(&self) -> bool {
         let loss = self.loss.build();
         loss.is_ok_and(|loss| loss.labels() == Labels::Signs)
     }
 
-    /// The set that a run starts on: of one dimension, if it may grow.
+    /// The set in the initial dimension, which is 1 if it grows.
     pub fn start_set(&self) -> Result<SharedSet> {
         start_set(&self.set)
     }
 }
 
 fn objective(loss: &LossSpec, ridge: f64) -> Result<Objective> {
-    Objective::new(loss.build().map_err(usage)?, ridge).map_err(usage)
+    Objective::new(loss.build().map_err(Error::options)?, ridge).map_err(Error::options)
 }
 
 fn start_set(spec: &SetSpec) -> Result<SharedSet> {
     match spec.build(None) {
         Ok(set) => Ok(set),
         Err(extremal::Error::Missing { name: "dim", .. }) => {
-            let set = spec.build(Some(1)).map_err(usage)?;
+            let set = spec.build(Some(1)).map_err(Error::options)?;
             if set.grown(1).is_some() {
                 return Ok(set);
             }
             Err(Error::Usage(format!(
-                "set {spec} can't grow as features appear: give its dimension, dim=N"
+                "set {spec} can't grow with the features. Give its dimension, dim=N"
             )))
         }
-        Err(error) => Err(usage(error)),
+        Err(error) => Err(Error::options(error)),
     }
 }
 
-/// The cheapest storage that the learner can play in, and the default learner for it.
+/// The cheapest storage that the learner supports, and the default learner for it.
 fn stored<L: Loss + ?Sized>(
     set: &SharedSet,
     asked: Option<Storage>,
@@ -218,8 +222,8 @@ fn stored<L: Loss + ?Sized>(
     }
     // The last one tried is the one that takes every set: its error is the learner's own.
     match why {
-        Some(error) => Err(usage(error)),
-        None => Err(Error::Usage("no storage to play in".into())),
+        Some(error) => Err(Error::options(error)),
+        None => Err(Error::Usage("no storage supports the learner".into())),
     }
 }
 
@@ -228,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_a_table_that_says_it_again_and_keys_without_a_value_may_be_left_out() {
+    fn a_plan_can_be_read_from_its_table_and_empty_keys_can_be_left_out() {
         let asked = Config {
             loss: Some("logistic".parse().unwrap()),
             learner: Some("ofw-ls".parse().unwrap()),
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused_and_not_forgotten() {
+    fn numbers_that_are_not_finite_are_refused() {
         let asked = |learner: &str, l2, gradient_bound| Config {
             learner: Some(learner.parse().unwrap()),
             l2: Some(l2),
@@ -264,7 +268,7 @@ mod tests {
                 ..Config::default()
             };
             let error = given.agree(&plan.config, &plan.learner).unwrap_err();
-            let text = format!("--l2 {bad} contradicts the model, which was made with 0.5");
+            let text = format!("--l2 {bad} contradicts the model, which was trained with 0.5");
             assert!(error.to_string().starts_with(&text), "{error}");
         }
     }

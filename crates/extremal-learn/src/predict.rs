@@ -1,20 +1,19 @@
-//! `predict`: what a model says about examples. It never changes the model.
+//! `predict`: the predictions of a model. The model does not change.
 
 use std::path::{Path, PathBuf};
 
-use extremal_data::{Example, Labels, ReadOptions, Reader};
+use extremal_data::{Labels, ReadOptions, Reader};
 
 use crate::check::{self, Use};
 use crate::config::Link;
-use crate::error::{Result, at_line, finite};
+use crate::error::{Error, Result, finite};
 #[cfg(feature = "clap")]
 use crate::flag;
 use crate::model::Saved;
 use crate::options::Input;
-use crate::sink::Sink;
-use crate::source::name_of;
+use crate::stream::{Sink, name_of};
 
-/// What `predict` is to do.
+/// The options of `predict`.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PredictOptions {
@@ -24,17 +23,17 @@ pub struct PredictOptions {
     /// The examples.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub input: Input,
-    /// Where predictions go [default: standard output]
+    /// Write the predictions to this file [default: standard output]
     #[cfg_attr(feature = "clap", arg(short, long, value_name = "FILE"))]
     pub predictions: Option<PathBuf>,
-    /// What predictions are written as [default: as the model was made]
+    /// The form of the predictions [default: that of the model]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
 }
 
-/// Writes one prediction per line, as soon as there is one. Returns how many, and how many lines
+/// Writes one prediction per line, as soon as its example arrives. Returns the number of lines that
 /// were skipped.
-pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
+pub fn predict(options: &PredictOptions) -> Result<u64> {
     let dash = Path::new("-");
     let path = options.predictions.as_deref().unwrap_or(dash);
     let data = options.input.path();
@@ -53,31 +52,16 @@ pub fn predict(options: &PredictOptions) -> Result<(u64, u64)> {
     let file = name_of(data);
     let mut reader = Reader::open(data, &read)?;
     let mut out = Sink::create(path)?;
-    let mut count = 0;
-    let names = saved.plan.classes();
-    let mut each = |example: &Example<'_>, out: &mut Sink| {
-        let prediction = saved
-            .predict(example)
-            .map_err(|e| at_line(e, &file, example))?;
-        let prediction = finite(prediction, &file, example)?;
-        count += 1;
-        match names.get(prediction as usize) {
-            Some(name) => out.line(name),
-            None => out.line(link.of(prediction)),
-        }
-    };
-    loop {
-        // what comes before a bad line is right, and a pipe may be silent for long
-        let played = match reader.next() {
-            Ok(Some(batch)) => batch
-                .iter()
-                .try_for_each(|example| each(&example, &mut out)),
-            Ok(None) => break,
-            Err(error) => return Err(error.into()),
-        };
+    while let Some(batch) = reader.next()? {
+        let written = batch.iter().try_for_each(|example| {
+            let prediction = saved.predict(&example);
+            let prediction = prediction.map_err(|e| Error::at_line(e, &file, &example))?;
+            let prediction = finite("prediction", prediction, &file, &example)?;
+            out.prediction(&saved.plan, link, prediction)
+        });
+        // The predictions before an error are written, and a pipe may be silent for long.
         let flushed = out.flush();
-        played?;
-        flushed?;
+        written.and(flushed)?;
     }
-    Ok((count, reader.skipped()))
+    Ok(reader.skipped())
 }

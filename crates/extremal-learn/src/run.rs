@@ -4,73 +4,73 @@ use extremal::kernel;
 use extremal::learner::default_radius;
 use extremal_data::{Example, Next, OnError, ReadOptions};
 
-use crate::error::{Error, Result, at_line};
-use crate::format;
-use crate::hindsight::Kept;
+use crate::error::{Error, Result};
+use crate::hindsight::{Found, Kept};
 use crate::model::{Saved, save};
 use crate::options::LearnOptions;
 use crate::plan::Plan;
-use crate::progress::{Every, Schedule, Window};
-use crate::report::Trace;
-use crate::score;
+use crate::progress::{self, Checkpoints, Every};
+use crate::score::{self, Score};
 use crate::session::{Round, Session};
 use crate::signs::Signs;
-use crate::sink::Sink;
-use crate::source::{Source, name_of};
-use crate::{certified, check};
+use crate::stream::{Sink, Source, name_of};
+use crate::{certified, check, format};
 
-/// Examples that are looked at where no set is given.
+/// The number of examples from which a default radius is chosen.
 const FIRST: usize = 100;
 
-/// Examples between two looks at whether to stop.
+/// The largest number of examples between two checks whether to stop.
 const STRIDE: u64 = 256;
 
-/// What the surroundings provide.
+/// The outputs that are written during a run, as indices of [`Run::outputs`].
+pub(crate) const PREDICTIONS: usize = 0;
+pub(crate) const TRACE: usize = 1;
+
+/// The environment of a run.
 pub trait Host {
-    /// Shows a piece of the report.
+    /// Shows a part of the report.
     fn say(&mut self, text: &str);
 
-    /// Seconds since some moment.
+    /// The time in seconds.
     fn seconds(&self) -> f64;
 
-    /// Whether to stop, and save.
+    /// Whether the run should stop and save its model.
     fn is_stopped(&self) -> bool;
 
-    /// Bytes of the input consumed, and of how many.
+    /// Shows how many bytes of the input were read, and its size if known.
     fn progress(&mut self, done: u64, of: Option<u64>);
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The stream is at its end.
+    /// The stream ended.
     Done,
-    /// It was told to stop; the model was saved, where there is one to save.
+    /// The host stopped the run. The model was saved.
     Interrupted,
-    /// It was told to stop before the first round: nothing was learnt, and nothing saved.
+    /// The host stopped the run before the first round. Nothing was saved.
     Unstarted,
 }
 
-/// Plays a stream. Whatever ends it early, what was learnt is saved first.
+/// Learns from a stream. If an error or the host ends the run early, the model is saved first.
 pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     check::options(options)?;
     let saved = match &options.models.resume {
         Some(path) => {
-            let saved = Saved::open(path)?;
-            options
-                .config
-                .agree(&saved.plan.config, &saved.plan.learner)?;
-            Some(saved.resume(path)?)
+            let session = Saved::open(path)?.resume(path)?;
+            let plan = &session.plan;
+            options.config.agree(&plan.config, &plan.learner)?;
+            Some(session)
         }
         None => None,
     };
-    let plan = match &saved {
-        Some(session) => session.plan().clone(),
+    let mut plan = match &saved {
+        Some(session) => session.plan.clone(),
         None => Plan::choose(&options.config, 1.0)?,
     };
     if options.reports.hindsight && !plan.classes().is_empty() {
         return Err(Error::Usage(
-            "--hindsight looks for the best weights of one model, and there is one per class: leave it out".into(),
+            "--hindsight supports a single model, but --classes trains one per class. Leave out one of them".into(),
         ));
     }
     let read = options.input.options(plan.read_options());
@@ -78,153 +78,124 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let session = match saved {
         Some(session) => session,
         None => {
-            let mut plan = plan;
             if options.config.set.is_none() {
-                let is_stopped = || host.is_stopped();
-                let Some(radius) = radius_for(&plan, &mut source, &is_stopped) else {
+                let Some(radius) = radius_for(&plan, &mut source, &|| host.is_stopped()) else {
                     return Ok(End::Unstarted);
                 };
                 plan = Plan::choose(&options.config, radius)?;
             }
-            plan.data.format = Some(source.reader().format());
+            plan.data.format = Some(source.reader.format());
             Session::new(plan)?
         }
     };
     let mut run = Run::new(options, session, host)?;
     run.introduce();
-    if let Some(note) = run.session.plan().cost_note() {
-        run.note(note);
-    }
     let played = match run.passes(source, &read) {
         Err(error) if error.is_closed_pipe() => return Err(error),
         played => run.close(played),
     };
-    match &played {
-        Ok(_) => run.conclude()?,
-        Err(_) => run.conclude_early(),
-    }
-    let mut found = None;
-    let played = played.and_then(|end| {
-        let rounds = run.session.rounds() - run.rounds_before;
-        if !options.reports.hindsight || end != End::Done || rounds == 0 {
-            return Ok(end);
-        }
-        found = run.hindsight(&read)?;
-        run.show_found(found.as_ref());
-        let whole = found.as_ref().is_some_and(|found| !found.stopped);
-        Ok(if whole { end } else { End::Interrupted })
-    });
-    let mut tested = None;
-    let end = played.and_then(|end| match &options.reports.test {
-        Some(path) if end == End::Done => {
-            // its columns are those that the model has met by now
-            let read = options.input.options(run.session.plan().read_options());
-            tested = score::test(&run.session, path, &read, run.host)?;
-            Ok(if tested.is_some() {
-                end
-            } else {
-                End::Interrupted
-            })
-        }
-        _ => Ok(end),
-    });
-    run.show(found, tested, &end);
+    run.summarise(played.is_ok())?;
+    let end = played.and_then(|end| run.evaluate(end, &read));
+    run.finish(&end);
     end
 }
 
-/// A radius that suits the stream, by its first examples; `None` if told to stop meanwhile.
+/// The default radius for a stream, from its first examples. `None` if the host stops the run.
 fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -> Option<f64> {
     let (mut norms, mut labels) = (Vec::new(), Vec::new());
-    let whole = source.look(FIRST, is_stopped, |batch| {
-        for example in batch.iter().take(FIRST - norms.len()) {
-            norms.push(kernel::norm(example.values));
-            labels.push(match example.label {
-                // a class is ±1 to its model
-                Some(_) if plan.takes_signs() => 1.0,
-                label => label.unwrap_or(0.0),
-            });
-        }
-    });
-    whole.then(|| default_radius(&norms, &labels))
+    let batches = source.read_ahead(FIRST, is_stopped)?;
+    for example in batches.iter().flat_map(|batch| batch.iter()).take(FIRST) {
+        norms.push(kernel::norm(example.values));
+        labels.push(match example.label {
+            // The label of a class is ±1 for its model.
+            Some(_) if plan.takes_signs() => 1.0,
+            label => label.unwrap_or(0.0),
+        });
+    }
+    Some(default_radius(&norms, &labels))
 }
 
+/// A run over a stream.
 pub(crate) struct Run<'a> {
     pub options: &'a LearnOptions,
     pub host: &'a mut dyn Host,
     pub session: Session,
+    threads: usize,
+    /// The time at the start.
     pub started: f64,
+    /// Rounds of earlier runs.
     pub rounds_before: u64,
-    /// Which labels of a binary loss earlier runs had.
+    /// The labels of earlier runs.
     pub signs_before: Signs,
-    /// The whole loss of earlier runs.
+    /// The total loss of earlier runs, ridge term included.
     pub loss_before: f64,
-    /// Examples that the model had consumed, and were skipped.
-    pub skipped_first: u64,
+    /// The number of examples that the model had consumed, if they are skipped.
+    pub consumed: u64,
     /// Non-zeros of the examples played.
     pub nonzeros: usize,
-    /// The examples, where `--hindsight` needs them and they can't be read again.
+    /// The examples, if `--hindsight` needs them and the input can be read only once.
     pub kept: Option<Kept>,
     pub skipped: u64,
     pub notes: Vec<String>,
-    lines: Schedule,
-    pub window: Window,
-    pub trace: Option<Trace>,
-    predictions: Option<Sink>,
+    /// The checkpoints of the table.
+    pub lines: Checkpoints,
+    /// The checkpoints of the trace.
+    pub rows: Checkpoints,
+    outputs: [Option<Sink>; 2],
     certificate: Option<Sink>,
+    /// The last round.
     pub last: Round,
-    /// Memory for those of several models.
-    rounds: Vec<Round>,
+    /// The best weights in hindsight.
+    pub found: Option<Found>,
+    /// The score of the test file.
+    pub score: Option<Score>,
 }
 
 impl<'a> Run<'a> {
     fn new(options: &'a LearnOptions, session: Session, host: &'a mut dyn Host) -> Result<Self> {
-        let rounds = session.rounds();
-        // Better to fail before the first round than after the last.
-        if let Some(path) = &options.models.model {
+        let (reports, models) = (&options.reports, &options.models);
+        // An output that can't be written ends the run before the first round.
+        if let Some(path) = &models.model {
             extremal_data::check_writable(path)?;
         }
-        let predictions = options.reports.predictions.as_deref().map(Sink::create);
-        let certificate = match &options.reports.certificate {
-            None => None,
-            Some(_) if session.tracks[0].meter.by_norm().is_none() => {
-                return Err(Error::Usage(format!(
-                    "--certificate is about weights by their norm, and {} is not the ball of one around 0: leave it out, or use l2, lp or l1",
-                    session.plan().set
-                )));
-            }
-            Some(path) => Some(Sink::create(path)?),
-        };
-        let trace = match &options.reports.trace {
-            None => None,
-            Some(path) => {
-                let every = options
-                    .reports
-                    .trace_every
-                    .map_or(options.reports.every, Every::Rounds);
-                Some(Trace::create(path, every, &session)?)
-            }
-        };
+        if reports.certificate.is_some() && session.models[0].meter.by_norm().is_none() {
+            return Err(Error::Usage(format!(
+                "--certificate needs a norm ball around 0, which {} is not. Use l2, lp or l1",
+                session.plan.set
+            )));
+        }
+        let create = |path: &Option<_>| path.as_deref().map(Sink::create).transpose();
+        let mut outputs = [create(&reports.predictions)?, create(&reports.trace)?];
+        if let Some(trace) = &mut outputs[TRACE] {
+            trace.line(progress::TRACE)?;
+        }
+        let (round, totals) = (session.rounds(), session.counters);
+        let trace_every = reports.trace_every.map_or(reports.every, Every::Rounds);
+        let keeps = reports.hindsight && !check::is_rereadable(options.input.path());
         Ok(Self {
+            threads: options.threads(),
             started: host.seconds(),
-            rounds_before: rounds,
-            signs_before: session.plan().data.signs,
-            loss_before: session.counters().whole_loss,
-            skipped_first: match options.models.skip_consumed {
-                true => session.counters().records,
+            rounds_before: round,
+            signs_before: session.plan.data.signs,
+            loss_before: totals.whole_loss,
+            consumed: match models.skip_consumed {
+                true => totals.records,
                 false => 0,
             },
             nonzeros: 0,
-            kept: (options.reports.hindsight && !check::can_be_read_again(options.input.path()))
-                .then(Kept::default),
+            kept: keeps.then(Kept::default),
             skipped: 0,
             notes: Vec::new(),
-            lines: Schedule::new(options.reports.every, rounds),
-            window: Window::after(&session),
-            trace,
-            predictions: predictions.transpose()?,
-            certificate,
+            lines: Checkpoints::new(reports.every, round, &totals),
+            rows: match &outputs[TRACE] {
+                Some(_) => Checkpoints::new(trace_every, round, &totals),
+                None => Checkpoints::never(),
+            },
+            outputs,
+            certificate: create(&reports.certificate)?,
             last: Round::default(),
-            rounds: Vec::new(),
+            found: None,
+            score: None,
             options,
             host,
             session,
@@ -232,41 +203,41 @@ impl<'a> Run<'a> {
     }
 
     fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
-        let mut to_skip = self.skipped_first;
         let path = self.options.input.path();
+        let mut to_skip = self.consumed;
         let mut first = Some(first);
         for _ in 0..self.options.passes {
             let mut source = match first.take() {
                 Some(source) => source,
                 None => Source::open(path, read)?,
             };
-            let end = self.pass(&mut source, &name_of(path), &mut to_skip);
-            self.skipped += source.reader().skipped();
-            for note in source.reader().warnings() {
+            let end = self.pass(&mut source, &mut to_skip);
+            self.skipped += source.reader.skipped();
+            for note in source.reader.warnings() {
                 self.note(note);
             }
             if end? == End::Interrupted {
                 return Ok(End::Interrupted);
             }
         }
-        if to_skip > 0 {
-            return Err(Error::from(extremal_data::Error::Content {
-                file: name_of(path),
-                what: format!(
-                    "the model has consumed {} more examples than there are: is this the stream it was made from?",
-                    format::count(to_skip)
+        match to_skip {
+            0 => Ok(End::Done),
+            missing => Err(Error::content(
+                &name_of(path),
+                format!(
+                    "the model has consumed {} more examples than the stream has. Check that the model was trained on this stream",
+                    format::count(missing)
                 ),
-            }));
+            )),
         }
-        Ok(End::Done)
     }
 
-    fn pass(&mut self, source: &mut Source, file: &str, to_skip: &mut u64) -> Result<End> {
+    fn pass(&mut self, source: &mut Source, to_skip: &mut u64) -> Result<End> {
         loop {
             if self.host.is_stopped() {
                 return Ok(End::Interrupted);
             }
-            let (done, of) = source.reader().progress();
+            let (done, of) = source.reader.progress();
             let batch = match source.next()? {
                 Next::Batch(batch) => batch,
                 Next::Nothing => continue,
@@ -280,152 +251,130 @@ impl<'a> Run<'a> {
             if let Some(kept) = &mut self.kept {
                 kept.push(batch, skipped as usize);
             }
-            let rest: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();
-            let mut rest = &rest[..];
-            while !rest.is_empty() {
-                if self.host.is_stopped() {
-                    return Ok(End::Interrupted);
-                }
-                let (now, later) = rest.split_at(self.stride().min(rest.len()));
-                if self.session.learns_classes() {
-                    self.play_classes(now, file)?;
-                } else {
-                    for example in now {
-                        self.play(example, file)?;
-                    }
-                }
-                rest = later;
+            let examples: Vec<Example<'_>> = batch.iter().skip(skipped as usize).collect();
+            if self.play(&examples)? == End::Interrupted {
+                return Ok(End::Interrupted);
             }
-            // a pipe may be silent for long
+            // A pipe may be silent for long.
             self.flush()?;
             self.host.progress(done, of);
         }
     }
 
-    /// How many rounds to play at once: classes must stand still where a report or a checkpoint
-    /// is due.
+    fn play(&mut self, mut examples: &[Example<'_>]) -> Result<End> {
+        let mut rounds = Vec::new();
+        while !examples.is_empty() {
+            if self.host.is_stopped() {
+                return Ok(End::Interrupted);
+            }
+            rounds.clear();
+            let stride = examples.len().min(self.stride());
+            let played = self
+                .session
+                .play(&examples[..stride], self.threads, &mut rounds);
+            examples = &examples[rounds.len()..];
+            self.record(&rounds)?;
+            if let (Err(error), [example, rest @ ..]) = (played, examples) {
+                self.reject(error, example)?;
+                examples = rest;
+            }
+        }
+        Ok(End::Done)
+    }
+
+    /// The number of examples to play at once. It ends at the next report or saved checkpoint.
     fn stride(&self) -> usize {
         let round = self.session.rounds();
-        let until = |due: u64| due.saturating_sub(round).max(1);
-        let line = until(self.lines.next());
-        let row = match &self.trace {
-            Some(trace) => until(trace.schedule.next()),
-            None => STRIDE,
-        };
-        let save = match self.options.models.checkpoint_every {
-            Some(n) => until((round / n + 1) * n),
-            None => STRIDE,
-        };
-        if self.session.learns_classes() {
-            STRIDE.min(line).min(row).min(save) as usize
-        } else {
-            STRIDE as usize
-        }
+        let every = self.options.models.checkpoint_every;
+        let save = every.map_or(u64::MAX, |n| (round / n + 1) * n);
+        let due = self.lines.next.min(self.rows.next).min(save);
+        (due - round).min(STRIDE) as usize
     }
 
-    fn play(&mut self, example: &Example<'_>, file: &str) -> Result<()> {
-        match self.session.play(example) {
-            Ok(round) => self.after(round, self.session.rounds()),
-            Err(error) => self.refuse(error, file, example),
-        }
-    }
-
-    fn play_classes(&mut self, mut examples: &[Example<'_>], file: &str) -> Result<()> {
-        let mut rounds = std::mem::take(&mut self.rounds);
-        while !examples.is_empty() {
-            rounds.clear();
-            let before = self.session.rounds();
-            let threads = self.options.threads();
-            let played = self.session.play_classes(examples, threads, &mut rounds);
-            for (k, round) in rounds.iter().enumerate() {
-                self.after(*round, before + k as u64 + 1)?;
-            }
-            examples = &examples[rounds.len()..];
-            if let (Err(error), [example, later @ ..]) = (played, examples) {
-                self.refuse(error, file, example)?;
-                examples = later;
-            }
-        }
-        self.rounds = rounds;
-        Ok(())
-    }
-
-    /// An example that could not be played is left out, or ends the run.
-    fn refuse(&mut self, error: extremal::Error, file: &str, example: &Example<'_>) -> Result<()> {
+    /// Skips an example that could not be played, or ends the run.
+    fn reject(&mut self, error: extremal::Error, example: &Example<'_>) -> Result<()> {
         if self.options.input.on_error == OnError::Skip && !error.is_numerical() {
             self.skipped += 1;
-            self.session.pass_over();
+            self.session.skip();
             return Ok(());
         }
-        Err(at_line(error, file, example))
+        let file = name_of(self.options.input.path());
+        Err(Error::at_line(error, &file, example))
     }
 
-    /// What a round that was played leaves to do.
-    fn after(&mut self, last: Round, round: u64) -> Result<()> {
-        self.last = last;
-        self.nonzeros += last.features;
-        if let Some(out) = &mut self.predictions {
-            let plan = self.session.plan();
-            let written = match plan.classes().get(last.prediction as usize) {
-                Some(name) => out.line(name),
-                None => out.line(plan.link.of(last.prediction)),
-            };
-            if let Err(error) = written {
-                self.predictions = None;
-                self.lost("predictions", error)?;
-            }
-        }
-        let line = self.lines.is_due(round);
-        let row = match &mut self.trace {
-            Some(trace) => trace.schedule.is_due(round),
-            None => false,
+    /// Writes what is due after some rounds: predictions, reports, and the model.
+    fn record(&mut self, rounds: &[Round]) -> Result<()> {
+        let Some(last) = rounds.last() else {
+            return Ok(());
         };
-        if line || row {
-            self.point(line, row)?;
+        self.last = *last;
+        for played in rounds {
+            self.nonzeros += played.features;
+            let Some(out) = &mut self.outputs[PREDICTIONS] else {
+                continue;
+            };
+            let plan = &self.session.plan;
+            let written = out.prediction(plan, plan.link, played.prediction);
+            self.keep_going(PREDICTIONS, written)?;
         }
-        if self
-            .options
-            .models
-            .checkpoint_every
-            .is_some_and(|n| round.is_multiple_of(n))
-        {
+        let round = self.session.rounds();
+        self.report(self.lines.is_due(round), self.rows.is_due(round))?;
+        let every = self.options.models.checkpoint_every;
+        if every.is_some_and(|n| round.is_multiple_of(n)) {
             self.flush()?;
             self.save()?;
         }
         Ok(())
     }
 
-    /// A reader that has gone does not end a run that something else comes of.
-    pub fn lost(&mut self, what: &str, error: Error) -> Result<()> {
-        let goes_on = self.options.models.model.is_some()
+    /// Writes to an output, if it is still open.
+    pub fn write(
+        &mut self,
+        output: usize,
+        write: impl FnOnce(&mut Sink) -> Result<()>,
+    ) -> Result<()> {
+        let written = self.outputs[output].as_mut().map_or(Ok(()), write);
+        self.keep_going(output, written)
+    }
+
+    /// Closes an output after an error. If its reader closed the pipe, the run continues, provided
+    /// that it has another result.
+    fn keep_going(&mut self, output: usize, written: Result<()>) -> Result<()> {
+        let Err(error) = written else {
+            return Ok(());
+        };
+        self.outputs[output] = None;
+        let has_results = self.options.models.model.is_some()
             || self.options.reports.test.is_some()
-            || self.predictions.is_some()
-            || self.trace.is_some();
-        if !error.is_closed_pipe() || !goes_on {
+            || self.outputs.iter().any(Option::is_some);
+        if !error.is_closed_pipe() || !has_results {
             return Err(error);
         }
+        let name = ["predictions", "trace"][output];
         self.note(format!(
-            "nobody reads the {what} any more; the run goes on without"
+            "the reader of the {name} closed the pipe; the run continues without them"
         ));
         Ok(())
     }
 
-    /// The last report, the model and the rest of what was written: each of them, whatever becomes
-    /// of the others.
+    /// Writes the last report, the certificate and the model. An error in one of them does not
+    /// prevent the others.
     fn close(&mut self, played: Result<End>) -> Result<End> {
-        let also = |first: Result<End>, then: Result<()>| match (first, then) {
+        let then = |first: Result<End>, then: Result<()>| match (first, then) {
             (first, Ok(())) => first,
             (Ok(_), Err(then)) => Err(then),
-            (Err(first), Err(then)) => Err(first.then(then)),
+            (Err(first), Err(then)) => Err(Error::Both {
+                first: Box::new(first),
+                then: Box::new(then),
+            }),
         };
-        // The round before an error is the last one: what it left is worth keeping.
-        let played = also(played, self.report_last());
-        let played = also(played, self.write_certificate());
-        let played = also(played, self.save());
+        let played = then(played, self.report_last());
+        let played = then(played, self.write_certificate());
+        let played = then(played, self.save());
         match self.flush() {
-            // all was played: there is nothing left to go on with
+            // The run is over, so the closed pipe does not matter.
             Err(error) if error.is_closed_pipe() => played,
-            flushed => also(played, flushed),
+            flushed => then(played, flushed),
         }
     }
 
@@ -443,6 +392,31 @@ impl<'a> Run<'a> {
         out.flush()
     }
 
+    /// Looks for the best weights and scores the test file, if the options ask for it.
+    fn evaluate(&mut self, end: End, read: &ReadOptions) -> Result<End> {
+        if end != End::Done {
+            return Ok(end);
+        }
+        let reports = &self.options.reports;
+        if reports.hindsight && self.session.rounds() > self.rounds_before {
+            self.found = self.hindsight(read)?;
+            let text = self.found.as_ref().map(Found::describe);
+            self.say(&text.unwrap_or("in hindsight     interrupted without a result\n".into()));
+            if self.found.as_ref().is_none_or(|found| found.stopped) {
+                return Ok(End::Interrupted);
+            }
+        }
+        if let Some(path) = &reports.test {
+            // The test file must have the columns of the stream.
+            let read = self.options.input.options(self.session.plan.read_options());
+            self.score = score::test(&self.session, path, &read, self.host)?;
+            if self.score.is_none() {
+                return Ok(End::Interrupted);
+            }
+        }
+        Ok(end)
+    }
+
     fn save(&mut self) -> Result<()> {
         match &self.options.models.model {
             Some(path) => save(&self.session, path, !self.options.models.drop_resume_state),
@@ -451,18 +425,7 @@ impl<'a> Run<'a> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if let Some(out) = &mut self.predictions
-            && let Err(error) = out.flush()
-        {
-            self.predictions = None;
-            self.lost("predictions", error)?;
-        }
-        if let Some(trace) = &mut self.trace
-            && let Err(error) = trace.out.flush()
-        {
-            self.trace = None;
-            self.lost("trace", error)?;
-        }
-        Ok(())
+        self.write(PREDICTIONS, Sink::flush)?;
+        self.write(TRACE, Sink::flush)
     }
 }

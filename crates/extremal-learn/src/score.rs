@@ -1,4 +1,4 @@
-//! How good predictions are: loss, accuracy and AUC, or RMSE.
+//! The score of a model on a test file: loss, accuracy and AUC, or RMSE.
 
 use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
@@ -6,86 +6,78 @@ use std::sync::mpsc::RecvTimeoutError;
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
 
-use crate::error::{Error, Result, at_line, finite};
+use crate::error::{Error, Result, finite};
 use crate::format;
 use crate::run::Host;
 use crate::session::Session;
 use crate::signs::Signs;
-use crate::source::{PATIENCE, name_of};
+use crate::stream::{PATIENCE, name_of};
 
-/// Scores a session on a file of its own; `None` if told to stop meanwhile.
+/// Scores a session on a test file. `None` if the host stops it.
 pub(crate) fn test(
     session: &Session,
     path: &Path,
     read: &ReadOptions,
     host: &dyn Host,
 ) -> Result<Option<Score>> {
-    let plan = session.plan();
-    let kind = match (plan.classes().is_empty(), plan.takes_signs()) {
-        (false, _) => Kind::Classes,
-        (true, true) => Kind::Signs,
-        (true, false) => Kind::Numbers,
+    let plan = &session.plan;
+    let kind = match (session.learns_classes(), plan.takes_signs()) {
+        (true, _) => Kind::Classes,
+        (false, true) => Kind::Signs,
+        (false, false) => Kind::Numbers,
     };
-    let loss = plan.loss.build().map_err(|e| Error::Usage(e.to_string()))?;
+    let loss = session.objective.loss();
     let file = name_of(Some(path));
     let mut score = Score::new(kind);
     let mut signs = Signs::default();
     let Some(mut reader) = open(path, read, host)? else {
         return Ok(None);
     };
-    loop {
-        if host.is_stopped() {
-            return Ok(None);
-        }
+    while !host.is_stopped() {
         let batch = match reader.next_within(PATIENCE)? {
             Next::Batch(batch) => batch,
             Next::Nothing => continue,
-            Next::End => break,
+            Next::End => {
+                score.skipped += reader.skipped();
+                score.notes = reader.warnings();
+                return Ok(Some(score));
+            }
         };
         for example in batch.iter() {
             if host.is_stopped() {
                 return Ok(None);
             }
-            let label = example.label.unwrap_or(f64::NAN);
             if kind != Kind::Classes {
-                let admitted = loss.check_label(label);
-                match admitted.and_then(|()| signs.with(&*loss, label)) {
-                    Ok(seen) => signs = seen,
+                match signs.with(&**loss, example.label) {
+                    Ok(known) => signs = known,
                     Err(_) if read.on_error == OnError::Skip => {
                         score.skipped += 1;
                         continue;
                     }
-                    Err(error) => return Err(at_line(error, &file, &example)),
+                    Err(error) => return Err(Error::at_line(error, &file, &example)),
                 }
             }
-            let prediction = session
-                .predict(&example)
-                .map_err(|e| at_line(e, &file, &example))?;
-            let prediction = finite(prediction, &file, &example)?;
+            let label = example.label.unwrap_or(f64::NAN);
+            let prediction = session.predict(&example);
+            let prediction = prediction.map_err(|e| Error::at_line(e, &file, &example))?;
+            let prediction = finite("prediction", prediction, &file, &example)?;
             let value = match kind {
                 Kind::Classes => 0.0,
                 Kind::Signs | Kind::Numbers => loss.at(prediction, label).0,
             };
-            if !value.is_finite() {
-                return Err(Error::NotFinite {
-                    place: format!("{file}:{}", example.line),
-                    what: format!("the loss is not finite for the prediction {prediction:?}"),
-                });
-            }
+            let value = finite("loss", value, &file, &example)?;
             score.add(example.weight, value, prediction, label);
         }
     }
-    score.skipped += reader.skipped();
-    score.notes = reader.warnings();
-    Ok(Some(score))
+    Ok(None)
 }
 
-/// Opens a file that may be a pipe nobody writes to yet; `None` if told to stop meanwhile.
+/// Opens a file on another thread, since a pipe without a writer blocks. `None` if the host stops it.
 fn open(path: &Path, read: &ReadOptions, host: &dyn Host) -> Result<Option<Reader>> {
     let (sender, opened) = std::sync::mpsc::channel();
     let (file, read) = (path.to_path_buf(), read.clone());
     std::thread::spawn(move || {
-        // nobody waits for it after a stop
+        // After a stop, the result is not needed.
         let _ = sender.send(Reader::open(Some(&file), &read));
     });
     loop {
@@ -94,36 +86,35 @@ fn open(path: &Path, read: &ReadOptions, host: &dyn Host) -> Result<Option<Reade
             Err(RecvTimeoutError::Timeout) if !host.is_stopped() => {}
             Err(RecvTimeoutError::Timeout) => return Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
-                let what = format!("{}: it could not be opened", path.display());
-                return Err(Error::Unsupported(what));
+                return Err(Error::content(&name_of(Some(path)), "can't be opened"));
             }
         }
     }
 }
 
-/// Adds up predictions and labels.
-#[derive(Debug, Clone)]
+/// Weighted sums over the examples of a test file.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Score {
     kind: Kind,
     weight: f64,
     loss: f64,
     right: f64,
     squares: f64,
-    /// (score, weight, is positive), for the AUC.
+    /// Prediction, weight, and whether the label is positive, for the AUC.
     ranked: Vec<(f64, f64, bool)>,
     skipped: u64,
-    /// What the user should know about the file.
+    /// Warnings about the file.
     pub notes: Vec<String>,
 }
 
-/// What a score is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+/// The kind of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Kind {
     /// ±1.
     Signs,
-    /// One of several.
+    /// Indices of classes.
     Classes,
-    /// Numbers.
+    #[default]
     Numbers,
 }
 
@@ -131,30 +122,23 @@ impl Score {
     fn new(kind: Kind) -> Self {
         Self {
             kind,
-            weight: 0.0,
-            loss: 0.0,
-            right: 0.0,
-            squares: 0.0,
-            ranked: Vec::new(),
-            skipped: 0,
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
-    /// Notes an example: its weight, the data's loss, the prediction and the label.
+    /// Adds an example.
     fn add(&mut self, weight: f64, loss: f64, prediction: f64, label: f64) {
         self.weight += weight;
         self.loss += weight * loss;
         match self.kind {
             Kind::Signs => {
                 let positive = label > 0.0;
-                // nothing said is half right
-                let right = if prediction == 0.0 {
-                    0.5
-                } else {
-                    f64::from((prediction > 0.0) == positive)
-                };
-                self.right += weight * right;
+                // A prediction of 0 is half right.
+                self.right += weight
+                    * match prediction {
+                        0.0 => 0.5,
+                        _ => f64::from((prediction > 0.0) == positive),
+                    };
                 self.ranked.push((prediction, weight, positive));
             }
             Kind::Classes => self.right += weight * f64::from(prediction == label),
@@ -162,7 +146,7 @@ impl Score {
         }
     }
 
-    /// In words.
+    /// A line for a person.
     pub fn describe(&mut self) -> String {
         let loss = format::fixed(self.loss / self.weight);
         let accuracy = 100.0 * self.right / self.weight;
@@ -187,29 +171,24 @@ impl Score {
         text
     }
 
-    /// For programs; the accuracy is a share. A number that can't be had is null.
+    /// A JSON object. The accuracy is a fraction. Undefined numbers are null.
     pub fn json(&mut self) -> Value {
-        let (weight, skipped) = (self.weight, self.skipped);
-        let (loss, accuracy) = (self.loss / weight, self.right / weight);
-        match self.kind {
-            Kind::Signs => json!({
-                "weight": weight,
-                "loss": loss,
-                "accuracy": accuracy,
-                "auc": self.auc(),
-                "skipped": skipped,
-            }),
-            Kind::Classes => json!({ "weight": weight, "accuracy": accuracy, "skipped": skipped }),
-            Kind::Numbers => json!({
-                "weight": weight,
-                "loss": loss,
-                "rmse": (self.squares / weight).sqrt(),
-                "skipped": skipped,
-            }),
+        let mut object = json!({ "weight": self.weight });
+        if self.kind != Kind::Classes {
+            object["loss"] = (self.loss / self.weight).into();
         }
+        match self.kind {
+            Kind::Numbers => object["rmse"] = (self.squares / self.weight).sqrt().into(),
+            Kind::Signs | Kind::Classes => object["accuracy"] = (self.right / self.weight).into(),
+        }
+        if self.kind == Kind::Signs {
+            object["auc"] = self.auc().into();
+        }
+        object["skipped"] = self.skipped.into();
+        object
     }
 
-    /// The chance that a positive example is ranked above a negative one, ties half.
+    /// The probability that a positive example ranks above a negative one. Ties count half.
     fn auc(&mut self) -> Option<f64> {
         self.ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (mut below, mut positive, mut won) = (0.0, 0.0, 0.0);
@@ -239,14 +218,9 @@ mod tests {
 
     #[test]
     fn the_auc_is_the_share_of_pairs_in_order() {
-        let data: Vec<(f64, f64)> = (0..60)
-            .map(|i| {
-                (
-                    f64::from(i * 7 % 13),
-                    if i * 5 % 11 > 5 { 1.0 } else { -1.0 },
-                )
-            })
-            .collect();
+        let label = |i: i32| if i * 5 % 11 > 5 { 1.0 } else { -1.0 };
+        let data = (0..60).map(|i| (f64::from(i * 7 % 13), label(i)));
+        let data: Vec<(f64, f64)> = data.collect();
         let mut score = Score::new(Kind::Signs);
         for (z, y) in &data {
             score.add(1.0, 0.0, *z, *y);
@@ -256,13 +230,7 @@ mod tests {
             for (b, w) in &data {
                 if y > w {
                     pairs += 1.0;
-                    won += if a > b {
-                        1.0
-                    } else if a == b {
-                        0.5
-                    } else {
-                        0.0
-                    };
+                    won += 0.5 * (f64::from(a > b) + f64::from(a >= b));
                 }
             }
         }
@@ -274,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_ranked_and_the_ranking_ends() {
+    fn predictions_of_nan_are_ranked() {
         let mut score = Score::new(Kind::Signs);
         for (z, y) in [(f64::NAN, 1.0), (0.0, -1.0), (f64::NAN, -1.0)] {
             score.add(1.0, 0.0, z, y);

@@ -1,71 +1,76 @@
-//! A run over a stream: the learner, what certifies it, and what it has seen.
+//! A session: one learner, or one per class, with the meters that certify their regret.
 
 use std::sync::Arc;
 
 use extremal::game::{self, Turn};
-use extremal::hindsight::{ByNorm, Meter};
+use extremal::hindsight::Meter;
 use extremal::kernel;
-use extremal::learner::{Certificate, Learner, Level};
+use extremal::learner::Learner;
 use extremal::loss::{Objective, Scratch};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
-use extremal::theory::{Run, is_vacuous, trivial_regret};
 use extremal::{Point, Row};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
-use crate::classes::{self, Lane};
 use crate::error::{Error, Result};
-use crate::norms;
 use crate::plan::Plan;
 
-/// How often a better point to certify at is looked for, where the losses are strongly convex.
-const CERTIFICATE_STEPS: usize = 20;
+/// The number of rounds that justify another thread.
+const ROUNDS_PER_THREAD: usize = 64;
 
-/// What a run has added up.
+/// Totals over all rounds of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// Examples consumed, those of earlier passes included.
+    /// Examples consumed, in all passes.
     pub records: u64,
-    /// Σ of the weights.
+    /// The sum of the weights.
     pub weight: f64,
-    /// Σ weight·loss of the data, before each update.
+    /// The sum of weight·loss of the data, before each update.
     pub loss: f64,
-    /// Σ of the whole losses, ridge term included.
+    /// The sum of the losses, ridge term included.
     pub whole_loss: f64,
-    /// The largest violation looked at; 0 where none was found. Not saved: when it was looked at
-    /// is the reports' affair.
+    /// The largest violation at any checkpoint. It is not saved, since checkpoints belong to a run.
     #[serde(skip)]
     pub violation: f64,
 }
 
-/// One round as a report shows it.
+/// A round, for reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round {
-    /// ⟨a, x⟩ before the update; the class for one-against-all.
+    /// ⟨a, x⟩ before the update, or the index of the class.
     pub prediction: f64,
-    /// The data's loss times the weight.
+    /// The weight times the loss of the data; with classes, the weight of an error.
     pub loss: f64,
     /// The label.
     pub label: f64,
-    /// Non-zeros.
+    /// The number of non-zeros.
     pub features: usize,
-    /// σ_t of the learner's record.
+    /// The learner's σ_t.
     pub sigma: f64,
-    /// Its gap.
+    /// The learner's Frank-Wolfe gap.
     pub gap: f64,
 }
 
-/// One model: a learner and the meter that certifies its regret.
-pub(crate) struct Track {
+/// A learner and the meter that certifies its regret.
+pub(crate) struct Model {
     pub learner: Box<dyn Learner>,
     pub meter: Meter,
-    set: SharedSet,
+    pub set: SharedSet,
+    /// Whether the set grows with the features. Otherwise its dimension is given.
+    grows: bool,
     scratch: Scratch,
+    /// The latest rounds, each with its loss, ridge term included.
+    rounds: Vec<(Round, f64)>,
+    failure: Option<extremal::Error>,
 }
 
-impl Track {
+impl Model {
+    /// Increases the dimension. It can't fail after a reservation.
     fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+        if !self.grows || dim <= self.learner.dim() {
+            return Ok(());
+        }
         self.learner.grow(dim)?;
         self.meter.grow(dim)?;
         if let Some(set) = self.set.grown(dim) {
@@ -74,31 +79,51 @@ impl Track {
         Ok(())
     }
 
-    /// One round on one example; on an error nothing has changed.
-    pub fn play(
+    /// Plays examples until one fails. With a class, the label is +1 for its examples and −1 for
+    /// all others.
+    fn play(&mut self, class: Option<usize>, objective: &Objective, examples: &[Example<'_>]) {
+        self.rounds.clear();
+        self.failure = None;
+        for example in examples {
+            let label = match class {
+                None => example.label.unwrap_or(f64::NAN),
+                Some(class) if example.label == Some(class as f64) => 1.0,
+                Some(_) => -1.0,
+            };
+            match self.round(objective, example, label) {
+                Ok(round) => self.rounds.push(round),
+                Err(error) => {
+                    self.failure = Some(error);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reserves memory for a dimension.
+    fn reserve(&mut self, dim: usize) -> extremal::Result<()> {
+        self.learner.reserve(dim)?;
+        self.meter.reserve(dim)
+    }
+
+    /// Plays one round. An error changes nothing but the dimension.
+    fn round(
         &mut self,
         objective: &Objective,
         example: &Example<'_>,
         label: f64,
     ) -> extremal::Result<(Round, f64)> {
-        let row = Row::Sparse {
-            indices: example.indices,
-            values: example.values,
-        };
+        // Not earlier, since the rounding depends on the dimension.
+        self.grow(needed_dim(example))?;
         let given = stream::Round {
-            row,
+            row: row(example),
             label,
             weight: example.weight,
         };
+        let (learner, meter) = (&mut *self.learner, Some(&mut self.meter));
         let Turn {
             record, evaluation, ..
-        } = game::round(
-            &mut *self.learner,
-            objective,
-            given,
-            Some(&mut self.meter),
-            &mut self.scratch,
-        )?;
+        } = game::round(learner, objective, given, meter, &mut self.scratch)?;
         let round = Round {
             prediction: evaluation.prediction,
             loss: evaluation.data_value,
@@ -111,204 +136,88 @@ impl Track {
     }
 }
 
-/// A learner, or one per class, against a stream of examples.
+/// One model, or one per class, and the totals over their rounds.
 pub struct Session {
-    plan: Plan,
-    objective: Objective,
-    pub(crate) tracks: Vec<Track>,
-    counters: Counters,
-    /// A set that grows with the features, or one whose dimension was given.
-    grows: bool,
+    /// The components and settings.
+    pub plan: Plan,
+    pub(crate) objective: Objective,
+    pub(crate) models: Vec<Model>,
+    /// The totals so far.
+    pub counters: Counters,
+    /// The dimension for which memory is reserved.
+    reserved: usize,
     point: Vec<f64>,
-    lanes: Vec<Lane>,
-    /// So many features were found to leave memory to spare.
-    roomy: usize,
-    /// Those that the plan has.
+    /// The columns of the plan.
     columns: Option<Arc<[Column]>>,
 }
 
-/// What can be said about the regret.
-pub struct Certified {
-    /// The certificate; the sum over the classes.
-    pub certificate: Certificate,
-    /// What is proven for this learner, if anything is.
-    pub bound: Option<Proven>,
-    /// No regret on these rounds is larger: the smaller one of G·D·T, with G the largest gradient
-    /// met, and the total loss beyond the least that the losses allow.
-    pub most: f64,
-    /// The total loss beyond the least that the losses allow, rounded down.
-    pub lost: f64,
-    /// The regret against comparators of any norm, where the set is a ball of one; that of every
-    /// class's model against a comparator of its own.
-    pub by_norm: Option<ByNorm>,
-    /// No comparator up to this norm has half the total loss, where the losses are never below 0.
-    /// `None` if that can't be said of any norm.
-    pub halving: Option<f64>,
-    /// How many models the numbers are sums over.
-    pub models: usize,
-}
-
-impl Certified {
-    /// Whether the certificate says nothing.
-    pub fn is_vacuous(&self) -> bool {
-        is_vacuous(self.certificate.regret, self.most)
-    }
-}
-
-/// What a theorem says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Proven {
-    /// Regret is at most this.
-    Bound(f64),
-    /// The bound, which is no less than what no learner can reach.
-    Vacuous(f64),
-    /// An assumption did not hold: which.
-    Broken(String),
-}
-
 impl Session {
-    /// Before the first round.
+    /// A session before its first round.
     pub fn new(plan: Plan) -> Result<Self> {
         let objective = plan.objective()?;
         let set = plan.start_set()?;
         let grows = plan.set.build(None).is_err();
-        let tracks = (0..plan.tracks())
-            .map(|_| {
-                Ok(Track {
-                    learner: plan.learner.build_stored(&set, plan.storage)?,
-                    meter: Meter::of(&set, &objective),
-                    set: set.clone(),
-                    scratch: Scratch::default(),
-                })
+        let models = (0..plan.models()).map(|_| {
+            Ok(Model {
+                learner: plan.learner.build_stored(&set, plan.storage)?,
+                meter: Meter::of(&set, &objective),
+                set: set.clone(),
+                grows,
+                scratch: Scratch::default(),
+                rounds: Vec::new(),
+                failure: None,
             })
-            .collect::<extremal::Result<Vec<_>>>()
-            .map_err(|why| Error::Usage(why.to_string()))?;
+        });
+        let models = models.collect::<extremal::Result<Vec<_>>>();
         Ok(Self {
+            models: models.map_err(Error::options)?,
+            reserved: 0,
             plan,
             objective,
-            tracks,
             counters: Counters::default(),
-            grows,
             point: Vec::new(),
-            lanes: Vec::new(),
-            roomy: 0,
             columns: None,
         })
     }
 
-    /// What is learnt and how.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Takes note of the columns of the table that the next examples are from.
+    /// Stores the columns of the table that the next examples come from.
     pub fn set_columns(&mut self, columns: &Arc<[Column]>) {
-        if !(self.columns.as_ref()).is_some_and(|known| Arc::ptr_eq(known, columns)) {
+        let known = self.columns.as_ref();
+        if !known.is_some_and(|known| Arc::ptr_eq(known, columns)) {
             self.plan.data.columns = Some(columns.to_vec());
             self.columns = Some(columns.clone());
         }
     }
 
-    /// What was added up so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    pub(crate) fn set_counters(&mut self, counters: Counters) {
-        self.counters = counters;
-    }
-
     /// The dimension so far.
     pub fn dim(&self) -> usize {
-        self.tracks[0].learner.dim()
+        self.models[0].learner.dim()
     }
 
     /// Rounds played.
     pub fn rounds(&self) -> u64 {
-        self.tracks[0].learner.rounds()
-    }
-
-    /// Oracle calls made to play.
-    pub fn oracle_calls(&self) -> u64 {
-        self.tracks
-            .iter()
-            .map(|t| t.learner.seen().oracle_calls)
-            .sum()
-    }
-
-    /// max ‖g_t‖ over the rounds.
-    pub fn largest_gradient(&self) -> f64 {
-        let each = self
-            .tracks
-            .iter()
-            .map(|t| t.learner.seen().largest_gradient);
-        each.fold(0.0, f64::max)
-    }
-
-    /// Oracle calls made to report.
-    pub fn report_calls(&self) -> u64 {
-        self.tracks.iter().map(|t| t.meter.calls()).sum()
+        self.models[0].learner.rounds()
     }
 
     /// The set in the dimension so far.
     pub fn set(&self) -> &SharedSet {
-        &self.tracks[0].set
+        &self.models[0].set
     }
 
-    /// The models, one or one per class.
+    /// Oracle calls of the learners.
+    pub fn oracle_calls(&self) -> u64 {
+        let each = self.models.iter().map(|m| m.learner.seen().oracle_calls);
+        each.sum()
+    }
+
+    /// Oracle calls of the meters.
+    pub fn report_calls(&self) -> u64 {
+        self.models.iter().map(|m| m.meter.calls()).sum()
+    }
+
+    /// The decisions: one, or one per class.
     pub fn decisions(&self) -> impl Iterator<Item = &dyn Point> {
-        self.tracks.iter().map(|t| t.learner.decision())
-    }
-
-    /// Makes room for so many features; on an error nothing has changed.
-    pub(crate) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
-        if dim > self.dim() {
-            // All or none of them, and with room left for what reports and saves write out.
-            for track in &mut self.tracks {
-                track.learner.reserve(dim)?;
-                track.meter.reserve(dim)?;
-            }
-            if dim > self.roomy {
-                // for a while, as features may come one by one
-                let ahead = dim + dim / 8;
-                self.roomy = match spare(ahead) {
-                    Ok(()) => ahead,
-                    Err(_) => spare(dim).map(|()| dim)?,
-                };
-            }
-            for track in &mut self.tracks {
-                track.grow(dim)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes room for an example's features.
-    fn fit(&mut self, example: &Example<'_>) -> extremal::Result<()> {
-        let needed = example.indices.last().map_or(0, |i| *i as usize + 1);
-        if self.grows && needed > self.dim() {
-            self.grow(needed)?;
-        }
-        Ok(())
-    }
-
-    /// One example: predicts, then learns. On an error nothing has changed.
-    pub fn play(&mut self, example: &Example<'_>) -> extremal::Result<Round> {
-        if self.learns_classes() {
-            let mut rounds = Vec::with_capacity(1);
-            self.play_classes(&[*example], 1, &mut rounds)?;
-            return Ok(rounds.pop().unwrap_or_default());
-        }
-        let label = example.label.unwrap_or(f64::NAN);
-        // Before room is made for the features: a label that is refused must leave no trace.
-        self.objective.loss().check_label(label)?;
-        let signs = self.plan.data.signs.with(&**self.objective.loss(), label)?;
-        self.fit(example)?;
-        let (round, whole) = self.tracks[0].play(&self.objective, example, label)?;
-        self.plan.data.signs = signs;
-        self.counters.whole_loss += whole;
-        self.count(example, &round);
-        Ok(round)
+        self.models.iter().map(|m| m.learner.decision())
     }
 
     /// Whether there is one model per class.
@@ -316,191 +225,163 @@ impl Session {
         !self.plan.classes().is_empty()
     }
 
-    /// Plays examples in turn, one model per class, on up to `threads` threads: the same as one by
-    /// one. `rounds` takes those played, which are all before the one that an error is about.
-    pub fn play_classes(
+    /// Increases the dimension. An error changes nothing.
+    pub(crate) fn grow(&mut self, dim: usize) -> extremal::Result<()> {
+        self.reserve(dim)?;
+        self.models.iter_mut().try_for_each(|model| model.grow(dim))
+    }
+
+    /// Reserves memory for a dimension, so that all models can grow to it.
+    fn reserve(&mut self, dim: usize) -> extremal::Result<()> {
+        if self.models[0].grows && dim > self.reserved.max(self.dim()) {
+            let mut models = self.models.iter_mut();
+            models.try_for_each(|model| model.reserve(dim))?;
+            self.reserved = dim;
+        }
+        Ok(())
+    }
+
+    /// Plays examples in order: each is predicted, then learnt from. Up to `threads` threads share
+    /// the models, and the result does not depend on their number. `rounds` receives the rounds
+    /// played. An error is about the example after them, which changes nothing.
+    pub fn play(
         &mut self,
         examples: &[Example<'_>],
         threads: usize,
         rounds: &mut Vec<Round>,
     ) -> extremal::Result<()> {
-        let mut misfit = Ok(());
-        let mut fitting = 0;
-        for example in examples {
-            // A gradient that one class refuses and another does not would part them.
-            misfit = self.check(example).and_then(|()| self.fit(example));
-            if misfit.is_err() {
-                break;
+        let mut signs = self.plan.data.signs;
+        let mut refused = Ok(());
+        let admitted = examples.iter().take_while(|example| {
+            refused = self.admit(example, &mut signs);
+            refused.is_ok()
+        });
+        let examples = &examples[..admitted.count()];
+        self.play_models(examples, threads);
+        let played = self.models.iter().map(|model| model.rounds.len()).min();
+        let played = played.unwrap_or(0);
+        for (k, example) in examples[..played].iter().enumerate() {
+            rounds.push(self.count(k, example)?);
+        }
+        let mut last = self.models.iter_mut().filter(|m| m.rounds.len() == played);
+        last.find_map(|m| m.failure.take()).map_or(refused, Err)
+    }
+
+    /// Checks an example and reserves memory for its features.
+    fn admit(&mut self, example: &Example<'_>, signs: &mut crate::Signs) -> extremal::Result<()> {
+        if self.learns_classes() {
+            // All models must accept the gradient, or none.
+            let reach = self.set().geometry().norm_bound;
+            let row = row(example);
+            self.objective
+                .check_size(&row, 1.0, example.weight, reach)?;
+        } else {
+            *signs = signs.with(&**self.objective.loss(), example.label)?;
+        }
+        self.reserve(needed_dim(example))
+    }
+
+    /// Lets every model play the examples, on up to `threads` threads.
+    fn play_models(&mut self, examples: &[Example<'_>], threads: usize) {
+        let by_class = self.learns_classes();
+        let (models, objective) = (&mut self.models, &self.objective);
+        let useful = models.len() * examples.len() / ROUNDS_PER_THREAD;
+        let share = models
+            .len()
+            .div_ceil(threads.min(useful).clamp(1, models.len()));
+        std::thread::scope(|scope| {
+            let mut first = 0;
+            let mut parts = models.chunks_mut(share).peekable();
+            while let Some(part) = parts.next() {
+                let classes = first..;
+                first += part.len();
+                let play = move || {
+                    for (class, model) in classes.zip(part) {
+                        model.play(by_class.then_some(class), objective, examples);
+                    }
+                };
+                match parts.peek() {
+                    Some(_) => drop(scope.spawn(play)),
+                    None => play(),
+                }
             }
-            fitting += 1;
-        }
-        let examples = &examples[..fitting];
-        if examples.is_empty() {
-            return misfit;
-        }
-        let Self {
-            tracks,
-            lanes,
-            objective,
-            ..
-        } = self;
-        let played = classes::play(tracks, lanes, objective, examples, threads);
-        for (k, example) in examples[..played.rounds].iter().enumerate() {
-            let (round, whole) = classes::together(&self.lanes, k, example);
-            for whole in whole {
-                self.counters.whole_loss += whole;
+        });
+    }
+
+    /// Adds the models' round `k` to the totals, and returns it as one round.
+    fn count(&mut self, k: usize, example: &Example<'_>) -> extremal::Result<Round> {
+        let counters = &mut self.counters;
+        let mut best = (0, self.models[0].rounds[k].0);
+        for (class, model) in self.models.iter().enumerate() {
+            let (round, whole_loss) = model.rounds[k];
+            counters.whole_loss += whole_loss;
+            if round.prediction > best.1.prediction {
+                best = (class, round);
             }
-            self.count(example, &round);
-            rounds.push(round);
         }
-        played.failed.map_or(misfit, Err)
+        let (class, mut round) = best;
+        let loss = &**self.objective.loss();
+        if self.plan.classes().is_empty() {
+            self.plan.data.signs = self.plan.data.signs.with(loss, example.label)?;
+        } else {
+            round.prediction = class as f64;
+            round.label = example.label.unwrap_or(f64::NAN);
+            round.loss = example.weight * f64::from(round.prediction != round.label);
+        }
+        counters.loss += round.loss;
+        counters.records += 1;
+        counters.weight += example.weight;
+        Ok(round)
     }
 
-    /// Errors if a class could refuse the gradient of an example.
-    fn check(&self, example: &Example<'_>) -> extremal::Result<()> {
-        let row = Row::Sparse {
-            indices: example.indices,
-            values: example.values,
-        };
-        let reach = self.tracks[0].set.geometry().norm_bound;
-        self.objective.check_size(&row, 1.0, example.weight, reach)
-    }
-
-    fn count(&mut self, example: &Example<'_>, round: &Round) {
-        self.counters.loss += round.loss;
-        self.counters.records += 1;
-        self.counters.weight += example.weight;
-    }
-
-    /// Leaves out an example that was refused: it is consumed all the same.
-    pub fn pass_over(&mut self) {
+    /// Counts an example that was rejected as consumed.
+    pub fn skip(&mut self) {
         self.counters.records += 1;
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the class. Features that were never seen count
-    /// as 0. It may not be finite where the numbers are huge.
+    /// The prediction for an example: ⟨a, x⟩, or the index of the class. Unknown features count as
+    /// 0. It may not be finite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         predict(self.decisions(), self.dim(), example)
     }
 
-    /// Looks at the decisions' feasibility.
+    /// Measures the violation of the decisions.
     pub fn check_feasible(&mut self) {
-        for track in &self.tracks {
-            let decision = track.learner.decision();
+        for model in &self.models {
+            let decision = model.learner.decision();
             self.point.clear();
-            let found = if let Structure::Euclidean { radius } = track.set.structure() {
-                // what is not 0 is enough, and may be little of a large dimension
+            let violation = if let Structure::Euclidean { radius } = model.set.structure() {
+                // The non-zeros suffice, and may be few.
                 decision.for_each_nonzero(&mut |_, v| self.point.push(v));
-                let gauge = kernel::norm(&self.point) / radius;
-                Some(if gauge <= 1.0 { 0.0 } else { gauge - 1.0 })
+                Some(kernel::norm(&self.point) / radius - 1.0)
             } else {
-                self.point.resize(track.learner.dim(), 0.0);
+                self.point.resize(model.learner.dim(), 0.0);
                 decision.write(&mut self.point);
-                track.set.violation(&self.point)
+                model.set.violation(&self.point)
             };
-            if let Some(v) = found {
+            if let Some(v) = violation {
                 let v = if v.is_nan() { f64::INFINITY } else { v };
                 self.counters.violation = self.counters.violation.max(v);
             }
         }
     }
+}
 
-    /// The certified regret after the rounds played. One oracle call per model at least.
-    pub fn certify(&mut self) -> Result<Certified> {
-        let failed = |why| Error::Library {
-            context: "certificate".into(),
-            why,
-        };
-        let mut sum: Option<Certificate> = None;
-        let mut bound = Some(Proven::Bound(0.0));
-        let mut by_norm: Option<ByNorm> = None;
-        let above_least = self.objective.above_least(self.counters.whole_loss);
-        let mut trivial = 0.0;
-        for track in &mut self.tracks {
-            let own = track.meter.certificate(CERTIFICATE_STEPS).map_err(failed)?;
-            sum = Some(match sum {
-                None => own,
-                Some(sum) => Certificate {
-                    regret: sum.regret + own.regret,
-                    rounding: sum.rounding + own.rounding,
-                    ..own
-                },
-            });
-            by_norm = match (by_norm, track.meter.by_norm()) {
-                (Some(mut sum), Some(own)) => sum.add(&own).then_some(sum),
-                (_, own) => own,
-            };
-            let (seen, diameter) = (track.learner.seen(), track.set.geometry().diameter);
-            let (gradient, rounds) = (seen.largest_gradient, seen.rounds as f64);
-            trivial += trivial_regret(gradient, diameter, rounds, above_least);
-            let own = proven(track, &self.objective, &self.counters);
-            bound = match (bound, own) {
-                (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),
-                (Some(Proven::Bound(_)), other) => other,
-                (other, _) => other,
-            };
-        }
-        let certificate = sum.unwrap_or(Certificate {
-            level: Level::Linear,
-            regret: 0.0,
-            strong_convexity: 0.0,
-            rounding: 0.0,
-        });
-        // what all models have lost is more than each of them can
-        let most = above_least.min(trivial);
-        let lost = above_least - self.rounding();
-        Ok(Certified {
-            certificate,
-            bound: match bound {
-                Some(Proven::Bound(bound)) if is_vacuous(bound, most) => {
-                    Some(Proven::Vacuous(bound))
-                }
-                bound => bound,
-            },
-            most,
-            lost,
-            halving: by_norm.as_ref().and_then(|b| norms::halving(b, lost)),
-            by_norm,
-            models: self.tracks.len(),
-        })
-    }
-
-    /// How far the total loss may be off: by what each loss is, and half a unit in the last place of
-    /// the total for each addition, twice as much to be safe. The losses are taken not to cancel.
-    pub fn rounding(&self) -> f64 {
-        let additions = self.rounds() as f64 * self.tracks.len() as f64;
-        let losses: f64 = self.tracks.iter().map(|track| track.meter.allowed()).sum();
-        losses * (1.0 + 1e-6) + (additions + 8.0) * f64::EPSILON * self.counters.whole_loss.abs()
+/// The features of an example.
+pub(crate) fn row<'a>(example: &Example<'a>) -> Row<'a> {
+    Row::Sparse {
+        indices: example.indices,
+        values: example.values,
     }
 }
 
-/// An error unless there is memory to write a decision of so many entries out a few times.
-fn spare(dim: usize) -> extremal::Result<()> {
-    const EACH: usize = 8;
-    let mut room = Vec::<[f64; EACH]>::new();
-    room.try_reserve_exact(dim)
-        .map_err(|_| extremal::Error::Memory { features: dim })
+/// The smallest dimension with the features of an example.
+fn needed_dim(example: &Example<'_>) -> usize {
+    example.indices.last().map_or(0, |i| *i as usize + 1)
 }
 
-fn proven(track: &Track, objective: &Objective, counters: &Counters) -> Option<Proven> {
-    let guarantee = track.learner.guarantee()?;
-    // examples are fixed beforehand, and nobody knows how long the longest will be
-    let losses = objective.facts(f64::INFINITY, true);
-    let mut run = Run::new(*track.learner.seen(), losses);
-    run.diameter = track.set.geometry().diameter;
-    run.violation = Some(counters.violation);
-    run.above_least = objective.above_least(counters.whole_loss);
-    let report = guarantee.report(&run);
-    let broken: Vec<String> = report.failed().map(|check| check.detail.clone()).collect();
-    Some(if !broken.is_empty() {
-        Proven::Broken(broken.join("; "))
-    } else {
-        Proven::Bound(report.bound)
-    })
-}
-
-/// ⟨a, x⟩ of one decision, or the class of several; features beyond the dimension count as 0.
-/// Not finite where one of them is not.
+/// ⟨a, x⟩ of one decision, or the class of several. Features beyond the dimension count as 0. If a
+/// product is not finite, the result is not.
 pub(crate) fn predict<'a>(
     decisions: impl Iterator<Item = &'a dyn Point>,
     dim: usize,
@@ -512,17 +393,16 @@ pub(crate) fn predict<'a>(
         values: &example.values[..known],
     };
     let mut best = (f64::NEG_INFINITY, 0);
-    let mut alone = 0.0;
     let mut count = 0;
     for (class, decision) in decisions.enumerate() {
-        alone = decision.dot(&row)?;
-        count = class + 1;
-        if !alone.is_finite() {
-            return Ok(alone);
+        let product = decision.dot(&row)?;
+        if !product.is_finite() {
+            return Ok(product);
         }
-        if alone > best.0 {
-            best = (alone, class);
+        if product > best.0 {
+            best = (product, class);
         }
+        count += 1;
     }
-    Ok(if count > 1 { best.1 as f64 } else { alone })
+    Ok(if count > 1 { best.1 as f64 } else { best.0 })
 }

@@ -1,17 +1,25 @@
-//! What labels of binary losses look like.
+//! The label that a stream uses for −1.
 
 use extremal::loss::{Labels, Loss};
 use serde::{Deserialize, Serialize};
 
-/// Which of −1 and 0 labels of binary losses have beside +1: not both in one stream.
+/// The negative label of a stream with a binary loss: −1 or 0, but not both.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Signs {
     negative: Option<f64>,
 }
 
 impl Signs {
-    /// These labels and one more; an error where it is of the other kind.
-    pub fn with(self, loss: &(impl Loss + ?Sized), label: f64) -> extremal::Result<Self> {
+    /// Checks a label against the loss and the labels before it, and adds it to them.
+    pub fn with(
+        self,
+        loss: &(impl Loss + ?Sized),
+        label: impl Into<Option<f64>>,
+    ) -> extremal::Result<Self> {
+        let label = label.into().unwrap_or(f64::NAN);
+        if loss.labels() != Labels::None {
+            loss.check_label(label)?;
+        }
         if loss.labels() != Labels::Signs || label > 0.0 {
             return Ok(self);
         }
@@ -19,10 +27,9 @@ impl Signs {
             Some(before) if before != label => Err(extremal::Error::Label {
                 loss: loss.name(),
                 label,
-                allowed: if before == 0.0 {
-                    "0 or +1, as those before it are"
-                } else {
-                    "−1 or +1, as those before it are"
+                allowed: match before {
+                    0.0 => "0 or +1, like the labels before it",
+                    _ => "−1 or +1, like the labels before it",
                 },
             }),
             _ => Ok(Self {

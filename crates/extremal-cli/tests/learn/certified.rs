@@ -154,7 +154,7 @@ fn the_certificate_by_norm_rises_and_halves_where_the_radius_says() {
     let simplex = ["learn", text(&data), "--set", "simplex:dim=200"];
     let output = run(&[&simplex[..], &["--certificate", text(&curve)]].concat());
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("--certificate is about weights by their norm"));
+    assert!(errors(&output).contains("--certificate needs a norm ball around 0"));
 }
 
 /// Numbers to predict with one weight: y of weight w and feature 1. Among weights in [−r, r] the
@@ -258,7 +258,7 @@ fn hindsight_of_a_resumed_model_is_about_the_rounds_of_this_run() {
     let words = ["learn", text(&rest), "-i", text(&model), "--hindsight"];
     let said = errors(&done(&words));
     assert!(
-        said.contains("total loss of the 200 rounds now in ["),
+        said.contains("total loss of the 200 rounds of this run in ["),
         "{said}"
     );
 }
@@ -275,7 +275,7 @@ fn hindsight_refuses_what_it_has_no_answer_for() {
     for words in [&made[..], &resumed] {
         let output = run(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}");
-        assert!(errors(&output).contains("one per class: leave it out"));
+        assert!(errors(&output).contains("--classes trains one per class"));
     }
     let passes = ["--continue", "--passes=2"];
     let output = run(&[&resumed[..], &passes].concat());

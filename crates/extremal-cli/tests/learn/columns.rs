@@ -111,7 +111,7 @@ fn labels_of_one_stream_say_no_in_one_way() {
     for loss in ["logistic", "hinge", "squared-hinge"] {
         let learn = ["learn", "--loss", loss, "-f", model];
         let said = format!(
-            "c.svm:3: label -1 is not allowed for {loss} loss; it must be 0 or +1, as those before it are: -1"
+            "c.svm:3: label -1 is not allowed for {loss} loss; it must be 0 or +1, like the labels before it: -1"
         );
         refused(&[&learn[..], &[text(&both)]].concat(), &said);
         let skipped = done(&[&learn[..], &[text(&both), "--on-error", "skip"]].concat());

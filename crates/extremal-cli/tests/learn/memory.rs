@@ -122,7 +122,7 @@ fn a_dimension_that_the_model_does_not_have_is_refused() {
         let output = run(&words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{said}");
-        let expected = "head: dimension 4000000000, where the sums of gradients have 2";
+        let expected = "head: dimension 4000000000, but the gradient sums have 2";
         assert!(said.contains(expected), "{said}");
     }
 }

@@ -146,22 +146,22 @@ fn flags_that_contradict_a_model_are_shown_as_they_are_written() {
         assert!(message.contains(expected), "{message}");
     };
     play(&["--learner", "coin-ftrl"]);
-    let with = "contradicts the model, which was made with";
-    check(&["--bits", "18"], &format!("--bits 18 {with}out: "));
-    check(&["--labels", "a,b"], &format!("--labels a,b {with}out: "));
-    check(&["--intercept"], &format!("--intercept {with}out: "));
+    let with = "contradicts the model, which was trained with";
+    check(&["--bits", "18"], &format!("--bits 18 {with}out. "));
+    check(&["--labels", "a,b"], &format!("--labels a,b {with}out. "));
+    check(&["--intercept"], &format!("--intercept {with}out. "));
     check(
         &["--link", "identity"],
-        &format!("--link identity {with} logistic: "),
+        &format!("--link identity {with} logistic. "),
     );
     check(
         &["--horizon", "3"],
-        "--horizon is not for the model's learner, coin-ftrl: ",
+        "--horizon does not apply to the model's learner, coin-ftrl. ",
     );
     play(&["--classes=-1,1"]);
     check(
         &["--classes", "1,2"],
-        &format!("--classes 1,2 {with} -1,1: "),
+        &format!("--classes 1,2 {with} -1,1. "),
     );
     let given = ["--horizon", "9", "--gradient-bound", "2"];
     play(&[&["--learner", "ofw-ls"], &given[..]].concat());

@@ -63,7 +63,7 @@ fn a_signal_ends_the_scoring_and_the_model_is_saved() {
     drop(writer);
     assert_eq!(output.status.code(), Some(130));
     let message = errors(&output);
-    assert!(message.contains("what was learnt is in"), "{message}");
+    assert!(message.contains("the model is saved in"), "{message}");
     assert!(model.exists());
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct Ranked {
     /// NaN for a hole.
     values: Vec<f64>,
     levels: Vec<Vec<f64>>,
+    /// Memory for levels to come.
+    reserved: Vec<Vec<f64>>,
     total: Total,
 }
 
@@ -51,6 +53,7 @@ impl Ranked {
             order,
             values: Vec::new(),
             levels: Vec::new(),
+            reserved: Vec::new(),
             total: Total::default(),
         };
         ranked.grow(dim);
@@ -64,9 +67,8 @@ impl Ranked {
         for level in 0.. {
             let blocks = len.div_ceil(FAN);
             if level == self.levels.len() {
-                self.levels.push(Vec::new());
-            }
-            if self.levels[level].is_empty() {
+                let mut memory = self.reserved.drain(..self.reserved.len().min(1));
+                self.levels.push(memory.next().unwrap_or_default());
                 from = 0;
             }
             self.levels[level].resize(blocks, NONE);
@@ -84,12 +86,18 @@ impl Ranked {
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         reserve(&mut self.values, dim, dim)?;
         let mut len = dim;
-        for level in 0.. {
+        for level in 0_usize.. {
             len = len.div_ceil(FAN);
-            if level == self.levels.len() {
-                self.levels.push(Vec::new());
-            }
-            reserve(&mut self.levels[level], len, dim)?;
+            let memory = match level.checked_sub(self.levels.len()) {
+                None => &mut self.levels[level],
+                Some(later) => {
+                    if later == self.reserved.len() {
+                        self.reserved.push(Vec::new());
+                    }
+                    &mut self.reserved[later]
+                }
+            };
+            reserve(memory, len, dim)?;
             if len <= FAN {
                 break;
             }
@@ -297,6 +305,10 @@ mod tests {
         for order in [Order::Magnitude, Order::Smallest] {
             let (mut ranked, mut state) = (Ranked::new(order, 1), 7);
             for dim in [2, 3, 64, 65, 66, 4096, 4097, 4200, 270_000] {
+                // Reserving alone changes nothing.
+                ranked.reserve(2 * dim).unwrap();
+                ranked.set(0, number(&mut state));
+                check(&ranked);
                 ranked.grow(dim);
                 check(&ranked);
                 for i in [0, dim / 2, dim - 1] {

@@ -69,8 +69,7 @@ def csr(matrix):
     # scipy follows these without looking, into memory that is not its own
     if len(ends) < 1 or ends[0] != 0 or (ends[1:] < ends[:-1]).any() \
             or ends[-1] > min(len(indices), len(data)):
-        raise ValueError("indptr, indices and data are no CSR matrix: indptr grows from 0 to the "
-                         "number of entries")
+        raise ValueError("not a valid CSR matrix: indptr must grow from 0 to the number of entries")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()

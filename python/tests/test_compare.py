@@ -131,9 +131,9 @@ def test_compare_goes_on_elsewhere_or_updates(tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "config.toml").write_text("[database]\n")
     for update in (False, True):
-        with pytest.raises(ex.Error, match="config.toml would be written over"):
+        with pytest.raises(ex.Error, match="config.toml is not a file of this experiment"):
             ex.compare(EXPERIMENT, tmp_path / "theirs", quiet=True, update=update)
-        with pytest.raises(ex.Error, match="report.html would be written over"):
+        with pytest.raises(ex.Error, match="report.html is not a file of this experiment"):
             ex.compare(EXPERIMENT, tmp_path / "mine", quiet=True, update=update)
     assert (tmp_path / "mine" / "report.html").read_text() == "mine"
     assert (tmp_path / "theirs" / "config.toml").read_text() == "[database]\n"

@@ -153,6 +153,7 @@ impl<'a> Examples<'a> {
         Replay {
             examples: self,
             next: start,
+            end: self.len(),
             indices: Vec::new(),
             values: Vec::new(),
         }
@@ -206,6 +207,7 @@ fn are_within(numbers: &[f64], most: f64) -> bool {
 pub struct Replay<'a> {
     examples: Examples<'a>,
     next: usize,
+    end: usize,
     /// The present row with its intercept.
     indices: Vec<u32>,
     values: Vec<f64>,
@@ -227,7 +229,7 @@ impl Replay<'_> {
     #[inline(always)]
     pub fn next_round(&mut self) -> Option<Round<'_>> {
         let (all, k) = (&self.examples, self.next);
-        if k >= all.len() {
+        if k >= self.end {
             return None;
         }
         self.next += 1;

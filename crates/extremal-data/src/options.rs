@@ -211,7 +211,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Why the labels are invalid, if they are.
+    /// Why the options are invalid, if they are.
     pub(crate) fn problem(&self) -> Option<String> {
         match self.bits {
             Some(bits) if !(1..=31).contains(&bits) => {

@@ -71,8 +71,7 @@ impl Stream {
     }
 
     /// Returns the next rounds as rows and labels, as `play` would play them. The labels are None if
-    /// the stream has none. The rounds of an adaptive stream depend on the decisions: it can't be
-    /// taken from.
+    /// the stream has none. Raises an error for a stream whose rounds depend on the decisions.
     fn take<'py>(&self, py: Python<'py>, rounds: usize) -> PyResult<Taken<'py>> {
         let mut stream = self.stream.lock(py, BUSY)?;
         if stream.is_adaptive() {

@@ -64,7 +64,7 @@ def git(*words):
 
 
 def plays(command):
-    """Whether the program takes these arguments: it gets ready, and stops at the end of its input."""
+    """Whether the program accepts these arguments: it prints `ready`, and stops at the end of its input."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return done.returncode == 0 and done.stdout.split() == ["ready"]
 
@@ -73,7 +73,7 @@ def workloads():
     """Every row: its name, its dimension, its rounds, and the arguments to try in turn."""
     for d in run.DEFAULT_DIMENSIONS:
         rounds = run.NUMPY_ROUNDS[d]
-        # An older build can't be asked for its default, but it can play what that was.
+        # An older build does not accept `default`, but it can play the learner that was the default then.
         arguments = [run.default_game(learner, d, rounds) for learner in ("default", run.DEFAULT_ONCE)]
         yield f"default logistic l2 d={d}", d, rounds, arguments
     for algo, loss in run.GAMES:
@@ -92,7 +92,7 @@ def workloads():
 
 
 class Table:
-    """The rows, printed as they come."""
+    """The rows, printed one by one."""
 
     WIDTHS = [32, 8, 8, 22, 0]
 

@@ -42,7 +42,7 @@ CLASS_LEARNERS = {
     "20 classes, 1 thread": ["--classes", str(CLASSES), "--threads", "1"],
 }
 PEERS = ["vw", "vw-cache", "sklearn", "river"]
-# River is some hundred times slower: a few rows tell as much.
+# River is about a hundred times slower, so that it gets fewer rows.
 RIVER_ROWS = 5_000
 
 

@@ -20,7 +20,7 @@ ROUNDS = 200_000
 ROWS = 100_000
 CLOSE = 1e-9
 
-# What Python may add: to a round, in nanoseconds, or in percent.
+# The most that Python may add to a round, in nanoseconds or in percent.
 EXTRA = {
     **{f"decide + observe {learner} d={d}": ("rounds", [learner, BALL], d, ROUNDS)
        for learner in ("ofw-free", "gauge-ftrl") for d in (10, 100)},
@@ -106,7 +106,7 @@ def main():
             print(f"{name:<66}{human(result.first_speed):>8}{human(result.second_speed):>8}  {result.spread():<24}"
                   f"{'; '.join(result.notes())}", flush=True)
     if wrong:
-        sys.exit(f"bench: {wrong} decisions that should agree do not: look for MISMATCH")
+        sys.exit(f"bench: {wrong} decisions that should agree do not: see MISMATCH")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The Python package, and what it is held against, over the same stream.
+"""The Python package and its competitors on the same stream.
 
     python_runner.py rounds LEARNER SET D T DATAFILE
     python_runner.py play LEARNER STORAGE SET LOSS D T DATAFILE
@@ -120,7 +120,7 @@ def river(loss, d, t, path):
 
 
 def river_dicts(loss, d, t, path):
-    """The same where dicts were made of the rows beforehand, which is not timed."""
+    """River with dicts that are made beforehand, which is not timed."""
     rows, labels = data(int(d), int(t), path)
     labels = (labels > 0 if loss == "logistic" else labels).tolist()
     examples = list(zip((dict(enumerate(row)) for row in rows.tolist()), labels))
@@ -141,8 +141,8 @@ def learn_one(loss, examples):
 
 
 def corner(d):
-    """The only point of a set, and its oracle, which takes no time to speak of: what is around it is
-    to be timed."""
+    """A set of one point and its oracle, which takes almost no time: the benchmark measures the code around
+    it."""
     answer = np.zeros(d)
     answer[0] = 1.0
     return answer, lambda direction: answer

@@ -73,7 +73,7 @@ class Ball:
 
 
 def best_fixed(rows, labels, ball, loss, ridge):
-    """The lowest average loss over the ball, less what its Frank-Wolfe gap leaves open."""
+    """The lowest average loss over the ball, minus its Frank-Wolfe gap."""
     rounds = len(labels)
 
     def at(x):
@@ -112,7 +112,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--dims", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--learner", action="append", default=[], help="one more to be played, LAMBDA for the ridge")
+    parser.add_argument("--learner", action="append", default=[], help="the spec of another learner; LAMBDA stands for the ridge's λ")
     options = parser.parse_args()
 
     titles = ["OGD, c/√t", "OGD, untuned", "default", "gauge-ftrl", "sc-ofw", *options.learner]

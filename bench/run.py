@@ -62,8 +62,8 @@ ATOM_BALL = "l1:100"
 ATOM_ROUNDS = {10_000: 2_000, 100_000: 2_000, 1_000_000: 20_000, 10_000_000: 20_000}
 ATOM_DENSE_ROUNDS = DENSE_ROUNDS | {10_000_000: 5}
 
-# The learner that is chosen where nothing is said. `DEFAULT_ONCE` is what it is on the l2 ball, for
-# builds whose runner can't be asked for it: they are older than this row.
+# The default learner. `DEFAULT_ONCE` is its spec on the l2 ball, for builds that are older than this row and
+# whose runner does not accept `default`.
 DEFAULT_DIMENSIONS = [10, 100, 1_000]
 DEFAULT_ONCE = "hedge:base=(ofw-free:growth=steady),grid=[0.25,1,4,16],bases=[(gauge-ftrl)]"
 
@@ -141,7 +141,7 @@ class Runner:
 
 @dataclass
 class Duel:
-    """What two programs did when they took turns."""
+    """The measurements of two programs that took turns."""
 
     first_speed: float  # rounds per second, median
     second_speed: float
@@ -164,7 +164,7 @@ class Duel:
 
 
 def duel(first, second, reps, starts=None):
-    """Alternates passes of two (command, rounds) sides, changing who begins.
+    """Alternates passes of two (command, rounds) sides, and the order of the two.
 
     The programs are started afresh `starts` times, by default for every
     repetition: where the system happens to place their memory makes some
@@ -205,7 +205,7 @@ def duel(first, second, reps, starts=None):
 
 
 def foreign_ticks(*runners):
-    """Processor time so far, in ticks, of everything but the runners and this program."""
+    """Processor time so far, in ticks, of all processes except the runners and this program."""
     with open("/proc/stat") as stat:
         user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, stat.readline().split()[1:9])
     total = user + nice + system + irq + softirq + steal
@@ -417,7 +417,7 @@ class Bench:
                 self.sparse_row(f"lazy d={d}", f"lazy d={smallest}", result, result.notes())
 
     def ages(self, rounds):
-        """Whether a round costs more the more of them were played."""
+        """Whether the cost of a round grows with the number of rounds played."""
 
         def side(count):
             return [self.ours, "sparse", "lazy", "ofw-ls", SPARSE_BALL, 100_000, count, NONZEROS, SEED], count
@@ -528,7 +528,7 @@ def main():
         sys.exit(f"bench: no row matches --only {options.only}")
     print(f"\nWritten to {REPORT.relative_to(BENCH.parent)}")
     if bench.mismatches:
-        sys.exit(f"bench: {bench.mismatches} figures that should agree do not: look for MISMATCH")
+        sys.exit(f"bench: {bench.mismatches} figures that should agree do not: see MISMATCH")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""A set of one's own: whatever can minimise a linear function can be played on.
+"""A set of your own: a learner needs only a function that minimises a linear function over the set.
 
-Here the set is that of all ways from one corner of a grid to the other: the oracle is a shortest path,
-and a decision says how much of the traffic takes each road. Delays change from day to day.
+Here the set contains all paths from one corner of a grid to the opposite one. The oracle finds a shortest
+path, and a decision gives the share of traffic on each road. Delays change from day to day.
 """
 
-# %% The oracle: the quickest way, as a vector with a 1 for each road that it takes
+# %% The oracle: the quickest path, as a vector with a 1 for each of its roads
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,10 +24,10 @@ def quickest(delays: Vector) -> Vector:
     turn: dict[tuple[int, int], int] = {}
     for i in reversed(range(SIDE)):
         for j in reversed(range(SIDE)):
-            ways = [(delays[NUMBER[i, j, d]] + cost[i + d, j + 1 - d], d)
-                    for d in (0, 1) if (i, j, d) in NUMBER]
-            if ways:
-                cost[i, j], turn[i, j] = min(ways)
+            options = [(delays[NUMBER[i, j, d]] + cost[i + d, j + 1 - d], d)
+                       for d in (0, 1) if (i, j, d) in NUMBER]
+            if options:
+                cost[i, j], turn[i, j] = min(options)
     path, i, j = np.zeros(len(ROADS)), 0, 0
     while (i, j) != (SIDE - 1, SIDE - 1):
         d = turn[i, j]
@@ -36,31 +36,31 @@ def quickest(delays: Vector) -> Vector:
     return path
 
 
-# %% The set: its oracle, how wide it is, and a point to start from
-longest = 2 * (SIDE - 1)  # roads of a way; two ways differ in twice as many at most
-ways = ex.sets.custom(quickest, dim=len(ROADS), diameter=np.sqrt(2 * longest),
-                      norm_bound=np.sqrt(longest), centre=quickest(np.ones(len(ROADS))), name="ways")
-print(ways)
+# %% The set: its oracle, its diameter, and a starting point
+longest = 2 * (SIDE - 1)  # roads of a path; two paths differ in at most twice as many
+paths = ex.sets.custom(quickest, dim=len(ROADS), diameter=np.sqrt(2 * longest),
+                       norm_bound=np.sqrt(longest), centre=quickest(np.ones(len(ROADS))), name="paths")
+print(paths)
 
-# %% A thousand days, with some roads slow on most of them
+# %% A thousand days; some roads are slow on most of them
 rng = np.random.default_rng(1)
 usual = rng.uniform(1, 3, size=len(ROADS))
 days = usual + rng.exponential(0.5, size=(1000, len(ROADS)))
 
-learner = ex.learners.ofw_free(ways)  # which needs no constants
+learner = ex.learners.ofw_free(paths)  # needs no constants
 print(learner)
 history = ex.play(learner, days)
 
-# %% Against the best fixed way in hindsight, which the same oracle finds
-best = ex.best_in_hindsight(ways, days)
+# %% The regret against the best fixed path in hindsight, which the same oracle finds
+best = ex.best_in_hindsight(paths, days)
 low, high = ex.regret(history, best)
-start = float((days @ ways.centre).sum())
-print(f"delay per day: {history.total_loss / 1000:.2f}, at best {best.value / 1000:.2f}, "
-      f"had we stayed where we were {start / 1000:.2f}")
+start = float((days @ paths.centre).sum())
+print(f"delay per day: {history.total_loss / 1000:.2f}, best fixed path {best.value / 1000:.2f}, "
+      f"starting path {start / 1000:.2f}")
 print(f"regret {high:.1f} after {learner.rounds} days and {learner.oracle_calls} shortest paths")
 
 
-# %% A loss of one's own, with Python in the loop too: being late costs more the later it is
+# %% A loss of your own, which Python computes: the square of the delay beyond a limit
 class Late:
     def __init__(self, day: Vector, patience: float) -> None:
         self.day, self.patience = day, patience
@@ -76,6 +76,6 @@ class Late:
 
 
 losses = [Late(day, patience=15.0) for day in days]
-late = ex.play(ex.learners.ofw_free(ways), losses)
-stayed = sum(loss.value(ways.centre) for loss in losses)
-print(f"lateness per day: {late.total_loss / 1000:.1f}, had we stayed where we were {stayed / 1000:.1f}")
+late = ex.play(ex.learners.ofw_free(paths), losses)
+stayed = sum(loss.value(paths.centre) for loss in losses)
+print(f"lateness per day: {late.total_loss / 1000:.1f}, on the starting path {stayed / 1000:.1f}")

@@ -1,10 +1,10 @@
-"""The paper in 40 lines: OFW against OFW with line search against Gauge-FTRL on an ℓp ball, with the
-theorems' curves.
+"""The paper in 40 lines: OFW, OFW with line search and Gauge-FTRL on an ℓp ball, with the bounds of the
+theorems.
 
     python paper.py [picture.png]
 """
 
-# %% A ball, and losses that drift
+# %% A ball, and random linear losses with a drift
 import sys
 
 import matplotlib
@@ -22,9 +22,9 @@ assert alpha is not None
 
 rng = np.random.default_rng(0)
 rows = rng.normal(size=(ROUNDS, DIM)) + 0.5 * rng.normal(size=DIM)
-rows /= np.linalg.norm(rows, axis=1).max()  # no gradient is longer than G = 1
+rows /= np.linalg.norm(rows, axis=1).max()  # gradient norms are at most G = 1
 
-# %% Three learners, a round each at the cost of one linear minimisation
+# %% Three learners; a round of each costs one linear minimisation
 learners = {
     "OFW": ex.learners.ofw(ball, horizon=ROUNDS, gradient_bound=1),
     "OFW with line search": ex.learners.ofw_ls(ball, horizon=ROUNDS, gradient_bound=1),
@@ -38,8 +38,8 @@ regrets = {name: ex.regret(history, best) for name, history in histories.items()
 for name, (low, high) in regrets.items():
     print(f"{name:22} regret {high:9.2f}   (certified to {high - low:.1e})")
 
-# %% The way there, against the decision that is best in the end. The theorems speak of T rounds played
-# with T known, here the last; above the dotted line they say nothing, as no regret exceeds GDT.
+# %% The regret over time, against the decision that is best after the last round. The bounds are for a known
+# number of rounds T. Above the dotted line GDT they are vacuous, because no regret exceeds GDT.
 figure, axes = plt.subplots(figsize=(7, 4.5))
 for name, history in histories.items():
     history.plot(best=rows @ best.point, ax=axes, label=name)
@@ -52,4 +52,4 @@ axes.set_ylim(bottom=0.1)
 axes.legend(fontsize=8)
 picture = sys.argv[1] if len(sys.argv) > 1 else "paper.png"
 figure.savefig(picture, dpi=120, bbox_inches="tight")
-print(f"drawn into {picture}")
+print(f"written to {picture}")

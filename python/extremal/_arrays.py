@@ -1,5 +1,5 @@
-"""What users pass, as the arrays that the core borrows: float64, contiguous. Those are passed on as
-they are; anything else is copied once."""
+"""Conversion of users' data to contiguous float64 arrays, which the core borrows. Such arrays are
+passed on without a copy. All others are copied once."""
 
 import numpy as np
 
@@ -8,23 +8,23 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def is_ready(values):
-    """Whether the core borrows it as it is: asked first, as all other questions take longer."""
+    """Whether the core can borrow the array. This test comes first because all others are slower."""
     return (type(values) is np.ndarray and values.dtype is _FLOAT64
             and values.flags.c_contiguous and values.flags.aligned)
 
 
 def floats(array):
-    """A contiguous float64 array, `array` itself where it is one."""
+    """A contiguous float64 array: `array` itself if it is one, else a copy."""
     return array if is_ready(array) else np.require(array, np.float64, ["C", "A"])
 
 
 def _numbers(values, what):
-    """A contiguous float64 array, `values` itself where it is one. numpy would make numbers of
-    complex ones, of dates and of texts as well, and leave masks out: those are refused."""
+    """A contiguous float64 array: `values` itself if it is one, else a copy. Complex numbers, dates,
+    texts and masked arrays are refused, which numpy would convert without a warning."""
     if is_ready(values):
         return values
     if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{what} must not be masked: fill the gaps first")
+        raise ValueError(f"{what} must not be masked: fill the missing values first")
     array = np.asarray(values)
     if array.dtype.kind not in "fiubO":
         raise ValueError(f"{what} must be real numbers, not {array.dtype}")
@@ -44,33 +44,32 @@ def vector(values, what, length=None):
 
 
 def is_sparse(values):
-    """Whether it is one of scipy's sparse matrices or arrays, without importing scipy."""
+    """Whether this is a sparse matrix or array of scipy. Does not import scipy."""
     return hasattr(values, "tocsr") and hasattr(values, "nnz")
 
 
 def _indices(values):
-    """Column indices as uint32, a view where scipy has int32."""
+    """Column indices as uint32: a view of int32 indices, else a copy."""
     array = np.require(values, None, ["C", "A"])
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"indices must be whole numbers, not {array.dtype}")
     if array.size and array.min() < 0:
-        raise ValueError("an index is negative")
+        raise ValueError(f"indices must not be negative; one is {array.min()}")
     if array.dtype == np.int32:
         return array.view(np.uint32)
     if array.size and array.max() > 4294967294:
-        raise ValueError("an index does not fit into 32 bits")
+        raise ValueError(f"indices must be below 2^32 - 1; one is {array.max()}")
     return array.astype(np.uint32)
 
 
 def csr(matrix):
-    """indptr, indices and data of a sparse matrix whose rows name each column once."""
+    """indptr, indices and data of a sparse matrix, with duplicate entries added up."""
     matrix = matrix.tocsr()
     ends, indices, data = matrix.indptr, matrix.indices, matrix.data
-    # scipy follows these without looking, into memory that is not its own
+    # scipy does not check these, and would read outside its memory
     if len(ends) < 1 or ends[0] != 0 or (ends[1:] < ends[:-1]).any() \
             or ends[-1] > min(len(indices), len(data)):
-        raise ValueError("indptr, indices and data are no CSR matrix: indptr grows from 0 to the "
-                         "number of entries")
+        raise ValueError("not a valid CSR matrix: indptr must grow from 0 to the number of entries")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -91,7 +90,7 @@ def matrix(values):
 
 
 def rows(values):
-    """The rows of a matrix as the core takes them, and the matrix's shape."""
+    """The matrix in the form that the core takes, and its shape."""
     if is_sparse(values):
         if len(values.shape) != 2:
             raise ValueError(f"rows must be a matrix, not an array of {len(values.shape)} dimensions")
@@ -101,7 +100,7 @@ def rows(values):
 
 
 def given(*values):
-    """The arrays that are behind what was given, which the core's may be views of."""
+    """All arrays of the arguments. The core's arrays may be views of them."""
     for value in values:
         if is_sparse(value):
             yield from (getattr(value, name, None) for name in ("indptr", "indices", "data"))
@@ -112,12 +111,12 @@ def given(*values):
 
 
 def gradient(values, dim):
-    """Whatever a user calls a gradient: for the core, which takes the usual ones by itself."""
+    """Converts a gradient for the core, which calls this for all types that it can't borrow."""
     if is_sparse(values):
         if len(values.shape) == 2 and values.shape[0] != 1:
-            raise ValueError(f"a gradient is one row, not {values.shape[0]}")
+            raise ValueError(f"a gradient must be one row, not {values.shape[0]}")
         if values.shape[-1] != dim:
-            raise ValueError(f"a gradient of length {values.shape[-1]} in dimension {dim}")
+            raise ValueError(f"the gradient has length {values.shape[-1]}, the learner has dimension {dim}")
         indptr, indices, data = csr(values)
         return indices, data
     if isinstance(values, tuple) and len(values) == 2 and all(np.ndim(part) for part in values):
@@ -129,7 +128,6 @@ def gradient(values, dim):
             indices, data = indices[order], data[order]
             repeated = indices[1:][indices[1:] == indices[:-1]]
             if repeated.size:
-                raise ValueError(f"index {repeated[0]} is given twice; add such entries up, as "
-                                 "sum_duplicates() of a sparse matrix does")
+                raise ValueError(f"index {repeated[0]} occurs twice; add its entries up first")
         return indices, data
     return vector(values, "gradient")

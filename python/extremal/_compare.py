@@ -13,46 +13,46 @@ _TABLES = ("summary", "trace", "checks", "timing")
 
 
 class Comparison(dict):
-    """What came out of an experiment.
+    """The results of an experiment.
 
     Items
     -----
     table : str
-        The table that `compare` prints.
+        The text that `compare` prints.
     directory : str
-        Where the report and the tables are.
+        The directory of the report and the tables.
     summary : list of dicts
         One row per problem, learner, factor on the step size and horizon.
     trace : list of dicts
-        One row per look at a run. Runs of the longest horizon are looked at on the way, others at
-        their end.
+        One row per checkpoint of a run. Runs of the longest horizon have several checkpoints, others
+        have one at their end.
     checks : list of dicts
-        One row per assumption of a theorem, and whether it held.
+        One row per assumption of a theorem, with whether it holds.
     timing : list of dicts
-        Seconds, where the experiment asks for ``timing``.
+        Running times in seconds, if the experiment sets ``timing``.
     """
 
     def to_pandas(self, table="summary"):
-        """A data frame of one of the tables. Needs pandas."""
+        """Returns one of the tables as a data frame. Needs pandas."""
         if table not in _TABLES:
-            raise ValueError(f"there is no table {table!r}; there are {', '.join(_TABLES)}")
+            raise ValueError(f"no table {table!r}; the tables are {', '.join(_TABLES)}")
         frame = _optional.pandas().DataFrame(self[table])
-        # a column of which nothing is known is one of numbers
+        # an empty column becomes a column of numbers
         return frame.astype({name: float for name in frame if frame[name].isna().all()})
 
     def plot(self, problem=None, ax=None, **style):
-        """Draws every learner's regret over the rounds of the longest horizon, its mean over the seeds.
-        Rounds are on a logarithmic axis, and so is the regret where it is above 0. Where several factors on
-        the step size were tried, each is a curve. Needs matplotlib.
+        """Plots every learner's regret over the rounds of the longest horizon, averaged over the seeds.
+        The axis of rounds is logarithmic, and so is that of the regret if all regrets are positive.
+        Every factor on the step size has its own curve. Needs matplotlib.
 
         Parameters
         ----------
         problem : str, optional
-            The problem's name; the first one if left out.
+            The name of the problem; the first one by default.
         ax : matplotlib axes, optional
-            Where to draw; the present ones if left out.
+            The axes; matplotlib's current ones by default.
         **style
-            For ``ax.plot``.
+            Arguments for ``ax.plot``.
 
         Returns
         -------
@@ -61,7 +61,7 @@ class Comparison(dict):
         problems = list(dict.fromkeys(row["problem"] for row in self["trace"]))
         problem = problems[0] if problem is None else problem
         if problem not in problems:
-            raise ValueError(f"there is no problem {problem!r}; there are {', '.join(problems)}")
+            raise ValueError(f"no problem {problem!r}; the problems are {', '.join(problems)}")
         rows = [row for row in self["trace"] if row["problem"] == problem]
         longest = max(row["horizon"] for row in rows)
         curves = {}
@@ -93,7 +93,7 @@ _COUNTS = ("rounds", "horizons", "seeds", "from", "to")
 
 
 def _plain(value, place):
-    """What of a dict is written down: objects as their specs, and numbers as Python has them."""
+    """A dict's value as JSON can hold it: objects as their specs, numbers of numpy as Python's."""
     if isinstance(value, dict):
         parts = ((str(key), part) for key, part in value.items() if part is not None)
         return {key: _plain(part, f"{place}.{key}".lstrip(".")) for key, part in parts}
@@ -103,29 +103,29 @@ def _plain(value, place):
         return [_plain(part, place) for part in value]
     if isinstance(value, (_core.Set, _core.Loss, _core.Learner, _core.Stream)):
         if value.spec is None:
-            raise ValueError(f"{place}: {value!r} is written in Python: an experiment is written down, "
-                             "and can't have it")
+            raise ValueError(f"{place}: {value!r} calls a Python function; an experiment needs a "
+                             "registered component")
         return value.spec
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, float) and value.is_integer() and place.rpartition(".")[2] in _COUNTS:
         return int(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{place}: {value} is no number that can be written down")
+        raise ValueError(f"{place}: expected a finite number, found {value}")
     if isinstance(value, (str, bool, int, float)):
         return value
-    called = ": call it, and give what it returns" if callable(value) else ""
-    raise TypeError(f"{place}: an experiment is written down, and can't have {value!r}{called}")
+    called = "; call it and give the result" if callable(value) else ""
+    raise TypeError(f"{place}: an experiment can't contain {value!r}{called}")
 
 
 def _written(experiment):
-    """A dict as JSON. A learner may be a spec, or an object, instead of a table."""
+    """A dict as JSON. A learner may be a spec or an object instead of a table."""
     experiment = _plain(experiment, "")
     for key, example in (("problem", '{"ball": {"set": …, "loss": …, "stream": …}}'),
                          ("learner", '{"mine": "ofw-ls"}')):
         parts = experiment.get(key, {})
         if not isinstance(parts, dict) or key == "problem" and any(not isinstance(p, dict) for p in parts.values()):
-            raise TypeError(f"{key} must be a dict of names and what each is: {example}")
+            raise TypeError(f"{key} must be a dict with one item per {key}, for example {example}")
     if "learner" in experiment:
         experiment["learner"] = {name: {"spec": learner} if isinstance(learner, str) else learner
                                  for name, learner in experiment["learner"].items()}
@@ -133,25 +133,27 @@ def _written(experiment):
 
 
 def compare(experiment, out=None, *, update=False, threads=None, progress=False, quiet=False):
-    """Runs an experiment and writes its tables and its report; finished runs are not made again.
+    """Runs an experiment and writes its tables and its report. Finished runs are reused.
 
     Parameters
     ----------
     experiment : dict, or path of a TOML file, or TOML text
-        As `extremal compare` takes it. In a dict a problem's set, loss and stream and the learners may
-        be objects as well: their specs count, not what a learner has played, its set or its storage,
-        nor a stream's dimension or seed.
+        The experiment, as for `extremal compare`. In a dict, sets, losses, streams and learners may be
+        objects. Only their specs are used: a learner's state, set and storage are ignored, and so are
+        a stream's dimension and seed.
     out : path
-        The directory; ``extremal-NAME`` after the file, ``extremal-experiment`` otherwise.
+        The output directory; by default ``extremal-NAME`` for a file NAME.toml, otherwise
+        ``extremal-experiment``.
     update : bool
-        Whether to go on in a directory of an experiment that reads otherwise: runs that are the same
-        are kept.
+        Whether to write into a directory that holds a different experiment. Finished runs that both
+        share are reused.
     threads : int, optional
-        How many; as many as there are cores if left out. The tables do not depend on it.
+        The number of threads; one per core by default. The tables do not depend on it.
     progress : bool or callable
-        A bar (tqdm, if installed), or a function of the rounds of the runs that are finished.
+        True for a progress bar (tqdm, if installed), or a function that is called with the number of
+        rounds of all finished runs.
     quiet : bool
-        Whether not to print the table.
+        Whether to suppress printing the table.
 
     Returns
     -------
@@ -188,7 +190,7 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
         out = f"extremal-{stem}"
     bar = {}
 
-    def tell(done, expected):
+    def report(done, expected):
         if not bar:
             bar["show"], bar["close"] = _bar(progress, expected)
         bar["show"](done)
@@ -196,7 +198,7 @@ def compare(experiment, out=None, *, update=False, threads=None, progress=False,
     try:
         table = _core.compare(text, name, out, json=is_json, update=update, threads=threads,
                               note=lambda text: warnings.warn(text, stacklevel=3),
-                              progress=tell if progress else None)
+                              progress=report if progress else None)
     finally:
         bar.get("close", lambda: None)()
     if not quiet:

@@ -1,4 +1,4 @@
-"""What happened in a run."""
+"""The record of a run."""
 
 import numpy as np
 
@@ -8,31 +8,31 @@ COLUMNS = ("loss", "prediction", "sigma", "gap", "gradient_norm", "oracle_calls"
 
 
 class History(dict):
-    """What happened in a run: a dict of arrays, each with one entry per round.
+    """The record of a run: a dict of arrays, each with one entry per round.
 
-    With a loss of your own, all but ``round`` and ``loss`` are NaN.
+    With a loss of your own, all columns except ``round`` and ``loss`` are NaN.
 
     Items
     -----
     round : int
-        The round, from 1.
+        The number of the round, from 1.
     loss : float
-        The loss, the ridge term included.
+        The loss, including the ridge term.
     prediction : float
-        ⟨row, x⟩.
+        The prediction ⟨row, x⟩.
     sigma : float
-        The learner's step σ.
+        The learner's step size σ.
     gap : float
-        The gap of the learner's surrogate; NaN where there is none.
+        The Frank-Wolfe gap of the learner's surrogate; NaN for learners without one.
     gradient_norm : float
-        The gradient's ℓ2 norm.
+        The ℓ2 norm of the gradient.
     oracle_calls : float
-        Oracle calls in this round.
+        The number of oracle calls in this round.
     """
 
     @classmethod
     def from_records(cls, records, first_round=1):
-        """A history from a matrix with one row per round and the columns ``loss``, ``prediction``,
+        """Makes a history from a matrix with one row per round and the columns ``loss``, ``prediction``,
         ``sigma``, ``gap``, ``gradient_norm``, ``oracle_calls``."""
         history = cls({name: records[:, k] for k, name in enumerate(COLUMNS)})
         history["round"] = np.arange(first_round, first_round + len(records))
@@ -40,31 +40,32 @@ class History(dict):
 
     @property
     def total_loss(self):
-        """The sum of the losses of all rounds, ridge terms included."""
+        """The sum of all losses, including the ridge terms."""
         return float(self["loss"].sum())
 
     def to_pandas(self):
-        """A data frame with one row per round. Needs pandas."""
+        """Returns a data frame with one row per round. Needs pandas."""
         return _optional.pandas().DataFrame(dict(self)).set_index("round")
 
     def plot(self, best=None, ax=None, **style):
-        """Draws the average loss over the rounds, or the regret. Needs matplotlib.
+        """Plots the average loss, or the regret, over the rounds. Needs matplotlib.
 
         Parameters
         ----------
         best : array, optional
-            The losses of a fixed decision, one per round: the regret against it is drawn then. Rounds
-            are on a logarithmic axis, and so is the regret where it is above 0.
+            The losses of a fixed decision, one per round. If given, the regret against that decision
+            is plotted. The axis of rounds is then logarithmic, and so is that of the regret if the regret
+            is always positive.
         ax : matplotlib axes, optional
-            Where to draw; the present ones if left out.
+            The axes; matplotlib's current ones by default.
         **style
-            For ``ax.plot``.
+            Arguments for ``ax.plot``.
 
         Returns
         -------
         matplotlib axes
         """
-        given = () if hasattr(best, "point") else np.shape(best)  # of best_in_hindsight, no losses
+        given = () if hasattr(best, "point") else np.shape(best)  # the result of best_in_hindsight holds no losses
         if best is not None and given != self["loss"].shape:
             raise ValueError(f"best must be the losses of a fixed decision, one for each of the "
                              f"{len(self['loss'])} rounds: loss.value(rows @ best.point, y)")

@@ -1,4 +1,4 @@
-"""Models that the command line saved."""
+"""Model files of the command line."""
 
 import json
 import os
@@ -10,17 +10,17 @@ from ._arrays import is_sparse, matrix
 
 
 class Model:
-    """A model that `extremal learn -f` wrote, to predict with.
+    """A model that `extremal learn -f` wrote, for predictions.
 
     Attributes
     ----------
     weights_ : array
-        One row of coefficients, or one row per class. The first is that of the intercept, where the
-        model has one.
+        One row of coefficients, or one row per class. If the model has an intercept, it is the first
+        column.
     classes_ : list
-        The classes; empty where there is but one row.
+        The classes; empty if the model has a single row.
     rounds : int
-        Rounds played.
+        The number of rounds played.
     """
 
     def __init__(self, core):
@@ -31,17 +31,17 @@ class Model:
 
     @property
     def plan(self):
-        """What is learnt and how: set, loss, learner and the rest."""
+        """The configuration of the model: set, loss, learner and the other settings."""
         return dict(self._plan)
 
     def decision_function(self, rows):
-        """The score ⟨row, x⟩ of each row, or one column of scores per class.
+        """Returns the score ⟨row, x⟩ of each row, or one column of scores per class.
 
         Parameters
         ----------
         rows : matrix or sparse matrix
-            Columns are features in the model's own order, without the 1 of its intercept. Those
-            beyond the model's last one count for nothing.
+            One column per feature, in the order of the model, without a column for the intercept.
+            Columns beyond the model's last feature are ignored.
         """
         rows = rows.tocsr() if is_sparse(rows) else matrix(rows)
         weights = self.weights_
@@ -54,7 +54,7 @@ class Model:
         return scores if self.classes_ else scores[:, 0]
 
     def predict(self, rows):
-        """The prediction for each row: its score, or the class with the largest one.
+        """Returns the prediction for each row: its score, or the class with the largest score.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ def load(path):
     Parameters
     ----------
     path : path
-        The file.
+        The model file.
 
     Returns
     -------
@@ -85,6 +85,6 @@ def load(path):
     Raises
     ------
     Error
-        If it is no model, or a broken one.
+        If the file is not a model file, or is damaged.
     """
     return Model(_core.load(os.fspath(path)))

@@ -1,15 +1,15 @@
-"""Packages that are used where they are installed."""
+"""Optional packages."""
 
 import importlib
 
 
 def pandas():
-    """pandas, for data frames."""
+    """Imports pandas, for data frames."""
     return _imported("pandas", "to_pandas", "pandas")
 
 
 def pyplot():
-    """matplotlib's, for plots."""
+    """Imports matplotlib.pyplot, for plots."""
     return _imported("matplotlib.pyplot", "plot", "plot")
 
 

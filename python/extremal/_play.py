@@ -1,4 +1,4 @@
-"""Whole runs, and what would have been best."""
+"""Whole runs, and the best fixed decision in hindsight."""
 
 import math
 import operator
@@ -13,25 +13,24 @@ from ._history import COLUMNS, History
 from .losses import from_spec as as_loss
 
 
-# A run over no more numbers than these takes about a millisecond (more with learners whose rounds
-# take longer than their rows), where a row counts for some numbers of its own: Python's lock is kept,
-# which keeps others from writing into what is read, unless a Python function is called on the way.
+# A run over at most this many numbers takes about a millisecond (more if the learner's rounds cost
+# more than reading their rows). Each row counts as a few extra numbers. Such a run keeps Python's
+# lock, so that no other thread can write to its arrays, unless it calls a Python function.
 _SHORT = 1 << 18
 _ROW = 32
 
 
 class Best(NamedTuple):
-    """The best fixed decision, and how good it is: no decision's total loss is below
-    ``value - gap``.
+    """The best fixed decision. No decision has a total loss below ``value - gap``.
 
     Attributes
     ----------
     point : array
         The decision.
     value : float
-        Its total loss.
+        The total loss of the decision.
     gap : float
-        How far that may be above the least one, at most.
+        An upper bound of the distance from the smallest total loss.
     """
 
     point: np.ndarray
@@ -40,7 +39,7 @@ class Best(NamedTuple):
 
 
 def _is_writeable(owner):
-    """Whether numpy takes another's memory for one that may be written to."""
+    """Whether numpy may write to memory that another object owns."""
     try:
         return not memoryview(owner).readonly
     except TypeError:
@@ -48,17 +47,17 @@ def _is_writeable(owner):
 
 
 class _ReadOnly:
-    """Keeps others from writing into arrays that are being read without Python's lock.
+    """Makes arrays read-only while a run reads them without Python's lock.
 
-    An array is locked together with those that it is a view of. Runs in several threads may read
-    the same one: the last of them gives it back. Other views that a user has made before are out
-    of reach, and so is memory that numpy does not own and would not let be written to again. Views
-    that are made meanwhile stay read-only.
+    An array is locked together with the arrays that it is a view of. Several threads may read the
+    same array: the last run to finish unlocks it. Three cases are not covered. Views that were made
+    before the run can still be written to. Memory that numpy does not own is not locked if numpy could
+    not unlock it. Views that are made during the run stay read-only.
     """
 
     _lock = threading.Lock()
-    _readers = {}  # by id: how many runs read it
-    _locked = {}  # by id: what is to be given back; a view can't be before what it is a view of
+    _readers = {}  # by id: the number of runs that read it
+    _locked = {}  # by id: arrays to unlock; a view can be unlocked only after its base
 
     def __init__(self, *arrays):
         self.arrays = {}
@@ -91,7 +90,7 @@ class _ReadOnly:
                 free = [key for key in free if key in self._locked]
 
     def _is_restorable(self, base):
-        """Whether numpy will let a view of it be written to again."""
+        """Whether numpy can make a view of this array writeable again."""
         return not isinstance(base, np.ndarray) or base.flags.writeable or id(base) in self._locked
 
     @staticmethod
@@ -104,7 +103,7 @@ class _ReadOnly:
 
 
 def _bar(progress, rounds):
-    """Whatever shows progress: nothing, a function, or tqdm where that is installed."""
+    """A pair of functions (show, close): the caller's, a tqdm bar if installed, or no output."""
     if not progress:
         return lambda done: None, lambda: None
     if callable(progress):
@@ -123,31 +122,32 @@ def _bar(progress, rounds):
 
 def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, rounds=None,
          record=True, progress=False):
-    """Plays a whole run inside the library, without Python in between.
+    """Plays a whole run in compiled code.
 
     Parameters
     ----------
     learner : Learner
-        Who plays; it goes on from where it is.
+        The learner. It continues from its current state.
     rows : matrix, sparse matrix, Stream, or a loss of your own
-        One round per row. A float64 matrix stored by rows, and the data of a CSR matrix, are
-        borrowed; anything else is copied once. A stream needs ``rounds``. An object with
-        ``gradient(x)`` and ``value(x)`` (or an iterable of them, one per round) is a loss of your own:
-        then Python is in the loop.
+        One round per row. A float64 matrix stored by rows and the data of a CSR matrix are
+        borrowed. Other types are copied once. A stream needs ``rounds``. A loss of your own is an
+        object with ``gradient(x)`` and ``value(x)``, or an iterable of such objects, one per round.
+        Every round then calls Python.
     y : vector, optional
         The labels.
     loss : Loss or spec
-        The loss of ⟨row, x⟩ and the label; linear if left out.
+        The loss of the prediction ⟨row, x⟩ and the label; linear by default.
     l2 : float
-        λ of (λ/2)‖x‖², added to the loss.
+        λ of the ridge term (λ/2)‖x‖², which is added to the loss.
     sample_weight : vector, optional
-        What each row's loss is multiplied by.
+        A factor on the loss of each row.
     rounds : int, optional
-        How many, for streams and for losses of your own; otherwise there is one per row.
+        The number of rounds, for streams and for losses of your own. A matrix has one per row.
     record : bool
-        Whether to keep what happened in every round.
+        Whether to record every round.
     progress : bool or callable
-        A bar (tqdm, if installed), or a function of the rounds played so far.
+        True for a progress bar (tqdm, if installed), or a function that is called with the number of
+        rounds played so far.
 
     Returns
     -------
@@ -156,31 +156,31 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
     Raises
     ------
     Error
-        At a round that can't be played; the rounds before it have been.
+        If a round can't be played. The rounds before it count.
 
-    Whatever is raised on the way, a `KeyboardInterrupt` too, has the history of the rounds before, as its
-    ``history``, with ``record``.
+    With ``record``, every exception that ends a run, `KeyboardInterrupt` included, has an attribute
+    ``history`` with the rounds played before.
     """
     if not isinstance(learner, _core.Learner):
-        raise TypeError(f"a learner plays, not {learner!r}")
+        raise TypeError(f"learner must be a Learner, not {learner!r}")
     if isinstance(rows, _core.Stream):
         if rounds is None:
-            raise ValueError("a stream does not end: give rounds")
-        _refuse("a stream brings its own", y=y, sample_weight=sample_weight)
+            raise ValueError("a stream has no end: give rounds")
+        _refuse("a stream has its own", y=y, sample_weight=sample_weight)
         if rows.dim != learner.dim:
-            raise ValueError(f"a stream of dimension {rows.dim} for a learner of dimension {learner.dim}")
+            raise ValueError(f"the stream has dimension {rows.dim}, the learner has dimension {learner.dim}")
         return _run(learner, _count(rounds), record, progress, lambda start, records, count:
                     _core.play_stream(learner, rows, as_loss(loss), l2, count, records))
     if _is_own(rows):
-        _refuse("a loss of your own has no use for", y=y, sample_weight=sample_weight, l2=l2 or None,
+        _refuse("a loss of your own does not use", y=y, sample_weight=sample_weight, l2=l2 or None,
                 loss=None if loss == "linear" else loss)
         return _play_own(learner, rows, rounds, record, progress)
     if rounds is not None:
-        raise ValueError("there is a round for every row: rounds is for streams and own losses")
+        raise ValueError("a matrix has one round per row: leave rounds out (it is for streams and losses of your own)")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if width != learner.dim:
-        raise ValueError(f"rows of length {width} for a learner of dimension {learner.dim}")
+        raise ValueError(f"rows have length {width}, the learner has dimension {learner.dim}")
     y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
     release = _is_long(matrix, [learner], count, l2)
@@ -195,9 +195,9 @@ def play(learner, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, ro
 
 
 def fit(learners, rows, y, classes, *, loss, l2, weights=None, order=None, intercept=False, undo=False):
-    """Learners play all rows, in an order, with a 1 behind each row for an intercept. Each has its class,
-    which it tells from all others, or None for the labels themselves. Returns the total loss. With
-    `undo` learners are as they were if something is raised."""
+    """Lets each learner play all rows in the given order, and returns the sum of their total losses. A
+    learner with a class separates it from all others; with None, it gets the labels themselves.
+    `intercept` appends a 1 to each row. With `undo`, an exception restores all learners."""
     matrix, (count, _) = _arrays.rows(rows)
     release = _is_long(matrix, learners, count, l2)
     arguments = (learners, as_loss(loss), l2, matrix, y, classes, weights, order, intercept, undo, release)
@@ -210,7 +210,7 @@ def fit(learners, rows, y, classes, *, loss, l2, weights=None, order=None, inter
 def _count(rounds):
     count = operator.index(rounds)
     if count < 0:
-        raise ValueError(f"{rounds} rounds can't be played")
+        raise ValueError(f"rounds must be at least 0, not {rounds}")
     return count
 
 
@@ -222,7 +222,7 @@ def _refuse(why, **given):
 
 def _labels(y, count, loss):
     if y is not None and not loss.needs_label:
-        raise ValueError(f"the loss {loss.spec} has no use for labels: leave y out, or give another loss")
+        raise ValueError(f"the loss {loss.spec} does not use labels: leave y out, or give another loss")
     if y is not None:
         return _arrays.vector(y, "labels", count)
     if loss.needs_label:
@@ -231,18 +231,18 @@ def _labels(y, count, loss):
 
 
 def _is_long(matrix, learners, count, l2):
-    """Whether to let other threads run meanwhile."""
+    """Whether a run is long enough to let other threads run meanwhile."""
     first = learners[0]
     if isinstance(matrix, tuple) and first.storage != "dense" and not l2:
-        numbers = matrix[2].size  # what is not stored takes no time
+        numbers = matrix[2].size  # zeros cost no time
     else:
         numbers = count * first.dim
     return (numbers + _ROW * count) * len(learners) > _SHORT or first.has_callback
 
 
 def _is_own(rows):
-    """Whether these are losses of a user's own, and no rows of numbers. (A table may well have a
-    column called `gradient`.)"""
+    """Whether these are a user's own losses and not rows of numbers. A data frame may have a column
+    called `gradient`, so that an object with a shape counts as rows."""
     if hasattr(rows, "shape"):
         return False
     if isinstance(rows, (list, tuple)):
@@ -251,8 +251,8 @@ def _is_own(rows):
 
 
 def _run(learner, count, record, progress, step):
-    """Calls `step` until all rounds are played: it comes back every few hundredths of a second, so
-    that signals are heard."""
+    """Calls `step` until all rounds are played. Each call returns after a few hundredths of a second, so
+    that Python handles signals in between."""
     first = learner.rounds + 1
     records = np.empty((count, len(COLUMNS))) if record else None
     show, close = _bar(progress, count)
@@ -276,12 +276,12 @@ def _run(learner, count, record, progress, step):
 
 
 def _play_own(learner, losses, rounds, record, progress):
-    """Losses of a user's own, each with `value(x)` and `gradient(x)`."""
+    """Plays a user's own losses, each with `value(x)` and `gradient(x)`."""
     from itertools import islice, repeat
 
     if hasattr(losses, "gradient"):
         if rounds is None:
-            raise ValueError("one loss for all rounds: give rounds")
+            raise ValueError("a single loss of your own is played in every round: give rounds")
         losses = repeat(losses, _count(rounds))
     elif rounds is not None:
         losses = islice(losses, _count(rounds))
@@ -315,27 +315,27 @@ def _play_own(learner, losses, rounds, record, progress):
 
 
 def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight=None, gap=1e-6):
-    """The fixed decision of the set with the least total loss, and the proof of how good it is.
+    """Finds the fixed decision with the smallest total loss, with a proven bound of its gap.
 
-    A search that ends with a larger gap than was asked for, because its steps are used up or change
-    nothing any more, warns.
+    Warns if the search stops with a larger gap than requested. This happens if it reaches its limit of
+    steps, or if rounding errors prevent further progress.
 
     Parameters
     ----------
     set : Set or spec
-        Where decisions lie.
+        The constraint set.
     rows : matrix or sparse matrix
-        One per round.
+        One row per round.
     y : vector, optional
         The labels.
     loss : Loss or spec
-        The loss of ⟨row, x⟩ and the label; linear if left out.
+        The loss of the prediction ⟨row, x⟩ and the label; linear by default.
     l2 : float
-        λ of (λ/2)‖x‖², added to the loss of every row.
+        λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row.
     sample_weight : vector, optional
-        What each row's loss is multiplied by.
+        A factor on the loss of each row.
     gap : float, default 1e-6
-        How far the total may be from the least one, relative to it.
+        The largest accepted gap, relative to the total loss.
 
     Returns
     -------
@@ -345,9 +345,9 @@ def best_in_hindsight(set, rows, y=None, *, loss="linear", l2=0.0, sample_weight
 
 
 def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
-    """The same, with a 1 behind each row for an intercept if told so."""
+    """`best_in_hindsight`, optionally with an intercept: a 1 appended to each row."""
     if isinstance(rows, _core.Stream):
-        raise TypeError("a stream keeps no rows to look back at: give those that its take(rounds) gives")
+        raise TypeError("a stream keeps no rows: give the rows that stream.take(rounds) returns")
     loss = as_loss(loss)
     matrix, (count, width) = _arrays.rows(rows)
     if isinstance(set, str):
@@ -355,27 +355,27 @@ def search(set, rows, y, *, loss, l2, sample_weight, gap=1e-6, intercept=False):
     if not isinstance(set, _core.Set):
         raise TypeError(f"set must be a set or its spec, not {set!r}")
     if width + intercept != set.dim:
-        ones = " and a 1" if intercept else ""
-        raise ValueError(f"rows of length {width}{ones} for a set of dimension {set.dim}")
+        ones = " plus the intercept" if intercept else ""
+        raise ValueError(f"rows have length {width}{ones}, the set has dimension {set.dim}")
     y = _labels(y, count, loss)
     weights = None if sample_weight is None else _arrays.vector(sample_weight, "weights", count)
     point, value, floor = _core.best(set, loss, l2, matrix, y, weights, gap, intercept)
-    # what rounding leaves of a total of 0 is no gap
+    # rounding errors of a total of 0 do not count
     if value - floor > gap * abs(value) + 1e-9 * (1 + count):
-        warnings.warn(f"the search ended {value - floor:.3g} above what is proven to be the least "
-                      f"total, {gap * abs(value):.3g} was asked for", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"the search stopped at a gap of {value - floor:.3g}; the requested gap was "
+                      f"{gap * abs(value):.3g}", RuntimeWarning, stacklevel=3)
     return Best(point, value, value - floor)
 
 
 def regret(history, best):
-    """The regret of a run against the best fixed decision: (lower, upper), between which it lies.
+    """Returns a lower and an upper bound of a run's regret against the best fixed decision.
 
     Parameters
     ----------
     history : History or float
         The run, or its total loss.
     best : Best
-        Of the same rows, labels and loss.
+        The best decision for the same rows, labels and loss.
     """
     total = history.total_loss if isinstance(history, History) else float(history)
     return total - best.value, total - best.value + best.gap

@@ -1,4 +1,4 @@
-"""Functions for everything that the library has registered, with signature and documentation."""
+"""Makes a function for each registered component, with its signature and documentation."""
 
 import difflib
 import inspect
@@ -10,12 +10,12 @@ from . import _core
 
 
 def cite(learner):
-    """The papers behind a learner, as BibTeX.
+    """Returns the papers that a learner comes from, as BibTeX.
 
     Parameters
     ----------
     learner : str or Learner
-        A learner, or its name as `extremal list learners` has it.
+        A learner, or its name. `extremal list learners` shows the names.
 
     Returns
     -------
@@ -29,18 +29,18 @@ def cite(learner):
     """
     name = getattr(learner, "name", learner)
     if not isinstance(name, str):
-        raise TypeError(f"a learner or its name, not {learner!r}")
+        raise TypeError(f"learner must be a Learner or its name, not {learner!r}")
     return _core.citations(name)
 
 
 def python_name(name):
-    """`gradient-bound` is `gradient_bound` in Python, and `lambda` is `lambda_`."""
+    """The name in Python: `gradient_bound` for `gradient-bound`, and `lambda_` for `lambda`."""
     name = name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
 
 
 def as_text(value, nested):
-    """A value as specs write it. Specs within specs stand in parentheses."""
+    """A value in the syntax of specs. Nested specs are in parentheses."""
     spec = getattr(value, "spec", None)
     if isinstance(spec, str):
         return f"({spec})"
@@ -57,12 +57,12 @@ def as_text(value, nested):
     if isinstance(value, (int, float)):
         return repr(value)
     if hasattr(value, "name") and hasattr(value, "dim"):
-        raise _core.Error(f"{value!r} can't be part of another: only registered ones can")
-    raise TypeError(f"{value!r} is no value of a spec: give a number, a text, a list, or a set")
+        raise _core.Error(f"{value!r} can't be a parameter of another component: it has no spec")
+    raise TypeError(f"a parameter must be a number, a string, a list or a set, not {value!r}")
 
 
 def spec_of(entry, given):
-    """`name:key=value,...` of the keys that are given."""
+    """The spec `name:key=value,...` of an entry with the given parameters."""
     parameters = {python_name(p["name"]): p for p in entry["parameters"]}
     parts = []
     for key, value in given.items():
@@ -70,21 +70,23 @@ def spec_of(entry, given):
             continue
         if key not in parameters:
             known = ", ".join(parameters) or "none"
-            raise TypeError(f"{entry['name']} has no parameter {key!r}; it has {known}")
+            raise TypeError(f"{entry['name']} has no parameter {key!r}; its parameters are {known}")
         parameter = parameters[key]
         parts.append(f"{parameter['name']}={as_text(value, parameter['nested'])}")
     return entry["name"] + (":" + ",".join(parts) if parts else "")
 
 
 def _sentence(text):
-    """With a capital letter, unless it starts with a symbol (``ln(1 + …``, ``k-sparse``), and a full stop."""
+    """The text with a full stop, and with a capital letter unless it starts with a symbol (``ln(1 + …``,
+    ``k-sparse``)."""
     if re.match(r"[a-z]+[ ,:;'-]", text) and not re.match(r"[b-z]\b|ln\b", text):
         text = text[0].upper() + text[1:]
     return text if text.endswith(".") else text + "."
 
 
 def _documentation(entry, guarantee, documented):
-    """`documented` are the parameters that the registry does not have, or says otherwise."""
+    """The docstring of an entry. `documented` maps each parameter to its type and text, or to None for
+    those of the registry."""
     about = {}
     for p in entry["parameters"]:
         optional = "" if p["required"] else ", optional"
@@ -106,9 +108,9 @@ def _documentation(entry, guarantee, documented):
 
 
 def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Constants", instead=None):
-    """A function for every entry of a kind: `build(spec, *before, **after)`. `about` has what is said
-    of parameters that the registry does not have, or says for the command line: (kind, text) by name.
-    `instead(name, given)` may make what has no spec."""
+    """Makes a function for each entry of a kind, which calls `build(spec, *before, **after)`. `about` has
+    the type and text of parameters that the registry lacks or describes for the command line.
+    `instead(name, given)` may return an object that has no spec."""
     made = {}
     for entry in _core.entries(kind):
         made[python_name(entry["name"])] = _function(entry, module, build, before, after, about or {},
@@ -116,8 +118,8 @@ def make(kind, module, build, *, before=(), after=(), about=None, guarantee="Con
     return made
 
 
-def _meant(given, signature):
-    """What a misspelt keyword may have been."""
+def _suggestion(given, signature):
+    """A suggestion for a misspelt keyword."""
     for key in given:
         near = difflib.get_close_matches(key, signature.parameters, 1)
         if key not in signature.parameters and near:
@@ -139,7 +141,7 @@ def _function(entry, module, build, before, after, about, guarantee, instead):
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{name}() {error}{_meant(kwargs, signature)}") from None
+            raise TypeError(f"{name}() {error}{_suggestion(kwargs, signature)}") from None
         bound.apply_defaults()
         given = bound.arguments
         head = [given.pop(b) for b in before]

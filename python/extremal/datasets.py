@@ -1,4 +1,4 @@
-"""Data sets that come with the package: small ones, for examples and tests."""
+"""Small data sets in the package, for examples and tests."""
 
 from typing import NamedTuple
 
@@ -11,14 +11,14 @@ __all__ = ["Data", "load"]
 
 
 class Data(NamedTuple):
-    """Examples.
+    """A data set.
 
     Attributes
     ----------
     rows : array of shape (examples, features)
-        As they are in the data set's file, not scaled.
+        The features, not scaled.
     y : array of shape (examples,), or None
-        The labels; None where there are none.
+        The labels; None if the data set has none.
     """
 
     rows: np.ndarray
@@ -26,7 +26,7 @@ class Data(NamedTuple):
 
 
 def load(name):
-    """A data set by its name, as `extremal list data` has it.
+    """Loads a data set by its name. `extremal list data` shows the names.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""Learners, made from the registry. Each takes the set first, and its keys by name.
+"""Functions that make learners, one per registered learner. Each takes the set first, and its parameters
+as keywords.
 
-A key is called as in specs, with ``_`` for ``-``; ``lambda`` is ``lambda_``.
+Parameters have the names that specs use, with ``_`` for ``-``; ``lambda`` is ``lambda_``.
 """
 
 import inspect
@@ -21,36 +22,35 @@ def _on(set):
 
 
 def from_spec(spec, set, storage="dense"):
-    """A learner from its spec.
+    """Makes a learner from its spec.
 
     Parameters
     ----------
     spec : str
-        As `extremal list learners` has it, ``"ofw-ls:horizon=1000,gradient-bound=1"``.
+        The spec, for example ``"ofw-ls:horizon=1000,gradient-bound=1"``. `extremal list learners` shows all.
     set : Set or spec
-        Where decisions lie; a spec with its dimension, ``"l2:dim=3"``.
+        The constraint set. A spec must include the dimension, for example ``"l2:dim=3"``.
     storage : "dense", "lazy" or "sparse", default "dense"
-        How decisions are stored.
+        How to store decisions. "lazy" (ℓ2 balls) and "sparse" (ℓ1 balls, simplices) are for sparse rows.
     """
     return Learner(spec, _on(set), storage)
 
 
 def default(set, loss, l2=0.0, storage="dense"):
-    """The learner that is taken when only the set and the loss are known.
+    """Makes the default learner for a set and a loss.
 
-    It needs no horizon and no bound of the gradients, on the sets and losses where such a learner
-    is known.
+    It needs no horizon and no bound of the gradients, for sets and losses that have such a learner.
 
     Parameters
     ----------
     set : Set or spec
-        Where decisions lie; a spec with its dimension, ``"l2:dim=3"``.
+        The constraint set. A spec must include the dimension, for example ``"l2:dim=3"``.
     loss : Loss or spec
-        The loss that will be played.
+        The loss function.
     l2 : float, default 0
-        λ of (λ/2)‖x‖², added to the loss.
+        λ of the ridge term (λ/2)‖x‖², which is added to the loss.
     storage : "dense", "lazy" or "sparse", default "dense"
-        How decisions are stored.
+        How to store decisions. "lazy" (ℓ2 balls) and "sparse" (ℓ1 balls, simplices) are for sparse rows.
 
     Examples
     --------
@@ -68,10 +68,10 @@ _storage = inspect.Parameter("storage", inspect.Parameter.KEYWORD_ONLY, default=
 _made = _registry.make(
     "learners", __name__, lambda spec, set, storage: Learner(spec, _on(set), storage),
     before=["set"], after=[_storage], guarantee="Regret",
-    about={"set": ("Set or spec", "Where decisions lie; a spec with its dimension, ``\"l2:dim=3\"``."),
+    about={"set": ("Set or spec", "The constraint set. A spec must include the dimension, for example ``\"l2:dim=3\"``."),
            "storage": ('"dense", "lazy" or "sparse", default "dense"',
-                       "How decisions are stored: for gradients with few non-zeros, lazily on ℓ2 balls "
-                       "and sparsely on ℓ1 balls and simplices, at O(non-zeros) per round.")},
+                       "How to store decisions. For sparse gradients, \"lazy\" (ℓ2 balls) and \"sparse\" "
+                       "(ℓ1 balls, simplices) take O(non-zeros) per round.")},
 )
 globals().update(_made)
 __all__ += list(_made)

@@ -1,4 +1,4 @@
-"""Losses of a prediction ⟨a, x⟩ and a label, made from the registry."""
+"""Functions that make losses of a prediction ⟨a, x⟩ and a label, one per registered loss."""
 
 from functools import lru_cache
 
@@ -9,21 +9,22 @@ __all__ = ["Loss", "from_spec"]
 
 
 def from_spec(spec):
-    """A loss from its spec.
+    """Makes a loss from its spec.
 
     Parameters
     ----------
     spec : str or Loss
-        As `extremal list losses` has it, ``"huber:delta=1"``. A loss is given back as it is.
+        The spec, for example ``"huber:delta=1"``. `extremal list losses` shows all. A Loss is returned
+        unchanged.
     """
     if isinstance(spec, Loss):
         return spec
     if not isinstance(spec, str):
-        raise TypeError(f"a loss or its spec, not {spec!r}")
+        raise TypeError(f"loss must be a Loss or its spec, not {spec!r}")
     return _kept(spec) if len(spec) < 100 else Loss(spec)
 
 
-_kept = lru_cache(maxsize=64)(Loss)  # nobody can change one
+_kept = lru_cache(maxsize=64)(Loss)  # losses are immutable
 
 
 _made = _registry.make("losses", __name__, Loss)

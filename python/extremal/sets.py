@@ -1,4 +1,4 @@
-"""Constraint sets, made from the registry; and sets of your own, from an oracle in Python."""
+"""Functions that make constraint sets: one per registered set, and `custom` for an oracle in Python."""
 
 import numpy as np
 
@@ -10,43 +10,45 @@ __all__ = ["Set", "custom", "from_spec"]
 
 
 def from_spec(spec, dim=None):
-    """A set from its spec.
+    """Makes a set from its spec.
 
     Parameters
     ----------
     spec : str
-        As `extremal list sets` has it, ``"lp:p=1.5,dim=10"``.
+        The spec, for example ``"lp:p=1.5,dim=10"``. `extremal list sets` shows all.
     dim : int, optional
-        The dimension, where the spec does not tell it.
+        The dimension, if the spec does not include it.
     """
     return Set(spec, dim)
 
 
 def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None,
            centre=None, violation=None, name="custom"):
-    """A set from a Python function.
+    """Makes a set from a Python function.
 
     Parameters
     ----------
     oracle : callable
-        Given a direction, a float64 array, returns a point v of the set that minimises
-        ``direction @ v``: any array of that length. An oracle that only comes near the minimum
-        returns ``(v, floor)``, where no point of the set is below ``floor``; certificates then use
-        the floor. What it raises comes out of the learner's call, which then has changed nothing.
+        A function of a direction, a float64 array. It returns a point v of the set that minimises
+        ``direction @ v``, as an array of the same length. An approximate oracle returns
+        ``(v, floor)``, where ``floor`` is a lower bound of ``direction @ v`` over the set, which
+        certificates use. If the oracle raises an exception, the learner's call raises it too and
+        changes nothing.
     dim : int
         The dimension.
     diameter : float
-        The ℓ2 diameter D, or more.
+        The ℓ2 diameter D, or an upper bound.
     norm_bound : float, optional
-        The largest ℓ2 norm of a point; D if left out.
+        The largest ℓ2 norm of a point, or an upper bound; D by default.
     inner_radius, strong_convexity : float, optional
-        Where they are known.
+        The radius of a ball around the centre inside the set, and the constant of strong convexity,
+        if known.
     centre : array, optional
-        A point of the set to start from; 0 if left out.
+        The point of the set that learners start from; 0 by default.
     violation : callable, optional
-        Given a point, how far outside it is, relative to the set's size.
+        A function of a point. It returns how far the point lies outside, relative to the set's size.
     name : str, default "custom"
-        What it is called in messages.
+        The name of the set in messages.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def custom(oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_
 
 
 def _composed(name, given):
-    """A set made of others of which some have no spec, as a Python function is in them."""
+    """A composite set of which a part calls a Python function and has no spec; else None."""
     parts = given["set"] if given.get("sets") is None else given["sets"]
     parts = parts if isinstance(parts, (list, tuple)) else [parts]
     if not any(isinstance(part, Set) and part.spec is None for part in parts):
@@ -79,7 +81,7 @@ def _composed(name, given):
 
 _made = _registry.make(
     "sets", __name__, lambda spec: Set(spec),
-    about={"dim": ("int, optional", "The dimension; needed where nothing else tells it.")},
+    about={"dim": ("int, optional", "The dimension; required unless another parameter determines it.")},
     instead=lambda name, given: _composed(name, given) if "set" in given or "sets" in given else None,
 )
 globals().update(_made)

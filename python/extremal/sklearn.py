@@ -1,4 +1,4 @@
-"""Estimators with the manners of scikit-learn: online learners of linear models."""
+"""Estimators for scikit-learn: online learning of linear models."""
 
 import inspect
 import warnings
@@ -30,66 +30,65 @@ _PARAMETERS = """
     Parameters
     ----------
     set : str, Set, or callable, default "l2:radius=1024"
-        Where the coefficients lie: a spec, a set, or a function of the dimension that makes one.
-        With ``fit_intercept`` there is one coordinate more, the last one, for the intercept. The
-        default is a ball so large that it hardly ever binds, unless targets are hundreds of times
-        the norms of rows: the default learner finds its own scale within. Other learners do worse
-        the larger the set is. Features of very different sizes are best scaled beforehand, with
-        scikit-learn's StandardScaler for example.
+        The constraint set of the coefficients: a spec, a set, or a function of the dimension that
+        returns one. With ``fit_intercept``, the intercept is one more coordinate, the last. The
+        default is a ball so large that its boundary rarely matters, unless targets are hundreds of
+        times larger than the norms of rows. The default learner adapts to the scale of the data; other
+        learners lose accuracy in a larger set. Scale features of very different sizes first, for
+        example with scikit-learn's StandardScaler.
     loss : str or Loss, default "{loss}"
         {losses}
     learner : str, optional
-        The spec of a learner. One that needs no ``horizon`` and no ``gradient-bound`` is chosen for
-        the set and the loss if left out: "coin-ftrl" on ℓ2 balls, unless ``storage`` is "dense". It
-        takes O(non-zeros) per row, with ``l2`` O(features).
+        The spec of a learner. By default, a learner that needs no ``horizon`` and no
+        ``gradient-bound`` is chosen for the set and the loss: "coin-ftrl" on ℓ2 balls, unless
+        ``storage`` is "dense". It takes O(non-zeros) per row, or O(features) with ``l2``.
     l2 : float, default 0
-        λ of (λ/2)‖x‖², added to the loss of every row; the intercept is part of x.
+        λ of the ridge term (λ/2)‖x‖², which is added to the loss of every row. The intercept is part of x.
     fit_intercept : bool, default True
-        Whether there is an intercept. float64 matrices stored by rows and the data of CSR matrices
-        are used as they are either way.
+        Whether the model has an intercept. With or without one, float64 matrices stored by rows and
+        the data of CSR matrices are not copied.
     passes : int, default 5
-        How often `fit` goes through the rows. `partial_fit` goes once.
+        The number of passes that `fit` makes over the rows. `partial_fit` makes one.
     shuffle : bool, default True
-        Whether `fit` takes the rows in random order, another one in each pass. `partial_fit` takes
-        them as they come.
+        Whether `fit` shuffles the rows before each pass. `partial_fit` never does.
     regret : bool, default False
-        Whether `fit` computes ``regret_``. That solves the problem offline, which can take hundreds
-        of times as long as the fit.
+        Whether `fit` computes ``regret_``. This solves the problem offline, which can take hundreds
+        of times as long as the fit itself.
     random_state : int, RandomState instance, optional
-        Chooses the order of rows in `fit`.
+        Determines the order of the rows in `fit`.
     storage : "auto", "dense", "lazy" or "sparse", default "auto"
-        How the learner stores its decisions. "auto" is "lazy" on ℓ2 balls and "sparse" on ℓ1 balls and
-        simplices if the first rows are sparse; for dense rows it is "lazy" only where no learner is
-        named; where none of that is possible, "dense".
+        How the learner stores its decisions. If the first rows are sparse, "auto" chooses "lazy" on
+        ℓ2 balls and "sparse" on ℓ1 balls and simplices. If they are dense, it chooses "lazy" on ℓ2
+        balls, provided that ``learner`` is not given. Otherwise it chooses "dense".
 """
 
 _ATTRIBUTES = """
     regret_ : (float, float) or None
-        Between these lies the regret of `fit`: its total loss over all passes, less that of the best
-        fixed decision{summed}.
+        A lower and an upper bound of the regret of `fit`: its total loss over all passes minus that of
+        the best fixed decision{summed}.
         None without ``regret=True``, and after `partial_fit`, which keeps no rows.
     certificate_ : {certificate}
-        What the learner itself knows of its regret, from the gradients alone: ``level``, ``regret``
-        (an upper bound), ``vacuous`` (whether it is so large that it says nothing), ``strong_convexity``. None
-        where it knows nothing.
+        The learner's own bound of its regret, computed from the gradients: ``level``, ``regret`` (an
+        upper bound), ``vacuous`` (whether the bound is too large to be informative) and
+        ``strong_convexity``. None if the learner computes no bound.
     n_features_in_ : int
-        Number of features.
+        The number of features.
     feature_names_in_ : array of shape (n_features_in_,)
-        Their names, where X had any.
+        The names of the features, if X has column names.
 """
 
 
 def _takes_by_name(function, name):
-    """Whether it takes this by its name alone, as the functions of `extremal.sets` do."""
+    """Whether the function has a keyword-only parameter of this name, as those of `extremal.sets` do."""
     try:
         takes = inspect.signature(function).parameters.get(name)
-    except ValueError:  # some that are not written in Python
+    except ValueError:  # some functions written in C have no signature
         return False
     return takes is not None and takes.kind is takes.KEYWORD_ONLY
 
 
 class _Online(BaseEstimator):
-    """What both estimators share: one learner for each vector of coefficients."""
+    """The common part of both estimators: one learner per vector of coefficients."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -98,7 +97,7 @@ class _Online(BaseEstimator):
 
     @contextmanager
     def _unchanged_on_error(self):
-        """Takes back what happened to the estimator if something is raised."""
+        """Restores the estimator's attributes after an exception."""
         before = vars(self).copy()
         try:
             yield
@@ -108,8 +107,8 @@ class _Online(BaseEstimator):
             raise
 
     def _validated(self, X, *y, reset=False, **how):
-        """What scikit-learn's checks make of these. Rows to learn from are not gone through for NaN
-        before they are played: that would take as long as to play them."""
+        """The arguments after scikit-learn's checks. Training rows are not searched for NaN here: the
+        learner refuses NaN itself, and a search would take as long as learning."""
         if not self._is_valid(X, *y, reset=reset) or not (y or np.isfinite(X).all()):
             return validate_data(self, X, *y, reset=reset, accept_sparse="csr", dtype=np.float64,
                                  order="C", ensure_all_finite=not y, **how)
@@ -119,8 +118,8 @@ class _Online(BaseEstimator):
         return (X, *y) if y else X
 
     def _is_valid(self, X, *y, reset):
-        """Whether scikit-learn's checks, which take longer than a small batch does, would find
-        nothing to convert, nor to refuse; but for NaN."""
+        """Whether scikit-learn's checks would neither convert nor refuse the arguments, except for NaN.
+        Those checks take longer than learning from a small batch."""
         return (is_ready(X) and X.ndim == 2 and len(X) > 0
                 and (X.shape[1] > 0 if reset else
                      X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_"))
@@ -151,14 +150,14 @@ class _Online(BaseEstimator):
         if isinstance(space, str):
             space = Set(space, dim)
         if not isinstance(space, Set):
-            raise TypeError("set must be a spec, a Set, or a function of the dimension that gives one, not "
+            raise TypeError("set must be a spec, a Set, or a function of the dimension that returns one, not "
                             f"{self.set!r}")
         if not isinstance(self.learner, (str, NoneType)):
-            raise TypeError(f"learner must be a spec, such as 'ofw-ls', not {self.learner!r}")
+            raise TypeError(f"learner must be a spec, for example 'ofw-ls', not {self.learner!r}")
         if space.dim != dim:
             intercept = " and an intercept" if self.fit_intercept else ""
-            raise ValueError(f"a set of dimension {space.dim} for {self.n_features_in_} features"
-                             f"{intercept}: it must be {dim}")
+            raise ValueError(f"the set has dimension {space.dim}, expected {dim} for "
+                             f"{self.n_features_in_} features{intercept}")
         if self.storage not in ("auto", "dense", "lazy", "sparse"):
             raise ValueError(f"storage must be 'auto', 'dense', 'lazy' or 'sparse', not {self.storage!r}")
         if self.storage != "auto":
@@ -168,8 +167,8 @@ class _Online(BaseEstimator):
         else:
             storages = ["dense"] if self.learner else ["lazy", "dense"]
         for storage in storages:
-            # On balls as large as the default one, sc-ofw, which is the default with a ridge term,
-            # was measured to do far worse than the default without.
+            # With a ridge term the default would be sc-ofw, which was measured to be far less accurate
+            # on balls as large as the default one.
             l2 = 0.0 if storage == "lazy" else self.l2
             spec = self.learner or Learner.default_spec(space, as_loss(self.loss), l2, storage)
             try:
@@ -179,7 +178,7 @@ class _Online(BaseEstimator):
                     raise
 
     def _play(self, X, y, weights, order=None, undo=False):
-        """Each learner plays all rows. Returns the total loss."""
+        """Lets each learner play all rows, and returns the total loss."""
         try:
             total = fit(self._learners, X, y, self._chosen, loss=self.loss, l2=self.l2, weights=weights,
                         order=order, intercept=self._has_intercept(), undo=undo)
@@ -187,7 +186,7 @@ class _Online(BaseEstimator):
             return total
         except ValueError:
             for array, name in ((X.data if sparse.issparse(X) else X, "X"), (y, "y")):
-                assert_all_finite(array, input_name=name)  # says what scikit-learn says
+                assert_all_finite(array, input_name=name)  # raises scikit-learn's own message
             raise
 
     def _has_intercept(self):
@@ -195,7 +194,7 @@ class _Online(BaseEstimator):
 
     def _fit(self, X, y, weights):
         if not isinstance(self.passes, Integral) or self.passes < 1:
-            raise ValueError(f"passes must be a whole number above 0, not {self.passes!r}")
+            raise ValueError(f"passes must be a positive integer, not {self.passes!r}")
         if weights is not None and not weights.any():
             raise ValueError("Sample weights must contain at least one non-zero number")
         self._learners, self._total_loss = self._make_learners(sparse.issparse(X)), 0.0
@@ -206,7 +205,7 @@ class _Online(BaseEstimator):
         self.regret_ = self._regret(X, y, weights, total) if self.regret else None
         reach = self._learners[0].set.norm_bound
         if self.set == _SET and np.linalg.norm(self._coefficients(), axis=1).max() > 0.9 * reach:
-            warnings.warn(f"the coefficients have come to the boundary of the default set, {_SET}: scale "
+            warnings.warn(f"the coefficients have reached the boundary of the default set, {_SET}: scale "
                           "the targets and the features, or give a larger set", ConvergenceWarning,
                           stacklevel=3)
 
@@ -233,8 +232,8 @@ class _Online(BaseEstimator):
     def _more_rows(self, X, y, weights):
         for name, value in self._made_with.items():
             if getattr(self, name) is not value and getattr(self, name) != value:
-                raise ValueError(f"{name} has changed, and what was learnt belongs to the old one: fit begins "
-                                 "anew, and so does a clone")
+                raise ValueError(f"{name} has changed since the first call, which partial_fit can't follow: call "
+                                 "fit, or use a new estimator")
         self._play(X, y, weights, undo=True)
         self.regret_ = None
 
@@ -257,14 +256,14 @@ class _Online(BaseEstimator):
 class OnlineRegressor(RegressorMixin, _Online):
     __doc__ = f"""Linear regression by an online learner over a constraint set.
 
-    Every row is one round: the learner decides on coefficients in the set, then sees the loss.
-    {_PARAMETERS.format(loss="squared", losses="The loss of a prediction and a target.")}
+    Every row is one round: the learner chooses coefficients in the set, then receives the loss.
+    {_PARAMETERS.format(loss="squared", losses="The loss function of a prediction and a target.")}
     Attributes
     ----------
     coef_ : array of shape (n_features_in_,)
-        The coefficients, the learner's present decision.
+        The coefficients: the learner's current decision.
     intercept_ : array of shape (1,)
-        The intercept; 0 where there is none.
+        The intercept; 0 without ``fit_intercept``.
     {_ATTRIBUTES.format(summed="", certificate="dict or None").strip()}
 
     Examples
@@ -303,14 +302,14 @@ class OnlineRegressor(RegressorMixin, _Online):
         return X, floats(y)
 
     def fit(self, X, y, sample_weight=None):
-        """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
+        """Fits the model anew, with ``passes`` passes over the rows. Returns the estimator.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            What each row's loss is multiplied by.
+            A factor on the loss of each row.
         """
         with self._unchanged_on_error():
             X, y = self._rows(X, y, reset=True)
@@ -319,15 +318,15 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def partial_fit(self, X, y, sample_weight=None):
-        """Plays the rows once, in their order: exactly as if each were given by itself. Nothing has
-        changed if something is raised. Returns itself.
+        """Learns from the rows in one pass, in their order. The result is exactly that of one call per
+        row. An exception leaves the estimator unchanged. Returns the estimator.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            What each row's loss is multiplied by.
+            A factor on the loss of each row.
         """
         if not hasattr(self, "_learners"):
             with self._unchanged_on_error():
@@ -339,45 +338,45 @@ class OnlineRegressor(RegressorMixin, _Online):
         return self
 
     def predict(self, X):
-        """⟨row, coef_⟩ + intercept_ for each row."""
+        """Returns ⟨row, coef_⟩ + intercept_ for each row."""
         return self._scores(X)[:, 0]
 
     @property
     def coef_(self):
-        """The coefficients, the learner's present decision."""
+        """The coefficients: the learner's current decision."""
         return self._coefficients()[0, :self.n_features_in_]
 
     @property
     def intercept_(self):
-        """The intercepts; 0 where there are none."""
+        """The intercepts; 0 without ``fit_intercept``."""
         return self._intercept()
 
     @property
     def certificate_(self):
-        """What the learners know of their regret."""
+        """The learners' own bounds of their regret."""
         return self._certificates()[0]
 
 
 def _gives_probabilities(estimator):
     if as_loss(estimator.loss).gives_probabilities:
         return True
-    raise AttributeError("probabilities are defined for losses of probabilities alone, loss='logistic' for example")
+    raise AttributeError(f"the loss {estimator.loss!r} gives no probabilities; use loss='logistic'")
 
 
 class OnlineClassifier(ClassifierMixin, _Online):
     __doc__ = f"""Linear classification by an online learner over a constraint set.
 
-    Every row is one round: the learner decides on coefficients in the set, then sees the loss. With
-    more than two classes there is one learner for each class, which it tells from all others.
-    {_PARAMETERS.format(loss="logistic", losses='''The loss of a prediction and a label ±1: "logistic", "hinge", "squared-hinge", ….''')}
+    Every row is one round: the learner chooses coefficients in the set, then receives the loss. With
+    more than two classes, there is one learner per class, which separates it from all others.
+    {_PARAMETERS.format(loss="logistic", losses='''The loss function of a prediction and a label ±1: "logistic", "hinge", "squared-hinge", ….''')}
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The classes, sorted.
     coef_ : array of shape (1, n_features_in_) or (n_classes, n_features_in_)
-        The coefficients, the learners' present decisions.
+        The coefficients: the learners' current decisions.
     intercept_ : array of shape (1,) or (n_classes,)
-        The intercepts; 0 where there are none.
+        The intercepts; 0 without ``fit_intercept``.
     {_ATTRIBUTES.format(summed=", summed over the learners",
                         certificate="dict or None, or a list of them, one per class").strip()}
 
@@ -412,7 +411,7 @@ class OnlineClassifier(ClassifierMixin, _Online):
 
     def _take_classes(self, classes):
         given = np.asarray(classes) if type(classes) in (list, tuple, range) else classes
-        # scikit-learn's look takes longer than a small batch
+        # scikit-learn's check takes longer than learning from a small batch
         plain = type(given) is np.ndarray and given.ndim == 1 and given.dtype.kind in "biufUSO"
         classes = np.unique(given if plain else column_or_1d(classes))
         assert_all_finite(classes, input_name="classes")
@@ -420,13 +419,13 @@ class OnlineClassifier(ClassifierMixin, _Online):
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)}"
                              " class")
         self.classes_ = classes
-        # whether numbers say which class it is, and no two of them are one as float64
+        # whether the classes are numbers that float64 can tell apart
         self._numeric = classes.dtype.kind in "biuf" and all(abs(c) < 2**53 for c in classes.tolist())
         self._codes = [float(c) for c in (classes.tolist() if self._numeric else range(len(classes)))]
         self._chosen = self._codes[1:] if len(classes) == 2 else self._codes
 
     def _labels(self, y):
-        """Numbers that say which class each is of."""
+        """The class of each row as a number."""
         labels = y
         if not self._numeric or y.dtype.kind not in "biuf":
             labels = np.full(len(y), np.nan)
@@ -440,14 +439,14 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return labels
 
     def fit(self, X, y, sample_weight=None):
-        """Forgets what was learnt, and plays the rows, ``passes`` times. Returns itself.
+        """Fits the model anew, with ``passes`` passes over the rows. Returns the estimator.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            What each row's loss is multiplied by.
+            A factor on the loss of each row.
         """
         with self._unchanged_on_error():
             X, y = self._validated(X, y, reset=True)
@@ -458,17 +457,17 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return self
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        """Plays the rows once, in their order: exactly as if each were given by itself. Nothing has
-        changed if something is raised. Returns itself.
+        """Learns from the rows in one pass, in their order. The result is exactly that of one call per
+        row. An exception leaves the estimator unchanged. Returns the estimator.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         classes : array of shape (n_classes,), optional
-            All classes; needed in the first call, and the same in later ones if given.
+            All classes. Required in the first call; later calls must give the same ones, or none.
         sample_weight : array of shape (n_samples,), optional
-            What each row's loss is multiplied by.
+            A factor on the loss of each row.
         """
         if not hasattr(self, "_learners"):
             with self._unchanged_on_error():
@@ -490,47 +489,47 @@ class OnlineClassifier(ClassifierMixin, _Online):
         return list(classes) == known or np.unique(classes).tolist() == known
 
     def decision_function(self, X):
-        """⟨row, coef_⟩ + intercept_ for each row: one number for two classes, one per class for
-        more."""
+        """Returns ⟨row, coef_⟩ + intercept_ for each row: one number for two classes, otherwise one per
+        class."""
         scores = self._scores(X)
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
     def predict(self, X):
-        """The class with the largest score for each row."""
+        """Returns the class with the largest score for each row."""
         scores = self.decision_function(X)
         chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X):
-        """The probability of each class, one column per class: 1/(1 + exp(−score)), brought to sum
-        1 where there are more than two. For the logistic loss alone."""
-        chances = expit(self._scores(X))
-        if chances.shape[1] == 1:
-            return np.hstack([1 - chances, chances])
-        total = chances.sum(axis=1, keepdims=True)
-        # no class has any chance left: then all are alike
-        chances[total[:, 0] == 0] = 1.0
-        return chances / chances.sum(axis=1, keepdims=True)
+        """Returns the probability of each class, one column per class: 1/(1 + exp(−score)), divided by
+        the sum over the classes if there are more than two. Only for the logistic loss."""
+        probabilities = expit(self._scores(X))
+        if probabilities.shape[1] == 1:
+            return np.hstack([1 - probabilities, probabilities])
+        total = probabilities.sum(axis=1, keepdims=True)
+        # all probabilities have underflowed: use equal ones
+        probabilities[total[:, 0] == 0] = 1.0
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X):
-        """The logarithms of what `predict_proba` gives; −∞ for a probability of 0."""
+        """Returns the logarithms of the probabilities; −∞ for a probability of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @property
     def coef_(self):
-        """The coefficients, the learners' present decisions, one row each."""
+        """The coefficients: the learners' current decisions, one row each."""
         return self._coefficients()[:, :self.n_features_in_]
 
     @property
     def intercept_(self):
-        """The intercepts; 0 where there are none."""
+        """The intercepts; 0 without ``fit_intercept``."""
         return self._intercept()
 
     @property
     def certificate_(self):
-        """What the learners know of their regret."""
+        """The learners' own bounds of their regret."""
         certificates = self._certificates()
         return certificates if len(certificates) > 1 else certificates[0]

@@ -1,5 +1,5 @@
-"""Synthetic streams, made from the registry. Each takes the dimension first, and its keys by name. They are
-played by ``extremal.play(learner, stream, rounds=...)``.
+"""Functions that make synthetic streams, one per registered stream. Each takes the dimension first, and
+its parameters as keywords. ``extremal.play(learner, stream, rounds=...)`` plays a stream.
 """
 
 import inspect
@@ -11,16 +11,16 @@ __all__ = ["Stream", "from_spec"]
 
 
 def from_spec(spec, dim, seed=0):
-    """A stream from its spec.
+    """Makes a stream from its spec.
 
     Parameters
     ----------
     spec : str
-        As `extremal list streams` has it, ``"drift:noise=0.1"``.
+        The spec, for example ``"drift:noise=0.1"``. `extremal list streams` shows all.
     dim : int
         The dimension.
     seed : int, default 0
-        Chooses the stream; the same seed gives the same one.
+        The seed of the random numbers, which determines the stream.
     """
     return Stream(spec, dim, seed)
 
@@ -30,7 +30,7 @@ _made = _registry.make(
     "streams", __name__, lambda spec, dim, seed: Stream(spec, dim, seed),
     before=["dim"], after=[_seed],
     about={"dim": ("int", "The dimension."),
-           "seed": ("int, default 0", "Chooses the stream; the same seed gives the same one.")},
+           "seed": ("int, default 0", "The seed of the random numbers, which determines the stream.")},
 )
 globals().update(_made)
 __all__ += list(_made)

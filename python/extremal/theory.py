@@ -1,4 +1,4 @@
-"""The theorems' bounds, as functions of their constants."""
+"""The bounds of the theorems as functions of their constants."""
 
 import inspect
 
@@ -10,15 +10,15 @@ from ._registry import python_name
 __all__ = []
 
 _ARGUMENTS = {
-    "above_least": "The total loss less the least total that the losses allow.",
+    "above_least": "The total loss minus a lower bound of every total loss.",
     "alpha": "α, the set's strong convexity.",
-    "apart": "What the distance of the decisions from the played points adds in the run.",
+    "apart": "The term of the run for the distance between decisions and played points.",
     "base": "The bound of a base after the rounds played.",
     "beta": "β, the weight of the regulariser.",
-    "bets": "What betting adds: `coin_betting`.",
+    "bets": "The term for betting: `coin_betting`.",
     "block": "The number of rounds in a block.",
     "c": "The factor on δ.",
-    "delta": "δ: how far SO-OGD shrinks the set, or one over the size of a perturbation.",
+    "delta": "δ, by which SO-OGD shrinks the set, or the inverse size of a perturbation.",
     "diameter": "D, the set's ℓ2 diameter.",
     "dim": "d, the dimension.",
     "drift": "Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²) of the run.",
@@ -27,18 +27,18 @@ _ARGUMENTS = {
     "exp_concavity": "α, the losses' exp-concavity.",
     "experts": "N, the number of experts or learners.",
     "exponent": "The exponent of T in the base's bound.",
-    "first": "The first loss that is not 0, in size.",
+    "first": "The absolute value of the first non-zero loss.",
     "gamma": "γ, the learner's curvature.",
-    "gaps": "Of the mixability gaps of the run: Δ for `eg_adaptive`, 2Δ for `hedge`.",
+    "gaps": "The sum Δ of the run's mixability gaps for `eg_adaptive`, 2Δ for `hedge`.",
     "gradient": "G, a bound of the gradients' ℓ2 norms.",
-    "horizon": "The number of rounds that the step size is for.",
+    "horizon": "The number of rounds for which the step size is chosen.",
     "inner_radius": "r, the radius of a ball inside the set.",
     "l": "l, the smoothness of the set's squared gauge.",
     "lambda_": "λ, the losses' strong convexity.",
-    "largest": "The largest of the run, in size: gradient, entry of one, or loss.",
-    "left": "What inexact projections add.",
+    "largest": "The largest absolute value in the run: of a gradient, an entry or a loss.",
+    "left": "The term for inexact projections.",
     "mu": "μ, the constant of the set's fast projection.",
-    "noise": "What sampling adds: per round for `perturbed`, in all for `perturbed_adaptive`.",
+    "noise": "The term for sampling: per round for `perturbed`, in total for `perturbed_adaptive`.",
     "q": "q, the exponent of the dual norm.",
     "radius": "R, the set's largest norm.",
     "range": "M, a bound of f₁(x₁) − min f_T.",
@@ -50,14 +50,14 @@ _ARGUMENTS = {
     "scale": "The factor on the step size.",
     "shrunk": "Σδ_t‖g_t‖ of the run.",
     "size": "τ, the largest entry of a decision.",
-    "slowest": "L, where the sum of the first t gradients is at least L·t in norm.",
+    "slowest": "L, such that the sum of the first t gradients has a norm of at least L·t.",
     "smoothness": "β, the losses' smoothness.",
-    "stake": "ε, the share that betting starts with.",
+    "stake": "ε, the initial wealth of the betting.",
     "stretch": "The largest ratio of a gradient's ℓq norm to its ℓ2 norm.",
-    "sum": "The sum that the run has.",
+    "sum": "The sum over the run.",
     "t": "The round, from 1.",
     "tolerance": "ε/R², the accuracy of a near-projection.",
-    "total": "The sum of the losses, in size.",
+    "total": "The sum of the absolute losses.",
     "variation": "V, the sum of max|f_t − f_{t−1}|.",
 }
 

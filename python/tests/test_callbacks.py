@@ -250,7 +250,7 @@ def test_custom_sets_refuse_what_is_not_there():
     ball = ball_with(lambda d: None)
     with pytest.raises(ValueError, match="projection"):
         ball.project(np.ones(DIM))
-    with pytest.raises(ex.Error, match="can't be part of another"):
+    with pytest.raises(ex.Error, match="can't be a parameter of another"):
         ex.learners.hedge(ball, base=ball)
     for keys in (dict(diameter=-1.0), dict(diameter=NAN), dict(dim=0), dict(centre=[0.0])):
         with pytest.raises(ValueError):

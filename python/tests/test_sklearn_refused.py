@@ -163,7 +163,7 @@ def test_refused_parameters():
     for parameters, match in [
         ({"set": "l3"}, "l3"),
         ({"set": "l2:dim=3"}, "dim"),
-        ({"set": ex.sets.l2(dim=5)}, "a set of dimension 5 for 5 features and an intercept"),
+        ({"set": ex.sets.l2(dim=5)}, "the set has dimension 5, expected 6 for 5 features and an intercept"),
         ({"loss": "cubed"}, "cubed"),
         ({"learner": "sgd"}, "sgd"),
         ({"learner": "ons"}, "exp-concavity"),

@@ -20,7 +20,7 @@ from extremal._registry import python_name
 HERE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "src" / "python"
 NOTE = "<!-- Written by python/tools/make_reference.py from the docstrings. Change them there. -->"
 
-# The stubs' own names for types, as a reader would say them.
+# Readable names for the private types of the stubs.
 WORDS = [
     (r"NDArray\[[\w.]+\]", "ndarray"), (r"\b_Vector\b", "ndarray"), (r"\b_Rows\b", "ArrayLike"),
     (r" \| _Sparse\b", ""), (r"\b_Storage\b", "str"), (r"\b_(Guarantee|Certificate|Compared)\b", "dict"),
@@ -329,7 +329,7 @@ def main():
             HERE.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if late:
-        print(("out of date: " if check else "written, or no page any more: ") + ", ".join(late))
+        print(("out of date: " if check else "written or removed: ") + ", ".join(late))
     return 1 if late and check else 0
 
 

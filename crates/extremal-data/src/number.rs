@@ -65,8 +65,8 @@ fn joined(lanes: u64) -> u64 {
 /// Reads the `index:value` at `at` and returns its end, if the index has up to seven digits and the
 /// value is finite. The next character is not a digit; the caller checks it.
 ///
-/// Reading spends most of its time here, waiting: the next pair can't start before the end of this
-/// one is known. The search for the ends is therefore minimal, for a character above `9` and one
+/// Most of the reading time is spent here: the next pair can't start before the end of this one is
+/// known. The search for the ends is therefore minimal, for a character above `9` and one
 /// below `0`, and the validation comes later. A single bounds check covers all reads. The most
 /// common value, one digit before the point and up to seven after it, takes one step.
 #[inline(always)]

@@ -326,7 +326,7 @@ impl Parse for Table {
     }
 }
 
-// csv-core is no replacement for what follows: a numeric CSV is read at 0.75 of the speed, and it
+// csv-core can't replace the functions below: it reads a numeric CSV at 0.75 of their speed, and it
 // reports neither text after a closing quote nor a quote that never closes.
 
 /// Whether a line ends inside quotes. It begins inside quotes if `open`, otherwise with a field.

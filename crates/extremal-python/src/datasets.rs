@@ -1,4 +1,4 @@
-//! Data sets that come with the package.
+//! The data sets in the package.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::errors::raise;
 
-/// Name, summary, rows, columns, task and licence of each.
+/// Name, summary, rows, columns, task and licence of each data set.
 #[pyfunction]
 pub fn dataset_entries<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     let all = PyList::empty(py);
@@ -27,10 +27,10 @@ pub fn dataset_entries<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     Ok(all)
 }
 
-/// The rows and the labels of one; None where there are no labels.
+/// The rows and the labels of a data set; None if it has no labels.
 type Data<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 
-/// One of them, as it is in its file.
+/// A data set with the numbers of its file, not scaled.
 #[pyfunction]
 pub fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Data<'py>> {
     let source = RowSource::embedded(name);

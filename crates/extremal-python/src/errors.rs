@@ -1,6 +1,6 @@
-//! Errors as Python exceptions, with the library's words.
+//! Errors of the library as Python exceptions.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 use pyo3::exceptions::PyValueError;
@@ -10,26 +10,24 @@ pyo3::create_exception!(
     extremal,
     Error,
     PyValueError,
-    "What the library refused, or where its numbers broke down."
+    "The library refused an input, or a computation failed."
 );
 
-/// Exceptions that a user's function raised, on their way through the library, which knows only
-/// text: each comes out in the thread that it was raised in.
+/// Exceptions of a user's callback. The library passes on only their text, so that each is kept
+/// here until the call returns, by the thread that raised it.
 #[derive(Default)]
-pub struct Raised(Mutex<Vec<(ThreadId, PyErr)>>);
+pub struct PendingException(Mutex<Vec<(ThreadId, PyErr)>>);
 
-impl Raised {
-    /// Keeps it, and gives the text for the library.
+impl PendingException {
+    /// Keeps the exception and returns its text.
     pub fn keep(&self, error: PyErr) -> String {
         let text = error.to_string();
-        let me = std::thread::current().id();
-        let mut all = self.lock();
-        all.retain(|(thread, _)| *thread != me);
-        all.push((me, error));
+        self.take();
+        self.lock().push((std::thread::current().id(), error));
         text
     }
 
-    /// The exception that was raised in this thread since, if one was.
+    /// Removes and returns this thread's exception.
     pub fn take(&self) -> Option<PyErr> {
         let me = std::thread::current().id();
         let mut all = self.lock();
@@ -37,10 +35,8 @@ impl Raised {
         Some(all.swap_remove(at).1)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(ThreadId, PyErr)>> {
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<(ThreadId, PyErr)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -49,8 +45,8 @@ pub fn raise(error: &dyn std::fmt::Display) -> PyErr {
     Error::new_err(error.to_string())
 }
 
-/// The library's error as an exception, unless one of a user's functions had raised one.
-pub fn raise_or(error: &dyn std::fmt::Display, raised: &[Arc<Raised>]) -> PyErr {
-    let own = raised.iter().find_map(|slot| slot.take());
+/// The exception that a callback raised, or else the library's error.
+pub fn raise_pending(error: &dyn std::fmt::Display, pending: &[Arc<PendingException>]) -> PyErr {
+    let own = pending.iter().find_map(|slot| slot.take());
     own.unwrap_or_else(|| raise(error))
 }

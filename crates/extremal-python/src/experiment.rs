@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use extremal_lab::experiment::{Experiment, Prepared, Progress, compare as run};
 use extremal_lab::output::Output;
@@ -12,11 +12,9 @@ use extremal_lab::results::file::{self, Owner};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::play::SLICE;
 
-/// How long a signal may wait.
-const SPELL: Duration = Duration::from_millis(30);
-
-/// The part of an experiment that a line of its TOML is about: whoever gave a dict has not seen lines.
+/// The key of the experiment that a line of its TOML sets. Users who pass a dict see no lines.
 fn part(toml: &str, line: usize) -> String {
     let above = || toml.lines().take(line);
     let table = above().filter_map(|text| text.strip_prefix('[')?.strip_suffix(']'));
@@ -26,10 +24,9 @@ fn part(toml: &str, line: usize) -> String {
     parts.join(".")
 }
 
-/// Runs an experiment, given as TOML, or as JSON; writes its tables and its report into `out`, and
-/// gives the table as text. `note` is called with what a user should know of the data, `progress` with
-/// the rounds done and those there are. With `update` a directory of another experiment is gone on
-/// in.
+/// Runs an experiment given as TOML or JSON, writes its tables and its report into `out`, and returns
+/// the table as text. Calls `note` with remarks about the data, and `progress` with the rounds done
+/// and the rounds in all. With `update`, `out` may hold another experiment.
 #[pyfunction]
 #[pyo3(signature = (text, name, out, *, json=false, update=false, threads=None, note=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
@@ -63,21 +60,21 @@ pub fn compare(
     match file::owner(&out, &prepared.experiment).map_err(lab)? {
         Owner::Else(path) => {
             return Err(raise(&format!(
-                "{} would be written over; give another directory",
+                "{} is not a file of this experiment and would be overwritten; give another directory",
                 path.display()
             )));
         }
         Owner::Another if !update => {
             return Err(raise(&format!(
-                "{} holds another experiment; give another directory, or update=True to run this one there and keep the runs that are the same",
+                "{} holds another experiment; give another directory, or update=True to reuse the runs that both share",
                 out.display()
             )));
         }
         _ => {}
     }
-    if let Some(tell) = note {
+    if let Some(call) = note {
         for note in &prepared.notes {
-            tell.call1((note,))?;
+            call.call1((note,))?;
         }
     }
     let output = Output::open(&out).map_err(lab)?;
@@ -86,7 +83,7 @@ pub fn compare(
     let stop = AtomicBool::new(false);
     let (expected, played) = (AtomicU64::new(0), AtomicU64::new(0));
     let start = Instant::now();
-    // a dict is nowhere to be found but there
+    // the report shows this command; a dict has no file but its copy in the output directory
     let place = if name.is_file() {
         name
     } else {
@@ -115,7 +112,7 @@ pub fn compare(
             });
             let mut interrupted: PyResult<()> = Ok(());
             while !worker.is_finished() {
-                std::thread::sleep(SPELL);
+                std::thread::sleep(SLICE);
                 if interrupted.is_err() {
                     continue;
                 }

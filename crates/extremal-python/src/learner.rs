@@ -1,4 +1,4 @@
-//! Learners. Threads take turns at each.
+//! Learners. One thread at a time can use each.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::theory::{LossFacts, is_vacuous, trivial_regret};
@@ -7,71 +7,73 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::Taken;
-use crate::errors::{raise, raise_or};
+use crate::arrays::Borrowed;
+use crate::errors::{raise, raise_pending};
+use crate::exclusive::{Exclusive, Guard};
 use crate::loss::Loss;
 use crate::set::{Set, shortened};
-use crate::turns::{Held, Turns};
 
 /// A learner of any kind.
 pub type AnyLearner = dyn extremal::learner::Learner;
 
-/// A learner on a set: decide, then observe the gradient, round by round.
+/// A learner on a set. In each round, `decide` returns a decision and `observe` takes the gradient.
 #[pyclass(frozen, module = "extremal._core", name = "Learner")]
 pub struct Learner {
-    learner: Turns<AnyLearner>,
+    learner: Exclusive<AnyLearner>,
     spec: LearnerSpec,
     storage: Storage,
     pub set: Py<Set>,
 }
 
+/// The names of the storages, in the order of `Storage`.
+const STORAGES: [(&str, Storage); 3] = [
+    ("dense", Storage::Dense),
+    ("lazy", Storage::Lazy),
+    ("sparse", Storage::Sparse),
+];
+
 fn storage_of(name: &str) -> PyResult<Storage> {
-    match name {
-        "dense" => Ok(Storage::Dense),
-        "lazy" => Ok(Storage::Lazy),
-        "sparse" => Ok(Storage::Sparse),
-        _ => Err(PyValueError::new_err(format!(
+    let found = STORAGES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, storage)| *storage).ok_or_else(|| {
+        PyValueError::new_err(format!(
             "storage must be 'dense', 'lazy' or 'sparse', not '{name}'"
-        ))),
-    }
+        ))
+    })
 }
 
 impl Learner {
-    /// Waits for its turn.
-    pub fn hold(&self, py: Python<'_>) -> PyResult<Held<'_, AnyLearner>> {
-        let busy = "the learner is playing: its own oracle can't call it";
-        self.learner.hold(py, busy)
+    /// Waits until no other thread uses the learner.
+    pub fn lock(&self, py: Python<'_>) -> PyResult<Guard<'_, AnyLearner>> {
+        let busy = "the learner is in use: its own oracle can't call it";
+        self.learner.lock(py, busy)
     }
 
-    /// Whether its decisions are stored by their non-zeros.
+    /// Whether the decision is stored sparsely.
     pub fn is_sparse(&self) -> bool {
         self.storage == Storage::Sparse
     }
 
-    /// Lets those have it who wait.
-    pub fn give_way(&self, py: Python<'_>) {
-        self.learner.give_way(py);
+    /// Lets a waiting thread use the learner.
+    pub fn yield_to_waiting(&self, py: Python<'_>) {
+        self.learner.yield_to_waiting(py);
     }
 
-    /// What no regret exceeds, whatever the learner does.
+    /// An upper bound of the regret of any decisions in the set.
     fn trivial(&self, gradient: f64, rounds: f64, total_loss: Option<f64>) -> f64 {
         let diameter = self.set.get().set.geometry().diameter;
-        trivial_regret(
-            gradient,
-            diameter,
-            rounds,
-            total_loss.unwrap_or(f64::INFINITY),
-        )
+        let total_loss = total_loss.unwrap_or(f64::INFINITY);
+        trivial_regret(gradient, diameter, rounds, total_loss)
     }
 
+    /// The exception that the set's callback raised, or else the error.
     pub fn failed(&self, py: Python<'_>, error: &dyn std::fmt::Display) -> PyErr {
-        raise_or(error, &self.set.bind(py).get().raised)
+        raise_pending(error, &self.set.bind(py).get().pending)
     }
 }
 
 #[pymethods]
 impl Learner {
-    /// A learner from its spec, on a set; with `state`, as it was then.
+    /// Makes a learner on a set from its spec; with `state`, in the state that `save` returned.
     #[new]
     #[pyo3(signature = (spec, set, storage="dense", state=None))]
     fn new(
@@ -84,20 +86,20 @@ impl Learner {
         let spec: LearnerSpec = spec.parse().map_err(|e| raise(&e))?;
         let storage = storage_of(storage)?;
         let on = set.bind(py).get();
-        let failed = |e: extremal::Error| raise_or(&e, &on.raised);
+        let failed = |e: extremal::Error| raise_pending(&e, &on.pending);
         let mut learner = spec.build_stored(&on.set, storage).map_err(failed)?;
         if let Some(state) = state {
             learner.load(state).map_err(failed)?;
         }
         Ok(Self {
-            learner: Turns::new(learner),
+            learner: Exclusive::new(learner),
             spec,
             storage,
             set,
         })
     }
 
-    /// The spec of the learner that is taken when only the set and the loss are known.
+    /// The spec of the default learner for a set and a loss.
     #[staticmethod]
     #[pyo3(signature = (set, loss, l2=0.0, storage="dense"))]
     fn default_spec(set: &Set, loss: &Loss, l2: f64, storage: &str) -> PyResult<String> {
@@ -105,7 +107,7 @@ impl Learner {
         Ok(default_for(&*set.set, &objective, storage_of(storage)?).to_string())
     }
 
-    /// The decision of this round: a new array, or `out` filled and returned. It stays the same
+    /// Returns the decision of this round, in a new array or in `out`. The decision stays the same
     /// until `observe` ends the round.
     #[pyo3(signature = (out=None))]
     fn decide<'py>(
@@ -113,12 +115,12 @@ impl Learner {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let mut held = self.hold(py)?;
-        let dim = held.dim();
+        let mut learner = self.lock(py)?;
+        let dim = learner.dim();
         let out = match out {
-            Some(out) => out.cast_into().map_err(|_| {
-                PyTypeError::new_err("out must be a float64 array of one dimension")
-            })?,
+            Some(out) => out
+                .cast_into()
+                .map_err(|_| PyTypeError::new_err("out must be a one-dimensional float64 array"))?,
             None => PyArray1::zeros(py, dim, false),
         };
         {
@@ -127,106 +129,97 @@ impl Learner {
                 .map_err(|e| PyValueError::new_err(format!("out: {e}")))?;
             let slice = writing.as_slice_mut()?;
             if slice.len() != dim {
-                return Err(PyValueError::new_err(format!(
-                    "out has length {}, the decision {dim}",
-                    slice.len()
-                )));
+                let text = format!("out has length {}, expected {dim}", slice.len());
+                return Err(PyValueError::new_err(text));
             }
-            let decision = held.decide().map_err(|e| self.failed(py, &e))?;
+            let decision = learner.decide().map_err(|e| self.failed(py, &e))?;
             decision.write(slice);
         }
         Ok(out)
     }
 
-    /// Takes the gradient at the decision, and ends the round. `decide` need not be called before.
-    /// A gradient is a float64 array, a pair (indices, values), or one row of
-    /// a scipy sparse matrix; anything else is copied.
+    /// Takes the gradient at the decision and ends the round. Calling `decide` before is optional.
+    /// The gradient is a float64 array, a pair (indices, values), or one row of a scipy sparse
+    /// matrix. Other types are converted, which makes a copy.
     fn observe(&self, py: Python<'_>, gradient: &Bound<'_, PyAny>) -> PyResult<()> {
-        let taken = Taken::any(gradient, self.set.get().set.dim())?;
-        let gradient = taken.gradient()?;
-        let mut held = self.hold(py)?;
-        let record = held.observe(&gradient);
-        drop(held);
+        let borrowed = Borrowed::convert(gradient, self.set.get().set.dim())?;
+        let record = self.lock(py)?.observe(&borrowed.gradient()?);
         record.map(|_| ()).map_err(|e| self.failed(py, &e))
     }
 
-    /// The present decision.
+    /// The current decision.
     #[getter]
     fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let held = self.hold(py)?;
-        let mut x = vec![0.0; held.dim()];
-        held.decision().write(&mut x);
+        let learner = self.lock(py)?;
+        let mut x = vec![0.0; learner.dim()];
+        learner.decision().write(&mut x);
         Ok(PyArray1::from_slice(py, &x))
     }
 
-    /// Rounds ended so far.
+    /// The number of completed rounds.
     #[getter]
     fn rounds(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.hold(py)?.rounds())
+        Ok(self.lock(py)?.rounds())
     }
 
     /// The dimension.
     #[getter]
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.hold(py)?.dim())
+        Ok(self.lock(py)?.dim())
     }
 
-    /// Oracle calls made to play.
+    /// The number of oracle calls made to play.
     #[getter]
     fn oracle_calls(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.hold(py)?.seen().oracle_calls)
+        Ok(self.lock(py)?.seen().oracle_calls)
     }
 
-    /// The largest ‖g‖ seen.
+    /// The largest gradient norm ‖g‖ so far.
     #[getter]
     fn largest_gradient(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.hold(py)?.seen().largest_gradient)
+        Ok(self.lock(py)?.seen().largest_gradient)
     }
 
-    /// The spec that makes it again, without what it has learnt.
+    /// The spec of the learner, without its state.
     #[getter]
     fn spec(&self) -> String {
         self.spec.to_string()
     }
 
-    /// Its registered name.
+    /// The registered name.
     #[getter]
     fn name(&self) -> &'static str {
         self.spec.entry().name
     }
 
-    /// How its decisions are stored.
+    /// The storage of decisions: "dense", "lazy" or "sparse".
     #[getter]
     fn storage(&self) -> &'static str {
-        match self.storage {
-            Storage::Dense => "dense",
-            Storage::Lazy => "lazy",
-            Storage::Sparse => "sparse",
-        }
+        STORAGES[self.storage as usize].0
     }
 
-    /// The set.
+    /// The constraint set.
     #[getter]
     fn set(&self, py: Python<'_>) -> Py<Set> {
         self.set.clone_ref(py)
     }
 
-    /// Whether its set asks a Python function.
+    /// Whether the set calls a Python function.
     #[getter]
     fn has_callback(&self) -> bool {
-        !self.set.get().raised.is_empty()
+        !self.set.get().pending.is_empty()
     }
 
-    /// What is proven about the regret after the rounds played (or as many as said), with its
-    /// assumptions as far as they can be checked; None where nothing is. A dict: theorem, exponent
-    /// of T, bound, vacuous, and assumptions as pairs (holds, text). A learner that knows its bound
-    /// only from what it has seen gives that of the rounds played, whatever `rounds` says.
+    /// Returns the theorem that bounds the regret after the rounds played, or after `rounds` rounds.
+    /// The result is a dict: theorem, exponent of T, bound, vacuous, and the assumptions as pairs
+    /// (holds, text). It is None if the learner has no theorem. A bound that depends on the
+    /// gradients of the run is that of the rounds played, and ignores `rounds`.
     ///
-    /// Assumptions are checked against what is said of the losses: their `strong_convexity`, their
-    /// `smoothness` (0 for linear losses, None where it is not known), and whether they are
-    /// `oblivious`, that is, fixed beforehand. A bound is vacuous if it is at least the largest
-    /// gradient seen times the set's diameter times the rounds, or at least `total_loss`, the total of
-    /// the losses, where that is given and no loss is below 0.
+    /// The assumptions are checked against the losses that you describe: their `strong_convexity`,
+    /// their `smoothness` (0 for linear losses, None if unknown), and whether they are `oblivious`,
+    /// that is, fixed beforehand. A bound is vacuous if it is at least the largest gradient norm
+    /// times the set's diameter times the rounds. If no loss is negative, give the sum of the losses
+    /// as `total_loss`: a bound that is at least as large is vacuous too.
     #[pyo3(signature = (rounds=None, strong_convexity=0.0, smoothness=None, oblivious=false, total_loss=None))]
     fn guarantee<'py>(
         &self,
@@ -237,16 +230,15 @@ impl Learner {
         oblivious: bool,
         total_loss: Option<f64>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let held = self.hold(py)?;
-        let Some(guarantee) = held.guarantee() else {
+        let learner = self.lock(py)?;
+        let Some(guarantee) = learner.guarantee() else {
             return Ok(None);
         };
-        let seen = *held.seen();
+        let seen = *learner.seen();
         let rounds = rounds.unwrap_or(seen.rounds as f64);
         if !(rounds >= 0.0) {
-            return Err(PyValueError::new_err(format!(
-                "{rounds} rounds can't be played"
-            )));
+            let text = format!("rounds must be at least 0, not {rounds}");
+            return Err(PyValueError::new_err(text));
         }
         let table = PyDict::new(py);
         table.set_item("theorem", guarantee.theorem())?;
@@ -266,40 +258,41 @@ impl Learner {
         Ok(Some(table))
     }
 
-    /// An upper bound of the regret that the learner knows by itself; None where it knows none. A
-    /// dict: level, regret, vacuous, strong_convexity. It is vacuous if it is at least the largest
-    /// gradient seen times the set's diameter times the rounds, or at least `total_loss`, the total of
-    /// the losses, where that is given and no loss is below 0.
+    /// Returns the learner's own upper bound of its regret as a dict: level, regret, vacuous,
+    /// strong_convexity. The result is None if the learner computes no bound. A bound is vacuous if
+    /// it is at least the largest gradient norm times the set's diameter times the rounds. If no
+    /// loss is negative, give the sum of the losses as `total_loss`: a bound that is at least as
+    /// large is vacuous too.
     #[pyo3(signature = (total_loss=None))]
     fn certificate<'py>(
         &self,
         py: Python<'py>,
         total_loss: Option<f64>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let held = self.hold(py)?;
-        let Some(certificate) = held.certificate() else {
+        let learner = self.lock(py)?;
+        let Some(certificate) = learner.certificate() else {
             return Ok(None);
         };
         let table = PyDict::new(py);
         table.set_item("level", certificate.level.to_string())?;
         table.set_item("regret", certificate.regret)?;
-        let seen = held.seen();
+        let seen = learner.seen();
         let trivial = self.trivial(seen.largest_gradient, seen.rounds as f64, total_loss);
         table.set_item("vacuous", is_vacuous(certificate.regret, trivial))?;
         table.set_item("strong_convexity", certificate.strong_convexity)?;
         Ok(Some(table))
     }
 
-    /// The whole state, as bytes.
+    /// Returns the complete state as bytes.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = self.hold(py)?.save();
+        let saved = self.lock(py)?.save();
         Ok(PyBytes::new(py, &saved.map_err(|e| raise(&e))?))
     }
 
-    /// Takes back what `save` gave, of a learner of this name on this set; the values of its keys, of
-    /// a horizon for example, come with it. On an error nothing has changed.
+    /// Restores a state that `save` returned. It must come from a learner of the same name on the
+    /// same set. Parameters such as `horizon` are part of the state. An error changes nothing.
     fn load(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
-        let loaded = self.hold(py)?.load(state);
+        let loaded = self.lock(py)?.load(state);
         loaded.map_err(|e| self.failed(py, &e))
     }
 
@@ -309,7 +302,7 @@ impl Learner {
         Ok(format!("Learner('{spec}', {set})"))
     }
 
-    #[allow(clippy::type_complexity)] // what pickle wants
+    #[allow(clippy::type_complexity)] // the form that pickle expects
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(

@@ -1,9 +1,10 @@
-//! The Python module: a thin layer that hands numpy arrays to the library and errors back. What
-//! can be written in Python is in `python/extremal`.
+//! The Python module: a thin layer that passes numpy arrays to the library and returns its errors.
+//! Everything that can be written in Python is in `python/extremal`.
 
 mod arrays;
 mod datasets;
 mod errors;
+mod exclusive;
 mod experiment;
 mod hindsight;
 mod learner;
@@ -14,11 +15,10 @@ mod registry;
 mod rows;
 mod set;
 mod stream;
-mod turns;
 
 use pyo3::prelude::*;
 
-/// Everything that the Python package is made of.
+/// The compiled part of the Python package.
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;

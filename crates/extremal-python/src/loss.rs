@@ -1,4 +1,4 @@
-//! Losses of a prediction and a label.
+//! Loss functions of a prediction and a label.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::arrays::vector;
 use crate::errors::raise;
 
-/// A loss of a prediction ⟨a, x⟩ and a label.
+/// A loss function of a prediction ⟨a, x⟩ and a label.
 #[pyclass(frozen, module = "extremal._core", name = "Loss")]
 pub struct Loss {
     spec: LossSpec,
@@ -18,12 +18,12 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// The loss with a ridge term (λ/2)‖x‖².
     pub fn objective(&self, l2: f64) -> PyResult<Objective> {
         Objective::new(self.loss.clone(), l2).map_err(|e| raise(&e))
     }
-}
 
-impl Loss {
+    /// The value or the slope at one prediction, or at each of several.
     fn each<'py>(
         &self,
         prediction: &Bound<'py, PyAny>,
@@ -50,7 +50,7 @@ impl Loss {
 
 #[pymethods]
 impl Loss {
-    /// A loss from its spec, `huber:delta=1`.
+    /// Makes a loss from its spec, for example `huber:delta=1`.
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
         let spec: LossSpec = spec.parse().map_err(|e| raise(&e))?;
@@ -60,31 +60,31 @@ impl Loss {
         })
     }
 
-    /// The spec that makes it again.
+    /// The spec of the loss.
     #[getter]
     fn spec(&self) -> String {
         self.spec.to_string()
     }
 
-    /// Whether labels mean anything to it.
+    /// Whether the loss depends on labels.
     #[getter]
     fn needs_label(&self) -> bool {
         self.loss.labels() != Labels::None
     }
 
-    /// Whether predictions stand for probabilities of the label +1.
+    /// Whether predictions can be converted to probabilities of the label +1.
     #[getter]
     fn gives_probabilities(&self) -> bool {
         self.loss.probability(0.0).is_some()
     }
 
-    /// Whether no value of it is below 0.
+    /// Whether the loss is never negative.
     #[getter]
     fn is_nonnegative(&self) -> bool {
         self.loss.is_nonnegative()
     }
 
-    /// Its value at a prediction and a label, or at each of several.
+    /// Returns the loss at a prediction and a label, or at each of several.
     fn value<'py>(
         &self,
         prediction: &Bound<'py, PyAny>,
@@ -93,7 +93,7 @@ impl Loss {
         self.each(prediction, label, |(value, _)| value)
     }
 
-    /// Its derivative in the prediction.
+    /// Returns the derivative in the prediction.
     fn slope<'py>(
         &self,
         prediction: &Bound<'py, PyAny>,
@@ -102,7 +102,7 @@ impl Loss {
         self.each(prediction, label, |(_, slope)| slope)
     }
 
-    /// Losses of the same spec are the same.
+    /// Losses with the same spec are equal.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other
             .cast::<Self>()

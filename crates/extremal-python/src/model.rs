@@ -1,4 +1,4 @@
-//! Models that the command line saved.
+//! Model files of the command line.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,15 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 
-/// A model as `extremal learn -f` wrote it.
+/// A model that `extremal learn -f` wrote.
 #[pyclass(frozen, module = "extremal._core", name = "Model")]
 pub struct Model {
-    /// Plain weights, so that threads may share it.
+    /// Plain weights, which threads can share.
     weights: Vec<Vec<f64>>,
-    /// What is learnt and how, as JSON.
+    /// The configuration as JSON: set, loss, learner and the other settings.
     #[pyo3(get)]
     plan: String,
-    /// Rounds played.
+    /// The number of rounds played.
     #[pyo3(get)]
     rounds: u64,
     /// The dimension.
@@ -26,7 +26,7 @@ pub struct Model {
 
 #[pymethods]
 impl Model {
-    /// The decisions: one, or one for each class.
+    /// The decisions: one, or one per class.
     fn weights<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray1<f64>>> {
         let all = self.weights.iter();
         all.map(|w| PyArray1::from_slice(py, w)).collect()

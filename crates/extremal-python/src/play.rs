@@ -1,231 +1,152 @@
-//! Whole runs without Python in between. They come back every now and then, so that signals are
-//! heard and progress can be shown.
+//! Whole runs without Python in between. Each call returns after a time slice, so that Python can
+//! handle signals and show progress.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use extremal::Point;
 use extremal::game::{Game, Turn};
-use extremal::learner::Record;
-use extremal::loss::{Evaluation, Objective};
-use extremal::stream::Round;
+use extremal::loss::Objective;
+use extremal::stream::Stream;
 use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::exclusive::Guard;
 use crate::learner::{AnyLearner, Learner};
 use crate::loss::Loss;
-use crate::rows::{Audience, Each, Matrix, Rounds};
-use crate::turns::Held;
+use crate::rows::{Each, Matrix};
 
-/// How long a call may take before it comes back.
-const SPELL: Duration = Duration::from_millis(40);
+/// The longest time between two checks for signals.
+pub const SLICE: Duration = Duration::from_millis(40);
 
-/// How long it takes from one look at the clock to the next, roughly, while rounds are alike.
-const GLANCE: Duration = Duration::from_millis(1);
+/// The time between two readings of the clock, roughly, while rounds take equally long.
+const POLL: Duration = Duration::from_millis(1);
 
-/// Dimensions from which on a state is large.
+/// States of more dimensions than these are slow to copy.
 const LARGE: usize = 1 << 12;
 
-/// What is noted of a round.
+/// The numbers recorded per round.
 pub const COLUMNS: usize = 6;
 
-/// Where records go: a row per round, or nowhere.
-pub struct Records<'a>(Option<&'a mut [f64]>);
-
-impl Records<'_> {
-    #[inline(always)]
-    fn note(
-        &mut self,
-        round: usize,
-        Evaluation {
-            value, prediction, ..
-        }: &Evaluation<'_>,
-        record: &Record,
-    ) {
-        if let Some(all) = &mut self.0 {
-            let row = &mut all[round * COLUMNS..][..COLUMNS];
-            let calls = f64::from(record.oracle_calls);
-            row.copy_from_slice(&[
-                *value,
-                *prediction,
-                record.sigma,
-                record.gap,
-                record.gradient_norm,
-                calls,
-            ]);
-        }
-    }
-}
-
-/// How long a call has taken. It looks at the clock now and then: more seldom where rounds are short.
-struct Spell {
-    begun: Instant,
-    /// When the clock was last looked at: how long after the beginning.
-    looked: Duration,
-    /// Rounds between two looks.
-    glance: usize,
-    /// No more than these, as a row may be as long as the dimension after many that were not.
+/// The time that one call may take. The clock is read rarely where rounds are short.
+struct TimeSlice {
+    start: Instant,
+    /// The number of rounds after which the clock is read again.
+    next_poll: usize,
+    /// The most rounds between two readings. Later rows may have many more entries than the first.
     most: usize,
-    /// Rounds before the next look.
-    left: usize,
 }
 
-impl Spell {
+impl TimeSlice {
     fn new(dim: usize) -> Self {
         Self {
-            begun: Instant::now(),
-            looked: Duration::ZERO,
-            glance: 1,
+            start: Instant::now(),
+            next_poll: 1,
             most: (2_000_000 / (dim + 1)).clamp(1, 256),
-            left: 1,
         }
     }
 
-    /// Counts a round: whether there is time for another.
+    /// Whether time is left after so many rounds.
     #[inline(always)]
-    fn goes_on(&mut self) -> bool {
-        self.left -= 1;
-        self.left > 0 || self.look()
+    fn has_time(&mut self, played: usize) -> bool {
+        played < self.next_poll || self.poll(played)
     }
 
-    /// Looks at the clock: whether there is time left.
     #[cold]
     #[inline(never)]
-    fn look(&mut self) -> bool {
-        let now = self.begun.elapsed();
-        let took = now - self.looked;
-        self.looked = now;
-        if took < GLANCE {
-            self.glance = (2 * self.glance).min(self.most);
-        } else if took > 4 * GLANCE {
-            self.glance = 1;
-        }
-        self.left = self.glance;
-        now <= SPELL
+    fn poll(&mut self, played: usize) -> bool {
+        let elapsed = self.start.elapsed();
+        let rounds = played as f64 * POLL.as_secs_f64() / elapsed.as_secs_f64();
+        self.next_poll = played + (rounds as usize).clamp(1, self.most);
+        elapsed <= SLICE
     }
 }
 
-/// One of examples.
-struct Shown<R>(R);
-
-impl<R: Rounds> extremal::stream::Stream for Shown<R> {
-    #[inline(always)]
-    fn next(&mut self, _decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
-        Ok(self.0.next())
-    }
-
-    fn row_bound(&self) -> f64 {
-        f64::INFINITY
-    }
-}
-
-/// A learner that plays whatever it is shown.
-pub struct Playing<'a, 'r> {
+/// A run of a learner.
+pub struct Run<'a, 'r> {
     pub py: Python<'a>,
     pub learner: &'a Learner,
     pub objective: &'a Objective,
     pub rounds: usize,
-    /// The first row's number, where there are rows.
+    /// The number of the first row, for error messages about rows.
     pub row: Option<usize>,
-    /// Whether Python's lock is given back meanwhile.
+    /// Whether other Python threads run meanwhile.
     pub release: bool,
-    pub records: &'a mut Records<'r>,
+    /// One row of records per round; none if empty.
+    pub records: &'r mut [f64],
     pub total: &'a mut f64,
 }
 
-impl Audience for Playing<'_, '_> {
-    type Answer = PyResult<usize>;
-
-    fn look(self, rounds: impl Rounds) -> PyResult<usize> {
-        let held = self.learner.hold(self.py)?;
-        self.play(held, Shown(rounds))
-    }
-}
-
-impl Playing<'_, '_> {
-    /// Plays until the stream ends, or the spell; how many rounds were played.
+impl Run<'_, '_> {
+    /// Plays until the stream or the time slice ends, and returns the number of rounds played. A
+    /// round that fails changes nothing.
     pub fn play(
         self,
-        mut held: Held<'_, AnyLearner>,
-        stream: impl extremal::stream::Stream,
+        mut guard: Guard<'_, AnyLearner>,
+        stream: &mut (impl Stream + ?Sized),
     ) -> PyResult<usize> {
-        let Self {
-            py,
-            learner,
-            objective,
-            rounds,
-            row,
-            release,
-            records,
-            total,
-        } = self;
-        let (played, result) = {
-            let playing = &mut *held;
-            let go = || run(playing, stream, objective, rounds, records, total);
-            if release { py.detach(go) } else { go() }
+        let (py, learner, objective) = (self.py, self.learner, self.objective);
+        let (records, total) = (self.records, self.total);
+        let mut played = 0;
+        let mut slice = TimeSlice::new(guard.dim());
+        let note = |turn: &Turn<'_>| {
+            *total += turn.evaluation.value;
+            if !records.is_empty() {
+                let record = &turn.record;
+                records[played * COLUMNS..][..COLUMNS].copy_from_slice(&[
+                    turn.evaluation.value,
+                    turn.evaluation.prediction,
+                    record.sigma,
+                    record.gap,
+                    record.gradient_norm,
+                    f64::from(record.oracle_calls),
+                ]);
+            }
+            played += 1;
+            if slice.has_time(played) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(Ok(()))
+            }
         };
-        drop(held);
-        learner.give_way(py);
+        let (playing, rounds) = (&mut *guard, self.rounds as u64);
+        let go = || Game::default().play_while(playing, stream, objective, rounds, note);
+        let result = if self.release { py.detach(go) } else { go() };
+        drop(guard);
+        learner.yield_to_waiting(py);
         let Err(e) = result else {
             return Ok(played);
         };
-        let error = match row {
+        let error = match self.row {
             None => learner.failed(py, &e),
             Some(row) => learner.failed(py, &format!("row {}: {e}", row + played)),
         };
-        // for the history of the rounds before; an exception of a user's own may have no room for it
+        // for the history; exceptions with slots do not accept the attribute
         let _ = error.value(py).setattr("_played", played);
         Err(error)
     }
 }
 
-/// Plays until the stream ends, or the spell, and adds up the losses; how many rounds were played,
-/// and what went wrong. A round that went wrong has changed nothing.
-fn run(
-    learner: &mut AnyLearner,
-    mut stream: impl extremal::stream::Stream,
-    objective: &Objective,
-    rounds: usize,
-    records: &mut Records<'_>,
-    total: &mut f64,
-) -> (usize, extremal::Result<()>) {
-    let mut played = 0;
-    let mut spell = Spell::new(learner.dim());
-    let note = |turn: &Turn<'_>| {
-        *total += turn.evaluation.value;
-        records.note(played, &turn.evaluation, &turn.record);
-        played += 1;
-        if spell.goes_on() {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(Ok(()))
-        }
-    };
-    let rounds = rounds as u64;
-    let result = Game::default().play_while(learner, &mut stream, objective, rounds, note);
-    (played, result.map(|_| ()))
-}
-
-/// Records into an array with a row for every round, or none.
+/// The memory of an array of records with a row per round; empty without one.
 pub fn records_of<'a>(
     given: &'a mut Option<PyReadwriteArray2<'_, f64>>,
     rows: usize,
-) -> PyResult<Records<'a>> {
+) -> PyResult<&'a mut [f64]> {
     let Some(given) = given else {
-        return Ok(Records(None));
+        return Ok(&mut []);
     };
     if given.shape() != [rows, COLUMNS] || !given.is_c_contiguous() {
         return Err(PyValueError::new_err(format!(
             "records must have shape ({rows}, {COLUMNS})"
         )));
     }
-    Ok(Records(Some(given.as_slice_mut()?)))
+    Ok(given.as_slice_mut()?)
 }
 
-/// Plays the rows of a matrix from `start` on. Returns how many rounds were played before it came
-/// back; on an error those before it have been played. With `release` other threads run meanwhile.
+/// Plays the rows of a matrix from `start` on, for at most one time slice, and returns the number of
+/// rounds played. If a round fails, the rounds before it count. With `release`, other threads run
+/// meanwhile.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn play_rows(
@@ -240,24 +161,24 @@ pub fn play_rows(
     mut records: Option<PyReadwriteArray2<'_, f64>>,
     release: bool,
 ) -> PyResult<usize> {
-    let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
+    let examples = rows.examples()?.with(&y, &weights)?;
     let count = examples.len().saturating_sub(start);
-    let mut records = records_of(&mut records, count)?;
-    let playing = Playing {
+    let run = Run {
         py,
         learner,
         objective: &loss.objective(l2)?,
         rounds: count,
         row: Some(start),
         release,
-        records: &mut records,
+        records: records_of(&mut records, count)?,
         total: &mut 0.0,
     };
-    examples.show(start, playing)
+    run.play(learner.lock(py)?, &mut examples.stream(start))
 }
 
-/// Learners play all rows; returns the total loss of all. A learner with a class is shown 1 for labels
-/// of that class and −1 for others. With `undo` all are as they were if anything is raised.
+/// Lets each learner play all rows, and returns the sum of their total losses. A learner with a class
+/// gets the label 1 for rows of that class and −1 for others. With `undo`, an error restores all
+/// learners.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // called by Python alone
 pub fn fit<'py>(
@@ -274,33 +195,33 @@ pub fn fit<'py>(
     undo: bool,
     release: bool,
 ) -> PyResult<f64> {
-    let examples = rows.examples()?.labelled(&y)?.weighted(&weights)?;
+    let examples = rows.examples()?.with(&y, &weights)?;
     let examples = examples.ordered(&order)?.with_intercept(intercept)?;
     if classes.len() != learners.len() {
-        return Err(PyValueError::new_err(
-            "every learner has a class of its own",
-        ));
+        let text = format!("{} classes for {} learners", classes.len(), learners.len());
+        return Err(PyValueError::new_err(text));
     }
     let games = classes.iter().map(|class| examples.of_class(*class));
     let games: Vec<_> = games.collect::<PyResult<_>>()?;
-    // Others meet every entry of a row while they play it.
+    // Other storages read every entry of a row, and refuse NaN themselves.
     if learners.iter().any(|l| l.get().is_sparse()) && !examples.are_finite() {
         return Err(PyValueError::new_err("rows contain NaN or infinity"));
     }
     let objective = loss.objective(l2)?;
-    // One round is played wholly or not at all. In many dimensions a state takes longer to keep than
-    // a few rows to play: where nothing can go wrong there is none to go back to, and signals wait.
+    // In many dimensions, copying a state takes longer than playing a few rows. If no row can fail,
+    // no state is copied, and signals wait until the end. A single round needs no copy either: it
+    // is played completely or not at all.
     let safe = !release
         && games.iter().zip(&learners).all(|(game, learner)| {
             let set = learner.get().set.get();
             set.set.dim() > LARGE
-                && set.raised.is_empty()
+                && set.pending.is_empty()
                 && game.are_harmless(&objective, &*set.set)
         });
     let undo = undo && !safe && examples.len() * learners.len() > 1;
     let mut kept = Vec::new();
     for learner in learners.iter().filter(|_| undo) {
-        let saved = learner.get().hold(py)?.save();
+        let saved = learner.get().lock(py)?.save();
         kept.push(saved.map_err(|e| raise(&e))?);
     }
     let mut total = 0.0;
@@ -308,18 +229,19 @@ pub fn fit<'py>(
         for (k, (learner, game)) in learners.iter().zip(&games).enumerate() {
             let mut played = 0;
             while played < game.len() {
-                let playing = Playing {
+                let learner = learner.get();
+                let run = Run {
                     py,
-                    learner: learner.get(),
+                    learner,
                     objective: &objective,
                     rounds: game.len() - played,
                     row: order.is_none().then_some(played),
                     release,
-                    records: &mut Records(None),
+                    records: &mut [],
                     total: &mut total,
                 };
-                played += game.show(played, playing)?;
-                // once all is played a signal is Python's own to raise
+                played += run.play(learner.lock(py)?, &mut game.stream(played))?;
+                // after the last round, Python itself handles signals
                 let done = played >= game.len() && k + 1 == learners.len();
                 if !safe && !done {
                     py.check_signals()?;
@@ -331,7 +253,7 @@ pub fn fit<'py>(
     if let Err(error) = play() {
         for (learner, state) in learners.iter().zip(&kept) {
             let learner = learner.get();
-            let loaded = learner.hold(py)?.load(state);
+            let loaded = learner.lock(py)?.load(state);
             loaded.map_err(|e| learner.failed(py, &e))?;
         }
         return Err(error);

@@ -1,4 +1,4 @@
-//! Everything registered, for Python to make functions, signatures and documentation of.
+//! The registry, from which Python makes functions, signatures and documentation.
 
 use extremal::learner::LearnerSpec;
 use extremal::loss::LossSpec;
@@ -47,7 +47,7 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyList>>
     Ok(all)
 }
 
-/// The type of a key's values, as Python writes it.
+/// The Python type of a parameter's values.
 fn type_of(kind: &Kind) -> String {
     match kind {
         Kind::Number { .. } => "float".into(),
@@ -68,7 +68,7 @@ fn type_of(kind: &Kind) -> String {
     }
 }
 
-/// The papers behind a learner, as BibTeX.
+/// The papers that a learner comes from, as BibTeX.
 #[pyfunction]
 pub fn citations(learner: &str) -> PyResult<String> {
     extremal_lab::cite::learner(learner).map_err(|e| crate::errors::raise(&e))
@@ -78,9 +78,8 @@ pub fn citations(learner: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn theorems() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let bounds = theory::BOUNDS.iter();
-    bounds
-        .map(|b| (b.name, b.about, b.parameters.to_vec()))
-        .collect()
+    let all = bounds.map(|b| (b.name, b.about, b.parameters.to_vec()));
+    all.collect()
 }
 
 /// The value of a bound.

@@ -1,4 +1,4 @@
-//! Constraint sets: the registered ones, and those that Python functions make.
+//! Constraint sets: registered sets, and sets whose oracle is a Python function.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::arrays::vector;
-use crate::errors::{Raised, raise, raise_or};
+use crate::errors::{PendingException, raise, raise_pending};
 
-/// A constraint set, reached through its oracle.
+/// A constraint set, accessed through its linear minimisation oracle.
 #[pyclass(frozen, module = "extremal._core", name = "Set")]
 pub struct Set {
     pub set: SharedSet,
-    /// Nothing where Python functions are in the loop.
+    /// None if the set calls a Python function.
     spec: Option<SetSpec>,
-    /// What users' functions raised, one slot for each that is asked.
-    pub raised: Vec<Arc<Raised>>,
+    /// Exceptions of callbacks, one slot per callback.
+    pub pending: Vec<Arc<PendingException>>,
 }
 
 impl Set {
     fn failed(&self, error: &extremal::Error) -> PyErr {
-        raise_or(error, &self.raised)
+        raise_pending(error, &self.pending)
     }
 }
 
 #[pymethods]
 impl Set {
-    /// A set from its spec, `lp:p=1.5,dim=10`.
+    /// Makes a set from its spec, for example `lp:p=1.5,dim=10`.
     #[new]
     #[pyo3(signature = (spec, dim=None))]
     fn new(spec: &str, dim: Option<usize>) -> PyResult<Self> {
@@ -41,15 +41,17 @@ impl Set {
         let set = spec.build(dim).map_err(|e| raise(&e))?;
         Ok(Self {
             spec: Some(match dim {
-                Some(dim) if spec.build(None).is_err() => with_dim(spec, dim),
+                Some(dim) if spec.build(None).is_err() && spec.has_key("dim") => {
+                    spec.with("dim", dim).unwrap_or(spec)
+                }
                 _ => spec,
             }),
             set,
-            raised: Vec::new(),
+            pending: Vec::new(),
         })
     }
 
-    /// A set from a Python function that minimises ⟨direction, v⟩ over it.
+    /// Makes a set from a Python function that minimises ⟨direction, v⟩ over it.
     #[staticmethod]
     #[pyo3(signature = (oracle, *, dim, diameter, norm_bound=None, inner_radius=None, strong_convexity=None, centre=None, violation=None, name="custom"))]
     #[allow(clippy::too_many_arguments)] // keywords, each with a name of its own
@@ -73,15 +75,15 @@ impl Set {
         };
         if !oracle.bind(py).is_callable() {
             return Err(PyTypeError::new_err(
-                "the oracle must be a function of a direction",
+                "oracle must be a function that takes a direction",
             ));
         }
         let centre = match centre {
             None => vec![0.0; dim],
             Some(centre) => vector(&centre, "centre")?.as_slice()?.to_vec(),
         };
-        let raised = Arc::new(Raised::default());
-        let slot = raised.clone();
+        let pending = Arc::new(PendingException::default());
+        let slot = pending.clone();
         let minimise = move |direction: &[f64], v: &mut [f64]| {
             Python::attach(|py| {
                 let mut call = || -> PyResult<Option<f64>> {
@@ -96,7 +98,7 @@ impl Set {
         let mut set = CustomSet::inexact(name, dim, geometry, minimise).map_err(|e| raise(&e))?;
         set = set.with_centre(&centre).map_err(|e| raise(&e))?;
         if let Some(violation) = violation {
-            let slot = raised.clone();
+            let slot = pending.clone();
             set = set.with_violation(move |x| {
                 Python::attach(|py| {
                     let answer = violation.call1(py, (x.to_pyarray(py),));
@@ -113,12 +115,12 @@ impl Set {
         Ok(Self {
             set: Arc::new(set),
             spec: None,
-            raised: vec![raised],
+            pending: vec![pending],
         })
     }
 
-    /// A set made of others of which some ask Python functions: `product`, `sum`, `translate`,
-    /// `scale` or `image`, with the numbers that go with it.
+    /// Makes a composite set of which a part calls a Python function. `kind` is `product`, `sum`,
+    /// `translate`, `scale` or `image`; `numbers` are its parameters.
     #[staticmethod]
     fn composed(
         kind: &str,
@@ -127,35 +129,33 @@ impl Set {
     ) -> PyResult<Self> {
         let numbers = numbers.as_slice()?;
         let parts: Vec<SharedSet> = sets.iter().map(|set| set.get().set.clone()).collect();
-        let raised = sets.iter().flat_map(|set| set.get().raised.clone());
+        let pending = sets.iter().flat_map(|set| set.get().pending.clone());
+        let shared = |set: AffineSet| Arc::new(set) as SharedSet;
         let built = match (kind, &parts[..], numbers) {
             ("product", _, []) => ProductSet::new(parts).map(|set| Arc::new(set) as SharedSet),
             ("sum", _, []) => SumSet::new(parts).map(|set| Arc::new(set) as SharedSet),
-            ("translate", [set], shift) => {
-                AffineSet::translated(set.clone(), shift).map(|set| Arc::new(set) as SharedSet)
+            ("translate", [set], by) => AffineSet::translated(set.clone(), by).map(shared),
+            ("scale", [set], [by]) => AffineSet::scaled(set.clone(), *by).map(shared),
+            ("image", [set], matrix) => AffineSet::image(set.clone(), matrix).map(shared),
+            _ => {
+                let text = format!("{kind} does not accept these sets and numbers");
+                return Err(PyValueError::new_err(text));
             }
-            ("scale", [set], [by]) => {
-                AffineSet::scaled(set.clone(), *by).map(|set| Arc::new(set) as SharedSet)
-            }
-            ("image", [set], matrix) => {
-                AffineSet::image(set.clone(), matrix).map(|set| Arc::new(set) as SharedSet)
-            }
-            _ => return Err(PyValueError::new_err(format!("no {kind} is made of these"))),
         };
         Ok(Self {
             set: built.map_err(|e| raise(&e))?,
             spec: None,
-            raised: raised.collect(),
+            pending: pending.collect(),
         })
     }
 
-    /// Its name.
+    /// The name of the set.
     #[getter]
     fn name(&self) -> &str {
         self.set.name()
     }
 
-    /// The spec that makes it again; None where Python functions are in the loop.
+    /// The spec of the set; None if it calls a Python function.
     #[getter]
     fn spec(&self) -> Option<String> {
         self.spec.as_ref().map(ToString::to_string)
@@ -173,25 +173,25 @@ impl Set {
         self.set.geometry().diameter
     }
 
-    /// R, the largest ℓ2 norm of a point.
+    /// The largest ℓ2 norm R of a point.
     #[getter]
     fn norm_bound(&self) -> f64 {
         self.set.geometry().norm_bound
     }
 
-    /// r, where a ball of that radius around the centre lies inside; None where none does.
+    /// The radius r of a ball around the centre that lies inside the set; None if there is none.
     #[getter]
     fn inner_radius(&self) -> Option<f64> {
         self.set.geometry().inner_radius
     }
 
-    /// α of its strong convexity; None where it is not, or not known to be.
+    /// The constant α of strong convexity; None if the set is not known to be strongly convex.
     #[getter]
     fn strong_convexity(&self) -> Option<f64> {
         self.set.geometry().strong_convexity
     }
 
-    /// A point to start from.
+    /// The point that learners start from.
     #[getter]
     fn centre<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let mut x = vec![0.0; self.set.dim()];
@@ -199,8 +199,8 @@ impl Set {
         PyArray1::from_slice(py, &x)
     }
 
-    /// The point v of the set with the least ⟨direction, v⟩: one oracle call. Give the gradient as
-    /// it is, not its negative.
+    /// Returns the point v of the set that minimises ⟨direction, v⟩: one oracle call. Pass a
+    /// gradient, not its negative.
     fn minimise<'py>(
         &self,
         py: Python<'py>,
@@ -215,42 +215,41 @@ impl Set {
         Ok(PyArray1::from_slice(py, &v))
     }
 
-    /// The nearest point of the set, where that can be computed.
+    /// Returns the nearest point of the set. Raises an error if the set has no projection.
     fn project<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let Some(mut projection) = self.set.projection() else {
-            return Err(PyValueError::new_err(format!(
-                "no projection onto {} is known",
-                self.set.name()
-            )));
+            let text = format!("set {} has no projection", self.set.name());
+            return Err(PyValueError::new_err(text));
         };
         let mut x = vector(x, "x")?.as_slice()?.to_vec();
         projection.project(&mut x).map_err(|e| self.failed(&e))?;
         Ok(PyArray1::from_slice(py, &x))
     }
 
-    /// How far outside a point is, relative to the set's size; None where the set can't tell.
+    /// Returns how far a point lies outside the set, relative to the set's size: 0 inside. None if
+    /// the set has no such test.
     fn violation(&self, x: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
         let x = vector(x, "x")?;
         let x = x.as_slice()?;
         if x.len() != self.set.dim() {
             return Err(PyValueError::new_err(format!(
-                "a point of dimension {} for a set of dimension {}",
+                "x has dimension {}, the set has dimension {}",
                 x.len(),
                 self.set.dim()
             )));
         }
         let violation = self.set.violation(x);
-        match self.raised.iter().find_map(|slot| slot.take()) {
+        match self.pending.iter().find_map(|slot| slot.take()) {
             Some(error) => Err(error),
             None => Ok(violation),
         }
     }
 
-    // nothing of it ever changes, so that a copy is itself
+    // a set never changes, so a copy is the set itself
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
@@ -259,7 +258,8 @@ impl Set {
         slf
     }
 
-    /// Sets of the same spec and dimension are the same; one with a Python function is itself alone.
+    /// Sets with the same spec and dimension are equal. A set with a Python function equals only
+    /// itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         slf.is(other)
             || other.cast::<Self>().is_ok_and(|other| {
@@ -296,13 +296,13 @@ impl Set {
                 (spec.to_string(), this.set.dim()),
             )),
             None => Err(PyValueError::new_err(
-                "a set with a Python callback can't be pickled; pickle what makes it",
+                "a set with a Python callback can't be pickled; make it again instead",
             )),
         }
     }
 }
 
-/// A spec to be read by people: one with long lists in it is cut.
+/// The spec, cut if it is too long to read.
 pub fn shortened(spec: &str) -> String {
     const MOST: usize = 200;
     match spec.char_indices().nth(MOST) {
@@ -311,15 +311,7 @@ pub fn shortened(spec: &str) -> String {
     }
 }
 
-/// The spec that says the dimension itself, where it has a key for it.
-fn with_dim(spec: SetSpec, dim: usize) -> SetSpec {
-    if spec.has_key("dim") {
-        return spec.with("dim", dim).unwrap_or(spec);
-    }
-    spec
-}
-
-/// The point and the floor of an answer `(v, floor)`, or the point alone.
+/// Splits an oracle's answer, `v` or `(v, floor)`, into the point and the floor.
 fn split_floor<'py>(answer: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Option<f64>)> {
     if let Ok(pair) = answer.cast::<PyTuple>()
         && pair.len() == 2
@@ -330,15 +322,13 @@ fn split_floor<'py>(answer: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, 
     Ok((answer.clone(), None))
 }
 
-/// Writes what a user's function returned: any array of numbers of that length.
+/// Copies the point that an oracle returned, any array of numbers of the right length.
 fn fill(answer: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {
-    copy(vector(answer, "the oracle's answer")?.as_slice()?, out)
-}
-
-fn copy(values: &[f64], out: &mut [f64]) -> PyResult<()> {
+    let answer = vector(answer, "the oracle's answer")?;
+    let values = answer.as_slice()?;
     if values.len() != out.len() {
         return Err(PyValueError::new_err(format!(
-            "the oracle returned a vector of length {}, not {}",
+            "the oracle returned a vector of length {}, expected {}",
             values.len(),
             out.len()
         )));

@@ -2,66 +2,50 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use extremal::Point;
-use extremal::learner::LearnerSpec;
-use extremal::set::SetSpec;
-use extremal::stream::{Round, StreamSpec};
+use extremal::stream::StreamSpec;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::exclusive::Exclusive;
 use crate::learner::Learner;
 use crate::loss::Loss;
-use crate::play::{Playing, records_of};
-use crate::turns::Turns;
+use crate::play::{Run, records_of};
 
 /// A stream of any kind.
 type AnyStream = dyn extremal::stream::Stream;
 
-const BUSY: &str = "the stream is being played: an oracle that is called meanwhile can't have it";
+const BUSY: &str = "the stream is in use: an oracle can't use the stream that its learner plays";
 
-/// One that others hold.
-struct Lent<'a>(&'a mut dyn extremal::stream::Stream);
-
-impl extremal::stream::Stream for Lent<'_> {
-    fn next(&mut self, decision: &dyn Point) -> extremal::Result<Option<Round<'_>>> {
-        self.0.next(decision)
-    }
-
-    fn row_bound(&self) -> f64 {
-        self.0.row_bound()
-    }
-}
-
-/// Rows, and labels where there are any.
+/// Rows, and their labels if the stream has any.
 type Taken<'py> = (Bound<'py, PyArray2<f64>>, Option<Bound<'py, PyArray1<f64>>>);
 
-/// A synthetic stream, for `play(learner, stream, rounds=...)`. The same seed gives the same one.
+/// A synthetic stream, for `play(learner, stream, rounds=...)`. The seed determines the stream.
 #[pyclass(frozen, module = "extremal._core", name = "Stream")]
 pub struct Stream {
-    stream: Turns<AnyStream>,
+    stream: Exclusive<AnyStream>,
     begun: AtomicBool,
-    /// The spec that makes it again.
+    /// The spec of the stream.
     #[pyo3(get)]
     spec: String,
     /// The length of a row.
     #[pyo3(get)]
     dim: usize,
-    /// What its numbers are drawn from.
+    /// The seed of the random numbers.
     #[pyo3(get)]
     seed: u64,
-    /// No row's ℓ2 norm exceeds this.
+    /// An upper bound of the rows' ℓ2 norms.
     #[pyo3(get)]
     row_bound: f64,
-    /// No |label| exceeds this.
+    /// An upper bound of |label|.
     #[pyo3(get)]
     label_bound: f64,
 }
 
 #[pymethods]
 impl Stream {
-    /// A stream from its spec, in a dimension, from a seed.
+    /// Makes a stream from its spec, its dimension and a seed.
     #[new]
     #[pyo3(signature = (spec, dim, seed=None))]
     fn new(spec: &str, dim: usize, seed: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
@@ -78,7 +62,7 @@ impl Stream {
         Ok(Self {
             row_bound: stream.row_bound(),
             label_bound: stream.label_bound(),
-            stream: Turns::new(stream),
+            stream: Exclusive::new(stream),
             begun: AtomicBool::new(false),
             spec: parsed.to_string(),
             dim,
@@ -86,31 +70,25 @@ impl Stream {
         })
     }
 
-    /// The next rounds as rows and labels (None where there are no labels), for streams that do not
-    /// answer to decisions: what `play` would have met.
+    /// Returns the next rounds as rows and labels, as `play` would play them. The labels are None if
+    /// the stream has none. Raises an error for a stream whose rounds depend on the decisions.
     fn take<'py>(&self, py: Python<'py>, rounds: usize) -> PyResult<Taken<'py>> {
-        let mut stream = self.stream.hold(py, BUSY)?;
+        let mut stream = self.stream.lock(py, BUSY)?;
         if stream.is_adaptive() {
             return Err(PyValueError::new_err(format!(
-                "the rounds of {} depend on the decisions: there are none without a learner",
+                "the rounds of {} depend on the learner's decisions; use play",
                 self.spec
             )));
         }
         self.begun.store(true, Ordering::Relaxed);
-        // a decision that such a stream does not look at
-        let set: SetSpec = format!("l2:dim={}", self.dim)
-            .parse()
-            .map_err(|e| raise(&e))?;
-        let set = set.build(None).map_err(|e| raise(&e))?;
-        let nobody: LearnerSpec = "gauge-ftrl".parse().map_err(|e| raise(&e))?;
-        let nobody = nobody.build(&set).map_err(|e| raise(&e))?;
+        let origin = vec![0.0; self.dim]; // this stream ignores the decision
         let rows = PyArray2::zeros(py, [rounds, self.dim], false);
         let labels = PyArray1::zeros(py, rounds, false);
         {
             let (mut rows, mut labels) = (rows.readwrite(), labels.readwrite());
             let places = rows.as_slice_mut()?.chunks_exact_mut(self.dim);
             for (row, label) in places.zip(labels.as_slice_mut()?) {
-                let round = stream.next(nobody.decision()).map_err(|e| raise(&e))?;
+                let round = stream.next(&origin).map_err(|e| raise(&e))?;
                 let Some(round) = round.filter(|round| round.weight == 1.0) else {
                     return Err(PyValueError::new_err("the stream has ended"));
                 };
@@ -134,7 +112,7 @@ impl Stream {
         let this = slf.get();
         if this.begun.load(Ordering::Relaxed) {
             return Err(PyValueError::new_err(
-                "a stream that has begun can't be pickled or copied: make it anew from its seed",
+                "a stream that was played can't be pickled or copied; make a new one from its seed",
             ));
         }
         let arguments = (this.spec.clone(), this.dim, this.seed);
@@ -142,8 +120,8 @@ impl Stream {
     }
 }
 
-/// Plays rounds of a stream: as many as `records` has rows, or `rounds`. Returns how many were
-/// played before it came back; fewer than one if the stream has ended.
+/// Plays up to `rounds` rounds of a stream, for at most one time slice, and returns the number of
+/// rounds played: 0 if the stream has ended.
 #[pyfunction]
 #[pyo3(signature = (learner, stream, loss, l2, rounds, records))]
 pub fn play_stream(
@@ -155,20 +133,19 @@ pub fn play_stream(
     rounds: usize,
     mut records: Option<PyReadwriteArray2<'_, f64>>,
 ) -> PyResult<usize> {
-    let mut records = records_of(&mut records, rounds)?;
-    let playing = Playing {
+    let run = Run {
         py,
         learner,
         objective: &loss.objective(l2)?,
         rounds,
         row: None,
         release: true,
-        records: &mut records,
+        records: records_of(&mut records, rounds)?,
         total: &mut 0.0,
     };
-    // the learner first, as whoever waits for it must not keep the stream from others
-    let held = learner.hold(py)?;
-    let mut lent = stream.stream.hold(py, BUSY)?;
+    // the learner first: a thread that waits for it must not hold the stream
+    let guard = learner.lock(py)?;
+    let mut playing = stream.stream.lock(py, BUSY)?;
     stream.begun.store(true, Ordering::Relaxed);
-    playing.play(held, Lent(&mut *lent))
+    run.play(guard, &mut *playing)
 }

@@ -234,6 +234,12 @@ impl Error {
         }
     }
 
+    /// A computation failed. A learner fills in its round.
+    pub(crate) fn numerical(round: u64, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self::Numerical { round, what }
+    }
+
     /// A parameter out of range.
     pub(crate) fn parameter(
         owner: &'static str,

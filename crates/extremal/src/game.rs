@@ -6,9 +6,9 @@ use crate::hindsight::Meter;
 use crate::learner::{Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective, Scratch};
 use crate::rounding::Wide;
-use crate::set::Set;
+use crate::set::{Set, check_len};
 use crate::stream::{Round, Stream};
-use crate::{Error, Point, Result};
+use crate::{Point, Result};
 
 /// The result of a round.
 #[derive(Debug, Clone, Copy)]
@@ -198,12 +198,8 @@ impl<'a> Game<'a> {
         F: Loss + ?Sized,
     {
         let Self { mut meter, watch } = self;
-        if let Some(set) = watch.filter(|set| set.dim() != learner.dim()) {
-            return Err(Error::Size {
-                what: "decision",
-                expected: set.dim(),
-                found: learner.dim(),
-            });
+        if let Some(set) = watch {
+            check_len("decision", set.dim(), learner.dim())?;
         }
         let mut summary = Summary::default();
         let mut total = Wide::default();

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::range::{GRADIENTS, SETS, check_size};
+use crate::set::check_len;
 use crate::{Error, Result, kernel};
 
 /// Read access to a decision in any storage.
@@ -211,14 +212,7 @@ impl<'a> Row<'a> {
 
     fn check_indices(&self, dim: usize) -> Result<()> {
         let what = "gradient";
-        let size = |expected: usize, found: usize| match expected == found {
-            true => Ok(()),
-            false => Err(Error::Size {
-                what,
-                expected,
-                found,
-            }),
-        };
+        let size = |expected, found| check_len(what, expected, found);
         let outside = |index: usize| Err(Error::Index { what, index, dim });
         match *self {
             Self::Dense(a) => size(dim, a.len()),

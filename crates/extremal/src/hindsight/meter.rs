@@ -12,8 +12,8 @@ use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
-    Atom, AtomSigns, CheckedOracle, Identity, Oracle, SharedSet, SparseAtoms, Structure, grown,
-    norm_p,
+    Atom, AtomSigns, CheckedOracle, Identity, Oracle, SharedSet, SparseAtoms, Structure, centre_of,
+    grown, norm_p,
 };
 use crate::stream::Round;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
@@ -136,8 +136,6 @@ impl Meter {
     /// `linear`. The certificates hold only if this is true.
     pub fn new(set: &SharedSet, lambda: f64, linear: bool) -> Self {
         let dim = set.dim();
-        let mut x = vec![0.0; dim];
-        set.centre(&mut x);
         Self {
             oracle: CheckedOracle::of(&**set),
             reach: set.geometry().norm_bound,
@@ -146,7 +144,7 @@ impl Meter {
             linear: linear && lambda == 0.0,
             sums: Sums::zeros(dim),
             calls: 0,
-            x,
+            x: centre_of(&**set),
             direction: vec![0.0; dim],
             atom: Atom::new(),
             vertex: Vec::new(),
@@ -340,10 +338,8 @@ impl Meter {
         let (regret, rounding) = best;
         let best = regret + 1.001 * rounding;
         if !best.is_finite() {
-            return Err(Error::Numerical {
-                round: self.sums.rounds,
-                what: "the certificate overflowed".into(),
-            });
+            let rounds = self.sums.rounds;
+            return Err(Error::numerical(rounds, "the certificate overflowed"));
         }
         let level = match (self.linear, self.lambda > 0.0) {
             (true, _) => Level::Exact,

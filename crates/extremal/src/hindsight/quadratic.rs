@@ -2,7 +2,7 @@
 
 use super::sum::check_weight;
 use crate::rounding::{self, UNIT, Wide};
-use crate::set::{Atom, AtomView};
+use crate::set::{Atom, AtomView, check_entries};
 use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::{Error, Result, Row, kernel};
 
@@ -64,18 +64,8 @@ impl QuadraticSum {
     /// positive semidefinite, which is not checked: otherwise floors are wrong.
     pub fn from_parts(gram: Vec<f64>, q: &[f64], r: f64) -> Result<Self> {
         let mut sum = Self::new(q.len(), 0.0)?;
-        if gram.len() != sum.gram.len() {
-            return Err(Error::Size {
-                what: "quadratic form",
-                expected: sum.gram.len(),
-                found: gram.len(),
-            });
-        }
-        for (what, values) in [("quadratic form", &gram[..]), ("linear form", q)] {
-            if let Some((index, value)) = kernel::find_not_finite(values) {
-                return Err(Error::NotFinite { what, index, value });
-            }
-        }
+        check_entries("quadratic form", sum.gram.len(), &gram)?;
+        check_entries("linear form", q.len(), q)?;
         if !r.is_finite() {
             return Err(Error::parameter("quadratic", "r", r, "a finite number"));
         }

@@ -1,7 +1,7 @@
 //! The search for the best fixed decision, and the proof of how good it is.
 
 use crate::rounding::{self, UNIT};
-use crate::set::Set;
+use crate::set::{Set, centre_of, check_len, check_point};
 use crate::solver::{Method, Search, Task, Total};
 use crate::{Error, Result, kernel};
 
@@ -121,13 +121,7 @@ pub fn solve_while(
     options: &Options,
     go_on: &dyn Fn() -> bool,
 ) -> Result<Best> {
-    if total.dim() != set.dim() {
-        return Err(Error::Size {
-            what: "set",
-            expected: total.dim(),
-            found: set.dim(),
-        });
-    }
+    check_len("set", total.dim(), set.dim())?;
     for (name, gap) in [
         ("relative_gap", options.relative_gap),
         ("absolute_gap", options.absolute_gap),
@@ -136,10 +130,9 @@ pub fn solve_while(
             return Err(Error::parameter("hindsight", name, gap, "a number ≥ 0"));
         }
     }
-    let mut x = vec![0.0; set.dim()];
-    set.centre(&mut x);
+    let mut x = centre_of(set);
     if let Some(start) = &options.start {
-        crate::set::check_point(set.dim(), start)?;
+        check_point(set.dim(), start)?;
         if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
             let (found, expected) = (
                 format!("a point with violation {v:e}"),
@@ -255,10 +248,8 @@ impl Comparator<'_> {
         // Points of the search lie in the set, or beyond its last step by as much again.
         let proof = total.minorant(mu, x, 2.0 * diameter, &mut gradient);
         if !(proof.value.is_finite() && kernel::find_not_finite(&gradient).is_none()) {
-            return Err(Error::Numerical {
-                round: self.search.steps,
-                what: "the total loss overflowed".into(),
-            });
+            let steps = self.search.steps;
+            return Err(Error::numerical(steps, "the total loss overflowed"));
         }
         self.ask(gradient)?;
         let gradient = &self.asked[..];
@@ -293,13 +284,11 @@ impl Comparator<'_> {
             floor = floor.max(self.prove(total, &lifted, mu)?.1);
         }
         if !(floor <= value) {
-            return Err(Error::Numerical {
-                round: self.search.steps,
-                what: format!(
-                    "the lower bound {floor:e} of the total over set {} exceeds the total {value:e} at one of its points; the set's oracle, its constants or the losses are wrong",
-                    self.set.name()
-                ),
-            });
+            let what = format!(
+                "the lower bound {floor:e} of the total over set {} exceeds the total {value:e} at one of its points; the set's oracle, its constants or the losses are wrong",
+                self.set.name()
+            );
+            return Err(Error::numerical(self.search.steps, what));
         }
         Ok(Best {
             floor,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::smooth::{Smoothed, touch};
 use crate::loss::{Loss, Objective, QuadraticForm};
 use crate::rounding::{self, UNIT, Wide, WideVector};
-use crate::set::{Atom, AtomView};
+use crate::set::{Atom, AtomView, check_len, check_point, settle_dim};
 use crate::solver::{Imaged, Minorant, Total, TotalValue};
 use crate::{Error, Result, Row, kernel};
 
@@ -90,19 +90,14 @@ impl<L: Loss + ?Sized> Sum<L> {
     /// No rounds yet.
     pub fn new(dim: usize, objective: &Objective<L>) -> Result<Self> {
         let form = objective.loss().form();
-        if let Some(expected) = form.as_ref().and_then(|f| f.dim()).filter(|d| *d != dim) {
-            return Err(Error::Size {
-                what: "decision of a quadratic loss",
-                expected,
-                found: dim,
-            });
-        }
+        let expected = form.as_ref().and_then(|form| form.dim()).unwrap_or(dim);
+        check_len("decision of a quadratic loss", expected, dim)?;
         let multiple = form.as_ref().and_then(|form| form.as_multiple());
         Ok(Self {
             loss: objective.loss().clone(),
             ridge: objective.ridge() + multiple.unwrap_or(0.0),
             form: form.filter(|_| multiple.is_none()),
-            dim: crate::set::settle_dim("sum", Some(dim), None)?,
+            dim: settle_dim("sum", Some(dim), None)?,
             rows: Rows::default(),
             labels: Vec::new(),
             weights: Vec::new(),
@@ -132,7 +127,7 @@ impl<L: Loss + ?Sized> Sum<L> {
 
     /// The total loss at x.
     pub fn value(&self, x: &[f64]) -> Result<f64> {
-        crate::set::check_point(self.dim, x)?;
+        check_point(self.dim, x)?;
         let (mut image, mut gradient) = (vec![0.0; self.images()], vec![0.0; self.dim]);
         Ok(self.evaluate(0.0, x, &mut image, &mut gradient).unsmoothed)
     }

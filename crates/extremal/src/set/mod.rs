@@ -571,7 +571,8 @@ pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Re
     })
 }
 
-fn check_entries(what: &'static str, dim: usize, entries: &[f64]) -> Result<()> {
+/// Errors unless `what` has `dim` finite entries.
+pub(crate) fn check_entries(what: &'static str, dim: usize, entries: &[f64]) -> Result<()> {
     check_len(what, dim, entries.len())?;
     match kernel::find_not_finite(entries) {
         None => Ok(()),

@@ -294,10 +294,7 @@ impl Search {
     ) -> Result<f64> {
         // the function itself may be ∞ here, where a loss is not defined
         if !reading.value.is_finite() {
-            return Err(Error::Numerical {
-                round: self.steps,
-                what: "the total loss overflowed".into(),
-            });
+            return Err(Error::numerical(self.steps, "the total loss overflowed"));
         }
         let found = self.minimise(gradient)?;
         let slope = kernel::dot(gradient, x);

@@ -1,7 +1,7 @@
 //! A given point, or the centre of a set, as a mixture of atoms.
 
 use super::{ActiveSet, Distance, Method, Search, Task};
-use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, check_point};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, centre_of, check_point};
 use crate::{Error, Result, kernel};
 
 impl ActiveSet {
@@ -9,8 +9,7 @@ impl ActiveSet {
     /// the centre takes too many steps.
     pub fn start(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let (dim, diameter) = (set.dim(), set.geometry().diameter);
-        let mut aim = vec![0.0; dim];
-        set.centre(&mut aim);
+        let mut aim = centre_of(&**set);
         let mut oracle = CheckedOracle::of(&**set);
         if let Some(start) = start {
             // a vertex is its own mixture, and usually the atom for the direction from it to the

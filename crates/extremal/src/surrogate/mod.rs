@@ -24,7 +24,7 @@ pub(crate) use touched::{Marks, Touched};
 
 use crate::point::{Gradient, Point};
 use crate::range::check_step;
-use crate::set::SharedSet;
+use crate::set::{SharedSet, centre_of, check_entries};
 use crate::{Error, Result, kernel};
 
 /// The change of c in this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
@@ -264,26 +264,9 @@ pub trait Surrogate: Point + Send + Sync {
 
 /// x = x₁: `start` if given, which must be a point of the set, otherwise the set's centre.
 fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
-    let mut centre = Vec::new();
-    let start = start.unwrap_or_else(|| {
-        centre.resize(x.len(), 0.0);
-        set.centre(&mut centre);
-        &centre
-    });
-    if start.len() != x.len() {
-        return Err(Error::Size {
-            what: "start",
-            expected: x.len(),
-            found: start.len(),
-        });
-    }
-    if let Some((index, value)) = kernel::find_not_finite(start) {
-        return Err(Error::NotFinite {
-            what: "start",
-            index,
-            value,
-        });
-    }
+    let centre = centre_of(&**set);
+    let start = start.unwrap_or(&centre);
+    check_entries("start", x.len(), start)?;
     if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
         return Err(Error::Unsupported(format!(
             "the starting point (the set's centre unless `start` is given) lies outside set {} (violation {v:e})",

@@ -170,10 +170,7 @@ impl<M: Method> Body for Dense<M> {
             x_next: &mut self.x_next,
         })?;
         if kernel::find_not_finite(&self.x_next).is_some() {
-            return Err(Error::Numerical {
-                round,
-                what: "the next decision overflowed".into(),
-            });
+            return Err(Error::numerical(round, "the next decision overflowed"));
         }
         let record = Record {
             sigma: step.sigma,

@@ -390,10 +390,7 @@ impl DenseSurrogate {
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
         // Only a set that lies farther from 0 than its size has digits gets here.
         if !(probe.gap + probe.distance_squared).is_finite() {
-            return Err(Error::Numerical {
-                round: 0,
-                what: "the sum of gradients overflowed".into(),
-            });
+            return Err(Error::numerical(0, "the sum of gradients overflowed"));
         }
         Ok(probe)
     }

@@ -462,10 +462,7 @@ impl Surrogate for SparseSurrogate {
             return Ok(probe);
         }
         self.take_back();
-        Err(Error::Numerical {
-            round: 0,
-            what: "the sum of gradients overflowed".into(),
-        })
+        Err(Error::numerical(0, "the sum of gradients overflowed"))
     }
 
     fn commit(&mut self, motion: Move) {

@@ -7,9 +7,9 @@ use crate::learner::skeleton::method::admitted;
 use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode};
 use crate::learner::{Learner, Record, RunStatistics};
 use crate::memory::reserve;
-use crate::set::SharedSet;
+use crate::set::{SharedSet, check_len};
 use crate::theory::{Assumption, Guarantee};
-use crate::{Error, Gradient, Point, Result};
+use crate::{Gradient, Point, Result};
 
 /// A hedge over learners of your own, all on this set. `settings` names them: a saved state is loaded
 /// only where it is the same.
@@ -21,12 +21,8 @@ pub fn over(
     if bases.is_empty() {
         return Err(no_base());
     }
-    if let Some(base) = bases.iter().find(|base| base.dim() != set.dim()) {
-        return Err(Error::Size {
-            what: "decision of a base",
-            expected: set.dim(),
-            found: base.dim(),
-        });
+    for base in &bases {
+        check_len("decision of a base", set.dim(), base.dim())?;
     }
     let mut mixture = Mixture {
         set: set.clone(),

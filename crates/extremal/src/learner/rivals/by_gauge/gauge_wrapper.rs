@@ -115,10 +115,7 @@ struct State {
 
 /// The error for a gauge that is not a number.
 pub(crate) fn no_gauge() -> Error {
-    Error::Numerical {
-        round: 0,
-        what: "the gauge of a point is NaN".into(),
-    }
+    Error::numerical(0, "the gauge of a point is NaN")
 }
 
 impl Method for GaugeDescent {

@@ -34,7 +34,7 @@ use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, MakeLearner, RunStatistics, Storage, Uses};
 use crate::parameter::fields;
-use crate::set::{Set, SharedSet};
+use crate::set::{Set, SharedSet, centre_of};
 use crate::spec::{About, Described, Kind};
 use crate::theory::{self, Guarantee};
 use crate::{Result, kernel};
@@ -95,10 +95,8 @@ impl MakeLearner for SoOgd {
 
 /// r: of a ball around 0, from that around the centre.
 fn inner_radius(set: &dyn Set) -> Result<f64> {
-    let mut centre = vec![0.0; set.dim()];
-    set.centre(&mut centre);
     let around = set.geometry().inner_radius.unwrap_or(0.0);
-    let inner = around - kernel::norm(&centre);
+    let inner = around - kernel::norm(&centre_of(set));
     if inner > 0.0 {
         return Ok(inner);
     }

@@ -12,7 +12,7 @@ use crate::learner::skeleton::method::{Method, Round, Step, acting};
 use crate::learner::skeleton::parameters;
 use crate::learner::skeleton::schedule::Schedule;
 use crate::learner::{Learner, RunStatistics, Storage};
-use crate::set::{Atom, CheckedOracle, Oracle, SharedSet};
+use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, centre_of};
 use crate::spec::Registered;
 use crate::theory::{self, Assumption, Guarantee, Perturbation};
 use crate::{Result, kernel};
@@ -45,7 +45,7 @@ pub(crate) struct Constants {
 impl Constants {
     /// Those of the set, with nothing else known.
     pub(crate) fn of(set: &SharedSet) -> Self {
-        let (geometry, centre) = (set.geometry(), centre_of(set));
+        let (geometry, centre) = (set.geometry(), centre_of(&**set));
         let reach = geometry.norm_bound + kernel::norm(&centre);
         Self {
             horizon: None,
@@ -71,12 +71,6 @@ impl Constants {
     }
 }
 
-fn centre_of(set: &SharedSet) -> Vec<f64> {
-    let mut centre = vec![0.0; set.dim()];
-    set.centre(&mut centre);
-    centre
-}
-
 /// A learner of either kind.
 pub(crate) fn make<S: Registered + Serialize, K: Kind>(
     spec: &S,
@@ -95,7 +89,7 @@ pub(crate) fn make<S: Registered + Serialize, K: Kind>(
         seed,
         direction: vec![0.0; set.dim()],
         sample: vec![0.0; set.dim()],
-        centre: centre_of(set),
+        centre: centre_of(&**set),
         constants,
         kind,
     };

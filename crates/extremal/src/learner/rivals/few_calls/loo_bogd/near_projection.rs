@@ -10,7 +10,7 @@
 //! Garber & Kretzu go back by a small share and look again. The gap allows for the best share at
 //! once, 1 − ε/‖x − y‖², after which ‖x − y‖² ≤ ε/3: one search, and at most ⌈27R²/ε − 2⌉ calls.
 
-use crate::set::Set;
+use crate::set::{Set, centre_of};
 use crate::solver::{Distance, Method, Search, Task};
 use crate::{Result, kernel, range};
 
@@ -99,9 +99,7 @@ impl NearProjection {
 
 /// The set's centre, and the radius of a ball around it that the set lies in.
 fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
-    let geometry = set.geometry();
-    let mut centre = vec![0.0; set.dim()];
-    set.centre(&mut centre);
+    let (geometry, centre) = (set.geometry(), centre_of(set));
     let off = kernel::norm(&centre);
     let radius = if off == 0.0 {
         geometry.norm_bound

@@ -33,19 +33,19 @@ impl Replay {
         })
     }
 
-    /// Replays rounds up to this one. False if it was stopped.
+    /// Replays rounds up to this one.
     fn play_to(
         &mut self,
         round: u64,
         problem: &Problem,
         seed: u64,
         stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let here = || place(problem, seed);
         let nowhere = vec![0.0; problem.set.dim()];
         while self.played < round {
             if stopped() {
-                return Ok(false);
+                return Err(Error::Stopped);
             }
             let Some(next) = self.stream.next(&nowhere).context(here)? else {
                 return Err(Error::Unsupported(format!(
@@ -57,7 +57,7 @@ impl Replay {
             self.kept.push(row, label, weight).context(here)?;
             self.played += 1;
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -69,13 +69,13 @@ fn place(problem: &Problem, seed: u64) -> String {
 /// their digits to columns that cancel. Then the rounds are kept instead.
 const LOST: f64 = 1e-6;
 
-/// The best fixed decision after each of the increasing numbers of rounds. `None` if it was stopped.
+/// The best fixed decision after each of the increasing numbers of rounds.
 pub(crate) fn best_fixed(
     problem: &Problem,
     seed: u64,
     rounds: &[u64],
     stopped: &(dyn Fn() -> bool + Sync),
-) -> Result<Option<Vec<Best>>> {
+) -> Result<Vec<Best>> {
     let here = || place(problem, seed);
     let (dim, objective) = (problem.set.dim(), &problem.objective);
     let kept = Losses::new(dim, objective).context(here)?;
@@ -88,17 +88,13 @@ pub(crate) fn best_fixed(
     };
     let mut all = Vec::with_capacity(rounds.len());
     for &t in rounds {
-        if !replay.play_to(t, problem, seed, stopped)? {
-            return Ok(None);
-        }
+        replay.play_to(t, problem, seed, stopped)?;
         let mut best = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
         let wide = best.gap() > options.absolute_gap.max(LOST * best.value.abs());
         if wide && replay.kept.are_squares() {
             let kept = Losses::rows(dim, objective).context(here)?;
             replay = Replay::new(problem, seed, kept).context(here)?;
-            if !replay.play_to(t, problem, seed, stopped)? {
-                return Ok(None);
-            }
+            replay.play_to(t, problem, seed, stopped)?;
             let other = solve(replay.kept.total(), &*problem.set, &options).context(here)?;
             // Both intervals are valid.
             let floor = best.floor.max(other.floor);
@@ -115,7 +111,7 @@ pub(crate) fn best_fixed(
         });
         options.start = Some(best.x);
     }
-    Ok(Some(all))
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -134,9 +130,7 @@ mod tests {
     }
 
     fn found(problem: &Problem, seed: u64, rounds: &[u64]) -> Vec<Best> {
-        best_fixed(problem, seed, rounds, &|| false)
-            .unwrap()
-            .unwrap()
+        best_fixed(problem, seed, rounds, &|| false).unwrap()
     }
 
     #[test]
@@ -200,7 +194,7 @@ mod tests {
         let kept = Losses::new(problem.set.dim(), &problem.objective).unwrap();
         assert!(kept.are_squares());
         let mut replay = Replay::new(&problem, 0, kept).unwrap();
-        assert!(replay.play_to(300, &problem, 0, &|| false).unwrap());
+        replay.play_to(300, &problem, 0, &|| false).unwrap();
         let wide = solve(replay.kept.total(), &*problem.set, &Options::default()).unwrap();
         assert!(wide.gap() > 1.0, "{wide:?}");
         let best = found(&problem, 0, &[100, 300]);

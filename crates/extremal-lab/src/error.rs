@@ -60,6 +60,9 @@ pub enum Error {
     /// An invalid call, such as contradictory arguments.
     #[error("{0}")]
     Usage(String),
+    /// The caller stopped the experiment.
+    #[error("stopped")]
+    Stopped,
     /// Something that the program can't do.
     #[error("{0}")]
     Unsupported(String),

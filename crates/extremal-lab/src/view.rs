@@ -2,7 +2,7 @@
 
 use crate::experiment::{LearnerConfig, ProblemConfig, Source};
 use crate::format;
-use crate::results::{Results, SummaryRow};
+use crate::results::{Results, SummaryRow, TimingRow};
 
 /// A problem with its rows.
 #[derive(Debug, Clone, Copy)]
@@ -66,20 +66,14 @@ impl<'a> View<'a> {
         rows
     }
 
-    /// Seconds per round at the longest horizon, averaged over seeds; `None` if not measured.
+    /// Seconds per round of the timed run; `None` if there is none.
     pub fn seconds_per_round(&self, learner: &str, scale: f64) -> Option<f64> {
-        let mine = |r: &&crate::results::TimingRow| {
-            r.problem == self.name && r.learner == learner && r.scale == scale
+        let mine = |r: &&TimingRow| {
+            r.problem == self.name && r.learner == learner && r.scale == scale && r.round > 0
         };
-        let timing = || self.results.timing.iter().filter(mine);
-        let horizon = timing().map(|r| r.horizon).max()?;
-        let last = timing()
-            .filter(|r| r.horizon == horizon)
-            .map(|r| r.round)
-            .max()?;
-        let ends = timing().filter(|r| r.horizon == horizon && r.round == last);
-        let (sum, count) = ends.fold((0.0, 0.0), |(s, n), r| (s + r.seconds, n + 1.0));
-        (last > 0).then(|| sum / count / last as f64)
+        let timing = self.results.timing.iter().filter(mine);
+        let end = timing.max_by_key(|r| (r.horizon, r.round))?;
+        Some(end.seconds / end.round as f64)
     }
 
     /// The conditions of the problem: set, loss, stream, and which constants the learners know.

@@ -13,7 +13,7 @@ use super::problem::{Prepared, Problem};
 use super::run::{Clock, Outcome, Run};
 use super::{Experiment, LearnerConfig, Source};
 use crate::comparator::{self, Best};
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, Result};
 use crate::output::Output;
 use crate::picture;
 use crate::results::{self, Picture, Results, RunInfo, Status, TimingRow, file};
@@ -65,7 +65,6 @@ pub fn compare(
     output: Option<&Output>,
     progress: &Progress<'_>,
 ) -> Result<Option<Results>> {
-    let start = (progress.clock)();
     let work = Work {
         prepared,
         version,
@@ -73,45 +72,10 @@ pub fn compare(
         progress,
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     };
-    let all = prepared.runs();
-    let runs = work.plan("cell", all.clone())?;
-    let kept: Vec<Option<Outcome>> = runs
-        .iter()
-        .map(|run| work.kept(run, |o: &Outcome| o.checkpoints.len()))
-        .collect();
-    if let Some(output) = output {
-        // From here on the directory belongs to this experiment.
-        output.write(file::CONFIG, prepared.experiment.to_toml())?;
-        results::write_run(output, &work.info(command, Status::Running, &all, start))?;
+    match work.run(command) {
+        Err(Error::Stopped) => Ok(None),
+        results => results.map(Some),
     }
-    let unsolved = work.unsolved(&runs, &kept);
-    let timed = work.timed(&all)?;
-    let times: Vec<Option<Vec<f64>>> = timed.iter().map(|run| work.kept(run, Vec::len)).collect();
-    let solving: u64 = unsolved.iter().map(|(p, _)| p.config.horizon()).sum();
-    (progress.expect)(solving + missing(&runs, &kept) + missing(&timed, &times));
-    let Some(best) = work.comparators(&unsolved)? else {
-        return Ok(None);
-    };
-    let Some(outcomes) = work.play(&runs, kept, &best)? else {
-        return Ok(None);
-    };
-    let Some(pictures) = work.pictures()? else {
-        return Ok(None);
-    };
-    let Some(timing) = work.time(&timed, times)? else {
-        return Ok(None);
-    };
-    let (trace, summary, checks) = summary::gather(&all, &outcomes);
-    Ok(Some(Results {
-        experiment: prepared.experiment.clone(),
-        run: work.info(command, Status::Complete, &all, start),
-        trace,
-        summary,
-        checks,
-        comparators: summary::comparators(&all, &outcomes),
-        timing,
-        pictures,
-    }))
 }
 
 /// The widest vector instructions of the processor that the library uses.
@@ -171,6 +135,42 @@ fn comparator_rounds(problem: &Problem) -> Vec<u64> {
 type Solved<'a> = HashMap<(&'a str, u64), HashMap<u64, Best>>;
 
 impl<'a> Work<'a> {
+    fn run(&self, command: &str) -> Result<Results> {
+        let start = (self.progress.clock)();
+        let all = self.prepared.runs();
+        let runs = self.plan("cell", all.clone())?;
+        let kept: Vec<Option<Outcome>> = runs
+            .iter()
+            .map(|run| self.kept(run, |o: &Outcome| o.checkpoints.len()))
+            .collect();
+        if let Some(output) = self.cache.0 {
+            // From here on the directory belongs to this experiment.
+            output.write(file::CONFIG, self.prepared.experiment.to_toml())?;
+            results::write_run(output, &self.info(command, Status::Running, &all, start))?;
+        }
+        let unsolved = self.unsolved(&runs, &kept);
+        let timed = self.timed(&all)?;
+        let times: Vec<Option<Vec<f64>>> =
+            timed.iter().map(|run| self.kept(run, Vec::len)).collect();
+        let solving: u64 = unsolved.iter().map(|(p, _)| p.config.horizon()).sum();
+        (self.progress.expect)(solving + missing(&runs, &kept) + missing(&timed, &times));
+        let best = self.comparators(&unsolved)?;
+        let outcomes = self.play(&runs, kept, &best)?;
+        let pictures = self.pictures()?;
+        let timing = self.time(&timed, times)?;
+        let (trace, summary, checks) = summary::gather(&all, &outcomes);
+        Ok(Results {
+            experiment: self.prepared.experiment.clone(),
+            run: self.info(command, Status::Complete, &all, start),
+            trace,
+            summary,
+            checks,
+            comparators: summary::comparators(&all, &outcomes),
+            timing,
+            pictures,
+        })
+    }
+
     fn info(&self, command: &str, status: Status, runs: &[Run<'a>], start: f64) -> RunInfo {
         let problems = self.prepared.experiment.problems.values();
         let mut seeds: Vec<u64> = problems.flat_map(|p| p.seeds.iter().copied()).collect();
@@ -223,13 +223,11 @@ impl<'a> Work<'a> {
         found.filter(|found| entries(found) == planned.checkpoints.len())
     }
 
-    /// Keeps a result and reports its rounds, unless it was stopped.
-    fn keep<T: Serialize>(&self, key: &str, rounds: u64, result: Option<T>) -> Result<Option<T>> {
-        if let Some(value) = &result {
-            self.cache.put(key, value)?;
-            (self.progress.done)(rounds);
-        }
-        Ok(result)
+    /// Keeps a result and reports its rounds.
+    fn keep<T: Serialize>(&self, key: &str, rounds: u64, value: T) -> Result<T> {
+        self.cache.put(key, &value)?;
+        (self.progress.done)(rounds);
+        Ok(value)
     }
 
     /// The problems and seeds with a missing run that needs a comparator.
@@ -246,7 +244,7 @@ impl<'a> Work<'a> {
     }
 
     /// The comparators, which all learners of a problem share.
-    fn comparators(&self, needed: &[(&'a Problem, u64)]) -> Result<Option<Solved<'a>>> {
+    fn comparators(&self, needed: &[(&'a Problem, u64)]) -> Result<Solved<'a>> {
         let solved = self.in_parallel(needed, |&(problem, seed)| {
             let rounds = comparator_rounds(problem);
             let config = &problem.config;
@@ -262,7 +260,7 @@ impl<'a> Work<'a> {
             let best = match kept.filter(|best| best.len() == rounds.len()) {
                 Some(best) => {
                     (self.progress.done)(config.horizon());
-                    Some(best)
+                    best
                 }
                 None => {
                     let stopped = self.progress.stopped;
@@ -270,10 +268,10 @@ impl<'a> Work<'a> {
                     self.keep(&key, config.horizon(), best)?
                 }
             };
-            let by_round = |best| rounds.into_iter().zip(best).collect();
-            Ok(best.map(|best| ((problem.name.as_str(), seed), by_round(best))))
+            let by_round = rounds.into_iter().zip(best).collect();
+            Ok(((problem.name.as_str(), seed), by_round))
         })?;
-        Ok(solved.map(HashMap::from_iter))
+        Ok(HashMap::from_iter(solved))
     }
 
     fn play(
@@ -281,7 +279,7 @@ impl<'a> Work<'a> {
         runs: &[Planned<'a>],
         mut kept: Vec<Option<Outcome>>,
         solved: &Solved<'a>,
-    ) -> Result<Option<Vec<Outcome>>> {
+    ) -> Result<Vec<Outcome>> {
         let mut missing: Vec<usize> = (0..runs.len()).filter(|i| kept[*i].is_none()).collect();
         // The longest first, so that at the end no thread waits long for another.
         missing.sort_by_key(|i| std::cmp::Reverse(runs[*i].run.horizon));
@@ -295,31 +293,27 @@ impl<'a> Work<'a> {
             let best: Option<Vec<Best>> =
                 best.map(|best| checkpoints.iter().map(|t| best[t]).collect());
             let outcome = run.play(checkpoints, best.as_deref(), self.progress.stopped)?;
-            let outcome = self.keep(key, run.horizon, outcome)?;
-            Ok(outcome.map(|outcome| (i, outcome)))
+            Ok((i, self.keep(key, run.horizon, outcome)?))
         })?;
-        let Some(played) = played else {
-            return Ok(None);
-        };
         for (i, outcome) in played {
             kept[i] = Some(outcome);
         }
-        Ok(kept.into_iter().collect())
+        Ok(kept.into_iter().flatten().collect())
     }
 
     /// Every learner of every problem whose set can be drawn, in the plane.
-    fn pictures(&self) -> Result<Option<Vec<Picture>>> {
+    fn pictures(&self) -> Result<Vec<Picture>> {
         if !self.prepared.experiment.pictures {
-            return Ok(Some(Vec::new()));
+            return Ok(Vec::new());
         }
         let problems = self.prepared.problems.iter();
         let all: Vec<_> = problems
             .flat_map(|p| self.prepared.learners(p).map(move |(name, l)| (p, name, l)))
             .collect();
         let drawn = self.in_parallel(&all, |(problem, name, learner)| {
-            Ok(Some(picture(problem, name, learner)?))
+            picture(problem, name, learner)
         })?;
-        Ok(drawn.map(|drawn| drawn.into_iter().flatten().collect()))
+        Ok(drawn.into_iter().flatten().collect())
     }
 
     /// The runs that are timed: the longest, with the first seed and theory's step size.
@@ -334,11 +328,7 @@ impl<'a> Work<'a> {
     }
 
     /// Times runs one after another, with nothing beside them.
-    fn time(
-        &self,
-        timed: &[Planned<'a>],
-        kept: Vec<Option<Vec<f64>>>,
-    ) -> Result<Option<Vec<TimingRow>>> {
+    fn time(&self, timed: &[Planned<'a>], kept: Vec<Option<Vec<f64>>>) -> Result<Vec<TimingRow>> {
         let mut rows = Vec::new();
         for (planned, kept) in timed.iter().zip(kept) {
             let Planned {
@@ -347,15 +337,12 @@ impl<'a> Work<'a> {
                 key,
             } = planned;
             let seconds = match kept {
-                Some(seconds) => Some(seconds),
+                Some(seconds) => seconds,
                 None => {
                     let Progress { clock, stopped, .. } = *self.progress;
                     let seconds = run.time(checkpoints, clock, stopped)?;
                     self.keep(key, run.horizon, seconds)?
                 }
-            };
-            let Some(seconds) = seconds else {
-                return Ok(None);
             };
             let row = |(&round, seconds): (&u64, f64)| TimingRow {
                 problem: run.problem.name.clone(),
@@ -368,16 +355,16 @@ impl<'a> Work<'a> {
             };
             rows.extend(checkpoints.iter().zip(seconds).map(row));
         }
-        Ok(Some(rows))
+        Ok(rows)
     }
 
     /// Maps the items over threads and returns the results in their order, or the first error in
-    /// that order. `None` if one of the results is, or if it was stopped.
+    /// that order.
     fn in_parallel<T: Sync, U: Send>(
         &self,
         items: &[T],
-        f: impl Fn(&T) -> Result<Option<U>> + Sync,
-    ) -> Result<Option<Vec<U>>> {
+        f: impl Fn(&T) -> Result<U> + Sync,
+    ) -> Result<Vec<U>> {
         let next = AtomicUsize::new(0);
         let failed = AtomicBool::new(false);
         let all = Mutex::new(Vec::with_capacity(items.len()));
@@ -402,10 +389,12 @@ impl<'a> Work<'a> {
         });
         let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
         all.sort_by_key(|(i, _)| *i);
-        let count = all.len();
         let results = all.into_iter().map(|(_, result)| result);
-        let results = results.collect::<Result<Option<Vec<U>>>>()?;
-        Ok(results.filter(|_| count == items.len()))
+        let results = results.collect::<Result<Vec<U>>>()?;
+        match results.len() == items.len() {
+            true => Ok(results),
+            false => Err(Error::Stopped),
+        }
     }
 }
 

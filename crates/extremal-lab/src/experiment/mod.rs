@@ -232,7 +232,7 @@ mod tests {
                     seed: 1,
                 };
                 // without the best decision, the upper end is the certificate on the set itself
-                let played = run.play(&[64, 400], None, &|| false).unwrap().unwrap();
+                let played = run.play(&[64, 400], None, &|| false).unwrap();
                 let (end, rows) = (played.last(), &played.comparators);
                 assert_eq!((rows.len(), rows[0][0]), (46, 0.0));
                 let above = rows.partition_point(|row| row[0] < 3.0);

@@ -155,13 +155,13 @@ impl Run<'_> {
     }
 
     /// Plays the run with checkpoints after the given rounds, of which the last is the horizon.
-    /// `best` has the best fixed decision at each of them. `None` if the run was stopped.
+    /// `best` has the best fixed decision at each of them.
     pub fn play(
         &self,
         checkpoints: &[u64],
         best: Option<&[Best]>,
         stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Outcome> {
         let Problem { set, objective, .. } = self.problem;
         let here = || self.place();
         let spec = self.spec()?;
@@ -185,7 +185,7 @@ impl Run<'_> {
         for (i, &round) in checkpoints.iter().enumerate() {
             for _ in reached.last().map_or(0, |row: &TraceRow| row.round)..round {
                 if stopped() {
-                    return Ok(None);
+                    return Err(Error::Stopped);
                 }
                 let decision = learner.decide().context(here)?;
                 if dense {
@@ -264,23 +264,22 @@ impl Run<'_> {
         }
         let end = reached.last().expect("a run ends at a checkpoint");
         let proof = |g| Proof::new(g, learner.seen(), &losses, end);
-        Ok(Some(Outcome {
+        Ok(Outcome {
             verdict: learner.guarantee().and_then(proof),
             checkpoints: reached,
             violation,
             oracle_calls: learner.seen().oracle_calls,
             comparators,
-        }))
+        })
     }
 
     /// Plays the run by itself, and returns the seconds inside the learner up to each checkpoint.
-    /// `None` if the run was stopped.
     pub fn time(
         &self,
         checkpoints: &[u64],
         clock: Clock<'_>,
         stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<f64>>> {
+    ) -> Result<Vec<f64>> {
         let here = || self.place();
         let (mut learner, mut stream) = self.start(&self.spec()?)?;
         let objective = &self.problem.objective;
@@ -288,7 +287,7 @@ impl Run<'_> {
         let mut times = Vec::with_capacity(checkpoints.len());
         for round in 1..=self.horizon {
             if stopped() {
-                return Ok(None);
+                return Err(Error::Stopped);
             }
             let decision = learner.decide().context(here)?;
             let given = stream.next(decision).context(here)?;
@@ -302,7 +301,7 @@ impl Run<'_> {
                 times.push(seconds);
             }
         }
-        Ok(Some(times))
+        Ok(times)
     }
 }
 

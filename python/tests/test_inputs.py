@@ -114,9 +114,9 @@ def test_the_core_does_not_trust_python():
     def fit(rows=ROWS, y=y, classes=(None,), weights=None, order=None):
         return _core.fit([learner], loss, 0.0, rows, y, list(classes), weights, order, True, True, False)
 
-    with pytest.raises(ValueError, match="order must hold row numbers"):
+    with pytest.raises(ValueError, match="`order`: row numbers must be below"):
         fit(order=np.array([0, 30]))
-    with pytest.raises(ValueError, match="order must hold row numbers"):
+    with pytest.raises(ValueError, match="`order`: row numbers must be below"):
         fit(order=np.array([-1]))
     with pytest.raises(ValueError, match="29 labels for 30 rows"):
         fit(y=y[1:])

@@ -37,7 +37,7 @@ pub fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
     text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
-/// The learner of a spec, its decision stored as asked.
+/// The spec's learner, in the given storage.
 pub fn stored(text: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
     let spec: LearnerSpec = text.parse().unwrap();
     spec.build_stored(set, storage).unwrap()

@@ -63,7 +63,7 @@ pub struct Compare {
     #[arg(value_name = "EXPERIMENT.toml")]
     experiment: PathBuf,
     /// Directory for report.html and the tables. Finished runs in it are not repeated [default:
-    /// extremal-NAME, after the experiment file]
+    /// extremal-NAME for NAME.toml]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Write into a directory that holds a different experiment. Finished runs that both share are

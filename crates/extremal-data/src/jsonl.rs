@@ -323,13 +323,13 @@ impl<'de> Visitor<'de> for Features<'_> {
         let mut pairs = None;
         let mut place = 0;
         while let Some(entry) = list.next_element_seed(Feature { name: None })? {
-            let is_pair = matches!(entry, Entry::Surrogate(..));
+            let is_pair = matches!(entry, Entry::Pair(..));
             if *pairs.get_or_insert(is_pair) != is_pair {
                 let what = "the list mixes values and [index, value] pairs";
                 return Err(A::Error::custom(what));
             }
             let (index, value) = match entry {
-                Entry::Surrogate(index, value) => (index, value),
+                Entry::Pair(index, value) => (index, value),
                 Entry::Value(value) => (place, value),
                 Entry::Missing => (place, 0.0),
             };
@@ -344,7 +344,7 @@ impl<'de> Visitor<'de> for Features<'_> {
 enum Entry {
     Missing,
     Value(f64),
-    Surrogate(u64, f64),
+    Pair(u64, f64),
 }
 
 /// Reads an [`Entry`]. In an object, appends a string value to the feature's name.
@@ -407,7 +407,7 @@ impl<'de> Visitor<'de> for Feature<'_> {
             return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
         match (pair.next_element(), pair.next_element()) {
-            (Ok(Some(index)), Ok(Some(value))) => Ok(Entry::Surrogate(index, value)),
+            (Ok(Some(index)), Ok(Some(value))) => Ok(Entry::Pair(index, value)),
             _ => Err(A::Error::custom(
                 "expected [index, value], a whole number and a number",
             )),

@@ -71,7 +71,7 @@ pub enum Labels {
     #[default]
     Number,
     /// One of two texts, which become −1 and +1. Numbers are compared by value.
-    Surrogate {
+    Pair {
         /// The text that becomes −1.
         negative: String,
         /// The text that becomes +1.
@@ -90,7 +90,7 @@ impl Labels {
             Labels::Number => number::parse(text)
                 .filter(|number| number.is_finite())
                 .ok_or_else(|| "the label is not a finite number".into()),
-            Labels::Surrogate { negative, positive } => {
+            Labels::Pair { negative, positive } => {
                 if same(text, positive) {
                     Ok(1.0)
                 } else if same(text, negative) {
@@ -112,7 +112,7 @@ impl Labels {
         let pair;
         let names = match self {
             Labels::Number | Labels::None => return None,
-            Labels::Surrogate { negative, positive } => {
+            Labels::Pair { negative, positive } => {
                 pair = [negative.clone(), positive.clone()];
                 &pair[..]
             }

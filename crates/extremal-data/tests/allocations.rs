@@ -121,7 +121,7 @@ fn after_a_warm_up_no_example_asks_for_memory() {
     for format in Format::ALL {
         for labels in [
             Labels::Number,
-            Labels::Surrogate {
+            Labels::Pair {
                 negative: "0".into(),
                 positive: "1.0".into(),
             },

@@ -126,7 +126,7 @@ impl Config {
     /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
         let labels = match &self.labels {
-            Some((negative, positive)) => Labels::Surrogate {
+            Some((negative, positive)) => Labels::Pair {
                 negative: negative.clone(),
                 positive: positive.clone(),
             },

@@ -151,7 +151,7 @@ struct Sections<'a> {
 
 impl Sections<'_> {
     fn error(&self, what: impl std::fmt::Display) -> Error {
-        let what = format!("{what}: the model does not fit this program");
+        let what = format!("{what}: this program can't use the model");
         Error::content(&self.path.display().to_string(), what)
     }
 

@@ -109,7 +109,7 @@ pub struct ReportOptions {
     /// keeps the examples of a pipe in memory
     #[cfg_attr(feature = "clap", arg(long))]
     pub hindsight: bool,
-    /// Write the certified regret by the norm of the comparator, as CSV
+    /// Write a CSV file of the certified regret for each comparator norm
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub certificate: Option<PathBuf>,
     /// Write a CSV row at every report

@@ -20,7 +20,7 @@ pub enum Every {
 impl std::str::FromStr for Every {
     type Err = String;
 
-    /// A whole number is a number of rounds, a number with a point a factor.
+    /// Whole numbers are rounds; numbers with a decimal point are factors.
     fn from_str(text: &str) -> Result<Self, String> {
         match (text.parse::<u64>(), text.parse::<f64>()) {
             (Ok(0), _) => Err("it must be at least 1".into()),

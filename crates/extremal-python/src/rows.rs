@@ -121,7 +121,7 @@ impl<'a> Examples<'a> {
         let order = order.as_slice()?;
         let known = |i: &i64| usize::try_from(*i).is_ok_and(|i| i < self.count);
         if !order.iter().all(known) {
-            let text = format!("order must hold row numbers below {}", self.count);
+            let text = format!("`order`: row numbers must be below {}", self.count);
             return Err(PyValueError::new_err(text));
         }
         Ok(Self {

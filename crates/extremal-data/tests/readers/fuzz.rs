@@ -92,7 +92,7 @@ fn any_options(rng: &mut Rng, format: Format) -> ReadOptions {
         categorical: Vec::from_iter(Some("age".to_string()).filter(|_| rng.below(5) == 0)),
         labels: match rng.below(6) {
             0 => Labels::None,
-            1 => Labels::Surrogate {
+            1 => Labels::Pair {
                 negative: "-1".into(),
                 positive: "1".into(),
             },
@@ -129,7 +129,7 @@ fn check(mut reader: Reader, options: &ReadOptions) -> (u64, String) {
                     || options.labels == Labels::None
             );
             match &options.labels {
-                Labels::Surrogate { .. } => assert!(example.label.is_none_or(|y| y.abs() == 1.0)),
+                Labels::Pair { .. } => assert!(example.label.is_none_or(|y| y.abs() == 1.0)),
                 Labels::Names(_) => {
                     assert!(example.label.is_none_or(|y| [0.0, 1.0, 2.0].contains(&y)))
                 }

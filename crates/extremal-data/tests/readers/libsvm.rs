@@ -214,7 +214,7 @@ fn labels_mean_what_was_asked_for() {
         let (rows, error) = read(format!("{label} 1:2\n"), &options);
         rows.first().map(|row| row.label).ok_or(error)
     };
-    let pair = || Labels::Surrogate {
+    let pair = || Labels::Pair {
         negative: "0".into(),
         positive: "1".into(),
     };
@@ -225,7 +225,7 @@ fn labels_mean_what_was_asked_for() {
         read_label("-1", pair()),
         Err(Some("f:1: the label is neither 0 nor 1: -1".into()))
     );
-    let spam = || Labels::Surrogate {
+    let spam = || Labels::Pair {
         negative: "ham".into(),
         positive: "spam".into(),
     };
@@ -272,11 +272,11 @@ fn options_that_make_no_sense_are_refused() {
                 labels: Labels::Names(vec![]),
                 ..libsvm()
             },
-            "f: the list of labels is empty",
+            "f: a label, or the list of labels, is empty",
         ),
         (
             ReadOptions {
-                labels: Labels::Surrogate {
+                labels: Labels::Pair {
                     negative: "1".into(),
                     positive: "1.0".into(),
                 },

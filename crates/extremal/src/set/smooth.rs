@@ -122,8 +122,8 @@ impl FastProjection {
         x.copy_from_slice(&self.inside);
     }
 
-    /// The largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set; `inside`
-    /// goes there.
+    /// The largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set. `inside`
+    /// moves to that point.
     fn leave(&mut self, precision: f64) -> f64 {
         self.origin.copy_from_slice(&self.inside);
         if self.enters_at(1.0) {
@@ -181,7 +181,7 @@ impl FastProjection {
         }
     }
 
-    /// Whether `origin` + s·`way` is in the set; if so, `inside` goes there.
+    /// Whether `origin` + s·`way` is in the set. If so, it is stored in `inside`.
     fn enters_at(&mut self, s: f64) -> bool {
         add(&self.origin, s, &self.way, &mut self.trial);
         let enters = self.h.value(&self.trial) <= 0.0;

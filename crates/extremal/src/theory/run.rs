@@ -150,7 +150,7 @@ impl Run {
         let (most, least) = if holds { ("≤", "≥") } else { (">", "<") };
         let detail = match assumption {
             Assumption::Gradient(g) => format!("largest gradient {largest:.6} {most} G = {g:.6}"),
-            Assumption::Horizon(t) => format!("{rounds} rounds played, T = {t}"),
+            Assumption::Horizon(t) => format!("{rounds} rounds were played, but T = {t}"),
             Assumption::StronglyConvexLosses(l) => {
                 format!("losses strongly convex with {lambda} {least} λ = {l}")
             }

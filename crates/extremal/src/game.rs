@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use crate::hindsight::Meter;
-use crate::learner::{Learner, Record};
+use crate::learner::{Example, Learner, Record};
 use crate::loss::{Evaluation, Loss, Objective, Scratch};
 use crate::rounding::Wide;
 use crate::set::{Set, check_len};
 use crate::stream::{Round, Stream};
-use crate::{Point, Result};
+use crate::{Error, Gradient, Point, Result};
 
 /// The result of a round.
 #[derive(Debug, Clone, Copy)]
@@ -69,10 +69,18 @@ where
     L: Learner + ?Sized,
     F: Loss + ?Sized,
 {
+    let takes_examples = learner.by_example().is_some();
     let decision = learner.decide()?;
     let Some(given) = next(decision)? else {
         return Ok(None);
     };
+    if takes_examples {
+        if meter.is_some() {
+            let what = "this learner certifies its own regret: play it without a meter";
+            return Err(Error::Unsupported(what.into()));
+        }
+        return by_example(learner, objective, given).map(Some);
+    }
     let evaluation =
         objective.evaluate_in(given.row, given.label, given.weight, decision, scratch)?;
     let planned = match &mut meter {
@@ -90,6 +98,34 @@ where
         evaluation,
         rounding,
     }))
+}
+
+/// The round of a learner that takes examples.
+fn by_example<'a, L, F>(
+    learner: &mut L,
+    objective: &Objective<F>,
+    given: Round<'a>,
+) -> Result<Turn<'a>>
+where
+    L: Learner + ?Sized,
+    F: Loss + ?Sized,
+{
+    let Round { row, label, weight } = given;
+    let learnt = learner.learn(&Example::new(row, label, weight, objective)?)?;
+    Ok(Turn {
+        record: learnt.record,
+        evaluation: Evaluation {
+            value: learnt.loss,
+            data_value: learnt.loss,
+            prediction: learnt.prediction,
+            gradient: Gradient {
+                row,
+                scale: learnt.slope,
+                ridge: 0.0,
+            },
+        },
+        rounding: 0.0,
+    })
 }
 
 /// The totals of a run.

@@ -66,6 +66,7 @@
 //! | [`gauge-ftrl`](learner::frank_wolfe::gauge_ftrl) | curved (ℓp balls, strongly convex sets) | needs neither T nor G | √T; T^(1−1/p) on ℓp balls with p > 2 |
 //! | [`dynamic-ofw`](learner::frank_wolfe::dynamic_ofw) | any | β-smooth; needs β | against a moving comparator |
 //! | [`coin-ftrl`](learner::untuned::coin_ftrl) | ℓ2 balls around 0 | tuning-free, for sparse streams | √(T ln T) |
+//! | [`unit-free`](learner::untuned::unit_free) | [`unit-free`](set::unit_free), which follows the data | takes examples; tuning-free, whatever the units of features and labels | √(T ln T) |
 //! | [`hedge`](learner::of_learners::hedge) | those of its bases | combines several learners | the bound of any base + √(T ln N) |
 //! | [`delayed`](learner::of_learners::delayed) | those of its base | gradients arrive late | that of its base if nothing is delayed |
 //! | [`lloo`](learner::rivals::few_calls::lloo) | polytopes whose ρ is known or given | T and G, or λ | √T, log T with λ |
@@ -153,7 +154,7 @@ pub mod surrogate;
 pub mod theory;
 
 pub use error::{Cause, Error, Result};
-pub use learner::{Learner, LearnerSpec};
+pub use learner::{Example, Learner, LearnerSpec};
 pub use loss::{Loss, LossSpec, Objective};
 pub use point::{Gradient, Point, Row};
 pub use record::{Certificate, Level, Record};

@@ -54,7 +54,7 @@ impl Part {
 
 impl ByNorm {
     /// Of one meter: Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² and ‖c‖_q from above, β from below.
-    pub(super) fn new(p: f64, played: f64, norm: f64, beta: f64) -> Self {
+    pub(crate) fn new(p: f64, played: f64, norm: f64, beta: f64) -> Self {
         let parts = vec![Part { played, norm, beta }];
         Self { p, parts }
     }

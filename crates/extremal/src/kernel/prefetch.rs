@@ -25,7 +25,7 @@ fn ask<T>(table: &[T], indices: &[u32]) {
 
 /// Prefetches a cache line. The address may lie outside any object: it is not read.
 #[inline(always)]
-pub(super) fn prefetch_line<T>(item: *const T) {
+pub(crate) fn prefetch_line<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction, and it reads nothing.
     unsafe {

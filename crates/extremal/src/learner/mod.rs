@@ -6,12 +6,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hindsight::ByNorm;
+use crate::loss::{Labels, Loss, Objective};
 pub use crate::record::{Certificate, Level, Record};
 use crate::set::{SharedSet, Structure};
-use crate::spec::registry;
+use crate::spec::{Kind, registry};
 use crate::theory::Guarantee;
 pub use crate::theory::RunStatistics;
-use crate::{Error, Gradient, Point, Result};
+use crate::{Error, Gradient, Point, Result, Row};
 
 pub mod frank_wolfe;
 pub mod of_learners;
@@ -49,6 +51,7 @@ registry! {
         "so-ogd" => SoOgd(rivals::by_gauge::so_ogd::SoOgd),
         "delayed" => Delayed(of_learners::delayed::Delayed),
         "dynamic-ofw" => DynamicOfw(frank_wolfe::dynamic_ofw::DynamicOfw),
+        "unit-free" => UnitFree(untuned::unit_free::UnitFree),
     }
 }
 
@@ -256,6 +259,133 @@ pub trait Learner: Send + Sync {
 
     /// Undoes the plan, bit for bit. Without a plan it does nothing.
     fn discard(&mut self);
+
+    /// Plays a round of a learner that takes examples in place of gradients: it predicts, then
+    /// learns from the label. An error changes nothing. [`Learner::by_example`] names these
+    /// learners; for all others, this is an error.
+    fn learn(&mut self, example: &Example<'_>) -> Result<Learnt>;
+
+    /// The further methods of a learner that takes examples; `None` for a learner that takes
+    /// gradients.
+    fn by_example(&self) -> Option<&dyn ByExample>;
+}
+
+/// An example with its loss, for learners that evaluate the loss at several predictions.
+///
+/// ```
+/// use extremal::{Example, LearnerSpec, LossSpec, Objective, Row, SetSpec, learner::Storage};
+/// let set = "unit-free:dim=2".parse::<SetSpec>()?.build(None)?;
+/// let mut learner = "unit-free".parse::<LearnerSpec>()?.build_stored(&set, Storage::Lazy)?;
+/// let objective = Objective::new("squared".parse::<LossSpec>()?.build()?, 0.0)?;
+/// for t in 0..1000 {
+///     let row = [1.0e6, f64::from(t % 3)];
+///     let example = Example::new(Row::Dense(&row), 5.0 * row[1], 1.0, &objective)?;
+///     learner.learn(&example)?;
+/// }
+/// let by_example = learner.by_example().unwrap();
+/// let prediction = by_example.predict(&Row::Dense(&[1.0e6, 2.0]))?;
+/// assert!((prediction - 10.0).abs() < 0.1);
+/// # Ok::<(), extremal::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Example<'a> {
+    /// The features a.
+    pub row: Row<'a>,
+    /// The label.
+    pub label: f64,
+    /// The factor on the loss.
+    pub weight: f64,
+    labels: Labels,
+    /// Whether the loss models a probability.
+    probability: bool,
+    loss: &'a dyn Losses,
+}
+
+/// Any objective, whatever its loss.
+trait Losses {
+    fn at(&self, prediction: f64, label: f64) -> (f64, f64);
+}
+
+impl<L: Loss + ?Sized> Losses for Objective<L> {
+    fn at(&self, prediction: f64, label: f64) -> (f64, f64) {
+        self.loss().at(prediction, label)
+    }
+}
+
+impl<'a> Example<'a> {
+    /// An example with this loss. The loss must depend on the prediction alone: a ridge term is an
+    /// error.
+    pub fn new<L: Loss + ?Sized>(
+        row: Row<'a>,
+        label: f64,
+        weight: f64,
+        objective: &'a Objective<L>,
+    ) -> Result<Self> {
+        let loss = &**objective.loss();
+        let labels = loss.labels();
+        if objective.strong_convexity() > 0.0 || loss.form().is_some() {
+            let what =
+                "this learner takes losses of the prediction alone: leave out the ridge term";
+            return Err(Error::Unsupported(what.into()));
+        }
+        if labels == Labels::None || !loss.is_nonnegative() {
+            return Err(Error::Unsupported(format!(
+                "this learner takes losses of a prediction and a label that are never negative, not {}",
+                loss.name()
+            )));
+        }
+        loss.check_label(label)?;
+        Kind::NOT_NEGATIVE.admit("example", "weight", weight)?;
+        Ok(Self {
+            row,
+            label,
+            weight,
+            labels,
+            probability: loss.probability(0.0).is_some(),
+            loss: objective,
+        })
+    }
+
+    /// The value and the slope of the loss at a prediction and a label, times the weight.
+    fn loss_at(&self, prediction: f64, label: f64) -> (f64, f64) {
+        let (value, slope) = self.loss.at(prediction, label);
+        (self.weight * value, self.weight * slope)
+    }
+}
+
+/// The result of a round with an [`Example`].
+#[derive(Debug, Clone, Copy)]
+pub struct Learnt {
+    /// The prediction that was played.
+    pub prediction: f64,
+    /// The loss there, times the weight.
+    pub loss: f64,
+    /// Its slope in the prediction.
+    pub slope: f64,
+    /// The learner's record.
+    pub record: Record,
+}
+
+/// A learner that takes examples. Its predictions are those of points of a set that follows the
+/// data, {x : Σ(M_i·x_i)² ≤ r²}.
+pub trait ByExample {
+    /// The prediction of the present decision, as it would be played.
+    fn predict(&self, row: &Row<'_>) -> Result<f64>;
+
+    /// r.
+    fn radius(&self) -> f64;
+
+    /// M_i; 0 for a feature that was never seen.
+    fn scale(&self, index: usize) -> f64;
+
+    /// The largest violation of the set by the present decision, relative to r.
+    fn violation(&self) -> f64;
+
+    /// The regret against comparators of any norm √(Σ(M_i·x_i)²).
+    fn by_norm(&self) -> ByNorm;
+
+    /// A bound on the rounding error of the sum of the losses.
+    fn loss_rounding(&self) -> f64;
 }
 
 /// The learner can't play the set in this storage. If the set allows the storage, with learners

@@ -36,6 +36,7 @@ pub mod simplex;
 mod smooth;
 pub mod sum;
 mod tools;
+pub mod unit_free;
 
 pub use atom::{Atom, AtomView};
 pub(crate) use checked::{CheckedOracle, oracle_of};
@@ -79,6 +80,7 @@ registry! {
         "scale" => Scale(affine::Scale),
         "sum" => Sum(sum::Sum),
         "image" => Image(affine::Image),
+        "unit-free" => UnitFree(unit_free::UnitFree),
     }
 }
 
@@ -396,6 +398,12 @@ pub enum Structure {
     },
     /// Atoms with few entries: see [`SparseAtoms`].
     Sparse(SparseAtoms),
+    /// The ball of this radius in units that follow the data, see
+    /// [`unit_free`](crate::set::unit_free).
+    UnitFree {
+        /// The radius.
+        radius: f64,
+    },
 }
 
 impl Structure {

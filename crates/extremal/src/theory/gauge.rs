@@ -64,6 +64,14 @@ pub fn coin_ftrl(beta: f64, bets: f64) -> Guarantee {
     Guarantee::of_run("Coin-FTRL, 2β and the bets", 0.5, 2.0 * beta + bets)
 }
 
+/// Regret ≤ 2β + W + 2Δ + J + F against every point of the last ellipsoid, as the run has them: W
+/// are the bets on Gauge-FTRL's share, Δ is AdaHedge's mixability gap, J sums what growths of the
+/// radius cost Gauge-FTRL, and F sums the losses that were not learnt from.
+pub fn unit_free(beta: f64, bets: f64, gap: f64, jumps: f64, forgiven: f64) -> Guarantee {
+    let bound = 2.0 * beta + bets + 2.0 * gap + jumps + forgiven;
+    Guarantee::of_run("unit-free, 2β + W + 2Δ + J + F", 0.5, bound)
+}
+
 /// Regret ≤ √2(c + 1/c)·R·√(Σ‖g̃‖²), with the surrogate gradients of the run and c the factor on η.
 /// `root` is √(Σ‖g̃‖²). On a set between balls of the radii r and R around 0 this is at most
 /// 2√2·R(1 + R/r)G√T for c = 1 (Mhammedi 2022, with scale-free gradient descent).

@@ -81,6 +81,7 @@ pub const BOUNDS: &[Bound] = &[
     bound!(number coin_betting(stake, first, largest, total),
         "What a number in [0, 1] played by betting loses more than 1 does."),
     bound!(theorem coin_ftrl(beta, bets), "Coin-FTRL with the β and the bets of a run."),
+    bound!(theorem unit_free(beta, bets, gap, jumps, forgiven), "unit-free with the sums of a run."),
     bound!(theorem gauge_wrapper(scale, radius, root),
         "The gauge wrapper; root is √(Σ‖g‖²) of its surrogate gradients."),
     bound!(theorem so_ogd(eta, delta, gradient, radius), "SO-OGD with a fixed step and a fixed δ."),

@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Certificate, Learner, Record, RunStatistics, Storage, at_round};
+use super::super::{
+    ByExample, Certificate, Example, Learner, Learnt, Record, RunStatistics, Storage, at_round,
+};
 use crate::saved::{check_settings, mismatch, seal, unseal};
 use crate::set::{Identity, SharedSet, check_saved_point, grown};
 use crate::spec::Registered;
@@ -70,6 +72,19 @@ pub trait Body: Send + Sync {
     /// Goes on in the set that [`Body::reserve`] was given. The new entries are 0.
     fn grow(&mut self, set: SharedSet) {
         let _ = set;
+    }
+
+    /// Plays a round of a body that takes examples.
+    fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
+        let _ = example;
+        Err(Error::Unsupported(
+            "this learner takes gradients: call observe".into(),
+        ))
+    }
+
+    /// The further methods of a body that takes examples.
+    fn by_example(&self) -> Option<&dyn ByExample> {
+        None
     }
 }
 
@@ -161,6 +176,17 @@ impl<B: Body> Learner for Acting<B> {
         }
     }
 
+    fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
+        self.check_not_planned()?;
+        let learnt = self.body.learn(example)?;
+        self.seen.note(&learnt.record);
+        Ok(learnt)
+    }
+
+    fn by_example(&self) -> Option<&dyn ByExample> {
+        self.body.by_example()
+    }
+
     fn seen(&self) -> &RunStatistics {
         &self.seen
     }
@@ -215,7 +241,7 @@ impl<B: Body> Learner for Acting<B> {
 impl<B: Body> Acting<B> {
     /// Errors unless the decision of a state that was loaded is a point of the set.
     fn check_decision(&self) -> Result<()> {
-        let Some(set) = self.body.set() else {
+        let Some(set) = self.body.set().filter(|_| self.body.by_example().is_none()) else {
             return Ok(());
         };
         let mut x = vec![0.0; self.dim()];

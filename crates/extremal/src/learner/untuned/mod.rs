@@ -2,3 +2,4 @@
 
 pub mod coin_ftrl;
 pub(crate) mod default;
+pub mod unit_free;

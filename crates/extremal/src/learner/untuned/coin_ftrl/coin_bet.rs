@@ -35,7 +35,7 @@ impl CoinBet {
             return 0.0;
         }
         let part = (self.sum / (self.total + 2.0 * self.scale)).tanh();
-        part * (stake + self.won / self.scale)
+        part * (stake + self.won / self.scale).max(0.0)
     }
 
     /// Takes q, where this was bet and numbers from 0 to `high` were allowed.

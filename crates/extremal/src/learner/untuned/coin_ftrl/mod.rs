@@ -41,7 +41,7 @@
 //! # Ok::<(), extremal::Error>(())
 //! ```
 
-mod coin_bet;
+pub(super) mod coin_bet;
 mod coordinate_sums;
 
 use serde::{Deserialize, Serialize};

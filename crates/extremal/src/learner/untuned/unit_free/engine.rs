@@ -1,0 +1,502 @@
+//! One round: the prediction of both members and of their mean, their mixture, and what the label
+//! changes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
+use crate::learner::untuned::unit_free::guard::{Belief, Guard};
+use crate::learner::untuned::unit_free::table::Table;
+use crate::learner::untuned::unit_free::terms::{Feature, Row, Slopes, Term};
+use crate::learner::{Example, Learnt, Record};
+use crate::loss::Labels;
+use crate::range::{SMALLEST_DIRECTION, check_size};
+use crate::rounding::{UNIT, Wide};
+use crate::{Error, Result};
+
+/// The stake of the bet on the share of Gauge-FTRL.
+pub(super) const STAKE: f64 = 1.0 / 1024.0;
+
+/// Non-zeros per feature between two exact computations of Σ(c/M)².
+const REFRESH: u64 = 16;
+
+/// The settings of the learner.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    /// The radius of the ellipsoid in units of the labels.
+    pub radius: f64,
+    /// Whether feature 0 is the intercept.
+    pub intercept: bool,
+    /// Whether predictions are clipped to the labels seen.
+    pub clip: bool,
+}
+
+/// The state apart from the features.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    pub rounds: u64,
+    /// Whether the labels are ±1; `None` before the first round.
+    pub signs: Option<bool>,
+    /// Whether the loss models a probability.
+    probability: bool,
+    /// Of the labels that were learnt from: Σ weight, Σ weight·label, and the weight of +1. The
+    /// running mean may restart.
+    weight: f64,
+    label_sum: f64,
+    positive: f64,
+    /// The smallest and the largest label.
+    pub range: Option<(f64, f64)>,
+    /// The unit of the labels: their largest distance from the running mean.
+    unit: f64,
+    label_guard: Guard,
+    /// r
+    pub radius: f64,
+    /// Σ over the rounds of the norms of the scaled, the raw and the centred row.
+    norms: [f64; 3],
+    /// AdaHedge: the losses of member 1, of member 2 and of their mean, and the mixability gap.
+    losses: [f64; 3],
+    pub gap: f64,
+    /// Member 1's bets on the scaled and on the raw direction, and on the share of Gauge-FTRL;
+    /// member 2's on the scaled and on the centred direction.
+    bets: [CoinBet; 4],
+    pub share: CoinBet,
+    /// Σd and Σd² of both members.
+    slopes: [f64; 2],
+    slope_squares: [f64; 2],
+    /// Σz·S: the centred direction at the features' sums.
+    centre: f64,
+    /// Gauge-FTRL's β, and Σ(c/M)².
+    pub beta: f64,
+    squares: f64,
+    /// Σ over growths of r of what they cost Gauge-FTRL.
+    pub jumps: f64,
+    /// Losses that member 1 did not learn from in full.
+    pub forgiven: f64,
+    /// Σd·p with the slopes d at what was played, and Σ|d·p|.
+    pub played: Wide,
+    pub sizes: f64,
+    /// R_t = Σ|d|·‖a/M‖ up to round t, and ΣR_t.
+    pub rows: f64,
+    pub row_sums: f64,
+    /// A bound on the rounding errors of the losses.
+    pub loss_errors: f64,
+    /// Non-zeros since `squares` was last computed exactly.
+    added: u64,
+}
+
+/// The predictions of a round and what they were made of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Now {
+    /// Inner products with the directions: scaled, raw; scaled, centred.
+    products: [f64; 4],
+    /// The bets on them, and on the share.
+    bets: [f64; 4],
+    share: f64,
+    /// Member 1's parts, and Gauge-FTRL's √(r²Σ(c/M)² + β²).
+    coin: f64,
+    round: f64,
+    potential: f64,
+    /// The predictions of both members before clipping and after.
+    raw: [f64; 2],
+    clipped: [f64; 2],
+    /// The weights of member 1, of member 2 and of their mean.
+    weights: [f64; 3],
+}
+
+impl Now {
+    /// The predictions of the three experts.
+    fn experts(&self) -> [f64; 3] {
+        let [first, second] = self.clipped;
+        [first, second, 0.5 * (first + second)]
+    }
+
+    /// The prediction played.
+    fn played(&self) -> f64 {
+        self.weights
+            .iter()
+            .zip(self.experts())
+            .map(|(w, p)| w * p)
+            .sum()
+    }
+}
+
+/// The learner's numbers, and memory for a row.
+pub(super) struct Engine {
+    pub settings: Settings,
+    pub state: State,
+    pub table: Table,
+    terms: Vec<Term>,
+    slots: Vec<u32>,
+}
+
+impl Engine {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            state: State::default(),
+            table: Table::default(),
+            terms: Vec::new(),
+            slots: Vec::new(),
+        }
+    }
+
+    /// Plays a round. An error changes nothing.
+    pub fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
+        let known = self.table.indices().len();
+        let learnt = self.play(example);
+        if learnt.is_err() {
+            self.table.truncate(known);
+        }
+        learnt
+    }
+
+    fn play(&mut self, example: &Example<'_>) -> Result<Learnt> {
+        let mut next = self.state;
+        next.rounds += 1;
+        let signs = example.labels == Labels::Signs;
+        if *next.signs.get_or_insert(signs) != signs || example.labels == Labels::None {
+            return Err(Error::Unsupported(
+                "unit-free needs one kind of labels in all rounds: numbers, or two classes".into(),
+            ));
+        }
+        next.probability = example.probability;
+        if self.state.rounds == 0 && signs {
+            (next.unit, next.radius) = (1.0, self.settings.radius);
+        }
+        let mut row = self.read(&example.row, &mut next)?;
+        let now = self.predict(&mut next, &row);
+        let prediction = now.played();
+        let (loss, slope) = example.loss_at(prediction, example.label);
+        if !(prediction.is_finite() && loss.is_finite() && slope.is_finite()) {
+            let what = format!("the loss at the prediction {prediction} is not a number");
+            return Err(Error::numerical(next.rounds, what));
+        }
+        let norm = row.given.sqrt();
+        let believed = self.believe(&mut next, example.label);
+        let first = !signs && self.state.range.is_none();
+        let length = f64::max(norm, 1.0);
+        check_size("gradient", slope.abs() * length)?;
+        let members = match believed {
+            Some((label, _)) if !first => {
+                if label != example.label {
+                    row.altered = true;
+                    next.forgiven += loss;
+                }
+                let experts = now.experts().map(|p| example.loss_at(p, label));
+                for (_, slope) in experts {
+                    check_size("gradient", slope.abs() * length)?;
+                }
+                mix(&mut next, &now.weights, experts.map(|(loss, _)| loss));
+                update(&mut next, &now, &row, experts)
+            }
+            _ => {
+                next.forgiven += loss;
+                [0.0; 2]
+            }
+        };
+        let total = (next.slopes[1], next.slope_squares[1]);
+        let sums = Slopes {
+            members,
+            played: slope,
+            total: Some(total).filter(|_| self.settings.intercept && members[1] != 0.0),
+        };
+        certify(&mut next, (prediction, loss, slope), row.reach[1].sqrt());
+        if let Some((label, restarts)) = believed {
+            self.count(&mut next, label, example.weight, restarts);
+        }
+        let mut changes = [0.0; 2];
+        for (term, slot) in self.terms.iter().zip(&self.slots) {
+            term.learn(&sums, &mut changes, self.table.feature_mut(*slot));
+        }
+        next.squares += changes[0];
+        next.centre += changes[1];
+        next.added += self.terms.len() as u64;
+        self.state = next;
+        self.refresh();
+        let mut record = Record::new(
+            next.rounds,
+            slope.abs() * norm,
+            slope * prediction,
+            f64::NAN,
+        );
+        record.sigma = now.weights[0];
+        Ok(Learnt {
+            prediction,
+            loss,
+            slope,
+            record,
+        })
+    }
+
+    /// The first pass over the row.
+    fn read(&mut self, row: &crate::Row<'_>, next: &mut State) -> Result<Row> {
+        row.check_finite()?;
+        self.slots.clear();
+        let counts = |value: &f64| value.abs() >= SMALLEST_DIRECTION;
+        let mut starts_with_one = false;
+        for (index, value) in row.entries().filter(|(_, value)| counts(value)) {
+            starts_with_one |= index == 0 && value == 1.0;
+            self.slots.push(self.table.slot_or_new(index)?);
+        }
+        let intercept = self.settings.intercept;
+        if intercept && !starts_with_one {
+            return Err(Error::Unsupported(
+                "unit-free with an intercept needs the value 1 for feature 0 in every row".into(),
+            ));
+        }
+        let (rounds, per_round) = (next.rounds as f64, 1.0 / next.rounds as f64);
+        let total = intercept.then_some((next.slopes[1], next.slope_squares[1]));
+        let mut found = Row::default();
+        self.terms.resize(self.slots.len(), Term::default());
+        let values = row.values().iter().filter(|value| counts(value));
+        let features = self.slots.iter().map(|slot| self.table.feature(*slot));
+        for ((term, value), feature) in self.terms.iter_mut().zip(values).zip(features) {
+            term.set(feature, *value);
+            found.add(term, rounds, per_round, total);
+        }
+        if intercept {
+            found.units[2] += 1.0;
+            found.intercept = self.terms[0].feature().directions()[1];
+        }
+        next.squares = (next.squares + found.squares).max(0.0);
+        next.centre += found.centre;
+        Ok(found)
+    }
+
+    /// The predictions for the row that was loaded.
+    fn predict(&self, next: &mut State, row: &Row) -> Now {
+        let Settings {
+            intercept, clip, ..
+        } = self.settings;
+        let rounds = next.rounds as f64;
+        let [scaled1, raw1, scaled2, centred, pull] = row.products;
+        next.centre += centred;
+        let centred = match intercept {
+            true => row.intercept + centred - next.centre / rounds,
+            false => 0.0,
+        };
+        let products = [scaled1, raw1, scaled2, centred];
+        for (sum, square) in next.norms.iter_mut().zip(row.units) {
+            *sum += square.sqrt();
+        }
+        let bets = next.coin_bets();
+        let m = bets.map(|bet| bet.max(0.0));
+        let share = next.share.value(STAKE);
+        let w = share.clamp(0.0, 1.0);
+        let coin = m[0] * products[0] + m[1] * products[1];
+        let potential = next.potential();
+        let round = next.round_factor() * pull;
+        let null = if intercept { next.null() } else { 0.0 };
+        let raw = [
+            (1.0 - w) * coin + w * round,
+            null + m[2] * products[2] + m[3] * products[3],
+        ];
+        // no point of the ellipsoid predicts more
+        let limit = next.radius * row.reach[0].sqrt();
+        let (low, high) = match next.range {
+            Some((low, high)) if clip => (low.max(-limit), high.min(limit)),
+            _ => (-limit, limit),
+        };
+        Now {
+            products,
+            bets,
+            share,
+            coin,
+            round,
+            potential,
+            raw,
+            clipped: raw.map(|p| p.max(low).min(high)),
+            weights: next.mixture(),
+        }
+    }
+
+    /// The label to learn from and whether the running mean restarts; `None` if it is struck.
+    fn believe(&self, next: &mut State, label: f64) -> Option<(f64, bool)> {
+        if next.signs == Some(true) || next.range.is_none() {
+            return Some((label, false));
+        }
+        let off = label - next.mean();
+        let (unit, rounds) = (next.unit, self.state.rounds as f64);
+        match next.label_guard.believe(off.abs(), unit, rounds) {
+            Belief::Size(size) => Some((next.mean() + size.copysign(off), false)),
+            Belief::Changed(size) => Some((next.mean() + size.copysign(off), true)),
+            Belief::Struck => None,
+        }
+    }
+
+    /// Counts a label.
+    fn count(&self, next: &mut State, label: f64, weight: f64, restarts: bool) {
+        if next.signs == Some(false) {
+            let off = (label - next.mean()).abs();
+            if next.range.is_some() {
+                next.unit = next.unit.max(off);
+            }
+            let needed = self.settings.radius * label.abs().max(off);
+            if needed > next.radius {
+                let radius = needed.log2().ceil().exp2();
+                next.jumps += (radius - next.radius) * next.squares.max(0.0).sqrt();
+                next.radius = radius;
+            }
+            if restarts {
+                (next.weight, next.label_sum) = (0.0, 0.0);
+            }
+            let (low, high) = next.range.unwrap_or((label, label));
+            next.range = Some((low.min(label), high.max(label)));
+            next.label_sum += weight * label;
+        }
+        next.weight += weight;
+        next.positive += if label > 0.0 { weight } else { 0.0 };
+    }
+
+    /// Computes Σ(c/M)² exactly once this costs little beside the rounds since.
+    fn refresh(&mut self) {
+        if self.state.added >= REFRESH * self.table.indices().len() as u64 {
+            self.state.added = 0;
+            self.state.squares = self.norm_of(|feature| feature.c[0]).powi(2);
+        }
+    }
+
+    /// √Σ(w/M)² over the features, with a number w of each.
+    pub fn norm_of(&self, of: impl Fn(&Feature) -> f64) -> f64 {
+        let seen = self.table.features().iter().filter(|f| f.largest > 0.0);
+        let parts = seen.map(|feature| (of(feature) / feature.largest).powi(2));
+        parts.sum::<f64>().sqrt()
+    }
+}
+
+impl State {
+    /// The running mean of the labels; 0 before the first.
+    fn mean(&self) -> f64 {
+        match self.weight > 0.0 {
+            true => self.label_sum / self.weight,
+            false => 0.0,
+        }
+    }
+
+    /// The prediction that ignores the features: the running mean, or the logarithm of the odds. A
+    /// loss without probabilities gets the latter between −1 and 1.
+    pub fn null(&self) -> f64 {
+        if self.signs != Some(true) {
+            return self.mean();
+        }
+        let odds = (self.positive + 1.0) / (self.weight - self.positive + 1.0);
+        match self.probability {
+            true => odds.ln(),
+            false => odds.ln().clamp(-1.0, 1.0),
+        }
+    }
+
+    /// The bets on the lengths of the four directions.
+    pub fn coin_bets(&self) -> [f64; 4] {
+        let stake = |k: usize| match self.norms[k] > 0.0 {
+            true => self.unit * self.rounds as f64 / self.norms[k],
+            false => 0.0,
+        };
+        let stakes = [stake(0), stake(1), stake(0), stake(2)];
+        std::array::from_fn(|k| self.bets[k].value(stakes[k]))
+    }
+
+    fn potential(&self) -> f64 {
+        (self.radius * self.radius * self.squares + self.beta * self.beta).sqrt()
+    }
+
+    /// The factor of Σc·a/M² in the prediction of Gauge-FTRL.
+    pub fn round_factor(&self) -> f64 {
+        let potential = self.potential();
+        match potential > 0.0 {
+            true => -self.radius * (self.radius / potential),
+            false => 0.0,
+        }
+    }
+
+    /// What member 2 subtracts for the features' means, per unit of the bet on the centred direction.
+    pub fn offset(&self) -> f64 {
+        match self.rounds {
+            0 => 0.0,
+            rounds => self.centre / rounds as f64,
+        }
+    }
+
+    /// AdaHedge's weights.
+    pub fn mixture(&self) -> [f64; 3] {
+        let least = self.losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let weights = self.losses.map(|loss| match self.gap > 0.0 {
+            true => (-(3.0_f64.ln() / self.gap) * (loss - least)).exp(),
+            false => f64::from(u8::from(loss == least)),
+        });
+        let sum: f64 = weights.iter().sum();
+        weights.map(|w| w / sum)
+    }
+}
+
+/// AdaHedge: adds the losses of the three experts.
+fn mix(next: &mut State, weights: &[f64; 3], losses: [f64; 3]) {
+    let pairs = || weights.iter().zip(losses);
+    let mean: f64 = pairs().map(|(w, l)| w * l).sum();
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let mixed = if next.gap > 0.0 {
+        let eta = 3.0_f64.ln() / next.gap;
+        let sum: f64 = pairs().map(|(w, l)| w * (-eta * (l - least)).exp()).sum();
+        least - sum.ln() / eta
+    } else {
+        let played = pairs().filter(|(w, _)| **w > 0.0).map(|(_, l)| l);
+        played.fold(f64::INFINITY, f64::min)
+    };
+    next.gap += (mean - mixed).max(0.0);
+    for (sum, loss) in next.losses.iter_mut().zip(losses) {
+        *sum += loss;
+    }
+}
+
+/// Updates the bets and β of both members, given the losses and slopes of the experts. Returns the
+/// slopes that the members learn from.
+fn update(next: &mut State, now: &Now, row: &Row, experts: [(f64, f64); 3]) -> [f64; 2] {
+    let reach = row.reach[0].sqrt();
+    let rounds = next.rounds as f64;
+    let mut slopes = [0.0; 2];
+    for member in 0..2 {
+        let (raw, p) = (now.raw[member], now.clipped[member]);
+        let (loss, slope) = experts[member];
+        // If the prediction was clipped and the label lies beyond, there is nothing to learn.
+        let beyond = p != raw && slope * (raw - p) < 0.0;
+        let mut own = if beyond { 0.0 } else { slope };
+        if row.struck {
+            // A row that is not believed pulls no harder than usual.
+            let usual = (next.slope_squares[member] / rounds).sqrt();
+            own = own.clamp(-usual, usual);
+        }
+        if member == 0 && row.altered {
+            // The comparator's loss at the true row and label may be 0, and the bets paid for its
+            // prediction at the believed row.
+            next.forgiven += loss + own.abs() * (p.abs() + next.radius * reach);
+        } else if member == 0 && beyond {
+            next.forgiven += loss;
+        }
+        slopes[member] = own;
+        next.slopes[member] += own;
+        next.slope_squares[member] += own * own;
+    }
+    let [first, second] = slopes;
+    for (k, slope) in [first, first, second, second].into_iter().enumerate() {
+        next.bets[k].update(slope * now.products[k], now.bets[k], f64::INFINITY);
+    }
+    next.share
+        .update(first * (now.round - now.coin), now.share, 1.0);
+    let pull = next.radius * first.abs() * reach;
+    if pull > 0.0 {
+        let step = match now.potential > 0.0 {
+            true => f64::min(0.5 * pull * (pull / now.potential), 2.0 * pull),
+            false => 2.0 * pull,
+        };
+        next.beta += step;
+    }
+    slopes
+}
+
+/// Adds what was played to the sums of the certificate.
+fn certify(next: &mut State, (prediction, loss, slope): (f64, f64, f64), reach: f64) {
+    next.played.add_product(slope, prediction);
+    next.sizes += (slope * prediction).abs();
+    next.rows += slope.abs() * reach;
+    next.row_sums += next.rows;
+    next.loss_errors += 16.0 * UNIT * loss.abs();
+}

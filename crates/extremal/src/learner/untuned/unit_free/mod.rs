@@ -1,0 +1,383 @@
+//! unit-free: what to play on raw data. Units of features and labels do not matter, and neither do
+//! offsets of features.
+//!
+//! **Problem.** Convex losses of ⟨a, x⟩ and a label, features of unknown sizes, at O(non-zeros) per
+//! round. The set is E_t = {x : Σ(M_i·x_i)² ≤ r²}, where M_i is the largest |a_i| up to round t, and
+//! r is 1024 times the largest label (1024 for two classes). A column in other units gives the same
+//! predictions.
+//!
+//! **Update.** Two members predict, each with gradients d·a of its own, d the slope of the loss at
+//! its own prediction:
+//!
+//! - *member 1* is [coin-ftrl](crate::learner::untuned::coin_ftrl) in units of the data: coin bets on
+//!   the lengths of the directions y_i/s_i and y_i, where y_i = −c_i/√(Σg_i² + max g_i²) and s_i is
+//!   the mean |a_i|, and a bet on the share of
+//!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) on E_t;
+//! - *member 2* starts from the running mean of the labels (for two classes, the logarithm of the
+//!   odds) and adds coin bets on the scaled direction and on a *centred* one. The latter is the
+//!   scaled direction of the features minus their means, computed at the non-zeros alone.
+//!
+//! Played is a mixture of member 1, member 2 and their mean, with the weights of AdaHedge (de Rooij
+//! et al., 2014) over their losses. Predictions are clipped to the labels seen.
+//!
+//! A guard keeps corrupt values out: a size more than four times the largest of its feature is
+//! replaced by the feature's mean size until it has repeated. A label that far from the running mean
+//! is not learnt from until it has repeated.
+//!
+//! **Guarantee.** Against every point of E_T, regret ≤ 2β + W + 2Δ + J + F: Gauge-FTRL's β, the bets W
+//! on its share, the mixability gap Δ, the growths of r, and the losses F of rounds that member 1 did
+//! not learn from in full (the first label of a regression, labels beyond the clip, values that the
+//! guard changed). The guide has the proof, and a bound against the running mean.
+//!
+//! **Reference.** This project, from parts: see [coin-ftrl](crate::learner::untuned::coin_ftrl);
+//! scale-free features (Ross, Mineiro & Langford, 2013; Kempka, Kotłowski & Warmuth, 2019).
+
+mod engine;
+mod guard;
+mod table;
+mod terms;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hindsight::ByNorm;
+use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, parameters, settings};
+use crate::learner::untuned::unit_free::engine::{Engine, STAKE, Settings, State};
+use crate::learner::untuned::unit_free::table::Table;
+use crate::learner::untuned::unit_free::terms::Feature;
+use crate::learner::{
+    ByExample, Certificate, Example, Learner, Learnt, Level, MakeLearner, Record, RunStatistics,
+    Storage, Uses, not_stored,
+};
+use crate::parameter::fields;
+use crate::rounding::{self, UNIT};
+use crate::set::{SharedSet, Structure};
+use crate::spec::{About, Described, Kind};
+use crate::theory::{self, Guarantee};
+use crate::{Error, Gradient, Point, Result, Row};
+
+const NAME: &str = "unit-free";
+
+fields! {
+    /// Spec of `unit-free`.
+    pub struct UnitFree {
+        /// feature 0 is an intercept, with the value 1 in every row; it is needed to start from the running mean, and to centre features
+        pub intercept: bool = false => Kind::Flag,
+        /// do not clip predictions to the range of the labels seen
+        pub no_clip: bool = false => Kind::Flag,
+    }
+}
+
+impl Described for UnitFree {
+    const ABOUT: About = About {
+        summary: "tuning-free learner for raw data: neither the units of features and labels nor the features' offsets matter, and corrupt rows do little harm",
+        cost: "O(non-zeros) per round; memory for the features seen",
+        guarantee: "set unit-free, convex losses: 2β + W + 2Δ + J + F, computed in every round, of order O(√(T ln T))",
+        reference: "this project; de Rooij et al., JMLR 2014; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
+        citations: &[
+            "Extremal",
+            "OrabonaTommasi2017",
+            "CutkoskyOrabona2018",
+            "OrabonaPal2016",
+        ],
+        examples: &[
+            "unit-free",
+            "unit-free:intercept=true",
+            "unit-free:no-clip=true",
+        ],
+    };
+}
+
+impl MakeLearner for UnitFree {
+    fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
+        let Structure::UnitFree { radius } = set.structure() else {
+            return Err(parameters::cannot_play(NAME, &**set, "the set unit-free"));
+        };
+        if storage == Storage::Sparse {
+            return Err(not_stored(NAME, set, storage));
+        }
+        let engine = Engine::new(Settings {
+            radius,
+            intercept: self.intercept,
+            clip: !self.no_clip,
+        });
+        let body = Unitless {
+            set: set.clone(),
+            engine,
+        };
+        Ok(Box::new(Acting::new(settings(self, storage), body)))
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::Nothing
+    }
+}
+
+struct Unitless {
+    set: SharedSet,
+    engine: Engine,
+}
+
+/// The present decision as factors of the features' sums.
+struct Factors {
+    /// Of member 1's scaled and raw direction, and of Σg/M².
+    scaled1: f64,
+    raw1: f64,
+    round: f64,
+    /// Of member 2's scaled and centred direction.
+    scaled2: f64,
+    centred: f64,
+    /// The part of the intercept's weight that no direction gives.
+    offset: f64,
+}
+
+impl Unitless {
+    fn factors(&self) -> Factors {
+        let state = &self.engine.state;
+        let [first, second, mean] = state.mixture();
+        let (first, second) = (first + 0.5 * mean, second + 0.5 * mean);
+        let m = state.coin_bets().map(|bet| bet.max(0.0));
+        let share = state.share.value(STAKE).clamp(0.0, 1.0);
+        let coin = first * (1.0 - share);
+        let centred = second * m[3];
+        let offset = match self.engine.settings.intercept && state.rounds > 0 {
+            true => second * state.null() - centred * state.offset(),
+            false => 0.0,
+        };
+        Factors {
+            scaled1: coin * m[0],
+            raw1: coin * m[1],
+            round: first * share * state.round_factor(),
+            scaled2: second * m[2],
+            centred,
+            offset,
+        }
+    }
+
+    /// The weight of a feature.
+    fn weight(&self, factors: &Factors, index: usize, feature: &Feature) -> f64 {
+        if feature.largest == 0.0 {
+            return 0.0;
+        }
+        let [first, second] = feature.directions();
+        let per_size = feature.count / feature.sizes;
+        let (centred, offset) = match index == 0 && self.engine.settings.intercept {
+            true => (second, factors.offset),
+            false => (feature.z, 0.0),
+        };
+        (factors.scaled1 * per_size + factors.raw1) * first
+            + factors.round * (feature.c[0] / feature.largest / feature.largest)
+            + factors.scaled2 * per_size * second
+            + factors.centred * centred
+            + offset
+    }
+
+    /// The factor that moves the decision into the ellipsoid, and its norm there before. It is 1 but
+    /// for rounding and for bets of extreme size.
+    fn shrinkage(&self, factors: &Factors) -> (f64, f64) {
+        let table = &self.engine.table;
+        let parts = table.indices().iter().zip(table.features());
+        let parts = parts.map(|(index, feature)| {
+            self.weight(factors, *index as usize, feature) * feature.largest
+        });
+        let norm = parts.map(|part| part * part).sum::<f64>().sqrt();
+        match norm > self.engine.state.radius {
+            true => (self.engine.state.radius / norm, norm),
+            false => (1.0, norm),
+        }
+    }
+}
+
+impl Point for Unitless {
+    fn dim(&self) -> usize {
+        self.set.dim()
+    }
+
+    fn dot(&self, row: &Row<'_>) -> Result<f64> {
+        row.check_shape(self.dim())?;
+        let (table, factors) = (&self.engine.table, self.factors());
+        let weight = |i| {
+            let feature = table.get(i);
+            feature.map_or(0.0, |feature| self.weight(&factors, i, feature))
+        };
+        Ok(row.entries().map(|(i, v)| v * weight(i)).sum())
+    }
+
+    fn norm_squared(&self) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_nonzero(&mut |_, weight| sum += weight * weight);
+        sum
+    }
+
+    fn write(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dim());
+        out.fill(0.0);
+        self.for_each_nonzero(&mut |i, weight| out[i] = weight);
+    }
+
+    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
+        let (table, factors) = (&self.engine.table, self.factors());
+        let (shrinkage, _) = self.shrinkage(&factors);
+        for (index, feature) in table.iter() {
+            let weight = shrinkage * self.weight(&factors, index, feature);
+            if weight != 0.0 {
+                each(index, weight);
+            }
+        }
+    }
+}
+
+impl ByExample for Unitless {
+    fn predict(&self, row: &Row<'_>) -> Result<f64> {
+        let (state, table) = (&self.engine.state, &self.engine.table);
+        let prediction = self.dot(row)?;
+        let parts = row.entries().filter_map(|(i, v)| {
+            let largest = table.get(i)?.largest;
+            Some((v / largest.max(v.abs())).powi(2))
+        });
+        // no point of the ellipsoid predicts more
+        let limit = state.radius * parts.filter(|part| part.is_finite()).sum::<f64>().sqrt();
+        let prediction = prediction.max(-limit).min(limit);
+        Ok(match state.range {
+            Some((low, high)) if self.engine.settings.clip => prediction.max(low).min(high),
+            _ => prediction,
+        })
+    }
+
+    fn radius(&self) -> f64 {
+        self.engine.state.radius
+    }
+
+    fn scale(&self, index: usize) -> f64 {
+        let feature = self.engine.table.get(index);
+        feature.map_or(0.0, |feature| feature.largest)
+    }
+
+    fn violation(&self) -> f64 {
+        let (shrinkage, norm) = self.shrinkage(&self.factors());
+        match self.radius() > 0.0 {
+            true => (shrinkage * norm / self.radius() - 1.0).max(0.0),
+            false => 0.0,
+        }
+    }
+
+    /// The slopes d are exact for the losses as computed, to 8 units in the last place. Each sum
+    /// Σd·a_i is off by a rounding of itself and one of d·a_i in every round that has the feature.
+    fn by_norm(&self) -> ByNorm {
+        let state = &self.engine.state;
+        let grown = 1.0 + 4.0 * state.rounds as f64 * UNIT;
+        let norm = self.engine.norm_of(|feature| feature.played);
+        let norm = norm * (1.0 + rounding::of_dot(self.engine.table.indices().len()))
+            + UNIT * grown * (state.row_sums + 12.0 * state.rows);
+        let played = state.played.value();
+        let error = UNIT * grown * (4.0 * played.abs() + 12.0 * state.sizes);
+        ByNorm::new(
+            2.0,
+            played + error + 2.0 * grown * state.loss_errors,
+            norm,
+            0.0,
+        )
+    }
+
+    fn loss_rounding(&self) -> f64 {
+        self.engine.state.loss_errors
+    }
+}
+
+/// What is saved: the state, the indices of the features, and their numbers.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    state: State,
+    indices: Vec<u32>,
+    words: Vec<f64>,
+}
+
+impl Body for Unitless {
+    type Plan = ();
+
+    fn point(&self) -> &dyn Point {
+        self
+    }
+
+    fn plan(&mut self, _: u64, _: &Gradient<'_>, _: bool) -> Result<(Record, Self::Plan)> {
+        Err(Error::Unsupported(
+            "unit-free takes examples, not gradients: call learn".into(),
+        ))
+    }
+
+    fn commit(&mut self, (): ()) {}
+
+    fn discard(&mut self) {}
+
+    fn learn(&mut self, example: &Example<'_>) -> Result<Learnt> {
+        example.row.check_shape(self.set.dim())?;
+        self.engine.learn(example)
+    }
+
+    fn by_example(&self) -> Option<&dyn ByExample> {
+        Some(self)
+    }
+
+    fn guarantee(&self, _: &RunStatistics) -> Option<Guarantee> {
+        let state = &self.engine.state;
+        let bets = state.share.regret_bound(STAKE);
+        Some(theory::unit_free(
+            state.beta,
+            bets,
+            state.gap,
+            state.jumps,
+            state.forgiven,
+        ))
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        let state = &self.engine.state;
+        if state.rounds == 0 {
+            return None;
+        }
+        let regret = self.by_norm().at(state.radius);
+        let norm = self.engine.norm_of(|feature| feature.played);
+        let rounding = (regret - (state.played.value() + state.radius * norm)).max(0.0);
+        Some(Certificate {
+            level: Level::Linear,
+            strong_convexity: 0.0,
+            regret,
+            rounding,
+        })
+    }
+
+    fn set(&self) -> Option<&SharedSet> {
+        Some(&self.set)
+    }
+
+    fn save(&self) -> Result<Vec<u8>> {
+        encode(&Saved {
+            state: self.engine.state,
+            indices: self.engine.table.indices().to_vec(),
+            words: self
+                .engine
+                .table
+                .features()
+                .iter()
+                .flat_map(Feature::words)
+                .collect(),
+        })
+    }
+
+    fn load(&mut self, saved: &[u8]) -> Result<()> {
+        let saved: Saved = decode(saved)?;
+        let dim = self.set.dim();
+        check_shape(saved.indices.iter().all(|i| (*i as usize) < dim))?;
+        check_shape(saved.words.iter().all(|word| word.is_finite()))?;
+        self.engine.table = Table::restored(&saved.indices, &saved.words)?;
+        self.engine.state = saved.state;
+        Ok(())
+    }
+
+    fn reserve(&mut self, _: &SharedSet) -> Result<()> {
+        Ok(())
+    }
+
+    fn grow(&mut self, set: SharedSet) {
+        self.set = set;
+    }
+}

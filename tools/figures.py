@@ -1,15 +1,15 @@
-"""Runs the experiments again, and writes every table and every picture that the documents show of them.
+"""Runs the experiments of the guide and the README again, and rewrites their tables and pictures.
 
-    make figures                        all of it; about two minutes on two cores
-    python tools/figures.py --no-run    from the results of the last run, in target/figures
-    … --keep-times                      keeps the times in the tables, for a machine that is busy
+    make figures                        does everything; about two minutes on two cores
+    python tools/figures.py --no-run    uses the results of the last run, in target/figures
+    … --keep-times                      keeps the times in the tables, for a busy machine
 
 A table in a document has the command that printed it in a comment above it:
 
     <!-- output of: extremal compare experiments/table1.toml -->
 
-The block below keeps its problems; their rows are written anew. A test (`pasted.rs` of the guide's tests)
-plays the same runs and fails when a number is no longer the one that is printed.
+The block after the comment shows some of the experiment's problems. This program rewrites their rows.
+A test (`pasted.rs` in the guide's tests) repeats the runs, and fails if a number in a block has changed.
 """
 
 import io
@@ -30,8 +30,8 @@ TOML = re.compile(r"^```toml\n(.*?)^```$", re.M | re.S)
 
 
 def run(command, page):
-    """What a command prints, played from the start. An experiment that is no file is the last TOML block
-    on the page above."""
+    """The output of a command. Without --no-run, the command runs again without reusing results. If its
+    experiment is not a file in the repository, the experiment is the last TOML block of `page`."""
     words = shlex.split(command)[1:]
     if words[0] == "compare":
         file = ROOT / words[1]
@@ -55,13 +55,13 @@ def run(command, page):
 
 
 def title(paragraph):
-    """A problem's title; the first two words of a note below the table."""
+    """The title of a problem, or the first two words of a note after the table."""
     line = paragraph.split("\n")[0]
     return line.split("  ")[0] if "  " in line else " ".join(line.split()[:2])
 
 
 def pasted(block, output):
-    """The paragraphs of a block, as the output has them now."""
+    """The block with its paragraphs replaced by those of the new output."""
     fresh = {title(p): p for p in output.rstrip("\n").split("\n\n")}
     head, *paragraphs = block.rstrip("\n").split("\n\n")
     head = output.split("\n\n")[0]
@@ -76,7 +76,7 @@ def pasted(block, output):
 
 
 def with_times_of(old, new):
-    """The new block with the old times, by problem and learner."""
+    """The new block with the times of the old one, matched by problem and learner."""
     def rows(block):
         problem = ""
         for line in block.split("\n"):
@@ -115,7 +115,7 @@ def tables():
 
 
 def boxes(page, locators, margin=16):
-    """The rectangle around some elements."""
+    """The smallest rectangle that contains these elements, with a margin."""
     page.evaluate("scrollTo(0, 0)")  # a click scrolls, and boxes are relative to the window
     found = [locator.bounding_box() for locator in locators]
     left, top = min(b["x"] for b in found) - margin, min(b["y"] for b in found) - margin
@@ -135,7 +135,7 @@ def save(page, name, clip):
 
 
 def figures(page, name, titles, tab=None):
-    """Problems side by side, with one of their tabs in front."""
+    """Saves a picture of several problems, with this tab of each one open."""
     problems = [page.locator(".problem").filter(has=page.get_by_text(t, exact=True)) for t in titles]
     if tab:
         for problem in problems:
@@ -144,7 +144,7 @@ def figures(page, name, titles, tab=None):
 
 
 def rounds(page, name):
-    """Two learners in the plane, at round 24."""
+    """Saves a picture of two learners in the plane, at round 24."""
     stage = page.locator(".stage")
     stage.locator(".pick-problem").select_option(label="Strongly convex set, convex losses, random: ℓ1.5 ball")
     for k, learner in enumerate(["ofw-ls", "gauge-ftrl"]):
@@ -156,7 +156,7 @@ def rounds(page, name):
 
 
 def table(page):
-    """The heading, and the first two problems of the table."""
+    """Saves a picture of the heading and the first two problems of the table."""
     groups = page.locator("table.headline").first.locator("tr.group")
     start = page.locator("#results h2").first.bounding_box()
     whole = page.locator("#results").bounding_box()

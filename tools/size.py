@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the size of every crate by room beside its budget, and the counts that must stay small.
+"""Prints the lines of every crate, divided into rooms (its main folders), with their budgets, and
+counts that must stay small.
 
-    python3 tools/size.py            # the table (`make size`)
-    python3 tools/size.py --check    # the same; exit 1 if a limit is exceeded
-    python3 tools/size.py --files    # the same, with the places that each count found
+    python3 tools/size.py            # prints the tables (`make size`)
+    python3 tools/size.py --check    # also exits with code 1 if a limit is exceeded
+    python3 tools/size.py --files    # also prints the places that are counted
 """
 
 import argparse
@@ -13,8 +14,8 @@ from pathlib import Path
 CRATES = Path(__file__).resolve().parent.parent / "crates"
 SOURCE = CRATES / "extremal" / "src"
 
-# Physical lines, documentation included. A room is one or more folders or files of a crate; the
-# room without any is the rest of the crate. Unit tests count, the crate extremal-check does not.
+# Physical lines, documentation included. A room is one or more folders or files of a crate. A room
+# without folders is the rest of the crate. Unit tests count; the crate extremal-check does not.
 CORE = {
     "kernel": (["kernel"], 1600),
     "set": (["set"], 6900),
@@ -47,8 +48,9 @@ LARGEST = 48_500
 LEAST_DOCS = 0.10
 LONGEST_FILE = 600
 
-# Certificates that hold whatever the rounding came after the budgets and count apart: these files,
-# and in hindsight/ and solver/ the functions that compute with wide numbers or bounds of rounding.
+# Certificates that allow for rounding are newer than the budgets, so they are counted separately:
+# these files, and the functions in hindsight/ and solver/ that compute with wide numbers or bounds
+# on rounding errors.
 CERTIFICATE_FILES = ["rounding.rs", "hindsight/radius.rs"]
 CERTIFICATE_CODE = r"rounding::|\bWide|\bUNIT\b|\bMinorant\b|\w_error\b"
 FUNCTION = r"\s*(pub(\(\w+\))? )?fn \w+"
@@ -63,7 +65,8 @@ class File:
         self.code = self._code()
 
     def _code(self):
-        """(line number, text) of the code: no comments, no unit tests (they end their file)."""
+        """The lines of code as (line number, text), without comments and unit tests. Unit tests are at
+        the end of a file."""
         code = []
         if self.path.name == "tests.rs":
             return code
@@ -86,7 +89,7 @@ def find(files, pattern):
 
 
 def blocks(code, opening):
-    """The lines of every block whose first line matches, as lists of (line number, text)."""
+    """Every block whose first line matches, as a list of (line number, text)."""
     depth, open_blocks, closed = 0, [], []
     for number, text in code:
         if re.match(opening, text):
@@ -99,7 +102,7 @@ def blocks(code, opening):
     return closed
 
 
-# Files whose loops over oracle calls are no search of the solver's kind, and why.
+# Files whose loops over oracle calls are not searches like those of the solver, and the reasons.
 NO_SEARCH = {
     "learner/rivals/few_calls/pairwise.rs": "a round's few steps are the paper's algorithm",
     "hindsight/meter.rs": "each step proves a certificate, in wide numbers; the best one counts",
@@ -107,8 +110,8 @@ NO_SEARCH = {
 
 
 def searches(file):
-    """Loops that call an oracle or a projection until something is good enough: a search over a
-    set. A call may be in a function of the same file."""
+    """Loops that search over a set: they call an oracle or a projection, directly or in a function of
+    the same file."""
     call = r"\.(minimise|project)\("
     for function in blocks(file.code, FUNCTION):
         if any(re.search(call, text) for _, text in function):
@@ -124,7 +127,7 @@ STATE_ERROR = r"(?:Error|Self)::State\((?!_)"
 
 
 def state_helpers(files):
-    """Calls of helpers that do nothing but make an error about a saved state."""
+    """Calls of helpers that only build an error about a saved state."""
     makers, places = STATE_ERROR, set()
     # twice, as a helper may call another one
     for file in 2 * files:
@@ -140,14 +143,14 @@ def state_helpers(files):
 
 
 def large_constants(files):
-    """Files with a constant of 1e±100 and beyond: what says how large a number may be."""
+    """Files with a constant of 1e100 or more, or of 1e-100 or less. Such constants limit numbers."""
     pattern = r"\bconst \w+: [^=]*f64[^=]*=.*\d[eE]-?[1-9]\d\d"
     return sorted({place.rsplit(":", 1)[0] for place in find(files, pattern)})
 
 
 def scaffolding(learners):
-    """Files that are no algorithm: all but the spec, rule or method of one, the parts of one in its
-    own folder, and files that only declare modules."""
+    """Files that are not part of an algorithm. A file is part of an algorithm if it has its spec, rule
+    or method, or is in the algorithm's own folder. Files that only declare modules do not count."""
     algorithm = r"\bABOUT: About\b|impl\b.*\b(Rule|Method) for\b"
     folders = [f.path.parent for f in learners if f.path.name == "mod.rs" and f.find(algorithm)]
     for file in learners:
@@ -158,7 +161,7 @@ def scaffolding(learners):
 
 
 def counts(files):
-    """(what is counted, limit, where) for each count."""
+    """Yields (description, limit, places) for each count."""
     learners = [file for file in files if file.room == "learner"]
     outside = [file for file in files if file.room != "kernel"]
     yield "impl Learner for", 1, find(files, r"\bimpl\b.*\bLearner for\b")
@@ -187,7 +190,7 @@ def sources(crate):
 
 
 def certificates(file):
-    """How many of a file's lines count apart."""
+    """The number of a file's lines that are counted separately."""
     if str(file.path) in CERTIFICATE_FILES:
         return len(file.lines)
     if file.room not in ("hindsight", "solver"):
@@ -207,7 +210,7 @@ def row(name, lines, budget, docs=None):
 
 
 def print_rooms(files, rooms, apart):
-    """One row per room, without the lines of certificates, which are added to `apart`."""
+    """Prints one row per room, without the lines of certificates, which are appended to `apart`."""
     named = {place for places, _ in rooms.values() for place in places}
     for name, (places, budget) in rooms.items():
         inside = [f for f in files if f.room in places or (not places and f.room not in named)]

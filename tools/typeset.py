@@ -51,8 +51,8 @@ def sign(text, attributes=""):
 
 
 class Formula:
-    """Reads one formula from the text. `end` is where it ends, `weight` how much of it is mathematics
-    beyond letters and numbers, `letters` the single letters."""
+    """Reads one formula from the text. `end` is its end. `weight` counts the mathematical symbols other
+    than letters and numbers. `letters` counts the single letters."""
 
     def __init__(self, text):
         self.text = text
@@ -66,8 +66,8 @@ class Formula:
         return self.text[at] if at < len(self.text) else ""
 
     def run(self, at, closing, words):
-        """Operands with operators between them, up to `closing`; outside of brackets, as far as the
-        mathematics goes. Returns (None, at) if brackets hold something else."""
+        """Operands with operators between them, up to `closing`. Outside of brackets, the run ends where
+        the mathematics ends. Returns (None, at) if the brackets contain something else."""
         text, out, end = self.text, [], at
         last, pending = "start", []
         while True:
@@ -130,7 +130,7 @@ class Formula:
         return (None, at) if closing else ("".join(out), end)
 
     def is_strong(self, at):
-        """Whether a formula may go on here after a space: with something that is no word."""
+        """Whether the text here can continue a formula after a space, because it is not a word."""
         c = self.char(at)
         if c and c in "Σ√‖⟨|∇∫":
             return True
@@ -244,7 +244,7 @@ class Formula:
         return tag("mn", text) if text[0].isdigit() else tag("mi", text)
 
     def script(self, at):
-        """What follows _ or ^, without its brackets."""
+        """The subscript after _ or the superscript after ^, without its brackets."""
         c = self.char(at)
         if c and c in "({":
             before = self.letters
@@ -296,7 +296,7 @@ class Formula:
 
 
 def formulas(text):
-    """The formulas of a text: where each begins and ends, and its MathML."""
+    """The formulas of a text, each as (start, end, MathML)."""
     at, formula = 0, Formula(text)
     words = [range(*word.span()) for word in WORDS.finditer(text)]
     starts = re.compile(r"[A-Za-zα-ωΑ-Ωℓℝ0-9√∇∞½¼−(\[{⟨‖|⌈ỹÕ]")
@@ -328,7 +328,7 @@ def formulas(text):
 
 
 def broken(content, length):
-    """The formula in parts, if it is long: browsers do not break lines inside MathML."""
+    """Splits a long formula into parts, because browsers do not break lines inside MathML."""
     if length < 30:
         content = content.replace(BREAK, "")
     if length < 70:
@@ -353,7 +353,7 @@ def typeset(text):
 
 
 def pieces(page):
-    """The page in pieces, and whether each is text that may hold formulas."""
+    """The pieces of a page, each with a flag that says whether it is text that can contain formulas."""
     inside, skipped = False, 0
     for piece in re.split(r"(<!--.*?-->|<[^>]*>)", page, flags=re.DOTALL):
         if piece.startswith("<"):

@@ -6,8 +6,6 @@ use std::str::FromStr;
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
-use extremal::set::l2::L2;
-use extremal_data::{Labels, ReadOptions};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -123,29 +121,6 @@ impl Config {
         self.l2.unwrap_or(0.0)
     }
 
-    /// The options of the reader.
-    pub fn read_options(&self) -> ReadOptions {
-        let labels = match &self.labels {
-            Some((negative, positive)) => Labels::Pair {
-                negative: negative.clone(),
-                positive: positive.clone(),
-            },
-            None if self.classes().is_empty() => Labels::Number,
-            None => Labels::Names(self.classes().to_vec()),
-        };
-        ReadOptions {
-            zero_based: self.zero_based,
-            bits: self.bits,
-            label_column: self.label.clone(),
-            weight_column: self.weight.clone(),
-            categorical: self.categorical.clone().unwrap_or_default(),
-            labels,
-            labels_required: true,
-            intercept: self.intercept,
-            ..ReadOptions::default()
-        }
-    }
-
     /// The learner, with the keys that have flags of their own. If it needs λ, it gets that of the
     /// ridge term.
     pub(crate) fn full_learner(&self, ridge: f64) -> Result<Option<LearnerSpec>> {
@@ -176,12 +151,8 @@ impl Config {
                 .map_err(Error::options)?;
         }
         // Any set shows whether λ is missing.
-        let ball = SetSpec::L2(L2 {
-            radius: 1.0,
-            dim: Some(1),
-        })
-        .build(None)
-        .map_err(Error::options)?;
+        let ball = SetSpec::from_str("l2:dim=1").and_then(|set| set.build(None));
+        let ball = ball.map_err(Error::options)?;
         match spec.build(&ball) {
             Err(extremal::Error::Missing { name: "lambda", .. }) if ridge > 0.0 => {
                 spec.with("lambda", ridge).map(Some).map_err(Error::options)
@@ -227,11 +198,15 @@ impl Config {
     /// The keys that are set, with their values as text.
     pub(crate) fn describe(&self) -> Vec<(String, String)> {
         let table = self.table().into_iter();
-        let text = |value: Value| match value {
-            Value::Bool(_) => "yes".into(),
-            value => written(&value),
+        let text = |key: &str, value: &Value| match (value, &self.labels) {
+            (Value::Bool(_), _) => "yes".into(),
+            (_, Some((negative, positive))) if key == "labels" => {
+                format!("{negative} (-1), {positive} (+1)")
+            }
+            (value, _) => written(value),
         };
-        table.map(|(key, value)| (key, text(value))).collect()
+        let pair = |(key, value): (String, Value)| (key.clone(), text(&key, &value));
+        table.map(pair).collect()
     }
 
     /// The keys that are set, with their values.
@@ -274,10 +249,7 @@ mod text {
         value: &Option<T>,
         out: S,
     ) -> std::result::Result<S::Ok, S::Error> {
-        match value {
-            Some(spec) => out.collect_str(spec),
-            None => out.serialize_none(),
-        }
+        value.as_ref().map(T::to_string).serialize(out)
     }
 
     pub fn deserialize<'de, T: FromStr<Err = extremal::Error>, D: Deserializer<'de>>(

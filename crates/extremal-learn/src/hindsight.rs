@@ -214,19 +214,15 @@ impl Run<'_> {
             let mut source = Source::open(self.options.input.path(), read)?;
             let mut to_skip = self.consumed as usize;
             loop {
-                if self.host.is_stopped() {
-                    return Ok(false);
-                }
                 let (done, of) = source.reader.progress();
-                match source.next()? {
-                    Next::Batch(batch) => {
-                        let skipped = to_skip.min(batch.len());
-                        to_skip -= skipped;
-                        count += self.add(batch.iter().skip(skipped), losses, &mut signs)?;
-                    }
-                    Next::Nothing => {}
+                let batch = match source.next(self.host)? {
+                    Next::Batch(batch) => batch,
+                    Next::Stopped => return Ok(false),
                     Next::End => break,
-                }
+                };
+                let skipped = to_skip.min(batch.len());
+                to_skip -= skipped;
+                count += self.add(batch.iter().skip(skipped), losses, &mut signs)?;
                 self.host.progress(done, of);
             }
         }

@@ -21,7 +21,7 @@ pub struct Input {
     #[cfg_attr(feature = "clap", arg(long))]
     pub format: Option<Format>,
     /// Stop at an invalid line, or skip and count it
-    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::on_error(), default_value = "stop"))]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<OnError>(&["stop", "skip"]), default_value = "stop"))]
     pub on_error: OnError,
 }
 
@@ -81,10 +81,10 @@ pub struct ModelOptions {
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub resume: Option<PathBuf>,
     /// Skip the examples that the model has consumed, for example after a crash
-    #[cfg_attr(feature = "clap", arg(long = "continue", requires = "resume"))]
+    #[cfg_attr(feature = "clap", arg(long = "continue"))]
     pub skip_consumed: bool,
     /// Save the model every N rounds
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "model", conflicts_with = "drop_resume_state"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..)))]
     pub checkpoint_every: Option<u64>,
     /// Save only the weights: the model can predict, but not be resumed
     #[cfg_attr(feature = "clap", arg(long))]

@@ -1,10 +1,10 @@
 //! The plan of a session: its configuration with all defaults filled in.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
-use extremal::loss::{Labels, Loss, LossSpec, Objective};
+use extremal::loss::{self, Loss, LossSpec, Objective};
 use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
-use extremal_data::{Column, Format, ReadOptions};
+use extremal_data::{Column, Format, Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Link};
@@ -57,15 +57,12 @@ impl Plan {
                 "--labels and --classes exclude each other. Use --labels for two classes".into(),
             ));
         }
-        if let Some(problem) = asked.read_options().problem() {
-            return Err(Error::Usage(problem));
-        }
         let two_sided = asked.labels.is_some() || !classes.is_empty();
         let usual = if two_sided { "logistic" } else { "squared" };
         let loss = asked.loss.clone().map_or_else(|| usual.parse(), Ok);
         let loss: LossSpec = loss.map_err(Error::options)?;
         let objective = objective(&loss, asked.ridge())?;
-        if !classes.is_empty() && objective.loss().labels() != Labels::Signs {
+        if !classes.is_empty() && objective.loss().labels() != loss::Labels::Signs {
             return Err(Error::Usage(format!(
                 "--classes needs a loss for labels ±1, such as logistic or hinge, not {}",
                 loss.entry().name
@@ -98,7 +95,12 @@ impl Plan {
             seed: Some(asked.seed.unwrap_or(0)),
             ..asked.clone()
         };
-        Self::of(config, DataFacts::default()).map_err(|key| Error::Usage(format!("no {key}")))
+        let plan = Self::of(config, DataFacts::default());
+        let plan = plan.map_err(|key| Error::Usage(format!("no {key}")))?;
+        match plan.read_options().problem() {
+            Some(problem) => Err(Error::Usage(problem)),
+            None => Ok(plan),
+        }
     }
 
     /// The plan of a complete configuration. The error is the missing key.
@@ -116,17 +118,29 @@ impl Plan {
 
     /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
-        let DataFacts {
-            format, columns, ..
-        } = &self.data;
+        let (config, data) = (&self.config, &self.data);
+        let labels = match &config.labels {
+            Some((negative, positive)) => Labels::Pair {
+                negative: negative.clone(),
+                positive: positive.clone(),
+            },
+            None if config.classes().is_empty() => Labels::Number,
+            None => Labels::Names(config.classes().to_vec()),
+        };
         ReadOptions {
             // Feature 7 of a model is feature 7 of a libsvm file, also if the model was trained on
             // another format.
-            zero_based: self.config.zero_based
-                || matches!(format, Some(Format::Vw | Format::Jsonl)),
-            learnt_from: *format,
-            columns: columns.clone(),
-            ..self.config.read_options()
+            zero_based: config.zero_based
+                || matches!(data.format, Some(Format::Vw | Format::Jsonl)),
+            bits: config.bits,
+            label_column: config.label.clone(),
+            weight_column: config.weight.clone(),
+            categorical: config.categorical.clone().unwrap_or_default(),
+            labels,
+            intercept: config.intercept,
+            learnt_from: data.format,
+            columns: data.columns.clone(),
+            ..ReadOptions::default()
         }
     }
 
@@ -172,7 +186,7 @@ impl Plan {
     /// Whether each model has labels ±1.
     pub fn takes_signs(&self) -> bool {
         let loss = self.loss.build();
-        loss.is_ok_and(|loss| loss.labels() == Labels::Signs)
+        loss.is_ok_and(|loss| loss.labels() == loss::Labels::Signs)
     }
 
     /// The set in the initial dimension, which is 1 if it grows.
@@ -224,52 +238,5 @@ fn stored<L: Loss + ?Sized>(
     match why {
         Some(error) => Err(Error::options(error)),
         None => Err(Error::Usage("no storage supports the learner".into())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plan_can_be_read_from_its_table_and_empty_keys_can_be_left_out() {
-        let asked = Config {
-            loss: Some("logistic".parse().unwrap()),
-            learner: Some("ofw-ls".parse().unwrap()),
-            horizon: Some(7),
-            gradient_bound: Some(0.1),
-            ..Config::default()
-        };
-        let plan = Plan::choose(&asked, 2.0 / 3.0).unwrap();
-        let mut value = serde_json::to_value(&plan.config).unwrap();
-        let keys = value.as_object_mut().unwrap();
-        keys.retain(|_, value| !value.is_null());
-        let read = |value| serde_json::from_value::<Config>(value).unwrap();
-        let facts = DataFacts::default;
-        assert_eq!(Plan::of(read(value.clone()), facts()), Ok(plan));
-        value.as_object_mut().unwrap().remove("set");
-        assert_eq!(Plan::of(read(value), facts()), Err("set"));
-    }
-
-    #[test]
-    fn numbers_that_are_not_finite_are_refused() {
-        let asked = |learner: &str, l2, gradient_bound| Config {
-            learner: Some(learner.parse().unwrap()),
-            l2: Some(l2),
-            gradient_bound,
-            ..Config::default()
-        };
-        let plan = Plan::choose(&asked("ofw-ls", 0.5, None), 1.0).unwrap();
-        for bad in [f64::NAN, f64::INFINITY] {
-            assert!(Plan::choose(&asked("ofw-ls", 0.5, Some(bad)), 1.0).is_err());
-            assert!(Plan::choose(&asked("ofw-ls", bad, None), 1.0).is_err());
-            let given = Config {
-                l2: Some(bad),
-                ..Config::default()
-            };
-            let error = given.agree(&plan.config, &plan.learner).unwrap_err();
-            let text = format!("--l2 {bad} contradicts the model, which was trained with 0.5");
-            assert!(error.to_string().starts_with(&text), "{error}");
-        }
     }
 }

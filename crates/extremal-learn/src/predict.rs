@@ -34,13 +34,12 @@ pub struct PredictOptions {
 /// Writes one prediction per line, as soon as its example arrives. Returns the number of lines that
 /// were skipped.
 pub fn predict(options: &PredictOptions) -> Result<u64> {
-    let dash = Path::new("-");
-    let path = options.predictions.as_deref().unwrap_or(dash);
+    let path = options.predictions.as_deref().unwrap_or(Path::new("-"));
     let data = options.input.path();
     check::files(&[
         ("-i", Some(&options.model), Use::Read),
-        ("the data", Some(data.unwrap_or(dash)), Use::Read),
-        ("-p", Some(path), Use::Write),
+        ("the data", Some(check::input(data)), Use::Read),
+        ("-p", Some(check::output(path)), Use::Write),
     ])?;
     let saved = Saved::open(&options.model)?;
     let link = options.link.unwrap_or(saved.plan.link);

@@ -9,12 +9,12 @@ use crate::hindsight::{Found, Kept};
 use crate::model::{Saved, save};
 use crate::options::LearnOptions;
 use crate::plan::Plan;
-use crate::progress::{self, Checkpoints, Every};
+use crate::progress::{Checkpoints, Every};
 use crate::score::{self, Score};
 use crate::session::{Round, Session};
 use crate::signs::Signs;
 use crate::stream::{Sink, Source, name_of};
-use crate::{certified, check, format};
+use crate::{certified, check, format, report};
 
 /// The number of examples from which a default radius is chosen.
 const FIRST: usize = 100;
@@ -79,7 +79,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         Some(session) => session,
         None => {
             if options.config.set.is_none() {
-                let Some(radius) = radius_for(&plan, &mut source, &|| host.is_stopped()) else {
+                let Some(radius) = radius_for(&plan, &mut source, host) else {
                     return Ok(End::Unstarted);
                 };
                 plan = Plan::choose(&options.config, radius)?;
@@ -101,9 +101,9 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
 }
 
 /// The default radius for a stream, from its first examples. `None` if the host stops the run.
-fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -> Option<f64> {
+fn radius_for(plan: &Plan, source: &mut Source, host: &dyn Host) -> Option<f64> {
     let (mut norms, mut labels) = (Vec::new(), Vec::new());
-    let batches = source.read_ahead(FIRST, is_stopped)?;
+    let batches = source.read_ahead(FIRST, host)?;
     for example in batches.iter().flat_map(|batch| batch.iter()).take(FIRST) {
         norms.push(kernel::norm(example.values));
         labels.push(match example.label {
@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         let create = |path: &Option<_>| path.as_deref().map(Sink::create).transpose();
         let mut outputs = [create(&reports.predictions)?, create(&reports.trace)?];
         if let Some(trace) = &mut outputs[TRACE] {
-            trace.line(progress::TRACE)?;
+            trace.line(report::TRACE_KEYS)?;
         }
         let (round, totals) = (session.rounds(), session.counters);
         let trace_every = reports.trace_every.map_or(reports.every, Every::Rounds);
@@ -187,10 +187,7 @@ impl<'a> Run<'a> {
             skipped: 0,
             notes: Vec::new(),
             lines: Checkpoints::new(reports.every, round, &totals),
-            rows: match &outputs[TRACE] {
-                Some(_) => Checkpoints::new(trace_every, round, &totals),
-                None => Checkpoints::never(),
-            },
+            rows: Checkpoints::new(trace_every, round, &totals),
             outputs,
             certificate: create(&reports.certificate)?,
             last: Round::default(),
@@ -234,13 +231,10 @@ impl<'a> Run<'a> {
 
     fn pass(&mut self, source: &mut Source, to_skip: &mut u64) -> Result<End> {
         loop {
-            if self.host.is_stopped() {
-                return Ok(End::Interrupted);
-            }
             let (done, of) = source.reader.progress();
-            let batch = match source.next()? {
+            let batch = match source.next(self.host)? {
                 Next::Batch(batch) => batch,
-                Next::Nothing => continue,
+                Next::Stopped => return Ok(End::Interrupted),
                 Next::End => return Ok(End::Done),
             };
             if let Some(columns) = batch.columns() {

@@ -4,16 +4,13 @@ use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use extremal_data::{Batch, Next, ReadOptions, Reader};
 
 use crate::config::Link;
 use crate::error::Result;
 use crate::plan::Plan;
-
-/// The time to wait for input before the host is asked whether to stop.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+use crate::run::Host;
 
 /// A reader that can return its first batches twice.
 pub(crate) struct Source {
@@ -36,23 +33,16 @@ impl Source {
     }
 
     /// Reads ahead until there are `count` examples or the stream ends, and returns the batches.
-    /// `None` means that the host asked to stop.
-    pub fn read_ahead(
-        &mut self,
-        count: usize,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Option<&VecDeque<Batch>> {
+    /// `None` if the host stops the run.
+    pub fn read_ahead(&mut self, count: usize, host: &dyn Host) -> Option<&VecDeque<Batch>> {
         let mut read = 0;
         while read < count && self.ended.is_none() {
-            if is_stopped() {
-                return None;
-            }
-            match self.reader.next_within(PATIENCE) {
+            match self.reader.next_unless(&|| host.is_stopped()) {
                 Ok(Next::Batch(batch)) => {
                     read += batch.len();
                     self.ahead.push_back(batch.clone());
                 }
-                Ok(Next::Nothing) => {}
+                Ok(Next::Stopped) => return None,
                 Ok(Next::End) => self.ended = Some(Ok(())),
                 Err(error) => self.ended = Some(Err(error)),
             }
@@ -60,15 +50,18 @@ impl Source {
         Some(&self.ahead)
     }
 
-    /// The next batch, or `Nothing` if none arrives in time.
-    pub fn next(&mut self) -> extremal_data::Result<Next<'_>> {
+    /// The next batch, unless the host stops the run.
+    pub fn next(&mut self, host: &dyn Host) -> extremal_data::Result<Next<'_>> {
+        if host.is_stopped() {
+            return Ok(Next::Stopped);
+        }
         if let Some(batch) = self.ahead.pop_front() {
             self.current = batch;
             return Ok(Next::Batch(&self.current));
         }
         match self.ended.take() {
             Some(ended) => ended.map(|()| Next::End),
-            None => self.reader.next_within(PATIENCE),
+            None => self.reader.next_unless(&|| host.is_stopped()),
         }
     }
 }

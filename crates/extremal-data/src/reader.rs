@@ -1,5 +1,6 @@
 //! The reader of files and pipes, which parses on its own thread.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,8 @@ pub struct Reader {
     batches: Receiver<Message>,
     pool: SyncSender<Batch>,
     current: Option<Batch>,
+    /// Messages that [`peek`](Reader::peek) has received, but [`next`](Reader::next) has not returned.
+    ahead: VecDeque<Message>,
     format: Format,
     warnings: Vec<String>,
     skipped: u64,
@@ -72,12 +75,14 @@ pub enum Next<'a> {
 }
 
 /// A message from the reader thread.
+#[derive(Debug)]
 struct Message {
     what: What,
     warnings: Vec<String>,
     skipped: u64,
 }
 
+#[derive(Debug)]
 enum What {
     Batch(Batch),
     End(Result<()>),
@@ -158,6 +163,7 @@ impl Reader {
             batches,
             pool,
             current: None,
+            ahead: VecDeque::new(),
             format,
             warnings: Vec::new(),
             skipped: 0,
@@ -188,19 +194,12 @@ impl Reader {
         if self.done {
             return Ok(Next::End);
         }
-        let message = loop {
-            if is_stopped() {
-                return Ok(Next::Stopped);
-            }
-            match self.batches.recv_timeout(PATIENCE) {
-                Ok(message) => break message,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.done = true;
-                    let what = "the reader thread stopped unexpectedly; please report this bug";
-                    return Err(Error::content(&self.name, what));
-                }
-            }
+        let message = match self.ahead.pop_front() {
+            Some(message) => message,
+            None => match self.receive(is_stopped)? {
+                Some(message) => message,
+                None => return Ok(Next::Stopped),
+            },
         };
         self.skipped = message.skipped;
         self.warnings.extend(message.warnings);
@@ -211,6 +210,51 @@ impl Reader {
                 result.map(|()| Next::End)
             }
         }
+    }
+
+    /// Reads ahead until there are `count` examples or the file ends, and returns the batches. The
+    /// calls of [`next`](Reader::next) that follow return them again. `None` means that `is_stopped`
+    /// returned true.
+    pub fn peek(
+        &mut self,
+        count: usize,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<impl Iterator<Item = &Batch>>> {
+        let mut read = 0;
+        let is_end = |message: &Message| matches!(message.what, What::End(_));
+        while read < count && !self.ahead.back().is_some_and(is_end) {
+            let Some(message) = self.receive(is_stopped)? else {
+                return Ok(None);
+            };
+            if let What::Batch(batch) = &message.what {
+                read += batch.len();
+                // The thread needs another batch, since this one is not returned soon.
+                let _ = self.pool.try_send(Batch::default());
+            }
+            self.ahead.push_back(message);
+        }
+        Ok(Some(self.ahead.iter().filter_map(
+            |message| match &message.what {
+                What::Batch(batch) => Some(batch),
+                What::End(_) => None,
+            },
+        )))
+    }
+
+    /// Waits for a message. `None` means that `is_stopped` returned true.
+    fn receive(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Option<Message>> {
+        while !is_stopped() {
+            match self.batches.recv_timeout(PATIENCE) {
+                Ok(message) => return Ok(Some(message)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.done = true;
+                    let what = "the reader thread stopped unexpectedly; please report this bug";
+                    return Err(Error::content(&self.name, what));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The format of the file.

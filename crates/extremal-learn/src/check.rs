@@ -10,13 +10,6 @@ use crate::options::LearnOptions;
 const STDIN: &str = "/dev/stdin";
 const STDOUT: &str = "/dev/stdout";
 
-/// Whether a file is read or written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    Read,
-    Write,
-}
-
 /// Checks that the options do not contradict each other, and that every output has its own file.
 pub(crate) fn options(options: &LearnOptions) -> Result<()> {
     let (reports, models) = (&options.reports, &options.models);
@@ -52,19 +45,18 @@ pub(crate) fn options(options: &LearnOptions) -> Result<()> {
     }
     let data = input(data);
     let test = reports.test.as_deref().map(|path| input(Some(path)));
-    files(&[
-        ("the data", Some(data), Use::Read),
-        ("-i", models.resume.as_deref(), Use::Read),
-        ("--test", test, Use::Read),
-        ("-f", models.model.as_deref(), Use::Write),
-        ("-p", reports.predictions.as_deref().map(output), Use::Write),
-        ("--trace", reports.trace.as_deref().map(output), Use::Write),
-        (
-            "--certificate",
-            reports.certificate.as_deref().map(output),
-            Use::Write,
-        ),
-    ])?;
+    let read = [
+        ("the data", Some(data)),
+        ("-i", models.resume.as_deref()),
+        ("--test", test),
+    ];
+    let written = [
+        ("-f", models.model.as_deref()),
+        ("-p", reports.predictions.as_deref().map(output)),
+        ("--trace", reports.trace.as_deref().map(output)),
+        ("--certificate", reports.certificate.as_deref().map(output)),
+    ];
+    files(&read, &written)?;
     match test {
         Some(test) if test == Path::new(STDIN) && test == data => Err(Error::Usage(
             "--test and the data can't both be standard input".into(),
@@ -102,27 +94,23 @@ fn can_be_opened(path: &Path) -> Result<()> {
     Ok(opened.map_err(extremal_data::Error::file(path, "can't be opened"))?)
 }
 
-/// A file, with its flag and its use.
-pub(crate) type Named<'a> = (&'a str, Option<&'a Path>, Use);
+/// A flag and its file.
+pub(crate) type Named<'a> = (&'a str, Option<&'a Path>);
 
 /// Checks that no output overwrites another file. Only a model may replace the model that it
 /// resumes.
-pub(crate) fn files(named: &[Named<'_>]) -> Result<()> {
-    for (k, &(flag, path, usage)) in named.iter().enumerate() {
-        for &(other, earlier, its_use) in &named[..k] {
+pub(crate) fn files(read: &[Named<'_>], written: &[Named<'_>]) -> Result<()> {
+    for (k, &(flag, path)) in written.iter().enumerate() {
+        for &(other, earlier) in read.iter().chain(&written[..k]) {
             let (Some(path), Some(earlier)) = (path, earlier) else {
                 continue;
             };
-            let are_read = (usage, its_use) == (Use::Read, Use::Read);
-            if are_read || (other, flag) == ("-i", "-f") {
-                continue;
-            }
             let is_stdout = path == Path::new(STDOUT);
             if is_stdout && earlier == path {
                 let text = format!("{other} and {flag} can't both be standard output");
                 return Err(Error::Usage(text));
             }
-            if same(earlier, path) {
+            if (other, flag) != ("-i", "-f") && same(earlier, path) {
                 let shown = if is_stdout { earlier } else { path };
                 return Err(Error::Usage(format!(
                     "{other} and {flag} name the same file, {}, which would be overwritten",

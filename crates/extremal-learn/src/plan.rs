@@ -1,7 +1,7 @@
 //! The plan of a session: its configuration with all defaults filled in.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
-use extremal::loss::{self, Loss, LossSpec, Objective};
+use extremal::loss::{self, LossSpec, Objective};
 use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
 use extremal_data::{Column, Format, Labels, ReadOptions};
@@ -17,7 +17,7 @@ const TYPICAL: usize = 1 << 10;
 /// The components and settings of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The configuration, complete. It contains the next five fields.
+    /// The complete configuration, which contains the next five fields.
     pub config: Config,
     /// The constraint set.
     pub set: SetSpec,
@@ -33,24 +33,24 @@ pub struct Plan {
     pub data: DataFacts,
 }
 
-/// Facts about the examples so far that the next ones must agree with.
+/// Facts about the examples so far. The next examples must agree with them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataFacts {
-    /// Their format, which determines the numbering of the features.
+    /// The format, which determines the numbering of the features.
     pub format: Option<Format>,
-    /// The columns, if they are a table.
+    /// The columns, if the examples are a table.
     pub columns: Option<Vec<Column>>,
-    /// The negative label.
+    /// The label that means −1.
     pub signs: Signs,
 }
 
 impl Plan {
-    /// Fills in the defaults of a configuration. The default set is an ℓ2 ball of this radius.
+    /// Fills in the defaults of a configuration. The default set is an ℓ2 ball with radius `radius`.
     pub fn choose(asked: &Config, radius: f64) -> Result<Self> {
         let classes = asked.classes();
         if classes.len() == 1 {
-            return Err(Error::Usage("--classes needs at least two".into()));
+            return Err(Error::Usage("--classes needs at least two classes".into()));
         }
         if asked.labels.is_some() && !classes.is_empty() {
             return Err(Error::Usage(
@@ -103,7 +103,7 @@ impl Plan {
         }
     }
 
-    /// The plan of a complete configuration. The error is the missing key.
+    /// Makes a plan from a complete configuration. The error is the key that is missing.
     pub(crate) fn of(config: Config, data: DataFacts) -> Result<Self, &'static str> {
         Ok(Self {
             set: config.set.clone().ok_or("set")?,
@@ -149,7 +149,7 @@ impl Plan {
         objective(&self.loss, self.config.ridge())
     }
 
-    /// A note if lazy storage is slow because the loss has no ridge term.
+    /// A note for the user if lazy storage is slow because the loss has no ridge term.
     pub fn cost_note(&self) -> Option<String> {
         let lambda = self.learner.needs_ridge()?;
         let curved = self.objective().ok()?.strong_convexity();
@@ -161,8 +161,8 @@ impl Plan {
         })
     }
 
-    /// The name of feature `i` in the data: a number from 1 in libsvm files, from 0 elsewhere. The
-    /// intercept precedes all features.
+    /// The name of feature `i` in the data, which is its number. Numbers start at 1 in libsvm files
+    /// and at 0 elsewhere. The intercept is feature 0.
     pub fn feature(&self, i: usize) -> String {
         let libsvm = self.data.format == Some(Format::Libsvm);
         let first = usize::from(libsvm && !self.config.zero_based);
@@ -188,18 +188,14 @@ impl Plan {
         let loss = self.loss.build();
         loss.is_ok_and(|loss| loss.labels() == loss::Labels::Signs)
     }
-
-    /// The set in the initial dimension, which is 1 if it grows.
-    pub fn start_set(&self) -> Result<SharedSet> {
-        start_set(&self.set)
-    }
 }
 
 fn objective(loss: &LossSpec, ridge: f64) -> Result<Objective> {
     Objective::new(loss.build().map_err(Error::options)?, ridge).map_err(Error::options)
 }
 
-fn start_set(spec: &SetSpec) -> Result<SharedSet> {
+/// The set in its initial dimension. A set that grows begins with dimension 1.
+pub(crate) fn start_set(spec: &SetSpec) -> Result<SharedSet> {
     match spec.build(None) {
         Ok(set) => Ok(set),
         Err(extremal::Error::Missing { name: "dim", .. }) => {
@@ -215,12 +211,13 @@ fn start_set(spec: &SetSpec) -> Result<SharedSet> {
     }
 }
 
-/// The cheapest storage that the learner supports, and the default learner for it.
-fn stored<L: Loss + ?Sized>(
+/// Chooses the cheapest storage that the learner supports. Without a learner, it chooses the default
+/// learner for this storage.
+fn stored(
     set: &SharedSet,
     asked: Option<Storage>,
     learner: Option<LearnerSpec>,
-    objective: &Objective<L>,
+    objective: &Objective,
 ) -> Result<(Storage, LearnerSpec)> {
     let all = [Storage::Lazy, Storage::Sparse, Storage::Dense];
     let tried = all.into_iter().filter(|s| asked.is_none_or(|a| a == *s));
@@ -234,7 +231,7 @@ fn stored<L: Loss + ?Sized>(
             Err(error) => why = Some(error),
         }
     }
-    // The last one tried is the one that takes every set: its error is the learner's own.
+    // Dense storage is the last one and supports every set, so its error is the learner's own.
     match why {
         Some(error) => Err(Error::options(error)),
         None => Err(Error::Usage("no storage supports the learner".into())),

@@ -158,7 +158,15 @@ impl Run<'_> {
             "level": certified.map(|c| c.certificate.level.to_string()),
             "vacuous": certified.map(Certified::is_vacuous),
             "halving_radius": certified.and_then(|c| c.halving),
+            "bound": certified.and_then(|c| match c.bound {
+                Some(Proven::Bound(bound)) => Some(bound),
+                _ => None,
+            }),
+            "violation": totals.violation,
             "oracle_calls": self.session.oracle_calls(),
+            "report_calls": self.session.report_calls(),
+            "skipped": self.skipped,
+            "notes": self.notes,
             "seconds": self.host.seconds() - self.started,
         })
     }
@@ -247,15 +255,7 @@ impl Run<'_> {
             Err(_) => "error",
         }
         .into();
-        values["bound"] = match certified.map(|c| c.bound) {
-            Some(Some(Proven::Bound(bound))) => bound.into(),
-            _ => Value::Null,
-        };
-        values["violation"] = self.session.counters.violation.into();
-        values["report_calls"] = self.session.report_calls().into();
         values["features"] = self.session.dim().into();
-        values["skipped"] = self.skipped.into();
-        values["notes"] = self.notes.clone().into();
         select(&values, END_KEYS)
     }
 }

@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::signs::Signs;
 use crate::stream::name_of;
 
-/// Scores a session on a test file. `None` if the host stops it.
+/// Scores a session on a test file. `None` if the host stops the run.
 pub(crate) fn test(
     session: &Session,
     path: &Path,
@@ -27,7 +27,10 @@ pub(crate) fn test(
     };
     let loss = session.objective.loss();
     let file = name_of(Some(path));
-    let mut score = Score::new(kind);
+    let mut score = Score {
+        kind,
+        ..Score::default()
+    };
     let mut signs = Signs::default();
     let mut reader = Reader::open(Some(path), read)?;
     loop {
@@ -94,13 +97,6 @@ enum Kind {
 }
 
 impl Score {
-    fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            ..Self::default()
-        }
-    }
-
     /// Adds an example.
     fn add(&mut self, weight: f64, loss: f64, prediction: f64, label: f64) {
         self.weight += weight;
@@ -123,14 +119,10 @@ impl Score {
 
     /// The averages, by name. The AUC is NaN if a label is missing.
     fn averages(&mut self) -> Vec<(&'static str, f64)> {
-        let auc = match self.kind {
-            Kind::Signs => self.auc().unwrap_or(f64::NAN),
-            Kind::Classes | Kind::Numbers => f64::NAN,
-        };
         let loss = ("loss", self.loss / self.weight);
         let accuracy = ("accuracy", self.right / self.weight);
         match self.kind {
-            Kind::Signs => vec![loss, accuracy, ("auc", auc)],
+            Kind::Signs => vec![loss, accuracy, ("auc", self.auc().unwrap_or(f64::NAN))],
             Kind::Classes => vec![accuracy],
             Kind::Numbers => vec![loss, ("rmse", (self.squares / self.weight).sqrt())],
         }

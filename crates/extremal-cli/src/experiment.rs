@@ -18,7 +18,7 @@ use crate::{INTERRUPTED, NUMERICAL_FAILURE, paint, print, tell};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Figures besides the report.
+/// Options for figures.
 #[derive(clap::Args)]
 struct Figures {
     /// Also write every figure as an SVG file, into figures/
@@ -62,12 +62,12 @@ pub struct Compare {
     /// The experiment file
     #[arg(value_name = "EXPERIMENT.toml")]
     experiment: PathBuf,
-    /// Directory for report.html and the tables. Finished runs in it are not repeated [default:
+    /// Directory for report.html and the tables. Runs that it already contains are not repeated [default:
     /// extremal-NAME for NAME.toml]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write into a directory that holds a different experiment. Finished runs that both share are
-    /// reused
+    /// Write into a directory that holds a different experiment. The finished runs that both
+    /// experiments contain are reused
     #[arg(long)]
     update: bool,
     /// Check the experiment and print the number of runs, without running them
@@ -81,7 +81,7 @@ pub struct Compare {
 
 #[derive(clap::Args)]
 pub struct Report {
-    /// Output directories of `compare` or `demo`. Several directories give one report
+    /// Output directories of `compare` or `demo`. The report covers all of them
     #[arg(value_name = "DIR", required = true)]
     directories: Vec<PathBuf>,
     /// Directory for report.html [default: the first directory]
@@ -138,7 +138,7 @@ impl Figures {
     }
 }
 
-/// Writes all files, then prints the table, whose reader may close the pipe early.
+/// Writes all files, then prints the table. The table is last, since its reader may close the pipe.
 fn show(
     results: Results,
     output: &Output,
@@ -160,7 +160,7 @@ fn show(
     }
     if Facts::of(std::slice::from_ref(&results)).is_suspicious() {
         tell(
-            "error: a decision left its set or a regret exceeds a proven bound, see the lines below the table",
+            "error: a decision is outside its set, or a regret exceeds a proven bound. See the lines below the table",
         );
         return Ok(ExitCode::from(NUMERICAL_FAILURE));
     }
@@ -235,13 +235,12 @@ fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// Checks that the directory holds no other experiment, unless `update` is set, and no files that are
-/// not an experiment's.
+/// Checks that the directory holds no foreign files, and no other experiment unless `update` is set.
 fn check_directory(prepared: &Prepared, directory: &Path, update: bool) -> anyhow::Result<()> {
     match file::owner(directory, &prepared.experiment)? {
         Owner::Else(path) => Err(in_the_way(&path)),
         Owner::Another if !update => Err(Error::Usage(format!(
-            "{} holds another experiment, see {}. Use another --out, or --update to reuse the runs that both share",
+            "{} holds another experiment, see {}. Name another directory with --out, or reuse the runs that both experiments contain with --update",
             directory.display(),
             directory.join(file::CONFIG).display()
         ))
@@ -255,7 +254,7 @@ fn check_demo_directory(directory: &Path) -> anyhow::Result<()> {
     match read_if_there(&directory.join(file::RUN))? {
         Some(run) if run.contains("\"extremal demo ") => Ok(()),
         Some(_) => Err(Error::Usage(format!(
-            "{} holds an experiment. Use another --out",
+            "{} holds an experiment. Name another directory with --out",
             directory.display()
         ))
         .into()),
@@ -270,7 +269,10 @@ fn check_free(directory: &Path) -> anyhow::Result<()> {
 
 fn in_the_way(path: &Path) -> anyhow::Error {
     let path = path.display();
-    Error::Usage(format!("{path} would be overwritten. Use another --out")).into()
+    Error::Usage(format!(
+        "{path} would be overwritten. Name another directory with --out"
+    ))
+    .into()
 }
 
 /// `experiments/table1.toml` → `extremal-table1`.

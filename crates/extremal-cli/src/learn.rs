@@ -21,7 +21,7 @@ pub fn learn(options: &LearnOptions) -> anyhow::Result<ExitCode> {
     tell(&match (&options.models.model, end) {
         (_, End::Unstarted) => "interrupted before the first round; no model was saved".into(),
         (Some(path), _) => format!("interrupted; the model is saved in {}", path.display()),
-        (None, _) => "interrupted; no model was saved, since -f was not given".into(),
+        (None, _) => "interrupted; no model was saved. Use -f MODEL to save one".into(),
     });
     Ok(ExitCode::from(INTERRUPTED))
 }

@@ -1,4 +1,4 @@
-//! The program `extremal`: it turns arguments into calls of the libraries, and errors into exit codes.
+//! The program `extremal`. It turns arguments into calls of the libraries, and errors into exit codes.
 
 mod experiment;
 mod learn;
@@ -13,10 +13,10 @@ use extremal_lab::list::{self, Kind};
 use extremal_lab::table::Paint;
 
 const BAD_INPUT: u8 = 1;
-/// Also clap's exit code.
+/// The exit code of clap too.
 const BAD_USAGE: u8 = 2;
 const NUMERICAL_FAILURE: u8 = 3;
-/// The finished part of the run is kept.
+/// The exit code after a signal. The finished part of the run is kept.
 const INTERRUPTED: u8 = 130;
 
 /// Projection-free online learning: one linear minimisation per round.
@@ -46,7 +46,7 @@ enum Command {
     Inspect(learn::Inspect),
     /// List all sets, losses, learners and streams, with parameters, guarantees and references
     List {
-        /// List only this kind
+        /// List only components of this kind
         kind: Option<Listed>,
         /// Print the JSON schema of all specs instead
         #[arg(long, conflicts_with = "kind")]
@@ -54,7 +54,7 @@ enum Command {
     },
     /// Print the papers of the learners, as BibTeX
     Cite {
-        /// Only the papers of this learner
+        /// Print only the papers of this learner
         learner: Option<String>,
     },
     /// Print shell completions

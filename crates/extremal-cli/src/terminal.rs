@@ -17,7 +17,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// `of` is the template of the bar's total, `{human_len} rounds` for example.
+    /// `of` is the template for the total of the progress bar, such as `{human_len} rounds`.
     pub fn new(quiet: bool, of: &str) -> anyhow::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in signal_hook::consts::TERM_SIGNALS {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use liblzma::stream::Stream;
 
 /// A compression format.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Packing {
+#[derive(Clone, Copy, PartialEq)]
+enum Packing {
     Gzip,
     Bzip2,
     Zstd,
@@ -146,7 +146,7 @@ impl Unpacked {
         })
     }
 
-    /// Whether a failure is due to the content of the archive, not to reading it.
+    /// Whether a read failed because the content of the archive is invalid.
     pub(crate) fn is_damaged(&self) -> bool {
         self.packed && !self.failed.load(Ordering::Relaxed)
     }
@@ -174,36 +174,4 @@ fn unpack<R: Read + Send + 'static>(
             Box::new(liblzma::bufread::XzDecoder::new_stream(read, stream))
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn archives_are_recognised_by_their_first_bytes() {
-        for (head, packing) in [
-            (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], Some(Packing::Gzip)),
-            (b"BZh91AY&SY", Some(Packing::Bzip2)),
-            (b"BZh1\x17\x72\x45\x38\x50\x90", Some(Packing::Bzip2)),
-            (b"BZh91AY", Some(Packing::Bzip2)),
-            (b"\x28\xb5\x2f\xfd\x04\x58", Some(Packing::Zstd)),
-            (b"\xfd7zXZ\0\0\x04", Some(Packing::Xz)),
-            (b"BZh,label\n", None),
-            (b"BZh9,label", None),
-            (b"BZh", None),
-            (b"(1,2)", None),
-            (b"1 1:2", None),
-            (b"", None),
-        ] {
-            assert_eq!(Packing::of(head), packing, "{head:?}");
-        }
-    }
-
-    #[test]
-    fn only_one_extension_is_removed() {
-        assert_eq!(without_extension("a.svm.gz"), "a.svm");
-        assert_eq!(without_extension("a.svm"), "a.svm");
-        assert_eq!(without_extension("a.gz.xz"), "a.gz");
-    }
 }

@@ -10,51 +10,48 @@ use crate::{Error, Result};
 /// The extension of temporary files.
 const SUFFIX: &str = ".extremal-tmp";
 
+const UNWRITABLE: &str = "can't be written";
+
 /// The longest chain of links that is followed.
 const MOST_LINKS: usize = 40;
 
 /// The number of attempts if other processes remove the temporary file.
 const ATTEMPTS: usize = 5;
 
-/// Replaces a file by what `write` writes, or creates it. The content goes to a temporary file beside it, which is
-/// synced and renamed. On an error the file is unchanged and the temporary file removed.
+/// Creates or replaces a file, with the content that `write` writes. The content goes to a temporary
+/// file in the same folder, which is synced and then renamed. After an error the file is unchanged
+/// and the temporary file is removed.
 pub fn replace(path: &Path, write: impl Fn(&mut File) -> io::Result<()>) -> Result<()> {
-    let place = Place::of(path)?;
-    let (target, folder) = match &place {
+    let (target, stem, old) = match Place::of(path)? {
         Place::Special(target) => {
-            let mut file = open(path, target)?;
-            return write(&mut file).map_err(Error::file(path, "the model can't be written"));
+            let mut file = open(path, &target)?;
+            return write(&mut file).map_err(Error::file(path, UNWRITABLE));
         }
-        Place::File { target, .. } => (target, place.folder()),
+        Place::File { target, stem, old } => (target, stem, old),
     };
     for attempt in 1.. {
-        let mut temporary = place.temporary(path)?;
+        let mut temporary = temporary(path, &target, &stem, old.as_ref())?;
         let written = write(&mut temporary.file).and_then(|()| temporary.file.sync_all());
-        written.map_err(Error::file(
-            path,
-            "the temporary file beside it can't be written",
-        ))?;
-        match temporary.rename(target) {
+        let problem = "the temporary file in the same folder can't be written";
+        written.map_err(Error::file(path, problem))?;
+        match temporary.rename(&target) {
             // Another process removed it between its creation and its locking.
             Err(e) if e.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {}
             renamed => {
-                renamed.map_err(Error::file(
-                    path,
-                    "the temporary file can't be renamed to it",
-                ))?;
+                let problem = "the temporary file in the same folder can't be renamed";
+                renamed.map_err(Error::file(path, problem))?;
                 break;
             }
         }
     }
-    sync_folder(folder).map_err(Error::file(path, "its folder can't be synced"))
+    sync_folder(folder_of(&target)).map_err(Error::file(path, "the folder can't be synced"))
 }
 
-/// Checks that a file can be written to `path`, without changing the file. Call it before training,
-/// so that an unwritable path fails before the first round and not after the last.
+/// Checks that a file can be written to `path`, without changing the file. A call before training
+/// shows an unwritable path before the first round, not after the last.
 pub fn check_writable(path: &Path) -> Result<()> {
-    let place = Place::of(path)?;
-    if let Place::File { .. } = place {
-        place.temporary(path)?;
+    if let Place::File { target, stem, old } = Place::of(path)? {
+        temporary(path, &target, &stem, old.as_ref())?;
     }
     Ok(())
 }
@@ -83,7 +80,7 @@ impl Place {
         let old = match fs::metadata(&target) {
             Ok(old) if old.is_dir() => {
                 let error = ErrorKind::IsADirectory.into();
-                return Err(Error::file(path, "the model can't be written")(error));
+                return Err(Error::file(path, UNWRITABLE)(error));
             }
             Ok(old) => {
                 open(path, &target)?;
@@ -93,10 +90,10 @@ impl Place {
                 Some(old)
             }
             Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(e) => return Err(Error::file(path, "its metadata can't be read")(e)),
+            Err(e) => return Err(Error::file(path, "the metadata can't be read")(e)),
         };
         let name = target.file_name().ok_or(ErrorKind::InvalidFilename.into());
-        let name = name.map_err(Error::file(path, "the model can't be written"))?;
+        let name = name.map_err(Error::file(path, UNWRITABLE))?;
         // Short enough for every file system.
         let stem: String = name.to_string_lossy().chars().take(40).collect();
         Ok(Self::File {
@@ -105,28 +102,29 @@ impl Place {
             old,
         })
     }
+}
 
-    fn folder(&self) -> &Path {
-        let (Self::Special(target) | Self::File { target, .. }) = self;
-        match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        }
-    }
+/// Creates a temporary file in the folder of `target`, and removes those of processes that have
+/// ended.
+fn temporary(path: &Path, target: &Path, stem: &str, old: Option<&Metadata>) -> Result<Temporary> {
+    let folder = folder_of(target);
+    remove_left_over(folder, stem);
+    let problem = "a temporary file in the same folder can't be created";
+    Temporary::create(folder, stem, old).map_err(Error::file(path, problem))
+}
 
-    /// Creates a temporary file beside it, and removes those of processes that have ended.
-    fn temporary(&self, path: &Path) -> Result<Temporary> {
-        let (stem, old) = match self {
-            Self::File { stem, old, .. } => (stem.as_str(), old.as_ref()),
-            Self::Special(_) => (".", None),
-        };
-        remove_left_over(self.folder(), stem);
-        let made = Temporary::create(self.folder(), stem, old);
-        made.map_err(Error::file(
-            path,
-            "a temporary file beside it can't be created",
-        ))
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
+}
+
+/// The canonical path of a file, which may not exist yet.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let target = follow(path)?;
+    let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
+    Ok(fs::canonicalize(folder_of(&target))?.join(name))
 }
 
 /// The target of a chain of links, which may not exist.
@@ -145,7 +143,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links in a row"))
 }
 
-/// Removes temporary files of processes that have ended: the lock ends with the process.
+/// Removes temporary files of processes that have ended. The lock of such a file has ended too.
 fn remove_left_over(folder: &Path, stem: &str) {
     // Failures are harmless, since no name is used twice.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Column;
 
-/// A batch of examples. Refilling a cleared batch does not allocate once its memory is large enough.
+/// A batch of examples. A cleared batch keeps its memory for the next examples.
 #[derive(Debug, Default, Clone)]
 pub struct Batch {
     labels: Vec<f64>,
@@ -23,7 +23,7 @@ pub struct Batch {
 /// One example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Example<'a> {
-    /// The label, if any: a number, ±1 for a pair of labels, or the number of a class from 0.
+    /// The label, if there is one: a number, ±1 for a pair of labels, or the index of a class, from 0.
     pub label: Option<f64>,
     /// The weight in the total loss.
     pub weight: f64,
@@ -33,7 +33,7 @@ pub struct Example<'a> {
     pub indices: &'a [u32],
     /// The values of the non-zeros.
     pub values: &'a [f64],
-    /// The number of its first line, from 1.
+    /// The number of the example's first line in the file, from 1.
     pub line: u64,
 }
 
@@ -53,7 +53,7 @@ impl Batch {
         self.indices.len()
     }
 
-    /// Example `k`, from 0.
+    /// The example with index `k`. The first example has index 0.
     ///
     /// # Panics
     /// If the batch has `k` examples or fewer.
@@ -88,8 +88,8 @@ impl Batch {
         self.columns = None;
     }
 
-    /// The columns of the table, with the types known after these examples. With
-    /// [`ReadOptions::columns`](crate::ReadOptions::columns), in the order of the model.
+    /// The columns of the table, with the types that are known after these examples. They have the
+    /// model's order if [`ReadOptions::columns`](crate::ReadOptions::columns) is set.
     pub fn columns(&self) -> Option<&Arc<[Column]>> {
         self.columns.as_ref()
     }
@@ -146,7 +146,7 @@ impl Batch {
         self.tags.len()
     }
 
-    /// All indices and values, and where those of the example being written begin.
+    /// All indices and values, and the position at which the example being written begins.
     pub(crate) fn row_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>, usize) {
         let start = self.open();
         (&mut self.indices, &mut self.values, start)

@@ -15,7 +15,7 @@ pub(crate) struct Buffer<R> {
     bytes: Vec<u8>,
     start: usize,
     filled: usize,
-    /// There is no line end between the lines already returned and this position.
+    /// The search for the next line break can start at this position.
     searched: usize,
     at_end: bool,
     short: bool,
@@ -43,8 +43,8 @@ impl<R: Read> Buffer<R> {
         &self.bytes[self.start..self.filled]
     }
 
-    /// The end of the line that begins `from` bytes into the record: its line break, or the end of
-    /// the file. `None` if the buffer does not reach that far.
+    /// The end of the line that begins `from` bytes into the record: the line break, or the end of
+    /// the file. `None` means that the buffer must read more.
     pub(crate) fn line(&mut self, from: usize) -> Option<usize> {
         let searched = self.searched.max(self.start + from);
         match memchr::memchr(b'\n', &self.bytes[searched..self.filled]) {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// Its name in the header.
+    /// The name in the header.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub holds: Holds,
 }
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {
@@ -21,7 +21,7 @@ pub enum Holds {
     Label,
     /// Weights.
     Weight,
-    /// Nothing so far: all fields were empty.
+    /// Not known yet, since all fields so far were empty.
     Nothing,
     /// Numbers.
     Numbers,
@@ -35,8 +35,8 @@ impl Holds {
     }
 }
 
-/// The position of each name among the model's columns. Label and weight may be missing unless
-/// `required`. Any other missing column is an error, and so is an additional one.
+/// Finds the position of each name in the model's columns. An additional column is an error, and so
+/// is a missing one. Only label and weight may be missing, unless `required`.
 pub(crate) fn matched(
     names: &[String],
     model: &[Column],

@@ -6,8 +6,9 @@ use crate::archive::{Unpacked, without_extension};
 use crate::buffer::Buffer;
 use crate::jsonl::Jsonl;
 use crate::libsvm::Libsvm;
-use crate::parse::{Parse, Warnings, text};
+use crate::parse::{Parse, Record, Warnings, text};
 use crate::reader::broken;
+use crate::row::Sorter;
 use crate::table::Table;
 use crate::vw::Vw;
 use crate::{Batch, Error, Format, ReadOptions, Result, number};
@@ -23,7 +24,7 @@ pub(crate) fn parser(format: Format, options: &ReadOptions) -> Box<dyn Parse> {
     }
 }
 
-/// The format by the extension of the name, after removing that of an archive.
+/// Detects the format from the extension of the name. The extension of an archive is removed first.
 pub(crate) fn by_name(name: &str) -> Option<Format> {
     let name = without_extension(name);
     match Path::new(name).extension()?.to_str()? {
@@ -36,7 +37,8 @@ pub(crate) fn by_name(name: &str) -> Option<Format> {
     }
 }
 
-/// The format by the first line that is neither blank nor a comment, if exactly one fits.
+/// Detects the format from the first line that is neither blank nor a comment. It fails unless
+/// exactly one format fits.
 pub(crate) fn by_content(
     buffer: &mut Buffer<Unpacked>,
     name: &str,
@@ -93,12 +95,13 @@ fn fitting(line: &[u8], options: &ReadOptions) -> Vec<Format> {
         Format::Tsv => is_header(line, b'\t'),
         Format::Libsvm | Format::Vw => {
             let mut batch = Batch::default();
-            let read = parser(format, &unlabelled).record(
-                line,
-                line.len(),
-                &mut batch,
-                &mut Warnings::default(),
-            );
+            let read = parser(format, &unlabelled).record(&mut Record {
+                text: line,
+                end: line.len(),
+                batch: &mut batch,
+                sorter: &mut Sorter::default(),
+                warnings: &mut Warnings::default(),
+            });
             matches!(read, Ok(Some(_))) && batch.stored() > 0
         }
     };
@@ -116,48 +119,4 @@ fn is_header(line: &[u8], separator: u8) -> bool {
         && names.iter().enumerate().all(|(k, name)| {
             !name.is_empty() && number::parse(name).is_none() && !names[..k].contains(name)
         })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_extension_identifies_the_format() {
-        for (name, format) in [
-            ("a.svm", Some(Format::Libsvm)),
-            ("dir.csv/a.libsvm.gz", Some(Format::Libsvm)),
-            ("a.b.vw.zst", Some(Format::Vw)),
-            ("a.csv.bz2", Some(Format::Csv)),
-            ("a.tsv.xz", Some(Format::Tsv)),
-            ("a.jsonl", Some(Format::Jsonl)),
-            ("a.txt", None),
-            ("svm", None),
-            ("a.gz", None),
-            ("-", None),
-        ] {
-            assert_eq!(by_name(name), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_line_identifies_the_format_if_only_one_fits() {
-        let options = ReadOptions::default();
-        for (line, formats) in [
-            ("1 1:0.5 3:2", &[Format::Libsvm][..]),
-            ("1:0.5 3:2", &[Format::Libsvm]),
-            ("1 | 1:0.5", &[Format::Vw]),
-            ("| a b c", &[Format::Vw]),
-            ("a,b,label", &[Format::Csv]),
-            ("a\tb\tlabel", &[Format::Tsv]),
-            ("{\"label\": 1, \"features\": {}}", &[Format::Jsonl]),
-            ("a,b\tc,d", &[Format::Csv, Format::Tsv]),
-            ("1,2,3", &[]),
-            ("1 2 3", &[]),
-            ("hello", &[]),
-            ("1", &[]),
-        ] {
-            assert_eq!(fitting(line.as_bytes(), &options), formats, "{line}");
-        }
-    }
 }

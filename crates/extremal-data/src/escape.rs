@@ -1,4 +1,4 @@
-//! Escaping of text into one line, in a canonical form.
+//! Escaping of text, so that it fits on one line. Each text has exactly one escaped form.
 
 /// Appends `text` to `out`. A backslash escapes control characters and backslashes, and with
 /// `equals` also `=`.
@@ -16,7 +16,7 @@ pub(crate) fn escape(text: &str, equals: bool, out: &mut String) {
     }
 }
 
-/// The inverse of [`escape`]. Lines that it would not write are refused.
+/// The inverse of [`escape`]. A line that [`escape`] can't write gives `None`.
 pub(crate) fn unescape(line: &str, equals: bool) -> Option<String> {
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars();

@@ -9,10 +9,10 @@
 //! - `features` is an object, a list of `[index, value]` pairs, or a list of values with indices
 //!   from 0.
 //! - In an object, a name that is a whole number is the index itself. The reader hashes every
-//!   other name (MurmurHash3, seed 0, the last `bits` bits, 18 by default). It hashes a string
-//!   value as `name=value` and stores 1 there. `true` is 1, `false` is 0, `null` is missing. The
-//!   values of names with the same hash are added.
-//! - Indices given as numbers must be distinct. Their order is free.
+//!   other name (MurmurHash3, seed 0, the last `bits` bits, 18 by default). If the value is a
+//!   string, the reader hashes `name=value` and stores 1 at this index. `true` is 1, `false` is 0,
+//!   and `null` is a missing value. If several names have the same hash, their values are added.
+//! - Indices given as numbers must be distinct. They may have any order.
 //! - `label` (or `label_column`) is a number or a string; `null` means no label. `weight` (or
 //!   `weight_column`) defaults to 1. `tag` is a string or a number. The reader ignores other
 //!   keys and warns once about each.
@@ -41,9 +41,9 @@ use serde_json::value::RawValue;
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings};
-use crate::row::{OnDuplicate, RowError, Sorter, is_rising};
-use crate::{Batch, Labels, ReadOptions};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings};
+use crate::row::{OnDuplicate, RowError, is_rising};
+use crate::{Labels, ReadOptions};
 
 /// An error quotes the line from this many bytes before its column.
 const CONTEXT: usize = 40;
@@ -57,10 +57,9 @@ pub(crate) struct Jsonl {
     mask: u32,
     label: String,
     weight: String,
-    sorter: Sorter,
     /// The row's indices that are given as numbers.
     numbers: Vec<u32>,
-    /// A feature's name, followed by `=` and its value where that is a string.
+    /// A feature's name. If its value is a string, `=` and the value follow.
     name: String,
 }
 
@@ -73,7 +72,6 @@ impl Jsonl {
             label: or(&options.label_column, "label"),
             weight: or(&options.weight_column, "weight"),
             options: options.clone(),
-            sorter: Sorter::default(),
             numbers: Vec::new(),
             name: String::new(),
         }
@@ -109,42 +107,25 @@ impl Jsonl {
     fn shifted(&self, index: u64) -> Result<u32, &'static str> {
         parse::in_range(index.saturating_add(u64::from(self.shift)))
     }
-
-    fn sort_row<E: Error>(
-        &mut self,
-        batch: &mut Batch,
-        on_duplicate: OnDuplicate,
-    ) -> Result<(), E> {
-        let sorted = self.sorter.sort_row(batch, on_duplicate);
-        sorted.map_err(|error| E::custom(error.message(i64::from(self.shift))))
-    }
 }
 
 impl Parse for Jsonl {
-    fn record(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
-    ) -> Result<Option<LabelWeight>, ParseError> {
-        let line = parse::text(&text[..end]).map_err(|what| ParseError::new(what, 0..end))?;
+    fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
+        let line = parse::text(record.line());
+        let line = line.map_err(|what| ParseError::new(what, 0..record.end))?;
         if line.trim_ascii().is_empty() {
             return Ok(None);
         }
         let mut json = serde_json::Deserializer::from_str(line);
-        let record = json.deserialize_map(Record {
-            reader: self,
-            batch,
-            warnings,
-        });
-        record
+        let reader = self;
+        let found = json.deserialize_map(Object { reader, record });
+        found
             .and_then(|found| json.end().map(|()| Some(found)))
             .map_err(|error| located(&error, line))
     }
 }
 
-/// The error with its column. Every record is one line.
+/// Adds the column to an error. Every record is one line.
 fn located(error: &serde_json::Error, line: &str) -> ParseError {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -194,13 +175,12 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for WithKey<F> {
 }
 
 /// Reads an object with label, weight, tag and features.
-struct Record<'a> {
+struct Object<'a, 'b> {
     reader: &'a mut Jsonl,
-    batch: &'a mut Batch,
-    warnings: &'a mut Warnings,
+    record: &'a mut Record<'b>,
 }
 
-impl<'de> Visitor<'de> for Record<'_> {
+impl<'de> Visitor<'de> for Object<'_, '_> {
     type Value = LabelWeight;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -208,14 +188,12 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LabelWeight, A::Error> {
-        let Record {
-            reader,
-            batch,
-            warnings,
-        } = self;
+        let Object { reader, record } = self;
         let (mut label, mut weight) = (None, None);
         let mut seen = [false; 4];
-        while let Some(key) = map.next_key_seed(WithKey(|key: &str| reader.key(key, warnings)))? {
+        while let Some(key) =
+            map.next_key_seed(WithKey(|key: &str| reader.key(key, record.warnings)))?
+        {
             if key != Key::Other && std::mem::replace(&mut seen[key as usize], true) {
                 return Err(A::Error::custom("the key appears twice"));
             }
@@ -230,10 +208,10 @@ impl<'de> Visitor<'de> for Record<'_> {
                     let text = text.ok_or_else(|| A::Error::custom("the weight is missing"))?;
                     weight = Some(options::weight(text.as_bytes()).map_err(A::Error::custom)?);
                 }
-                Key::Features => map.next_value_seed(Features { reader, batch })?,
+                Key::Features => map.next_value_seed(Features { reader, record })?,
                 Key::Tag => {
                     if let Some(tag) = scalar::<A::Error>(map.next_value()?)? {
-                        batch.set_tag(&tag);
+                        record.batch.set_tag(&tag);
                     }
                 }
                 Key::Label | Key::Other => drop(map.next_value::<IgnoredAny>()?),
@@ -257,7 +235,7 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 }
 
-/// A number as the file writes it, or the content of a string; `None` for `null`.
+/// The text of a number, or the content of a string. `null` gives `None`.
 fn scalar<E: Error>(value: &RawValue) -> Result<Option<Cow<'_, str>>, E> {
     let text = value.get();
     match text.as_bytes()[0] {
@@ -273,12 +251,19 @@ fn scalar<E: Error>(value: &RawValue) -> Result<Option<Cow<'_, str>>, E> {
 }
 
 /// Reads the features into the batch.
-struct Features<'a> {
+struct Features<'a, 'b> {
     reader: &'a mut Jsonl,
-    batch: &'a mut Batch,
+    record: &'a mut Record<'b>,
 }
 
-impl<'de> DeserializeSeed<'de> for Features<'_> {
+impl Features<'_, '_> {
+    fn sort<E: Error>(self, on_duplicate: OnDuplicate) -> Result<(), E> {
+        let sorted = self.record.sort(on_duplicate, i64::from(self.reader.shift));
+        sorted.map_err(|error| E::custom(error.what))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Features<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
@@ -286,7 +271,7 @@ impl<'de> DeserializeSeed<'de> for Features<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Features<'_> {
+impl<'de> Visitor<'de> for Features<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -295,7 +280,7 @@ impl<'de> Visitor<'de> for Features<'_> {
 
     /// `{"name": value, …}`
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Features { reader, batch } = self;
+        let reader = &mut *self.reader;
         reader.numbers.clear();
         loop {
             let name = &mut reader.name;
@@ -304,7 +289,8 @@ impl<'de> Visitor<'de> for Features<'_> {
                 break;
             };
             if let Entry::Value(value) = map.next_value_seed(Feature { name: Some(name) })? {
-                batch.push(reader.named_index().map_err(A::Error::custom)?, value);
+                let index = reader.named_index().map_err(A::Error::custom)?;
+                self.record.batch.push(index, value);
             }
         }
         if !is_rising(&reader.numbers) {
@@ -314,12 +300,11 @@ impl<'de> Visitor<'de> for Features<'_> {
                 return Err(A::Error::custom(error.message(i64::from(reader.shift))));
             }
         }
-        reader.sort_row(batch, OnDuplicate::Add)
+        self.sort(OnDuplicate::Add)
     }
 
     /// `[[index, value], …]` or `[value, …]`
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Features { reader, batch } = self;
         let mut pairs = None;
         let mut place = 0;
         while let Some(entry) = list.next_element_seed(Feature { name: None })? {
@@ -333,10 +318,11 @@ impl<'de> Visitor<'de> for Features<'_> {
                 Entry::Value(value) => (place, value),
                 Entry::Missing => (place, 0.0),
             };
-            batch.push(reader.shifted(index).map_err(A::Error::custom)?, value);
+            let index = self.reader.shifted(index).map_err(A::Error::custom)?;
+            self.record.batch.push(index, value);
             place += 1;
         }
-        reader.sort_row(batch, OnDuplicate::Refuse)
+        self.sort(OnDuplicate::Refuse)
     }
 }
 

@@ -3,11 +3,12 @@
 //! A [`Reader`] returns examples in a [`Batch`] whose memory it reuses. Every example stores its
 //! line number, and every error has the form `FILE:LINE: what is wrong: the offending text`.
 //!
-//! The reader supports the formats [`libsvm`], [`vw`], [`table`] (CSV and TSV) and [`jsonl`]. It
-//! takes the format from the options. Without that option it uses the extension of the name
-//! (`.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl`, `.ndjson`, before `.gz`,
-//! `.bz2`, `.zst` or `.xz`), and otherwise the first line, if exactly one format fits. It recognises
-//! archives by their first bytes, whatever their name.
+//! The reader supports the formats [`libsvm`], [`vw`], [`table`] (CSV and TSV) and [`jsonl`]. The
+//! options may name the format. If they do not, the reader uses the extension of the file's name:
+//! `.svm`, `.libsvm`, `.svmlight`, `.vw`, `.csv`, `.tsv`, `.tab`, `.jsonl` or `.ndjson`. The
+//! extension of an archive may follow it: `.gz`, `.bz2`, `.zst` or `.xz`. If the extension is
+//! unknown, the reader uses the first line, provided that exactly one format fits. It recognises
+//! archives by their first bytes, not by their name.
 //!
 //! In all formats, values, labels and weights are finite, weights are at least 0, indices are below
 //! 2^32 − 1, and a line has at most 16 MiB. Everything else is an error; the reader never replaces
@@ -33,7 +34,7 @@ mod row;
 pub mod table;
 pub mod vw;
 
-pub use atomic::{check_writable, replace};
+pub use atomic::{canonical, check_writable, replace};
 pub use batch::{Batch, Example};
 pub use columns::{Column, Holds};
 pub use error::{Error, Result};

@@ -5,7 +5,7 @@
 //! - Indices start at 1 (at 0 with `zero_based`) and are distinct within a line, in any order. The
 //!   reader sorts them and numbers features from 0: `1:0.5` is feature 0.
 //! - Values are finite decimal numbers. The reader drops zeros.
-//! - The reader ignores `qid:7` after the label, the query of a ranking, and warns once.
+//! - `qid:7` after the label is the query of a ranking. The reader ignores it and warns once.
 //! - A line whose first item contains a colon has no label.
 //!
 //! ```
@@ -23,9 +23,9 @@
 //! # Ok::<(), extremal_data::Error>(())
 //! ```
 
-use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings, is_blank, skip_blanks};
-use crate::row::{OnDuplicate, Sorter};
-use crate::{Batch, ReadOptions};
+use crate::ReadOptions;
+use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings, is_blank, skip_blanks};
+use crate::row::OnDuplicate;
 
 /// Reads lines of libsvm.
 #[derive(Debug)]
@@ -33,7 +33,6 @@ pub(crate) struct Libsvm {
     options: ReadOptions,
     /// Added to the file's indices.
     shift: i64,
-    sorter: Sorter,
 }
 
 impl Libsvm {
@@ -41,13 +40,12 @@ impl Libsvm {
         Libsvm {
             options: options.clone(),
             shift: i64::from(options.intercept) - i64::from(!options.zero_based),
-            sorter: Sorter::default(),
         }
     }
 
-    /// Reads one `index:value` of any form; `None` for a query.
+    /// Reads one `index:value` of any form. A query gives `None`.
     fn pair(
-        &mut self,
+        &self,
         line: &[u8],
         at: usize,
         end: usize,
@@ -77,18 +75,12 @@ impl Libsvm {
         Ok(Some((index, value)))
     }
 
-    fn features(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        mut at: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
-    ) -> Result<(), ParseError> {
-        let line = &text[..end];
+    /// Reads the features, which begin at `at`.
+    fn features(&self, mut at: usize, record: &mut Record<'_>) -> Result<(), ParseError> {
+        let (text, line, end) = (record.text, record.line(), record.end);
         let bounds = (u32::from(!self.options.zero_based), self.shift as u32);
         loop {
-            at = parse::short_pairs(text, end, at, bounds, batch);
+            at = parse::short_pairs(text, end, at, bounds, record.batch);
             at = skip_blanks(line, at);
             if at == end {
                 break;
@@ -98,14 +90,12 @@ impl Libsvm {
                 break;
             }
             let stop = token_end(line, at);
-            if let Some((index, value)) = self.pair(line, at, stop, warnings)? {
-                batch.push(index, value);
+            if let Some((index, value)) = self.pair(line, at, stop, record.warnings)? {
+                record.batch.push(index, value);
             }
             at = skip_blanks(line, stop);
         }
-        self.sorter
-            .sort_row(batch, OnDuplicate::Refuse)
-            .map_err(|error| ParseError::from_row(error, self.shift, end))
+        record.sort(OnDuplicate::Refuse, self.shift)
     }
 }
 
@@ -118,31 +108,22 @@ fn token_end(line: &[u8], at: usize) -> usize {
 }
 
 impl Parse for Libsvm {
-    fn record(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
-    ) -> Result<Option<LabelWeight>, ParseError> {
-        let line = &text[..end];
+    fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
+        let (line, end) = (record.line(), record.end);
         let mut at = skip_blanks(line, 0);
-        if at < end && line[at] != b'#' {
-            let stop = token_end(line, at);
-            let token = &line[at..stop];
-            let label = Some(token).filter(|token| memchr::memchr(b':', token).is_none());
-            let found = LabelWeight {
-                label: (self.options.label(label))
-                    .map_err(|what| ParseError::new(what, at..stop))?,
-                weight: 1.0,
-            };
-            if label.is_some() {
-                at = skip_blanks(line, stop);
-            }
-            self.features(text, end, at, batch, warnings)?;
-            return Ok(Some(found));
+        if at == end || line[at] == b'#' {
+            parse::text(&line[at..]).map_err(|what| ParseError::new(what, at..end))?;
+            return Ok(None);
         }
-        parse::text(&line[at..]).map_err(|what| ParseError::new(what, at..end))?;
-        Ok(None)
+        let stop = token_end(line, at);
+        let token = &line[at..stop];
+        let text = Some(token).filter(|token| memchr::memchr(b':', token).is_none());
+        let label = self.options.label(text);
+        let label = label.map_err(|what| ParseError::new(what, at..stop))?;
+        if text.is_some() {
+            at = skip_blanks(line, stop);
+        }
+        self.features(at, record)?;
+        Ok(Some(LabelWeight { label, weight: 1.0 }))
     }
 }

@@ -1,7 +1,7 @@
 //! Model files, which store a trained model.
 //!
-//! A model file begins with a text header, readable with `head`. Its sections follow, each in an
-//! encoding of its own:
+//! A model file begins with a text header, which the command `head` can show. The sections follow.
+//! Each has its own encoding:
 //!
 //! ```text
 //! extremal model 1
@@ -51,7 +51,7 @@ const OPENING: usize = 64;
 /// A result whose error is a message.
 type Checked<T> = std::result::Result<T, String>;
 
-/// A part of a model, in an encoding of its own.
+/// A part of a model file, with its own encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// The name of the section.
@@ -115,8 +115,8 @@ impl ModelFile {
         out.write_all(&crc.finalize().to_le_bytes())
     }
 
-    /// Decodes a model; `file` names it in errors. Memory stays within a small multiple of the
-    /// size of `bytes`, even if they are damaged.
+    /// Decodes a model. Errors show the name `file`. The memory in use is at most a small multiple
+    /// of the size of `bytes`, even if they are damaged.
     pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
         let opening = Opening::of(bytes).map_err(|what| Error::content(file, what))?;
         opening
@@ -125,7 +125,7 @@ impl ModelFile {
         Self::decode(bytes, opening.end).map_err(|why| Error::content(file, damaged(&why)))
     }
 
-    /// Decodes everything after the opening, in a file of the right length.
+    /// Decodes everything after the first two lines. The file has the right length.
     fn decode(bytes: &[u8], opening: usize) -> Checked<Self> {
         let (covered, crc) = bytes.split_at(bytes.len() - 4);
         if crc32fast::hash(covered).to_le_bytes() != crc {
@@ -167,10 +167,10 @@ impl ModelFile {
         Ok(Self { about, sections })
     }
 
-    /// Writes the model to a file atomically: to a temporary file beside it, which is synced and
-    /// renamed. On any failure the old file is unchanged. Links are followed, and the permissions
-    /// of an existing file are kept. Temporary files of killed processes are removed. Pipes and
-    /// devices are written directly.
+    /// Writes the model to a file atomically: it writes, syncs and renames a temporary file in the
+    /// same folder. On any failure the old file is unchanged. Links are followed, and the
+    /// permissions of an existing file are kept. Temporary files of killed processes are removed.
+    /// Pipes and devices are written directly.
     pub fn write(&self, path: &Path) -> Result<()> {
         atomic::replace(path, |file| self.encode(file))
     }
@@ -241,7 +241,7 @@ impl Opening {
         let follow = second.strip_prefix("bytes ").and_then(number);
         Ok(Self {
             end: first.len() + second.len() + 2,
-            follow: follow.ok_or_else(|| damaged("the second line does not give the size"))?,
+            follow: follow.ok_or_else(|| damaged("the second line must be the size"))?,
         })
     }
 
@@ -254,12 +254,12 @@ impl Opening {
         let total = self.total();
         if found < total {
             Err(truncated(&format!(
-                "it has {found} bytes instead of {total}"
+                "the file has {found} bytes instead of {total}"
             )))
         } else if found > total {
-            Err(damaged(&format!("it continues after its {total} bytes")))
+            Err(damaged(&format!("the file has more than {total} bytes")))
         } else if self.follow < 5 {
-            Err(damaged("it is too short"))
+            Err(damaged("the file is too short"))
         } else {
             Ok(())
         }

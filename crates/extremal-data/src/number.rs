@@ -62,13 +62,15 @@ fn joined(lanes: u64) -> u64 {
     (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
-/// Reads the `index:value` at `at` and returns its end, if the index has up to seven digits and the
-/// value is finite. The next character is not a digit; the caller checks it.
+/// Reads the `index:value` at `at`, if the index has up to seven digits and the value is finite.
+/// Returns both and the position after them. The character at this position is not a digit. The
+/// caller checks whether it may follow a value.
 ///
 /// Most of the reading time is spent here: the next pair can't start before the end of this one is
-/// known. The search for the ends is therefore minimal, for a character above `9` and one
-/// below `0`, and the validation comes later. A single bounds check covers all reads. The most
-/// common value, one digit before the point and up to seven after it, takes one step.
+/// known. The search for the ends is therefore minimal: the first character above `9` ends the
+/// index, and the first character below `0` ends the value. The validation follows later. A single
+/// bounds check covers all reads. The most common value, one digit before the point and up to seven
+/// after it, takes one step.
 #[inline(always)]
 pub(crate) fn short_pair(text: &[u8], at: usize) -> Option<(u32, f64, usize)> {
     let near = text.get(at..)?.first_chunk::<24>()?;
@@ -104,7 +106,7 @@ fn part(near: &[u8; 24], at: usize) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The finite number at `at`, which a blank or control character ends, and its end.
+/// Reads the finite number at `at`, up to a blank or control character. Returns it and its end.
 #[inline(never)]
 pub(crate) fn finite(text: &[u8], at: usize) -> Option<(f64, usize)> {
     if let Some((value, end)) = short(text, at)
@@ -117,8 +119,8 @@ pub(crate) fn finite(text: &[u8], at: usize) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, at + length))
 }
 
-/// The number at `at` and its end, if it has up to seven digits before the point and up to 15
-/// after it. The next character is not a digit, but may begin an exponent.
+/// Reads the number at `at`, if it has up to seven digits before the point and up to 15 after it.
+/// Returns it and its end. The next character is not a digit, but may begin an exponent.
 #[inline(always)]
 fn short(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let negative = *text.get(at)? == b'-';
@@ -174,7 +176,7 @@ fn long_fraction(text: &[u8], at: usize, mantissa: u64) -> Option<(f64, usize)> 
     Some((mantissa as i64 as f64 / power, at + 8 + count as usize))
 }
 
-/// The number in `text[place]`. The fast path also reads, and ignores, the bytes after it.
+/// Reads the number in `text[place]`. The fast path also reads, and ignores, the bytes after it.
 pub(crate) fn parse_within(text: &[u8], place: Range<usize>) -> Option<f64> {
     match short(text, place.start) {
         Some((value, end)) if end == place.end => Some(value),
@@ -182,7 +184,7 @@ pub(crate) fn parse_within(text: &[u8], place: Range<usize>) -> Option<f64> {
     }
 }
 
-/// The whole of `text` as a number, which may be "inf" or "nan".
+/// Reads all of `text` as a number, which may be "inf" or "nan".
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }

@@ -33,7 +33,7 @@ impl Format {
         Format::Jsonl,
     ];
 
-    /// Its name on the command line.
+    /// The name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Libsvm => "libsvm",
@@ -70,14 +70,15 @@ pub enum Labels {
     /// Any finite number.
     #[default]
     Number,
-    /// One of two texts, which become −1 and +1. Numbers are compared by value.
+    /// Two texts, which become −1 and +1. Texts that are numbers are compared by value.
     Pair {
         /// The text that becomes −1.
         negative: String,
         /// The text that becomes +1.
         positive: String,
     },
-    /// Classes: a label becomes its position in this list, from 0. Numbers are compared by value.
+    /// Classes: a label becomes its position in this list, from 0. Texts that are numbers are compared
+    /// by value.
     Names(Vec<String>),
     /// Labels are ignored and may be missing.
     None,
@@ -107,7 +108,7 @@ impl Labels {
         }
     }
 
-    /// Why the labels are invalid, if they are.
+    /// What is wrong with the labels, if anything.
     fn problem(&self) -> Option<String> {
         let pair;
         let names = match self {
@@ -130,7 +131,7 @@ impl Labels {
     }
 }
 
-/// Whether both are equal as text or as finite numbers.
+/// Whether a label equals a name, as text or as a finite number.
 fn same(text: &[u8], name: &str) -> bool {
     text == name.as_bytes()
         || match (number::parse(text), number::parse(name.as_bytes())) {
@@ -149,13 +150,14 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// What to do about an invalid line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The treatment of invalid lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OnError {
-    /// Return the examples before it, then the error.
+    /// The reader returns the examples before the line, then the error.
     #[default]
     Stop,
-    /// Skip and count it.
+    /// The reader skips the line and counts it.
     Skip,
 }
 
@@ -163,29 +165,30 @@ pub enum OnError {
 /// label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOptions {
-    /// The format. Without it, the reader uses the name of the file, then the content.
+    /// The format. By default the reader detects it from the name of the file, then from the content.
     pub format: Option<Format>,
-    /// libsvm: indices start at 0, not at 1.
+    /// Whether the indices of libsvm files start at 0. By default they start at 1.
     pub zero_based: bool,
     /// The number of bits to which names are hashed, 18 by default.
     pub bits: Option<u32>,
-    /// Tables and JSON: the column or key of the label.
+    /// The column of the label in a table, or its key in JSON.
     pub label_column: Option<String>,
-    /// Tables and JSON: the column or key of the weight.
+    /// The column of the weight in a table, or its key in JSON.
     pub weight_column: Option<String>,
-    /// Tables: columns whose values are text even if they are numbers.
+    /// The columns of a table whose values are text, even if they look like numbers.
     pub categorical: Vec<String>,
     /// The kind of labels.
     pub labels: Labels,
     /// Whether an example without a label is an error.
     pub labels_required: bool,
-    /// What to do about an invalid line.
+    /// The treatment of invalid lines.
     pub on_error: OnError,
-    /// The format of the model's training data. A format with another numbering is an error.
+    /// The format that the model was trained on. A file of a format that numbers its features
+    /// differently is an error.
     pub learnt_from: Option<Format>,
-    /// Tables: the columns that a model was trained on. The reader finds them by name, and they
-    /// keep their feature numbers and types. A missing or additional column is an error, except
-    /// that label and weight may be missing if labels are not required.
+    /// The columns of the table that a model was trained on. The reader finds them by name, and they
+    /// keep their feature numbers and types. An additional column is an error, and so is a missing
+    /// one. Only label and weight may be missing, if labels are not required.
     pub columns: Option<Vec<Column>>,
     /// Whether every example gets a 1 at index 0, which increases all other indices by one.
     pub intercept: bool,
@@ -211,7 +214,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Why the options are invalid, if they are.
+    /// What is wrong with the options, if anything.
     pub fn problem(&self) -> Option<String> {
         match self.bits {
             Some(bits) if !(1..=31).contains(&bits) => {
@@ -221,7 +224,7 @@ impl ReadOptions {
         }
     }
 
-    /// The numbering of a format's features.
+    /// The numbering of a format's features, in words.
     fn numbering(&self, format: Format) -> &'static str {
         match format {
             Format::Csv | Format::Tsv => "are a table's columns",
@@ -230,23 +233,23 @@ impl ReadOptions {
         }
     }
 
-    /// Why the model can't read files of this format, if it can't.
+    /// The reason why the model can't read files of this format, if there is one.
     pub(crate) fn misfit(&self, format: Format) -> Option<String> {
         let model = self.learnt_from?;
         let (here, there) = (self.numbering(format), self.numbering(model));
         (here != there).then(|| {
             format!(
-                "the model was trained on {model}, whose features {there}; those of {format} {here}"
+                "the features of {format} {here}, but the model was trained on {model}, whose features {there}"
             )
         })
     }
 
-    /// Whether an example without a label, or a table without a column for it, is an error.
+    /// Whether a missing label is an error, and so is a table without a label column.
     pub(crate) fn needs_label(&self) -> bool {
         self.labels_required && self.labels != Labels::None
     }
 
-    /// The bits of a hash that form the index.
+    /// The mask for the bits of a hash that form the index.
     pub(crate) fn mask(&self) -> u32 {
         (1 << self.bits.unwrap_or(18)) - 1
     }
@@ -266,29 +269,4 @@ pub(crate) fn weight(text: &[u8]) -> Result<f64, String> {
     number::parse(text)
         .filter(|weight| weight.is_finite() && *weight >= 0.0)
         .ok_or_else(|| "the weight is not a finite number of at least 0".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_are_parsed_from_their_names() {
-        for format in Format::ALL {
-            assert_eq!(format.to_string().parse(), Ok(format));
-        }
-        assert_eq!(
-            "xml".parse::<Format>().unwrap_err(),
-            "unknown format `xml`: expected libsvm, vw, csv, tsv or jsonl"
-        );
-    }
-
-    #[test]
-    fn a_long_list_of_labels_is_shortened() {
-        let names = Labels::Names((0..100).map(|k| format!("c{k}")).collect());
-        assert_eq!(
-            names.read(b"x").unwrap_err(),
-            "the label is not one of c0, c1, c2, c3, c4, c5, c6, c7, … (100 in all)"
-        );
-    }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::row::RowError;
+use crate::row::{OnDuplicate, Sorter};
 use crate::{Batch, Column, number};
 
 /// The largest index is 2^32 − 2, so that the number of features fits into a `u32` too.
@@ -12,30 +12,50 @@ const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// Errors of several formats.
 pub(crate) const NOT_FINITE: &str = "the value is not finite";
-pub(crate) const FROM_ONE: &str = "indices start at 1; use --zero-based if the file's start at 0";
+pub(crate) const FROM_ONE: &str =
+    "the index is 0, but indices start at 1. Use --zero-based if they start at 0 in this file";
 pub(crate) const OPEN_QUOTE: &str = "the quote is never closed";
 
-/// Reads one record after another.
+/// The parser of a format.
 pub(crate) trait Parse: Send {
-    /// Whether the record continues on the next line. This line begins inside quotes if `open`.
+    /// Whether the record continues after this line. The line begins inside quotes if `open`.
     fn goes_on(&self, _line: &[u8], _open: bool) -> bool {
         false
     }
 
-    /// Adds the features and the tag of the record `text[..end]` to the example being written.
-    /// The parser may read the bytes after the record, but the result must not depend on them.
-    /// `None` means that there is no example, as in a blank line.
-    fn record(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
-    ) -> Result<Option<LabelWeight>, ParseError>;
+    /// Adds the features and the tag of the record to its example. `None` means that there is no
+    /// example, as in a blank line.
+    fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError>;
 
     /// The columns of a table, as far as they are known.
     fn columns(&mut self) -> Option<Arc<[Column]>> {
         None
+    }
+}
+
+/// A record, and the memory for its example.
+pub(crate) struct Record<'a> {
+    /// The record and the bytes after it. A parser may read those bytes, but its result must not
+    /// depend on them.
+    pub(crate) text: &'a [u8],
+    /// The end of the record in `text`.
+    pub(crate) end: usize,
+    /// The example being written is the last one of this batch.
+    pub(crate) batch: &'a mut Batch,
+    pub(crate) sorter: &'a mut Sorter,
+    pub(crate) warnings: &'a mut Warnings,
+}
+
+impl<'a> Record<'a> {
+    /// The record without the bytes after it.
+    pub(crate) fn line(&self) -> &'a [u8] {
+        &self.text[..self.end]
+    }
+
+    /// Sorts the features of the example. Its indices are `shift` more than those in the file.
+    pub(crate) fn sort(&mut self, on_duplicate: OnDuplicate, shift: i64) -> Result<(), ParseError> {
+        let sorted = self.sorter.sort_row(self.batch, on_duplicate);
+        sorted.map_err(|error| ParseError::new(error.message(shift), 0..self.end))
     }
 }
 
@@ -53,7 +73,7 @@ pub(crate) struct ParseError {
     pub(crate) what: Cow<'static, str>,
     /// The part of the record that the message quotes.
     pub(crate) place: Range<usize>,
-    /// Whether the rest of the file is unreadable too.
+    /// Whether the rest of the file can't be read either.
     pub(crate) fatal: bool,
 }
 
@@ -64,10 +84,6 @@ impl ParseError {
             place,
             fatal: false,
         }
-    }
-
-    pub(crate) fn from_row(error: RowError, shift: i64, end: usize) -> ParseError {
-        ParseError::new(error.message(shift), 0..end)
     }
 }
 
@@ -104,7 +120,7 @@ pub(crate) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// The first position from `at` on that is not blank.
+/// The first position that is not blank, from `at` on.
 pub(crate) fn skip_blanks(line: &[u8], at: usize) -> usize {
     line[at..]
         .iter()
@@ -112,9 +128,9 @@ pub(crate) fn skip_blanks(line: &[u8], at: usize) -> usize {
         .map_or(line.len(), |skipped| at + skipped)
 }
 
-/// Reads short `index:value` pairs with one blank between them, from `at` to the end of the line or
-/// to the first item of another form, and returns the position after them. An index must be at
-/// least `first`. It is stored with `shift` added.
+/// Reads short `index:value` pairs, separated by one blank, from `at` on. It stops at the end of the
+/// line or at the first item of another form, and returns that position. An index must be at least
+/// `first`. It is stored with `shift` added.
 pub(crate) fn short_pairs(
     text: &[u8],
     end: usize,
@@ -147,7 +163,7 @@ pub(crate) fn short_pairs(
     at
 }
 
-/// Reads an index and adds `shift`.
+/// Reads an index, and adds `shift` to it.
 pub(crate) fn index(digits: &[u8], shift: i64) -> Result<u32, &'static str> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err("the index is not a whole number");
@@ -163,7 +179,7 @@ pub(crate) fn index(digits: &[u8], shift: i64) -> Result<u32, &'static str> {
     in_range(number as u64)
 }
 
-/// An index that is small enough.
+/// Checks that an index is small enough.
 pub(crate) fn in_range(index: u64) -> Result<u32, &'static str> {
     match index {
         ..=LARGEST_INDEX => Ok(index as u32),
@@ -180,7 +196,7 @@ pub(crate) fn value(text: &[u8]) -> Result<f64, &'static str> {
     }
 }
 
-/// The bytes as text, if they are UTF-8 without NUL.
+/// Checks that the bytes are UTF-8 without NUL, and returns them as text.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, &'static str> {
     if memchr::memchr(0, bytes).is_some() {
         return Err("the line contains a NUL byte");
@@ -188,7 +204,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, &'static str> {
     std::str::from_utf8(bytes).map_err(|_| "the line is not UTF-8")
 }
 
-/// A short quotation for a message, with control characters escaped.
+/// Shortens bytes for a message, and escapes control characters.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const MOST: usize = 80;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MOST)]);
@@ -208,49 +224,4 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
         shown.push('…');
     }
     shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_index_is_a_whole_number_that_fits() {
-        assert_eq!(index(b"7", -1), Ok(6));
-        assert_eq!(index(b"007", 0), Ok(7));
-        assert_eq!(index(b"0", -1), Err(FROM_ONE));
-        assert_eq!(index(b"4294967294", 0), Ok(u32::MAX - 1));
-        assert_eq!(index(b"4294967295", 0), Err("the index is too large"));
-        assert_eq!(index(b"4294967295", -1), Ok(u32::MAX - 1));
-        assert_eq!(index(b"4294967294", 1), Err("the index is too large"));
-        assert_eq!(
-            index("9".repeat(400).as_bytes(), 0),
-            Err("the index is too large")
-        );
-        for bad in ["", "-1", "+1", "1.0", "1e3", "a", " 1"] {
-            assert!(index(bad.as_bytes(), 0).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn an_excerpt_is_short_and_escapes_control_characters() {
-        assert_eq!(excerpt(b"a\x1b[31m\0b"), "a\\u{1b}[31m\\u{0}b");
-        let long = excerpt("ä".repeat(1000).as_bytes());
-        assert_eq!(long.chars().count(), 81);
-        assert_eq!(excerpt(b"\xff\xfe"), "\u{fffd}\u{fffd}");
-    }
-
-    #[test]
-    fn a_warning_is_reported_once() {
-        let mut warnings = Warnings::default();
-        warnings.add("a");
-        warnings.add("a");
-        assert_eq!(warnings.take(), ["a"]);
-        warnings.add("a");
-        assert_eq!(warnings.take(), [""; 0]);
-        for k in 0..1000 {
-            warnings.add(&k.to_string());
-        }
-        assert_eq!(warnings.take().len(), Warnings::MOST - 1);
-    }
 }

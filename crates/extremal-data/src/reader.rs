@@ -1,8 +1,9 @@
 //! The reader of files and pipes, which parses on its own thread.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,24 +13,28 @@ use std::time::Duration;
 use crate::archive::Unpacked;
 use crate::buffer::{Buffer, LONGEST};
 use crate::detect;
-use crate::parse::{OPEN_QUOTE, Parse, ParseError, Warnings, excerpt};
+use crate::parse::{OPEN_QUOTE, Parse, ParseError, Record, Warnings, excerpt};
+use crate::row::Sorter;
 use crate::{Batch, Error, Format, OnError, ReadOptions, Result};
 
 /// The number of batches: one being written, one being used, two in between.
 const BATCHES: usize = 4;
 
-/// A batch is complete at this number of examples, of non-zeros or of bytes of tags.
+/// A batch is complete when it has this many examples, non-zeros or bytes of tags.
 const EXAMPLES: usize = 512;
 const STORED: usize = 1 << 15;
 const TAGS: usize = 1 << 16;
+
+/// The time between two calls of `is_stopped`.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 const UNREADABLE: &str = "can't be read";
 
 /// Reads examples from a file or a pipe. A thread reads ahead by a few batches.
 ///
 /// The reader recognises archives (gzip, bzip2, zstd, xz) by their first bytes. An invalid line is
-/// an error with its position, or is skipped and counted: see [`OnError`]. The reader returns the
-/// examples of a pipe as soon as their lines are complete.
+/// an error with its position, or is skipped and counted ([`OnError`]). The reader returns an example
+/// from a pipe as soon as its line is complete.
 ///
 /// ```
 /// use extremal_data::{ReadOptions, Reader};
@@ -47,6 +52,8 @@ pub struct Reader {
     batches: Receiver<Message>,
     pool: SyncSender<Batch>,
     current: Option<Batch>,
+    /// Messages that [`peek`](Reader::peek) has received, but [`next`](Reader::next) has not returned.
+    ahead: VecDeque<Message>,
     format: Format,
     warnings: Vec<String>,
     skipped: u64,
@@ -56,44 +63,49 @@ pub struct Reader {
     name: String,
 }
 
-/// The result of [`Reader::next_within`].
+/// The result of [`Reader::next_unless`].
 #[derive(Debug)]
 pub enum Next<'a> {
     /// A batch of examples.
     Batch(&'a Batch),
-    /// No batch was ready in time.
-    Nothing,
+    /// The caller stopped the reader before the next batch.
+    Stopped,
     /// The end of the file.
     End,
 }
 
 /// A message from the reader thread.
+#[derive(Debug)]
 struct Message {
     what: What,
     warnings: Vec<String>,
     skipped: u64,
 }
 
+#[derive(Debug)]
 enum What {
     Batch(Batch),
     End(Result<()>),
 }
 
 impl Reader {
-    /// Opens a file; `None` or `-` is standard input. Waits for the first line only if the format
-    /// must be detected from the content.
+    /// Opens a file. Standard input is `None` or `-`. The call waits for the first line only if the
+    /// format must be detected from the content.
     pub fn open(path: Option<&Path>, options: &ReadOptions) -> Result<Reader> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
             return Reader::start(Box::new(io::stdin()), "-", None, options);
         };
         let problem = Error::file(path, "can't be opened");
-        let file = File::open(path).map_err(&problem)?;
-        let metadata = file.metadata().map_err(problem)?;
+        let metadata = path.metadata().map_err(&problem)?;
         let total = metadata.is_file().then_some(metadata.len());
-        Reader::start(Box::new(file), &path.display().to_string(), total, options)
+        let read: Box<dyn Read + Send> = match total {
+            Some(_) => Box::new(File::open(path).map_err(problem)?),
+            None => Box::new(Unopened(path.into(), None)),
+        };
+        Reader::start(read, &path.display().to_string(), total, options)
     }
 
-    /// Reads from any source. Errors call it `name`, whose extension may identify the format.
+    /// Reads from any source. Errors show `name`, and its extension may identify the format.
     pub fn from_read(
         read: Box<dyn Read + Send>,
         name: &str,
@@ -139,6 +151,7 @@ impl Reader {
             skipped: 0,
             warnings: Warnings::default(),
             batch: Batch::default(),
+            sorter: Sorter::default(),
             sender,
             recycled,
         };
@@ -150,6 +163,7 @@ impl Reader {
             batches,
             pool,
             current: None,
+            ahead: VecDeque::new(),
             format,
             warnings: Vec::new(),
             skipped: 0,
@@ -160,50 +174,32 @@ impl Reader {
         })
     }
 
-    /// Returns the next batch, which is never empty, or `None` at the end. The examples before an
-    /// invalid line precede its error, after which the reader ends.
+    /// Returns the next batch, which is never empty, or `None` at the end. If a line is invalid, the
+    /// reader first returns the examples before it, then the error. After an error it ends.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<&Batch>> {
-        self.recycle();
-        if self.done {
-            return Ok(None);
-        }
-        let message = self.batches.recv().map_err(RecvTimeoutError::from);
-        match self.take(message)? {
+        match self.next_unless(&|| false)? {
             Next::Batch(batch) => Ok(Some(batch)),
-            Next::Nothing | Next::End => Ok(None),
+            Next::Stopped | Next::End => Ok(None),
         }
     }
 
-    /// Like [`next`](Reader::next), but returns [`Next::Nothing`] after `patience`.
-    pub fn next_within(&mut self, patience: Duration) -> Result<Next<'_>> {
-        self.recycle();
-        if self.done {
-            return Ok(Next::End);
-        }
-        let message = self.batches.recv_timeout(patience);
-        self.take(message)
-    }
-
-    fn recycle(&mut self) {
+    /// Like [`next`](Reader::next), but returns [`Next::Stopped`] once `is_stopped` returns true.
+    /// The reader calls `is_stopped` first, and every tenth of a second while it waits for a batch.
+    pub fn next_unless(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Next<'_>> {
         if let Some(batch) = self.current.take() {
             // This fails only if the thread has ended.
             let _ = self.pool.try_send(batch);
         }
-    }
-
-    fn take(
-        &mut self,
-        message: std::result::Result<Message, RecvTimeoutError>,
-    ) -> Result<Next<'_>> {
-        let message = match message {
-            Ok(message) => message,
-            Err(RecvTimeoutError::Timeout) => return Ok(Next::Nothing),
-            Err(RecvTimeoutError::Disconnected) => {
-                self.done = true;
-                let what = "the reader thread stopped unexpectedly; please report this bug";
-                return Err(Error::content(&self.name, what));
-            }
+        if self.done {
+            return Ok(Next::End);
+        }
+        let message = match self.ahead.pop_front() {
+            Some(message) => message,
+            None => match self.receive(is_stopped)? {
+                Some(message) => message,
+                None => return Ok(Next::Stopped),
+            },
         };
         self.skipped = message.skipped;
         self.warnings.extend(message.warnings);
@@ -214,6 +210,51 @@ impl Reader {
                 result.map(|()| Next::End)
             }
         }
+    }
+
+    /// Reads ahead until there are `count` examples or the file ends, and returns the batches. The
+    /// calls of [`next`](Reader::next) that follow return them again. `None` means that `is_stopped`
+    /// returned true.
+    pub fn peek(
+        &mut self,
+        count: usize,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Option<impl Iterator<Item = &Batch>>> {
+        let mut read = 0;
+        let is_end = |message: &Message| matches!(message.what, What::End(_));
+        while read < count && !self.ahead.back().is_some_and(is_end) {
+            let Some(message) = self.receive(is_stopped)? else {
+                return Ok(None);
+            };
+            if let What::Batch(batch) = &message.what {
+                read += batch.len();
+                // The thread needs another batch, since this one is not returned soon.
+                let _ = self.pool.try_send(Batch::default());
+            }
+            self.ahead.push_back(message);
+        }
+        Ok(Some(self.ahead.iter().filter_map(
+            |message| match &message.what {
+                What::Batch(batch) => Some(batch),
+                What::End(_) => None,
+            },
+        )))
+    }
+
+    /// Waits for a message. `None` means that `is_stopped` returned true.
+    fn receive(&mut self, is_stopped: &dyn Fn() -> bool) -> Result<Option<Message>> {
+        while !is_stopped() {
+            match self.batches.recv_timeout(PATIENCE) {
+                Ok(message) => return Ok(Some(message)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.done = true;
+                    let what = "the reader thread stopped unexpectedly; please report this bug";
+                    return Err(Error::content(&self.name, what));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The format of the file.
@@ -231,10 +272,23 @@ impl Reader {
         self.skipped
     }
 
-    /// The number of bytes read from the file or archive, and its size if known. The thread reads
-    /// ahead of the batches.
+    /// The number of bytes read so far, and the size of the file if known. For an archive, both are
+    /// those of the archive. The number includes bytes of batches that were not returned yet.
     pub fn progress(&self) -> (u64, Option<u64>) {
         (self.consumed.load(Ordering::Relaxed), self.total)
+    }
+}
+
+/// A pipe that is opened when it is first read, since opening waits for a writer.
+struct Unopened(PathBuf, Option<File>);
+
+impl Read for Unopened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Self(path, file) = self;
+        if file.is_none() {
+            *file = Some(File::open(path)?);
+        }
+        file.as_mut().map_or(Ok(0), |file| file.read(buffer))
     }
 }
 
@@ -259,7 +313,7 @@ impl Source {
     }
 }
 
-/// The error of a failed read after `line` lines, possibly because the archive is damaged.
+/// The error of a read that failed after `line` lines. The archive may be `damaged`.
 pub(crate) fn broken(name: &str, line: u64, damaged: bool, error: io::Error) -> Error {
     if !damaged {
         return Error::file(name, UNREADABLE)(error);
@@ -280,17 +334,18 @@ struct ReaderThread {
     parser: Box<dyn Parse>,
     /// The number of lines before the record.
     line: u64,
-    /// The bytes and lines that were scanned for the end of a record that never closed its quote.
-    /// If a line among them ends inside quotes, all the following ones do too.
+    /// The bytes and lines that were searched for the end of a record whose quote is never closed.
+    /// If one of these lines ends inside quotes, all lines after it do too.
     scanned: (usize, u64),
     skipped: u64,
     warnings: Warnings,
     batch: Batch,
+    sorter: Sorter,
     sender: SyncSender<Message>,
     recycled: Receiver<Batch>,
 }
 
-/// Why the thread stops early.
+/// The reason why the thread stops early.
 enum Stop {
     /// The [`Reader`] was dropped.
     Gone,
@@ -405,8 +460,8 @@ impl ReaderThread {
         })
     }
 
-    /// Refuses a record that never closes its quote, and skips only its first line. The next `known`
-    /// bytes, which are `lines` lines, were scanned for its end.
+    /// Refuses a record whose quote is never closed, and skips only its first line. The next `known`
+    /// bytes, which are `lines` lines, were searched for the end of the record.
     fn refuse_open(
         &mut self,
         buffer: &mut Buffer<Unpacked>,
@@ -435,10 +490,14 @@ impl ReaderThread {
         if self.intercept {
             self.batch.push(0, 1.0);
         }
-        match self
-            .parser
-            .record(rest, end, &mut self.batch, &mut self.warnings)
-        {
+        let read = self.parser.record(&mut Record {
+            text: rest,
+            end,
+            batch: &mut self.batch,
+            sorter: &mut self.sorter,
+            warnings: &mut self.warnings,
+        });
+        match read {
             Ok(Some(head)) => self.batch.finish(head.label, head.weight, self.line + 1),
             Ok(None) => self.batch.abandon(),
             Err(error) => {
@@ -450,7 +509,7 @@ impl ReaderThread {
         Ok(())
     }
 
-    /// Returns the error, or counts it if invalid records are skipped.
+    /// Returns the error, or counts the record if invalid records are skipped.
     fn refuse(&mut self, error: &ParseError, record: &[u8]) -> std::result::Result<(), Stop> {
         if self.on_error == OnError::Skip && !error.fatal {
             if self.skipped == 0 {

@@ -2,7 +2,7 @@
 
 use crate::Batch;
 
-/// What to do about an index that appears twice.
+/// The treatment of an index that appears twice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum OnDuplicate {
     /// Add the values: the names have the same hash.
@@ -11,7 +11,7 @@ pub(crate) enum OnDuplicate {
     Refuse,
 }
 
-/// Why an example is invalid.
+/// The reason why an example is invalid.
 #[derive(Debug, PartialEq)]
 pub(crate) enum RowError {
     /// The index appears twice.
@@ -21,7 +21,7 @@ pub(crate) enum RowError {
 }
 
 impl RowError {
-    /// The message, with the index as in the file: `shift` less than the example's.
+    /// The message. It shows the index in the file, which is the example's index minus `shift`.
     pub(crate) fn message(&self, shift: i64) -> String {
         match *self {
             RowError::Duplicate(index) => {
@@ -38,7 +38,7 @@ impl RowError {
 /// Sorts examples, in memory that it reuses.
 #[derive(Debug, Default)]
 pub(crate) struct Sorter {
-    /// The index in the upper half, the position in the row in the lower.
+    /// Keys and values. The upper half of a key is the index, the lower half the position in the row.
     entries: Vec<(u64, f64)>,
 }
 
@@ -99,78 +99,4 @@ fn has_zero(values: &[f64]) -> bool {
     values
         .iter()
         .fold(false, |zero, &value| zero | (value == 0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sorted(
-        pairs: &[(u32, f64)],
-        on_duplicate: OnDuplicate,
-    ) -> Result<Vec<(u32, f64)>, RowError> {
-        let mut batch = Batch::default();
-        batch.push(9, 9.0);
-        batch.finish(1.0, 1.0, 1);
-        for &(index, value) in pairs {
-            batch.push(index, value);
-        }
-        Sorter::default().sort_row(&mut batch, on_duplicate)?;
-        batch.finish(1.0, 1.0, 2);
-        assert_eq!(
-            batch.get(0).indices,
-            [9],
-            "the previous example is unchanged"
-        );
-        let row = batch.get(1);
-        Ok(std::iter::zip(row.indices.iter().copied(), row.values.iter().copied()).collect())
-    }
-
-    #[test]
-    fn indices_are_sorted_and_zeros_dropped() {
-        assert_eq!(
-            sorted(&[(5, 1.0), (2, 0.0), (1, 3.0)], OnDuplicate::Refuse),
-            Ok(vec![(1, 3.0), (5, 1.0)])
-        );
-        assert_eq!(
-            sorted(&[(1, 1.0), (2, -0.0), (3, 3.0)], OnDuplicate::Refuse),
-            Ok(vec![(1, 1.0), (3, 3.0)])
-        );
-    }
-
-    #[test]
-    fn duplicates_are_added_or_refused() {
-        let pairs = [(5, 1.0), (2, 4.0), (5, 2.5)];
-        assert_eq!(
-            sorted(&pairs, OnDuplicate::Add),
-            Ok(vec![(2, 4.0), (5, 3.5)])
-        );
-        assert_eq!(
-            sorted(&pairs, OnDuplicate::Refuse),
-            Err(RowError::Duplicate(5))
-        );
-        assert_eq!(
-            sorted(&[(3, 0.0), (3, 0.0)], OnDuplicate::Refuse),
-            Err(RowError::Duplicate(3))
-        );
-        assert_eq!(sorted(&[(3, 1.0), (3, -1.0)], OnDuplicate::Add), Ok(vec![]));
-    }
-
-    #[test]
-    fn sums_are_taken_in_the_order_of_the_line() {
-        let pairs = [(3, 1e16), (3, 1.0), (3, 1.0), (3, -1e16)];
-        assert_eq!(
-            sorted(&pairs, OnDuplicate::Add),
-            Ok(vec![]),
-            "1e16 + 1 rounds to 1e16"
-        );
-    }
-
-    #[test]
-    fn a_sum_that_is_too_large_is_refused() {
-        assert_eq!(
-            sorted(&[(3, 1e308), (3, 1e308)], OnDuplicate::Add),
-            Err(RowError::Overflow(3))
-        );
-    }
 }

@@ -1,21 +1,23 @@
 //! Tables: CSV and TSV, with a header.
 //!
-//! - The first line holds the names of the columns; a name must not be a number. Every other line
-//!   has as many fields. A field may be quoted with `"`. It may then contain separators, line ends
-//!   and `""` for a quote. The reader drops blanks around fields and skips blank lines.
+//! - The first line holds the names of the columns. A name must not be a number. Every other line
+//!   has the same number of fields. A field may be quoted with `"`. A quoted field may contain
+//!   separators, line ends and `""` for a quote. The reader drops blanks around fields and skips
+//!   blank lines.
 //! - The label is in `label_column`. By default it is in the column called `label`, `y`, `target`
 //!   or `class`, and otherwise in the first column, with a warning. If labels are optional and the
 //!   given `label_column` does not exist, examples have no label and every column is a feature. The
 //!   same holds if labels are ignored and no column has one of the four names.
 //! - The weight is in `weight_column`. Without that option it is 1.
-//! - All other columns are features, numbered from 0 in their order. A column of numbers has its
-//!   own number as the index. In a column of text, the reader hashes `column=text` (MurmurHash3,
-//!   seed 0, the last `bits` bits, 18 by default) and stores 1 at that index *after* all columns.
-//!   The first field that is not empty decides whether a column holds numbers or text. A column
-//!   that mixes both is an error, unless `categorical` names it and thereby makes it text.
-//! - An empty field is missing, which is 0.
-//! - For a model ([`ReadOptions::columns`]) the reader finds columns by name, in any order. They
-//!   keep the model's feature numbers, label and weight, and their type.
+//! - All other columns are features. They are numbered from 0 in the order of the columns. In a
+//!   column of numbers, this number is the index of the value. In a column of text, the reader
+//!   hashes `column=text` (MurmurHash3, seed 0, the last `bits` bits, 18 by default). It stores 1
+//!   at the index that is the hash plus the number of feature columns.
+//! - The first field that is not empty decides whether a column holds numbers or text. A column
+//!   that mixes both is an error. If `categorical` contains the column, all its values are text.
+//! - An empty field is a missing value, which counts as 0.
+//! - If [`ReadOptions::columns`] has the columns of a model, the reader finds each of them by its
+//!   name, in any order. A column keeps its feature number and its type, or remains label or weight.
 //!
 //! ```
 //! use extremal_data::{Format, ReadOptions, Reader};
@@ -36,8 +38,8 @@ use std::sync::Arc;
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings};
-use crate::row::{OnDuplicate, Sorter};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Record, Warnings};
+use crate::row::OnDuplicate;
 use crate::{Batch, Column, Holds, Labels, ReadOptions, columns, number};
 
 /// A column of the file.
@@ -45,11 +47,11 @@ use crate::{Batch, Column, Holds, Labels, ReadOptions, columns, number};
 struct Place {
     name: String,
     holds: Holds,
-    /// The user declared it as text, so numbers in it are text too.
+    /// Whether the user declared the column as text, so that its numbers are text too.
     categorical: bool,
-    /// The index of its feature.
+    /// The index of the feature.
     index: u32,
-    /// Its position in `Table::known`.
+    /// The position in `Table::known`.
     known: usize,
 }
 
@@ -70,7 +72,6 @@ pub(crate) struct Table {
     /// Columns whose first non-empty field is in this row.
     decided: Vec<usize>,
     key: String,
-    sorter: Sorter,
 }
 
 impl Table {
@@ -86,7 +87,6 @@ impl Table {
             fields: Fields::default(),
             decided: Vec::new(),
             key: String::new(),
-            sorter: Sorter::default(),
         }
     }
 
@@ -139,7 +139,7 @@ impl Table {
         Ok(())
     }
 
-    /// Chooses the columns of label, weight and declared text. The rest is open until it has data.
+    /// Chooses the columns of label, weight and declared text. The data decide about the others.
     fn choose_columns(
         &self,
         names: &[String],
@@ -269,27 +269,21 @@ impl Parse for Table {
         ends_open(line, self.separator, open)
     }
 
-    fn record(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
-    ) -> Result<Option<LabelWeight>, ParseError> {
-        let record = &text[..end];
+    fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
+        let (line, end) = (record.line(), record.end);
         let heading = self.columns.is_empty();
         let fatal = |mut error: ParseError| {
             error.fatal = heading;
             error
         };
-        if record.iter().all(|&byte| byte == b' ') {
+        if line.iter().all(|&byte| byte == b' ') {
             return Ok(None);
         }
-        parse::text(record).map_err(|what| fatal(ParseError::new(what, 0..end)))?;
-        (self.fields.split(record, self.separator))
+        parse::text(line).map_err(|what| fatal(ParseError::new(what, 0..end)))?;
+        (self.fields.split(line, self.separator))
             .map_err(|(what, place)| fatal(ParseError::new(what, place)))?;
         if heading {
-            self.header(record, warnings)
+            self.header(line, record.warnings)
                 .map_err(|what| fatal(ParseError::new(what, 0..end)))?;
             return Ok(None);
         }
@@ -299,7 +293,7 @@ impl Parse for Table {
             return Err(ParseError::new(what, 0..end));
         }
         self.decided.clear();
-        let found = self.row(text, batch).inspect_err(|_| {
+        let found = self.row(record.text, record.batch).inspect_err(|_| {
             // A row with an error decides nothing.
             for &k in &self.decided {
                 self.columns[k].holds = Holds::Nothing;
@@ -310,10 +304,7 @@ impl Parse for Table {
             self.known[known].holds = holds;
             self.shared = None;
         }
-        let shift = i64::from(self.options.intercept);
-        self.sorter
-            .sort_row(batch, OnDuplicate::Add)
-            .map_err(|error| ParseError::from_row(error, shift, end))?;
+        record.sort(OnDuplicate::Add, i64::from(self.options.intercept))?;
         Ok(Some(found))
     }
 
@@ -329,7 +320,7 @@ impl Parse for Table {
 // csv-core can't replace the functions below: it reads a numeric CSV at 0.75 of their speed, and it
 // reports neither text after a closing quote nor a quote that never closes.
 
-/// Whether a line ends inside quotes. It begins inside quotes if `open`, otherwise with a field.
+/// Whether a line ends inside quotes. The line begins inside quotes if `open`, otherwise with a field.
 fn ends_open(line: &[u8], separator: u8, mut open: bool) -> bool {
     let mut at = 0;
     loop {
@@ -374,7 +365,8 @@ fn skip_spaces(text: &[u8], at: usize) -> usize {
 /// The fields of a record.
 #[derive(Debug, Default)]
 struct Fields {
-    /// The range in the record, and for a quoted field the range of its content in `unquoted`.
+    /// The range of each field in the record. A quoted field also has the range of its content in
+    /// `unquoted`.
     places: Vec<(Range<usize>, Option<Range<usize>>)>,
     /// The contents of quoted fields.
     unquoted: Vec<u8>,

@@ -1,16 +1,17 @@
 //! Vowpal Wabbit's text: `label weight 'tag |namespace name:value name … |namespace …`
 //!
-//! - Before the first `|` stand, in this order, the label, the weight (1 by default), a base and a
-//!   tag. Each is optional. The reader ignores the base and warns once. A tag begins with `'` or
-//!   touches the `|`.
-//! - A `|` followed by a blank begins features without a namespace. Any other `|` is followed by
-//!   the namespace's name and an optional `:factor`, which multiplies its values.
-//! - A feature is `name:value`, or `name` alone, which has the value 1. The reader drops zeros.
+//! - A line begins with the label, the weight (1 by default), a base and a tag, in this order. Each
+//!   is optional. The first `|` ends this part. The reader ignores the base and warns once. A tag
+//!   begins with `'` or touches the `|`.
+//! - If a blank follows a `|`, the next features have no namespace. Otherwise the name of their
+//!   namespace follows. If `:factor` follows the name, the reader multiplies the values in the
+//!   namespace by the factor.
+//! - A feature is `name:value` or `name`. Without a value, the value is 1. The reader drops zeros.
 //! - Outside namespaces, a name that is a number is the index: `| 7:0.5` is feature 7. All other
 //!   names are hashed as in Vowpal Wabbit: MurmurHash3 of the name, with the hash of the namespace
-//!   as the seed. The last `bits` bits (18 by default) are the index. A number within a namespace
-//!   is added to the namespace's hash instead. The values of features with the same index are
-//!   added.
+//!   as the seed. The last `bits` bits (18 by default) are the index. Within a namespace, a name
+//!   that is a number is not hashed, but added to the namespace's hash. If several features have
+//!   the same index, their values are added.
 //!
 //! The reader skips blank lines.
 //!
@@ -30,9 +31,9 @@
 
 use crate::hash::murmur3;
 use crate::options;
-use crate::parse::{self, LabelWeight, Parse, ParseError, Warnings, skip_blanks};
-use crate::row::{OnDuplicate, Sorter};
-use crate::{Batch, ReadOptions, number};
+use crate::parse::{self, LabelWeight, Parse, ParseError, Record, skip_blanks};
+use crate::row::OnDuplicate;
+use crate::{ReadOptions, number};
 
 /// Reads lines of Vowpal Wabbit's text.
 #[derive(Debug)]
@@ -41,7 +42,6 @@ pub(crate) struct Vw {
     /// Added to every index.
     shift: u32,
     mask: u32,
-    sorter: Sorter,
 }
 
 /// The namespace that features belong to.
@@ -58,18 +58,16 @@ impl Vw {
             options: options.clone(),
             shift: u32::from(options.intercept),
             mask: options.mask(),
-            sorter: Sorter::default(),
         }
     }
 
-    /// Reads label, weight, base and tag, which stand before the first `|`.
+    /// Reads label, weight, base and tag, which precede the first `|` at `bar`.
     fn label_and_weight(
         &self,
-        line: &[u8],
         bar: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
+        record: &mut Record<'_>,
     ) -> Result<LabelWeight, ParseError> {
+        let line = record.line();
         let mut label = None;
         let mut weight = 1.0;
         let mut place = 0;
@@ -84,7 +82,9 @@ impl Vw {
             }
             if token[0] == b'\'' || stop == bar {
                 let tag = token.strip_prefix(b"'").unwrap_or(token);
-                batch.set_tag(parse::text(tag).map_err(|what| error(what.into()))?);
+                record
+                    .batch
+                    .set_tag(parse::text(tag).map_err(|what| error(what.into()))?);
                 tagged = true;
             } else {
                 match place {
@@ -93,7 +93,9 @@ impl Vw {
                     2 => {
                         parse::value(token)
                             .map_err(|_| error("the base is not a finite number".into()))?;
-                        warnings.add("the base (the third number before |) is ignored");
+                        record
+                            .warnings
+                            .add("the base (the third number before |) is ignored");
                     }
                     _ => {
                         return Err(error(
@@ -144,7 +146,7 @@ impl Vw {
         Ok(Namespace { hash, factor })
     }
 
-    /// The feature at `at`, which ends at `stop` and has its first colon at `colon`.
+    /// Reads the feature from `at` to `stop`. Its first colon is at `colon`.
     fn feature(
         &self,
         text: &[u8],
@@ -178,14 +180,9 @@ impl Vw {
         Ok((index, value))
     }
 
-    fn features(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        bar: usize,
-        batch: &mut Batch,
-    ) -> Result<(), ParseError> {
-        let line = &text[..end];
+    /// Reads the features, which begin with the `|` at `bar`.
+    fn features(&self, bar: usize, record: &mut Record<'_>) -> Result<(), ParseError> {
+        let (text, line, end) = (record.text, record.line(), record.end);
         let mut at = bar;
         let mut namespace = Namespace {
             hash: None,
@@ -194,7 +191,7 @@ impl Vw {
         let mut checked = false;
         loop {
             if namespace.hash.is_none() {
-                at = parse::short_pairs(text, end, at, (0, self.shift), batch);
+                at = parse::short_pairs(text, end, at, (0, self.shift), record.batch);
             }
             at = skip_blanks(line, at);
             if at == end {
@@ -213,18 +210,16 @@ impl Vw {
                 let (index, value) = self
                     .feature(text, (at, colon, stop), namespace)
                     .map_err(|what| ParseError::new(what, at..stop))?;
-                batch.push(index, value);
+                record.batch.push(index, value);
             }
             at = skip_blanks(line, stop);
         }
-        self.sorter
-            .sort_row(batch, OnDuplicate::Add)
-            .map_err(|error| ParseError::from_row(error, i64::from(self.shift), end))
+        record.sort(OnDuplicate::Add, i64::from(self.shift))
     }
 }
 
-/// The position of the first colon, or of the end, and the end of the token that begins at `at`. A
-/// `|` ends a token too.
+/// Finds the end of the token that begins at `at`, and its first colon. A token without a colon has
+/// both at its end. A `|` ends a token too.
 fn token(line: &[u8], at: usize) -> (usize, usize) {
     let mut colon = None;
     for (place, &byte) in line.iter().enumerate().skip(at) {
@@ -257,25 +252,19 @@ pub(crate) fn hash(name: &[u8], seed: u32) -> u32 {
 }
 
 impl Parse for Vw {
-    fn record(
-        &mut self,
-        text: &[u8],
-        end: usize,
-        batch: &mut Batch,
-        warnings: &mut Warnings,
-    ) -> Result<Option<LabelWeight>, ParseError> {
-        let line = &text[..end];
+    fn record(&mut self, record: &mut Record<'_>) -> Result<Option<LabelWeight>, ParseError> {
+        let (line, end) = (record.line(), record.end);
         if skip_blanks(line, 0) == end {
             return Ok(None);
         }
         let Some(bar) = memchr::memchr(b'|', line) else {
             return Err(ParseError::new("expected | before the features", 0..end));
         };
-        let found = self.label_and_weight(line, bar, batch, warnings)?;
-        // The whole part, even what is ignored: which path reads the features must not decide
-        // whether a line is valid text.
+        let found = self.label_and_weight(bar, record)?;
+        // Also the ignored parts: whether a line is valid must not depend on the path that reads
+        // its features.
         parse::text(&line[..bar]).map_err(|what| ParseError::new(what, 0..end))?;
-        self.features(text, end, bar, batch)?;
+        self.features(bar, record)?;
         Ok(Some(found))
     }
 }

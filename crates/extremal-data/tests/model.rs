@@ -112,7 +112,7 @@ fn bytes_after_the_end_are_noticed() {
     bytes.push(0);
     assert_eq!(
         complaint(&bytes),
-        "m.model: the model is damaged: it continues after its 172 bytes"
+        "m.model: the model is damaged: the file has more than 172 bytes"
     );
 }
 
@@ -198,7 +198,7 @@ fn a_heading_that_nobody_wrote_is_refused_although_its_checksum_is_right() {
         assert!(!said.contains("checksum"), "{to}: {said}");
     }
     let empty = with_text(|_| "extremal model 1\nbytes 4\n".into());
-    assert!(complaint(&empty).contains("it is too short"));
+    assert!(complaint(&empty).contains("the file is too short"));
 }
 
 proptest! {

@@ -131,10 +131,7 @@ fn a_file_that_is_not_there_and_a_folder_are_said_to_be_so() {
     );
 
     let said = complaint(model(0, 1).write(&folder.0));
-    assert!(
-        said.ends_with("the model can't be written: is a directory"),
-        "{said}"
-    );
+    assert!(said.ends_with("can't be written: is a directory"), "{said}");
     assert_eq!(folder.names(), [""; 0]);
 }
 
@@ -198,7 +195,7 @@ mod on_unix {
         assert!(!after.is_file());
         let said = complaint(model(1, 10).write(Path::new("/dev/full")));
         assert!(
-            said.starts_with("/dev/full: the model can't be written: No space left"),
+            said.starts_with("/dev/full: can't be written: No space left"),
             "{said}"
         );
     }
@@ -209,12 +206,12 @@ mod on_unix {
         fs::write(folder.join("file"), "x").expect("room");
         let said = complaint(model(0, 10).write(&folder.join("file/m.model")));
         assert!(
-            said.contains("its metadata can't be read: Not a directory"),
+            said.contains("the metadata can't be read: Not a directory"),
             "{said}"
         );
         let said = complaint(model(0, 10).write(&folder.join("nowhere/m.model")));
         assert!(
-            said.contains("a temporary file beside it can't be created: No such file"),
+            said.contains("a temporary file in the same folder can't be created: No such file"),
             "{said}"
         );
         assert_eq!(folder.names(), ["file"]);
@@ -264,8 +261,8 @@ mod on_unix {
             model(0, 10_000).write(path).expect("room for a small one");
             let said = complaint(model(1, 200_000).write(path));
             let expected = [
-                "the temporary file beside it can't be written: No space left",
-                "the temporary file beside it can't be written: File too large",
+                "the temporary file in the same folder can't be written: No space left",
+                "the temporary file in the same folder can't be written: File too large",
             ];
             assert!(expected.iter().any(|e| said.contains(e)), "{said}");
             assert_eq!(number(path, 10_000), 0);

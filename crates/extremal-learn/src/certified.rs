@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::session::{Model, Session};
 use crate::{format, norms};
 
-/// The number of steps towards a better point to certify at, for strongly convex losses.
+/// The largest number of steps towards a point with a better certificate, for strongly convex losses.
 const CERTIFICATE_STEPS: usize = 20;
 
-/// The header of the table whose rows are [`Certified::curve`].
+/// The columns of [`Certified::curve`].
 pub(crate) const CURVE: &str = "radius,regret_upper,share_of_loss";
 
 /// The certified regret of a session.
@@ -20,13 +20,13 @@ pub struct Certified {
     pub certificate: Certificate,
     /// The bound of the learner's theorem, if it has one.
     pub bound: Option<Proven>,
-    /// An upper bound of any regret on these rounds: the smaller of G·D·T, with the largest gradient
-    /// G, and the excess loss.
+    /// The largest regret that is possible on these rounds: the smaller of G·D·T and the excess loss.
+    /// G is the largest norm of a gradient, D the diameter of the set, and T the number of rounds.
     pub most: f64,
     /// The excess loss: the total loss minus its least possible value, rounded down.
     pub lost: f64,
-    /// The regret against comparators of any norm, if the set is a ball around 0. With classes, each
-    /// model has its own comparator.
+    /// An upper bound of the regret for each norm of the comparator, if the set is a ball around 0.
+    /// With classes, each model has its own comparator.
     pub by_norm: Option<ByNorm>,
     /// The largest norm up to which no comparator halves the excess loss, if there is one.
     pub halving: Option<f64>,
@@ -34,19 +34,19 @@ pub struct Certified {
     pub models: usize,
 }
 
-/// The bound of a theorem on a run.
+/// The regret bound that a theorem gives for a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Proven {
     /// An upper bound of the regret.
     Bound(f64),
-    /// An upper bound that every learner satisfies on these rounds.
+    /// An upper bound that no learner can exceed on these rounds.
     Vacuous(f64),
-    /// An assumption that does not hold.
+    /// The theorem does not apply. The text names the assumptions that fail.
     Broken(String),
 }
 
 impl Session {
-    /// The certified regret of the rounds played. It makes at least one oracle call per model.
+    /// Computes the certified regret of all rounds so far, with at least one oracle call per model.
     pub fn certify(&mut self) -> Result<Certified> {
         let above_least = self.objective.above_least(self.counters.whole_loss);
         let violation = self.counters.violation;
@@ -100,8 +100,8 @@ impl Session {
         })
     }
 
-    /// A bound of the rounding error of the total loss: the errors of the losses, and two units of
-    /// roundoff per addition. It assumes that the losses do not cancel.
+    /// An upper bound of the rounding error of the total loss. It adds the errors of the losses and
+    /// two units of roundoff per addition. It assumes that losses do not cancel each other.
     pub fn rounding(&self) -> f64 {
         let additions = self.rounds() as f64 * self.models.len() as f64;
         let losses: f64 = self.models.iter().map(|model| model.meter.allowed()).sum();
@@ -119,7 +119,7 @@ fn proven(model: &Model, run: &Run) -> Option<Proven> {
 }
 
 impl Certified {
-    /// Whether every learner satisfies the certificate on these rounds.
+    /// Whether no learner can exceed the certified regret on these rounds.
     pub fn is_vacuous(&self) -> bool {
         is_vacuous(self.certificate.regret, self.most)
     }
@@ -135,7 +135,7 @@ impl Certified {
         format!("{proven}, {each} per round")
     }
 
-    /// The comparators that did not halve the loss, in words.
+    /// A sentence about the norms at which no comparator halves the loss.
     pub fn comparators(&self) -> Option<String> {
         let norm = match self.by_norm.as_ref()?.p() {
             2.0 => "norm".into(),
@@ -163,7 +163,8 @@ impl Certified {
         }
     }
 
-    /// The regret by the norm of the comparator, as rows of a table. `reach` is the set's radius.
+    /// The rows of a table with the regret for each norm of the comparator. `reach` is the radius of
+    /// the set.
     pub fn curve(&self, reach: f64) -> Vec<String> {
         let Some(by_norm) = &self.by_norm else {
             return Vec::new();

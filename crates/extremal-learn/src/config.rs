@@ -6,8 +6,6 @@ use std::str::FromStr;
 use extremal::learner::{LearnerSpec, Storage};
 use extremal::loss::LossSpec;
 use extremal::set::SetSpec;
-use extremal::set::l2::L2;
-use extremal_data::{Labels, ReadOptions};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -15,21 +13,21 @@ use crate::error::{Error, Result};
 #[cfg(feature = "clap")]
 use crate::flag;
 
-/// A list that is one value of a flag.
+/// Names that are one value of a flag: `A,B,C`.
 pub type Names = Vec<String>;
 
 /// The form of written predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Link {
-    /// ⟨a, x⟩.
+    /// The prediction z = ⟨a, x⟩ itself.
     Identity,
-    /// 1/(1 + e^(−z)), a probability.
+    /// The probability 1/(1 + e^(−z)).
     Logistic,
 }
 
 impl Link {
-    /// The value that is written for z.
+    /// The number that is written for the prediction z.
     pub fn of(self, z: f64) -> f64 {
         match self {
             Self::Identity => z,
@@ -64,27 +62,28 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "G"))]
     #[serde(serialize_with = "number")]
     pub gradient_bound: Option<f64>,
-    /// Multiply the step size of the theorem by C
+    /// Multiply the step size of the learner's theorem by C
     #[cfg_attr(feature = "clap", arg(long, value_name = "C"))]
     #[serde(serialize_with = "number")]
     pub eta_scale: Option<f64>,
-    /// Add (LAMBDA/2)|x|² to the loss
+    /// Add the ridge term (LAMBDA/2)|x|² to the loss, where x are the weights
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA"))]
     #[serde(serialize_with = "number")]
     pub l2: Option<f64>,
-    /// Add a feature that is always 1
+    /// Add an intercept: a feature that is always 1
     #[cfg_attr(feature = "clap", arg(long))]
     pub intercept: bool,
-    /// The labels that mean -1 and +1
+    /// The two labels: the first means -1, the second +1
     #[cfg_attr(feature = "clap", arg(long, value_name = "NEG,POS", value_parser = flag::pair, allow_hyphen_values = true))]
     pub labels: Option<(String, String)>,
-    /// Train one model per class: the number of classes (labels 1 to N) or their names
+    /// Train one model per class. The value is the number N of classes, with labels 1 to N, or the
+    /// list of their labels
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|A,B,..", value_parser = flag::classes, allow_hyphen_values = true))]
     pub classes: Option<Names>,
-    /// Storage of the decision [default: the cheapest that the set allows]
+    /// Storage of the weights [default: the cheapest that the set and the learner allow]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Storage>(&["dense", "lazy", "sparse"])))]
     pub storage: Option<Storage>,
-    /// Seed of randomised learners, ospf and fpl for example
+    /// Seed of randomised learners such as ospf and fpl
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub seed: Option<u64>,
 
@@ -94,17 +93,18 @@ pub struct Config {
     /// Indices of libsvm files start at 0
     #[cfg_attr(feature = "clap", arg(long, help_heading = flag::READING))]
     pub zero_based: bool,
-    /// Label column of a table
+    /// Name of the label column in a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
     pub label: Option<String>,
-    /// Column of importance weights in a table
+    /// Name of the column with importance weights in a table
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flag::READING))]
     pub weight: Option<String>,
-    /// Columns whose values are text even if they are numbers
+    /// Treat the values of these columns as text, even if they look like numbers
     #[cfg_attr(feature = "clap", arg(long, value_name = "A,B,..", value_delimiter = ',', help_heading = flag::READING))]
     pub categorical: Option<Vec<String>>,
 
-    /// Form of predictions [default: a probability for logistic loss]
+    /// Form of the predictions: the product of weights and features (identity), or a probability
+    /// (logistic) [default: logistic for logistic loss]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
 }
@@ -113,75 +113,43 @@ pub struct Config {
 const OF_THE_LEARNER: [&str; 3] = ["horizon", "gradient-bound", "eta-scale"];
 
 impl Config {
-    /// The classes. It is empty for a single model.
+    /// The classes. The list is empty for a single model.
     pub fn classes(&self) -> &[String] {
         self.classes.as_deref().unwrap_or_default()
     }
 
-    /// λ of (λ/2)‖x‖².
+    /// The coefficient λ of the ridge term (λ/2)‖x‖².
     pub fn ridge(&self) -> f64 {
         self.l2.unwrap_or(0.0)
     }
 
-    /// The options of the reader.
-    pub fn read_options(&self) -> ReadOptions {
-        let labels = match &self.labels {
-            Some((negative, positive)) => Labels::Pair {
-                negative: negative.clone(),
-                positive: positive.clone(),
-            },
-            None if self.classes().is_empty() => Labels::Number,
-            None => Labels::Names(self.classes().to_vec()),
-        };
-        ReadOptions {
-            zero_based: self.zero_based,
-            bits: self.bits,
-            label_column: self.label.clone(),
-            weight_column: self.weight.clone(),
-            categorical: self.categorical.clone().unwrap_or_default(),
-            labels,
-            labels_required: true,
-            intercept: self.intercept,
-            ..ReadOptions::default()
-        }
-    }
-
-    /// The learner, with the keys that have flags of their own. If it needs λ, it gets that of the
-    /// ridge term.
+    /// The learner, with the keys that have flags of their own. If the learner needs λ, it gets the
+    /// coefficient of the ridge term.
     pub(crate) fn full_learner(&self, ridge: f64) -> Result<Option<LearnerSpec>> {
         let table = self.table();
-        let mut given: Vec<_> = OF_THE_LEARNER
-            .iter()
-            .filter(|k| table.contains_key(**k))
-            .collect();
         let Some(mut spec) = self.learner.clone() else {
-            if given.is_empty() {
+            if !OF_THE_LEARNER.iter().any(|key| table.contains_key(*key)) {
                 return Ok(None);
             }
             return Err(Error::Usage(
                 "--horizon, --gradient-bound and --eta-scale need --learner".into(),
             ));
         };
-        if self.seed.is_some() && spec.has_key("seed") {
-            given.push(&"seed");
-        }
-        for key in given {
+        let seed = spec.has_key("seed").then_some("seed");
+        for key in OF_THE_LEARNER.into_iter().chain(seed) {
+            let Some(value) = table.get(key) else {
+                continue;
+            };
             if spec.value(key).is_some() {
                 return Err(Error::Usage(format!(
-                    "{key} is given twice, by --{key} and in --learner {spec}"
+                    "{key} is set twice, by --{key} and in --learner {spec}. Leave out one of them"
                 )));
             }
-            spec = spec
-                .with(key, written(&table[*key]))
-                .map_err(Error::options)?;
+            spec = spec.with(key, written(value)).map_err(Error::options)?;
         }
         // Any set shows whether λ is missing.
-        let ball = SetSpec::L2(L2 {
-            radius: 1.0,
-            dim: Some(1),
-        })
-        .build(None)
-        .map_err(Error::options)?;
+        let ball = SetSpec::from_str("l2:dim=1").and_then(|set| set.build(None));
+        let ball = ball.map_err(Error::options)?;
         match spec.build(&ball) {
             Err(extremal::Error::Missing { name: "lambda", .. }) if ridge > 0.0 => {
                 spec.with("lambda", ridge).map(Some).map_err(Error::options)
@@ -190,7 +158,7 @@ impl Config {
         }
     }
 
-    /// Checks that no key contradicts the configuration of a model, which is complete.
+    /// Checks that no key contradicts the complete configuration of a model.
     pub(crate) fn agree(&self, model: &Self, learner: &LearnerSpec) -> Result<()> {
         let mut given = self.clone();
         if given.learner.is_some() {
@@ -227,11 +195,15 @@ impl Config {
     /// The keys that are set, with their values as text.
     pub(crate) fn describe(&self) -> Vec<(String, String)> {
         let table = self.table().into_iter();
-        let text = |value: Value| match value {
-            Value::Bool(_) => "yes".into(),
-            value => written(&value),
+        let text = |key: &str, value: &Value| match (value, &self.labels) {
+            (Value::Bool(_), _) => "yes".into(),
+            (_, Some((negative, positive))) if key == "labels" => {
+                format!("{negative} (-1), {positive} (+1)")
+            }
+            (value, _) => written(value),
         };
-        table.map(|(key, value)| (key, text(value))).collect()
+        let pair = |(key, value): (String, Value)| (key.clone(), text(&key, &value));
+        table.map(pair).collect()
     }
 
     /// The keys that are set, with their values.
@@ -247,7 +219,7 @@ impl Config {
     }
 }
 
-/// A value as it is written after the flag. It is empty for a flag without a value.
+/// The text of a value after its flag. It is empty for a flag that takes no value.
 fn written(value: &Value) -> String {
     match value {
         Value::Bool(_) => String::new(),
@@ -258,7 +230,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// Writes NaN and ∞ as text, since JSON would drop them. They are refused later.
+/// Writes NaN and ∞ as text, since JSON has no such numbers. Later checks refuse them.
 fn number<S: Serializer>(value: &Option<f64>, out: S) -> std::result::Result<S::Ok, S::Error> {
     match value {
         Some(number) if !number.is_finite() => out.collect_str(number),
@@ -274,10 +246,7 @@ mod text {
         value: &Option<T>,
         out: S,
     ) -> std::result::Result<S::Ok, S::Error> {
-        match value {
-            Some(spec) => out.collect_str(spec),
-            None => out.serialize_none(),
-        }
+        value.as_ref().map(T::to_string).serialize(out)
     }
 
     pub fn deserialize<'de, T: FromStr<Err = extremal::Error>, D: Deserializer<'de>>(

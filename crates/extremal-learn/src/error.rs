@@ -42,13 +42,17 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// The error that ended the run.
+    fn first(&self) -> &Self {
+        match self {
+            Self::Both { first, .. } => first.first(),
+            other => other,
+        }
+    }
+
     /// Whether the options are wrong, not the input.
     pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Usage(_) => true,
-            Self::Both { first, .. } => first.is_usage(),
-            _ => false,
-        }
+        matches!(self.first(), Self::Usage(_))
     }
 
     /// Whether the reader of an output has closed the pipe.
@@ -59,11 +63,9 @@ impl Error {
 
     /// Whether a computation failed, not the input.
     pub fn is_numerical(&self) -> bool {
-        match self {
+        match self.first() {
             Self::Library { why, .. } => why.is_numerical(),
-            Self::Numerical { .. } => true,
-            Self::Both { first, .. } => first.is_numerical(),
-            _ => false,
+            other => matches!(other, Self::Numerical { .. }),
         }
     }
 
@@ -80,12 +82,12 @@ impl Error {
         extremal_data::Error::content(file, what).into()
     }
 
-    /// A component that the options ask for can't be built.
+    /// The error if a component in the options can't be built.
     pub(crate) fn options(why: extremal::Error) -> Self {
         Self::Usage(why.to_string())
     }
 
-    /// An error of the library on an example.
+    /// Adds the file and the line to an error about an example.
     pub(crate) fn at_line(why: extremal::Error, file: &str, example: &Example<'_>) -> Self {
         if why.is_numerical() {
             return Self::library(&format!("{file}:{}", example.line))(why);

@@ -1,7 +1,6 @@
 //! Parsers for the values of flags.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use extremal_data::OnError;
 use serde::de::DeserializeOwned;
 
 use crate::config::Names;
@@ -18,14 +17,6 @@ where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(words).try_map(|word| serde_json::from_value(word.into()))
-}
-
-/// `stop` or `skip`.
-pub fn on_error() -> impl TypedValueParser<Value = OnError> {
-    PossibleValuesParser::new(["stop", "skip"]).map(|word| match &*word {
-        "skip" => OnError::Skip,
-        _ => OnError::Stop,
-    })
 }
 
 /// `NEG,POS`.

@@ -1,7 +1,7 @@
 //! Numbers for people.
 
-/// A number with so many significant digits, or all digits of its whole part: 12345.6 → `12,346`,
-/// 25.3104 → `25.31`.
+/// Formats a number with `digits` significant digits, but all digits of its whole part. With four
+/// digits, 12345.6 is `12,346` and 25.3104 is `25.31`.
 pub fn significant(x: f64, digits: i32) -> String {
     if !x.is_finite() {
         return x.to_string();
@@ -18,22 +18,22 @@ pub fn significant(x: f64, digits: i32) -> String {
     decimals(x, (digits - 1 - magnitude).clamp(0, digits) as usize)
 }
 
-/// Like [`significant`], but never above x > 0, for "up to".
+/// Like [`significant`] for positive numbers, but rounds down: the text is never above x.
 pub fn at_most(x: f64, digits: i32) -> String {
     let below = |text: &String| shown(text) <= x;
     let text = nudged(x, digits, -1.0).find(below);
     text.unwrap_or_else(|| significant(0.0, digits))
 }
 
-/// Like [`significant`], but never below x, for "at most".
+/// Like [`significant`], but rounds up: the text is never below x.
 pub fn at_least(x: f64, digits: i32) -> String {
     let above = |text: &String| !x.is_finite() || shown(text) >= x;
     let text = nudged(x, digits, 1.0).find(above);
     text.unwrap_or_else(|| significant(x, digits))
 }
 
-/// x and numbers next to it in one direction. The steps begin with half a unit of the last digit
-/// and double, since small numbers have fewer digits.
+/// Formats x, then numbers that are farther and farther from x in one direction. The first step is
+/// half a unit of the last digit. The steps double, since small numbers are shown with fewer digits.
 fn nudged(x: f64, digits: i32, direction: f64) -> impl Iterator<Item = String> {
     let unit = 10f64.powf(x.abs().log10().floor() + 1.0 - f64::from(digits));
     let steps = (0..60).map(move |k| 0.5 * unit.min(1.0) * f64::powi(2.0, k));
@@ -41,13 +41,13 @@ fn nudged(x: f64, digits: i32, direction: f64) -> impl Iterator<Item = String> {
     steps.map(move |step| significant(x + direction * step, digits))
 }
 
-/// The number that a text shows.
+/// Parses a formatted number.
 fn shown(text: &str) -> f64 {
     let text = text.replace(',', "").replace('−', "-");
     text.parse().unwrap_or(f64::NAN)
 }
 
-/// A number with so many decimals and separated thousands.
+/// Formats a number with `places` decimals and separated thousands.
 pub fn decimals(x: f64, places: usize) -> String {
     let text = format!("{:.places$}", x.abs());
     let (whole, fraction) = match text.split_once('.') {
@@ -69,7 +69,7 @@ pub fn decimals(x: f64, places: usize) -> String {
     out
 }
 
-/// A number with six decimals, or `—` if it is not finite.
+/// Formats a number with six decimals. A number that is not finite becomes `—`.
 pub fn fixed(x: f64) -> String {
     if x.is_finite() {
         format!("{x:.6}")
@@ -78,12 +78,12 @@ pub fn fixed(x: f64) -> String {
     }
 }
 
-/// 256000 → `256,000`.
+/// Formats a whole number with separated thousands: 256000 is `256,000`.
 pub fn count(n: u64) -> String {
     decimals(n as f64, 0)
 }
 
-/// An interval with five significant digits, rounded outwards: `[25.310, 25.311]`.
+/// Formats an interval with five significant digits, rounded outwards: `[25.310, 25.311]`.
 pub fn interval(lower: f64, upper: f64) -> String {
     let top = lower.abs().max(upper.abs()).max(1e-4);
     let places = (4 - top.log10().floor() as i32).clamp(0, 5) as usize;
@@ -93,67 +93,4 @@ pub fn interval(lower: f64, upper: f64) -> String {
         decimals((lower * unit).floor() / unit, places),
         decimals((upper * unit).ceil() / unit, places)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_rounded_up_is_never_below() {
-        for x in [
-            12.3454,
-            12.3456,
-            -12.3456,
-            192_258.4,
-            9.99996,
-            0.000_012_34,
-            0.0,
-            1e-9,
-            99_999.6,
-        ] {
-            for digits in [3, 4, 5] {
-                let text = at_least(x, digits);
-                let shown = shown(&text);
-                assert!(shown >= x, "{x}: {text}");
-                assert!(shown - x <= 2e-2 * x.abs().max(1e-300), "{x}: {text}");
-            }
-        }
-    }
-
-    #[test]
-    fn digits_are_significant_and_thousands_are_separated() {
-        for (x, text) in [
-            (12345.6, "12,346"),
-            (1234567.0, "1,234,567"),
-            (999.0, "999.0"),
-            (25.3104, "25.31"),
-            (9.99979, "10.00"),
-            (-0.123456, "−0.1235"),
-            (0.0, "0.000"),
-            (2.2e-16, "2.20e-16"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(significant(x, 4), text);
-        }
-        assert_eq!(count(256_000), "256,000");
-        for (x, text) in [
-            (24.0999, "24.0"),
-            (24.0, "24.0"),
-            (12345.6, "12,345"),
-            (0.09996, "0.099"),
-            (1.2399e-7, "1.23e-7"),
-            (9.999, "9.99"),
-        ] {
-            assert_eq!(at_most(x, 3), text);
-        }
-        assert_eq!(count(42), "42");
-    }
-
-    #[test]
-    fn intervals_are_rounded_outwards() {
-        assert_eq!(interval(25.31041, 25.31041), "[25.310, 25.311]");
-        assert_eq!(interval(-0.5, 0.5), "[−0.50000, 0.50000]");
-        assert_eq!(interval(1234.56, 1234.57), "[1,234.5, 1,234.6]");
-    }
 }

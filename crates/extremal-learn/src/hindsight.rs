@@ -1,9 +1,10 @@
-//! `--hindsight`: the smallest total loss of fixed weights on the examples of a run, with a proof.
+//! `--hindsight`: the smallest total loss of fixed weights on the examples of a run, with a
+//! certificate.
 
 use std::mem::size_of;
 
 use extremal::hindsight::{Best, Interval, Options, solve_while};
-use extremal_data::{Batch, Example, Next, ReadOptions};
+use extremal_data::{Batch, Example, Next, ReadOptions, Reader};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
@@ -12,18 +13,17 @@ use crate::losses::Losses;
 use crate::run::Run;
 use crate::session::row;
 use crate::signs::Signs;
-use crate::stream::{Source, name_of};
 
-/// The gaps of the search, relative to the learner's loss. Each is reported.
+/// The gaps at which the search reports an interval, relative to the learner's loss.
 const GAPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
-/// The examples of a stream that can be read only once.
+/// The examples of a run, kept in memory because the stream can be read only once.
 #[derive(Default)]
 pub(crate) struct Kept {
     /// Batches, each with the number of its examples that were skipped.
     batches: Vec<(usize, Batch)>,
     bytes: usize,
-    /// The bytes for which enough memory was found.
+    /// The number of bytes that are known to be available.
     available: usize,
     /// Whether memory ran out.
     is_full: bool,
@@ -50,7 +50,7 @@ impl Kept {
     }
 }
 
-/// The memory of so many rows.
+/// The number of bytes that rows with so many non-zeros need.
 fn bytes(rows: usize, nonzeros: usize) -> usize {
     let each = size_of::<u32>() + size_of::<f64>();
     nonzeros * each + rows * 4 * size_of::<f64>()
@@ -70,7 +70,7 @@ pub(crate) struct Found {
     rounds: u64,
     /// Whether earlier runs played rounds too.
     is_resumed: bool,
-    /// Whether the gap has the required size.
+    /// Whether the search reached the required gap.
     is_accurate: bool,
     /// Whether the host stopped the search.
     pub stopped: bool,
@@ -107,7 +107,7 @@ impl Found {
 }
 
 impl Run<'_> {
-    /// Finds the best fixed weights. `None` if the host stops the search before there are any.
+    /// Finds the best fixed weights. `None` if the host stops the search before it has a result.
     pub fn hindsight(&mut self, read: &ReadOptions) -> Result<Option<Found>> {
         let failed = Error::library("hindsight");
         let dim = self.session.dim();
@@ -177,7 +177,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// The regret of this run, allowing for the rounding of both totals.
+    /// The regret of this run, as an interval that includes the rounding errors of both totals.
     fn regret(&self, best: &Interval, loss: f64) -> Result<Interval> {
         let size = best.upper.abs().max(best.lower.abs());
         let rounding = self.session.rounding() + 4.0 * f64::EPSILON * size;
@@ -197,7 +197,7 @@ impl Run<'_> {
         })
     }
 
-    /// Adds up the losses of one pass. False if the host stops it.
+    /// Adds up the losses of one pass. Returns false if the host stops the run.
     fn add_up(&mut self, losses: &mut Losses, read: &ReadOptions) -> Result<bool> {
         let (mut signs, mut count) = (self.signs_before, 0);
         if let Some(kept) = &self.kept {
@@ -211,22 +211,18 @@ impl Run<'_> {
                 count += self.add(batch.iter().skip(*skipped), losses, &mut signs)?;
             }
         } else {
-            let mut source = Source::open(self.options.input.path(), read)?;
+            let mut reader = Reader::open(self.options.input.path(), read)?;
             let mut to_skip = self.consumed as usize;
             loop {
-                if self.host.is_stopped() {
-                    return Ok(false);
-                }
-                let (done, of) = source.reader.progress();
-                match source.next()? {
-                    Next::Batch(batch) => {
-                        let skipped = to_skip.min(batch.len());
-                        to_skip -= skipped;
-                        count += self.add(batch.iter().skip(skipped), losses, &mut signs)?;
-                    }
-                    Next::Nothing => {}
+                let (done, of) = reader.progress();
+                let batch = match reader.next_unless(&|| self.host.is_stopped())? {
+                    Next::Batch(batch) => batch,
+                    Next::Stopped => return Ok(false),
                     Next::End => break,
-                }
+                };
+                let skipped = to_skip.min(batch.len());
+                to_skip -= skipped;
+                count += self.add(batch.iter().skip(skipped), losses, &mut signs)?;
                 self.host.progress(done, of);
             }
         }
@@ -234,14 +230,11 @@ impl Run<'_> {
         if count * u64::from(self.options.passes) == played {
             return Ok(true);
         }
-        Err(Error::content(
-            &name_of(self.options.input.path()),
-            format!(
-                "the run played {} rounds, but --hindsight then read {} examples. The file must not change during the run",
-                format::count(played),
-                format::count(count)
-            ),
-        ))
+        Err(self.data_error(format!(
+            "the run played {} rounds, but --hindsight then read {} examples. The file must not change during the run",
+            format::count(played),
+            format::count(count)
+        )))
     }
 
     /// Adds the losses of the examples that the run played, and returns their number.
@@ -268,12 +261,9 @@ impl Run<'_> {
     }
 
     fn out_of_memory(&self, bytes: usize) -> Error {
-        Error::content(
-            &name_of(self.options.input.path()),
-            format!(
-                "--hindsight keeps the examples in memory, and {} MB are not available. Leave it out, or use fewer examples",
-                format::count((bytes >> 20) as u64)
-            ),
-        )
+        self.data_error(format!(
+            "--hindsight keeps the examples in memory, and {} MB are not available. Leave out --hindsight, or use fewer examples",
+            format::count((bytes >> 20) as u64)
+        ))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use extremal::kernel;
+
 use crate::certified::Proven;
 use crate::error::Result;
 use crate::format;
@@ -24,20 +26,16 @@ pub fn inspect(path: &Path) -> Result<String> {
             format!("{:.6}", totals.loss / totals.weight),
         );
     }
-    for (k, decision) in saved.decisions().enumerate() {
-        let (mut nonzeros, mut largest) = (0_u64, 0.0_f64);
-        decision.for_each_nonzero(&mut |_, v| {
-            nonzeros += 1;
-            largest = largest.max(v.abs());
-        });
+    for (k, weights) in saved.weights().iter().enumerate() {
         let class = plan.classes().get(k).map(|class| format!(" of {class}"));
-        let weights = format!(
+        let largest = weights.values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let text = format!(
             "{} not zero, norm {}, largest {}",
-            format::count(nonzeros),
-            format::significant(decision.norm_squared().sqrt(), 5),
+            format::count(weights.values.len() as u64),
+            format::significant(kernel::norm(&weights.values), 5),
             format::significant(largest, 5)
         );
-        add(&format!("weights{}", class.unwrap_or_default()), weights);
+        add(&format!("weights{}", class.unwrap_or_default()), text);
     }
     if let Some(session) = saved.session() {
         let models = session.models.iter();
@@ -68,19 +66,17 @@ pub fn inspect(path: &Path) -> Result<String> {
         .collect())
 }
 
-/// Passes the weights that are not 0 to `emit`, as lines `index value` or, with classes,
-/// `class index value`. The indices are those of the data.
+/// Passes each weight that is not 0 to `emit`, as a line `index value`. With classes, the line is
+/// `class index value`. The index is the number of the feature in the data.
 pub fn weights(path: &Path, emit: &mut dyn FnMut(&str) -> std::io::Result<()>) -> Result<()> {
     let saved = Saved::open(path)?;
-    let mut written = Ok(());
-    for (k, decision) in saved.decisions().enumerate() {
+    for (k, weights) in saved.weights().iter().enumerate() {
         let class = saved.plan.classes().get(k).map(|class| format!("{class} "));
         let class = class.unwrap_or_default();
-        decision.for_each_nonzero(&mut |i, v| {
-            if written.is_ok() {
-                written = emit(&format!("{class}{} {v:?}\n", saved.plan.feature(i)));
-            }
-        });
+        for (i, v) in weights.indices.iter().zip(&weights.values) {
+            let feature = saved.plan.feature(*i as usize);
+            emit(&format!("{class}{feature} {v:?}\n")).map_err(cant_write(Path::new("-")))?;
+        }
     }
-    Ok(written.map_err(cant_write(Path::new("-")))?)
+    Ok(())
 }

@@ -28,7 +28,7 @@ pub use config::{Config, Link, Names};
 pub use error::{Error, Result};
 pub use inspect::{inspect, weights};
 pub use losses::Losses;
-pub use model::{Saved, save};
+pub use model::{Saved, Weights, save};
 pub use options::{Input, LearnOptions, ModelOptions, Progress, ReportOptions};
 pub use plan::{DataFacts, Plan};
 pub use predict::{PredictOptions, predict};

@@ -4,19 +4,19 @@ use extremal::Row;
 use extremal::hindsight::{QuadraticSum, Sum, Total};
 use extremal::loss::Objective;
 
-/// The largest dimension d for sums of squares, which are d² numbers.
+/// The largest dimension d for which sums of squares, which are d² numbers, are stored.
 const MOST_SQUARED: usize = 2_000;
 
 /// The losses of past rounds.
 pub enum Losses {
     /// Sums of squares. They may lose digits to cancellation.
     Squares(QuadraticSum),
-    /// All rows.
+    /// The rows of all rounds.
     Rows(Sum),
 }
 
 impl Losses {
-    /// Sums of squares if the loss and the dimension allow it, otherwise all rows.
+    /// Stores sums of squares if the loss and the dimension allow it, and all rows otherwise.
     pub fn new(dim: usize, objective: &Objective) -> extremal::Result<Self> {
         if objective.loss().is_square() && dim <= MOST_SQUARED {
             return QuadraticSum::new(dim, objective.ridge()).map(Self::Squares);
@@ -24,7 +24,7 @@ impl Losses {
         Self::rows(dim, objective)
     }
 
-    /// All rows.
+    /// Stores all rows.
     pub fn rows(dim: usize, objective: &Objective) -> extremal::Result<Self> {
         Sum::new(dim, objective).map(Self::Rows)
     }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use extremal::Point;
 use extremal::hindsight::Meter;
-use extremal::{Point, Row};
 use extremal_data::{Example, ModelFile, Section};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::session::{Counters, Session, predict};
+use crate::session::{Counters, Session, predicted};
 
 /// A saved model.
 pub struct Saved {
@@ -32,25 +32,30 @@ enum State {
     Weights(Vec<Weights>),
 }
 
-/// The non-zeros of a decision, by increasing index.
+/// The weights of a decision that are not 0.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-struct Weights {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    dim: usize,
+pub struct Weights {
+    /// The increasing indices of the weights.
+    pub indices: Vec<u32>,
+    /// The weights at these indices.
+    pub values: Vec<f64>,
+    /// The dimension of the decision.
+    pub dim: usize,
 }
 
 impl Weights {
     fn of(decision: &dyn Point) -> Self {
-        let mut weights = Self {
-            dim: decision.dim(),
-            ..Self::default()
-        };
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
         decision.for_each_nonzero(&mut |i, v| {
-            weights.indices.push(i as u32);
-            weights.values.push(v);
+            indices.push(i as u32);
+            values.push(v);
         });
-        weights
+        let dim = decision.dim();
+        Self {
+            indices,
+            values,
+            dim,
+        }
     }
 
     fn is_sound(&self) -> bool {
@@ -59,39 +64,15 @@ impl Weights {
             && self.indices.last().is_none_or(|i| (*i as usize) < self.dim)
             && self.values.iter().all(|v| v.is_finite())
     }
-}
 
-impl Point for Weights {
-    fn dim(&self) -> usize {
-        self.dim
-    }
-
-    fn dot(&self, row: &Row<'_>) -> extremal::Result<f64> {
-        row.check_shape(self.dim)?;
-        Ok(row
-            .entries()
-            .filter_map(|(i, v)| {
-                let at = self.indices.binary_search(&(i as u32)).ok()?;
-                Some(v * self.values[at])
-            })
-            .sum())
-    }
-
-    fn norm_squared(&self) -> f64 {
-        self.values.iter().map(|v| v * v).sum()
-    }
-
-    fn write(&self, out: &mut [f64]) {
-        out.fill(0.0);
-        for (i, v) in self.indices.iter().zip(&self.values) {
-            out[*i as usize] = *v;
-        }
-    }
-
-    fn for_each_nonzero(&self, each: &mut dyn FnMut(usize, f64)) {
-        let all = self.indices.iter().zip(&self.values);
-        all.filter(|(_, v)| **v != 0.0)
-            .for_each(|(i, v)| each(*i as usize, *v));
+    /// ⟨a, x⟩ for the features a of an example.
+    fn dot(&self, example: &Example<'_>) -> f64 {
+        let features = example.indices.iter().zip(example.values);
+        let products = features.filter_map(|(i, v)| {
+            let at = self.indices.binary_search(i).ok()?;
+            Some(v * self.values[at])
+        });
+        products.sum()
     }
 }
 
@@ -103,7 +84,8 @@ struct Head {
     whole: bool,
 }
 
-/// Writes a session to a model file, atomically. Without `resume`, the file can only predict.
+/// Writes a session to a model file, atomically. Without `resume`, the model can predict, but not be
+/// resumed.
 pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
     let plan = &session.plan;
     let head = Head {
@@ -168,7 +150,7 @@ impl Sections<'_> {
     fn binary<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
         match postcard::take_from_bytes(self.get(name)?) {
             Ok((value, [])) => Ok(value),
-            Ok(_) => Err(self.error(format_args!("{name}: it is too long"))),
+            Ok(_) => Err(self.error(format_args!("section {name} is too long"))),
             Err(why) => Err(self.error(format_args!("{name}: {why}"))),
         }
     }
@@ -199,7 +181,7 @@ impl Sections<'_> {
         let weights: Weights = self.binary(&format!("weights.{k}"))?;
         match weights.is_sound() && weights.dim as u64 == dim {
             true => Ok(weights),
-            false => Err(self.error(format_args!("weights.{k}: they are damaged"))),
+            false => Err(self.error(format_args!("section weights.{k} is damaged"))),
         }
     }
 }
@@ -246,16 +228,19 @@ impl Saved {
         }
     }
 
-    /// The decisions: one, or one per class.
-    pub fn decisions(&self) -> Box<dyn Iterator<Item = &dyn Point> + '_> {
+    /// The weights of each model.
+    pub fn weights(&self) -> Vec<Weights> {
         match &self.state {
-            State::Session(session) => Box::new(session.decisions()),
-            State::Weights(weights) => Box::new(weights.iter().map(|w| w as &dyn Point)),
+            State::Session(session) => session.decisions().map(Weights::of).collect(),
+            State::Weights(weights) => weights.clone(),
         }
     }
 
-    /// The prediction for an example: ⟨a, x⟩, or the index of the class. It may not be finite.
+    /// The prediction for an example: ⟨a, x⟩, or the index of the class. It may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
-        predict(self.decisions(), self.dim, example)
+        match &self.state {
+            State::Session(session) => session.predict(example),
+            State::Weights(weights) => predicted(weights.iter().map(|w| Ok(w.dot(example)))),
+        }
     }
 }

@@ -1,17 +1,17 @@
-//! The certificate by the norm of the comparator, relative to the excess loss: the total loss minus
-//! its least possible value, rounded down. It is infinite if the losses have no least value.
+//! Regret bounds for each norm of the comparator, relative to the excess loss. The excess loss is the
+//! total loss minus its least possible value, rounded down. It is infinite if there is no such value.
 
 use extremal::hindsight::ByNorm;
 
-/// The largest norm up to which no comparator halves the excess loss `lost`: the certified regret
-/// is at most half of it. `None` if `lost` is not positive and finite.
+/// The largest norm up to which no comparator halves the excess loss `lost`. At this norm the
+/// certified regret is at most half of `lost`. `None` if `lost` is not positive and finite.
 pub fn halving(by_norm: &ByNorm, lost: f64) -> Option<f64> {
     (lost > 0.0 && lost.is_finite()).then(|| by_norm.largest_radius(0.5 * lost))?
 }
 
-/// Rows of radius, regret and the regret's share of the excess loss. The radii are 0 and a
-/// geometric grid up to twice the radius at which the regret reaches `lost`, or `reach` if it never
-/// does. The share is below 1/2 for radii below [`halving`].
+/// Rows with a radius, the certified regret against comparators up to this norm, and the regret
+/// divided by the excess loss `lost`. The radii are 0 and a geometric grid. The grid ends at twice
+/// the radius at which the regret reaches `lost`. If it never does, the grid ends at twice `reach`.
 pub fn curve(by_norm: &ByNorm, lost: f64, reach: f64) -> Vec<[f64; 3]> {
     let end = match by_norm.largest_radius(lost) {
         Some(end) if end > 0.0 && end < f64::MAX => end,

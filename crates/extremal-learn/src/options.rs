@@ -17,11 +17,12 @@ pub struct Input {
     /// File with the examples, plain or compressed by gzip, bzip2, zstd or xz [default: standard
     /// input]
     pub data: Option<PathBuf>,
-    /// libsvm, vw, csv, tsv or jsonl [default: detected from the name, then from the content]
+    /// Format of the data: libsvm, vw, csv, tsv or jsonl [default: detected from the name, then from
+    /// the content]
     #[cfg_attr(feature = "clap", arg(long))]
     pub format: Option<Format>,
-    /// Stop at an invalid line, or skip and count it
-    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::on_error(), default_value = "stop"))]
+    /// Treatment of invalid lines: stop at the first one, or skip and count them
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<OnError>(&["stop", "skip"]), default_value = "stop"))]
     pub on_error: OnError,
 }
 
@@ -31,7 +32,7 @@ impl Input {
         self.data.as_deref().filter(|path| path.as_os_str() != "-")
     }
 
-    /// The options of the reader, given those of the plan.
+    /// The options of the reader, from the options of the plan.
     pub(crate) fn options(&self, planned: ReadOptions) -> ReadOptions {
         ReadOptions {
             format: self.format,
@@ -54,8 +55,8 @@ pub struct LearnOptions {
     /// The components and settings.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub config: Config,
-    /// Worker threads, each with one or more classes; reading has its own thread. The result does
-    /// not depend on their number [default: one per core]
+    /// Number of threads that share the classes. Another thread reads the data. The result does not
+    /// depend on this number [default: one per core]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = flag::READING))]
     pub threads: Option<u16>,
     /// Number of passes over the file
@@ -69,7 +70,7 @@ pub struct LearnOptions {
     pub reports: ReportOptions,
 }
 
-/// Model files.
+/// Options for model files.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Model files"))]
@@ -77,26 +78,27 @@ pub struct ModelOptions {
     /// Save the model to this file
     #[cfg_attr(feature = "clap", arg(short = 'f', long, value_name = "MODEL"))]
     pub model: Option<PathBuf>,
-    /// Resume this model
+    /// Resume the model in this file
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub resume: Option<PathBuf>,
-    /// Skip the examples that the model has consumed, for example after a crash
-    #[cfg_attr(feature = "clap", arg(long = "continue", requires = "resume"))]
+    /// Skip the examples that the resumed model has already consumed, for example after a crash
+    #[cfg_attr(feature = "clap", arg(long = "continue"))]
     pub skip_consumed: bool,
     /// Save the model every N rounds
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "model", conflicts_with = "drop_resume_state"))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..)))]
     pub checkpoint_every: Option<u64>,
     /// Save only the weights: the model can predict, but not be resumed
     #[cfg_attr(feature = "clap", arg(long))]
     pub drop_resume_state: bool,
 }
 
-/// Reports.
+/// Options for reports.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Reports"))]
 pub struct ReportOptions {
-    /// Write the prediction for each example before its label is used; - is standard output
+    /// Write a prediction for each example to this file, before the label is used. The name - means
+    /// standard output
     #[cfg_attr(
         feature = "clap",
         arg(short, long, value_name = "FILE", display_order = 0)
@@ -105,20 +107,21 @@ pub struct ReportOptions {
     /// Score the final model on this file
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub test: Option<PathBuf>,
-    /// Compute the best fixed weights at the end, with a proof. This reads the file once more, or
-    /// keeps the examples of a pipe in memory
+    /// Compute the best fixed weights at the end, with a certificate. This reads the file once more,
+    /// or keeps the examples of a pipe in memory
     #[cfg_attr(feature = "clap", arg(long))]
     pub hindsight: bool,
-    /// Write a CSV file of the certified regret for each comparator norm
+    /// Write a CSV file with the certified regret for each norm of the comparator
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub certificate: Option<PathBuf>,
-    /// Write a CSV row at every report
+    /// Write a CSV file with one row per report
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub trace: Option<PathBuf>,
     /// Number of rounds between rows of the trace
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "trace"))]
     pub trace_every: Option<u64>,
-    /// Report progress every N rounds (1000), or at rounds that grow by a factor (2.0)
+    /// Report every N rounds if N is a whole number (1000). If N has a decimal point (2.0), the
+    /// number of rounds grows by the factor N from report to report
     #[cfg_attr(
         feature = "clap",
         arg(short = 'P', long, value_name = "N", default_value = "2.0")

@@ -1,10 +1,10 @@
 //! The plan of a session: its configuration with all defaults filled in.
 
 use extremal::learner::{LearnerSpec, Storage, default_for};
-use extremal::loss::{Labels, Loss, LossSpec, Objective};
+use extremal::loss::{self, LossSpec, Objective};
 use extremal::set::l2::L2;
 use extremal::set::{SetSpec, SharedSet};
-use extremal_data::{Column, Format, ReadOptions};
+use extremal_data::{Column, Format, Labels, ReadOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Link};
@@ -17,7 +17,7 @@ const TYPICAL: usize = 1 << 10;
 /// The components and settings of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The configuration, complete. It contains the next five fields.
+    /// The complete configuration, which contains the next five fields.
     pub config: Config,
     /// The constraint set.
     pub set: SetSpec,
@@ -33,39 +33,36 @@ pub struct Plan {
     pub data: DataFacts,
 }
 
-/// Facts about the examples so far that the next ones must agree with.
+/// Facts about the examples so far. The next examples must agree with them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataFacts {
-    /// Their format, which determines the numbering of the features.
+    /// The format, which determines the numbering of the features.
     pub format: Option<Format>,
-    /// The columns, if they are a table.
+    /// The columns, if the examples are a table.
     pub columns: Option<Vec<Column>>,
-    /// The negative label.
+    /// The label that means −1.
     pub signs: Signs,
 }
 
 impl Plan {
-    /// Fills in the defaults of a configuration. The default set is an ℓ2 ball of this radius.
+    /// Fills in the defaults of a configuration. The default set is an ℓ2 ball with radius `radius`.
     pub fn choose(asked: &Config, radius: f64) -> Result<Self> {
         let classes = asked.classes();
         if classes.len() == 1 {
-            return Err(Error::Usage("--classes needs at least two".into()));
+            return Err(Error::Usage("--classes needs at least two classes".into()));
         }
         if asked.labels.is_some() && !classes.is_empty() {
             return Err(Error::Usage(
                 "--labels and --classes exclude each other. Use --labels for two classes".into(),
             ));
         }
-        if let Some(problem) = asked.read_options().problem() {
-            return Err(Error::Usage(problem));
-        }
         let two_sided = asked.labels.is_some() || !classes.is_empty();
         let usual = if two_sided { "logistic" } else { "squared" };
         let loss = asked.loss.clone().map_or_else(|| usual.parse(), Ok);
         let loss: LossSpec = loss.map_err(Error::options)?;
         let objective = objective(&loss, asked.ridge())?;
-        if !classes.is_empty() && objective.loss().labels() != Labels::Signs {
+        if !classes.is_empty() && objective.loss().labels() != loss::Labels::Signs {
             return Err(Error::Usage(format!(
                 "--classes needs a loss for labels ±1, such as logistic or hinge, not {}",
                 loss.entry().name
@@ -98,10 +95,15 @@ impl Plan {
             seed: Some(asked.seed.unwrap_or(0)),
             ..asked.clone()
         };
-        Self::of(config, DataFacts::default()).map_err(|key| Error::Usage(format!("no {key}")))
+        let plan = Self::of(config, DataFacts::default());
+        let plan = plan.map_err(|key| Error::Usage(format!("no {key}")))?;
+        match plan.read_options().problem() {
+            Some(problem) => Err(Error::Usage(problem)),
+            None => Ok(plan),
+        }
     }
 
-    /// The plan of a complete configuration. The error is the missing key.
+    /// Makes a plan from a complete configuration. The error is the key that is missing.
     pub(crate) fn of(config: Config, data: DataFacts) -> Result<Self, &'static str> {
         Ok(Self {
             set: config.set.clone().ok_or("set")?,
@@ -116,17 +118,29 @@ impl Plan {
 
     /// The options of the reader.
     pub fn read_options(&self) -> ReadOptions {
-        let DataFacts {
-            format, columns, ..
-        } = &self.data;
+        let (config, data) = (&self.config, &self.data);
+        let labels = match &config.labels {
+            Some((negative, positive)) => Labels::Pair {
+                negative: negative.clone(),
+                positive: positive.clone(),
+            },
+            None if config.classes().is_empty() => Labels::Number,
+            None => Labels::Names(config.classes().to_vec()),
+        };
         ReadOptions {
             // Feature 7 of a model is feature 7 of a libsvm file, also if the model was trained on
             // another format.
-            zero_based: self.config.zero_based
-                || matches!(format, Some(Format::Vw | Format::Jsonl)),
-            learnt_from: *format,
-            columns: columns.clone(),
-            ..self.config.read_options()
+            zero_based: config.zero_based
+                || matches!(data.format, Some(Format::Vw | Format::Jsonl)),
+            bits: config.bits,
+            label_column: config.label.clone(),
+            weight_column: config.weight.clone(),
+            categorical: config.categorical.clone().unwrap_or_default(),
+            labels,
+            intercept: config.intercept,
+            learnt_from: data.format,
+            columns: data.columns.clone(),
+            ..ReadOptions::default()
         }
     }
 
@@ -135,7 +149,7 @@ impl Plan {
         objective(&self.loss, self.config.ridge())
     }
 
-    /// A note if lazy storage is slow because the loss has no ridge term.
+    /// A note for the user if lazy storage is slow because the loss has no ridge term.
     pub fn cost_note(&self) -> Option<String> {
         let lambda = self.learner.needs_ridge()?;
         let curved = self.objective().ok()?.strong_convexity();
@@ -147,8 +161,8 @@ impl Plan {
         })
     }
 
-    /// The name of feature `i` in the data: a number from 1 in libsvm files, from 0 elsewhere. The
-    /// intercept precedes all features.
+    /// The name of feature `i` in the data, which is its number. Numbers start at 1 in libsvm files
+    /// and at 0 elsewhere. The intercept is feature 0.
     pub fn feature(&self, i: usize) -> String {
         let libsvm = self.data.format == Some(Format::Libsvm);
         let first = usize::from(libsvm && !self.config.zero_based);
@@ -172,12 +186,7 @@ impl Plan {
     /// Whether each model has labels ±1.
     pub fn takes_signs(&self) -> bool {
         let loss = self.loss.build();
-        loss.is_ok_and(|loss| loss.labels() == Labels::Signs)
-    }
-
-    /// The set in the initial dimension, which is 1 if it grows.
-    pub fn start_set(&self) -> Result<SharedSet> {
-        start_set(&self.set)
+        loss.is_ok_and(|loss| loss.labels() == loss::Labels::Signs)
     }
 }
 
@@ -185,7 +194,8 @@ fn objective(loss: &LossSpec, ridge: f64) -> Result<Objective> {
     Objective::new(loss.build().map_err(Error::options)?, ridge).map_err(Error::options)
 }
 
-fn start_set(spec: &SetSpec) -> Result<SharedSet> {
+/// The set in its initial dimension. A set that grows begins with dimension 1.
+pub(crate) fn start_set(spec: &SetSpec) -> Result<SharedSet> {
     match spec.build(None) {
         Ok(set) => Ok(set),
         Err(extremal::Error::Missing { name: "dim", .. }) => {
@@ -201,12 +211,13 @@ fn start_set(spec: &SetSpec) -> Result<SharedSet> {
     }
 }
 
-/// The cheapest storage that the learner supports, and the default learner for it.
-fn stored<L: Loss + ?Sized>(
+/// Chooses the cheapest storage that the learner supports. Without a learner, it chooses the default
+/// learner for this storage.
+fn stored(
     set: &SharedSet,
     asked: Option<Storage>,
     learner: Option<LearnerSpec>,
-    objective: &Objective<L>,
+    objective: &Objective,
 ) -> Result<(Storage, LearnerSpec)> {
     let all = [Storage::Lazy, Storage::Sparse, Storage::Dense];
     let tried = all.into_iter().filter(|s| asked.is_none_or(|a| a == *s));
@@ -220,56 +231,9 @@ fn stored<L: Loss + ?Sized>(
             Err(error) => why = Some(error),
         }
     }
-    // The last one tried is the one that takes every set: its error is the learner's own.
+    // Dense storage is the last one and supports every set, so its error is the learner's own.
     match why {
         Some(error) => Err(Error::options(error)),
         None => Err(Error::Usage("no storage supports the learner".into())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plan_can_be_read_from_its_table_and_empty_keys_can_be_left_out() {
-        let asked = Config {
-            loss: Some("logistic".parse().unwrap()),
-            learner: Some("ofw-ls".parse().unwrap()),
-            horizon: Some(7),
-            gradient_bound: Some(0.1),
-            ..Config::default()
-        };
-        let plan = Plan::choose(&asked, 2.0 / 3.0).unwrap();
-        let mut value = serde_json::to_value(&plan.config).unwrap();
-        let keys = value.as_object_mut().unwrap();
-        keys.retain(|_, value| !value.is_null());
-        let read = |value| serde_json::from_value::<Config>(value).unwrap();
-        let facts = DataFacts::default;
-        assert_eq!(Plan::of(read(value.clone()), facts()), Ok(plan));
-        value.as_object_mut().unwrap().remove("set");
-        assert_eq!(Plan::of(read(value), facts()), Err("set"));
-    }
-
-    #[test]
-    fn numbers_that_are_not_finite_are_refused() {
-        let asked = |learner: &str, l2, gradient_bound| Config {
-            learner: Some(learner.parse().unwrap()),
-            l2: Some(l2),
-            gradient_bound,
-            ..Config::default()
-        };
-        let plan = Plan::choose(&asked("ofw-ls", 0.5, None), 1.0).unwrap();
-        for bad in [f64::NAN, f64::INFINITY] {
-            assert!(Plan::choose(&asked("ofw-ls", 0.5, Some(bad)), 1.0).is_err());
-            assert!(Plan::choose(&asked("ofw-ls", bad, None), 1.0).is_err());
-            let given = Config {
-                l2: Some(bad),
-                ..Config::default()
-            };
-            let error = given.agree(&plan.config, &plan.learner).unwrap_err();
-            let text = format!("--l2 {bad} contradicts the model, which was trained with 0.5");
-            assert!(error.to_string().starts_with(&text), "{error}");
-        }
     }
 }

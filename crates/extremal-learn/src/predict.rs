@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use extremal_data::{Labels, ReadOptions, Reader};
 
-use crate::check::{self, Use};
+use crate::check;
 use crate::config::Link;
 use crate::error::{Error, Result, finite};
 #[cfg(feature = "clap")]
@@ -17,7 +17,7 @@ use crate::stream::{Sink, name_of};
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PredictOptions {
-    /// The model
+    /// File of the model
     #[cfg_attr(feature = "clap", arg(short = 'i', long, value_name = "MODEL"))]
     pub model: PathBuf,
     /// The examples.
@@ -26,7 +26,7 @@ pub struct PredictOptions {
     /// Write the predictions to this file [default: standard output]
     #[cfg_attr(feature = "clap", arg(short, long, value_name = "FILE"))]
     pub predictions: Option<PathBuf>,
-    /// The form of the predictions [default: that of the model]
+    /// Form of the predictions [default: the form that was chosen in training]
     #[cfg_attr(feature = "clap", arg(long, value_parser = flag::one_of::<Link>(flag::LINKS)))]
     pub link: Option<Link>,
 }
@@ -34,14 +34,13 @@ pub struct PredictOptions {
 /// Writes one prediction per line, as soon as its example arrives. Returns the number of lines that
 /// were skipped.
 pub fn predict(options: &PredictOptions) -> Result<u64> {
-    let dash = Path::new("-");
-    let path = options.predictions.as_deref().unwrap_or(dash);
+    let path = options.predictions.as_deref().unwrap_or(Path::new("-"));
     let data = options.input.path();
-    check::files(&[
-        ("-i", Some(&options.model), Use::Read),
-        ("the data", Some(data.unwrap_or(dash)), Use::Read),
-        ("-p", Some(path), Use::Write),
-    ])?;
+    let read = [
+        ("-i", Some(&*options.model)),
+        ("the data", Some(check::input(data))),
+    ];
+    check::files(&read, &[("-p", Some(check::output(path)))])?;
     let saved = Saved::open(&options.model)?;
     let link = options.link.unwrap_or(saved.plan.link);
     let read = ReadOptions {

@@ -1,13 +1,28 @@
-//! The messages of a run: what is learnt, checkpoints, and the summary at the end.
+//! The messages of a run: the components, the reports, and the summary at the end.
 
 use serde_json::{Value, json};
 
-use crate::certified::Proven;
+use crate::certified::{Certified, Proven};
 use crate::error::Result;
 use crate::format;
 use crate::options::Progress;
-use crate::progress::{self, Snapshot};
+use crate::progress::Checkpoints;
 use crate::run::{End, Run, TRACE};
+
+/// The head of the progress table.
+const HEAD: &str = concat!(
+    "   average      since        round        label   prediction features     regret/t     oracle\n",
+    "      loss       last                                                                   calls\n",
+);
+
+/// The columns of the trace.
+pub(crate) const TRACE_KEYS: &str = "round,loss,average_loss,since_last,regret_upper,average_regret_upper,sigma,gap,oracle_calls,seconds,vacuous,halving_radius";
+
+/// The keys of a JSON report.
+const REPORT_KEYS: &str = "round,average_loss,since_last,label,prediction,features,regret_upper,level,vacuous,halving_radius,oracle_calls,seconds";
+
+/// The keys of the last JSON object.
+const END_KEYS: &str = "end,round,average_loss,regret_upper,level,vacuous,halving_radius,bound,violation,oracle_calls,report_calls,features,skipped,notes,seconds";
 
 impl Run<'_> {
     /// Shows text to a person.
@@ -17,7 +32,12 @@ impl Run<'_> {
         }
     }
 
-    /// Shows a note, and keeps it for the last JSON object.
+    /// Shows a line of the introduction or the summary.
+    fn say_entry(&mut self, name: &str, text: &str) {
+        self.say(&format!("{name:<17}{text}\n"));
+    }
+
+    /// Shows a note, and stores it for the last JSON object.
     pub fn note(&mut self, note: String) {
         self.say(&format!("note: {note}\n"));
         self.notes.push(note);
@@ -25,44 +45,43 @@ impl Run<'_> {
 
     /// Shows the components, and the head of the table.
     pub fn introduce(&mut self) {
-        let plan = &self.session.plan;
-        let asked = &self.options.config;
+        let (plan, given) = (self.session.plan.clone(), &self.options.config);
         let resumed = self.options.models.resume.is_some();
-        let origin = |given: bool| match (resumed, given) {
-            (true, _) => " (from the model)",
-            (false, true) => "",
-            (false, false) => " (chosen)",
-        };
         let ridge = match plan.config.ridge() {
             0.0 => String::new(),
             ridge => format!(" + ({ridge}/2)‖x‖²"),
         };
-        let mut text = format!(
-            "set              {}{}\nloss             {}{ridge}{}\nlearner          {}{}\n",
-            plan.set,
-            origin(asked.set.is_some()),
-            plan.loss,
-            origin(asked.loss.is_some()),
-            plan.learner,
-            origin(asked.learner.is_some()),
-        );
-        if !plan.classes().is_empty() {
-            text += &format!(
-                "classes          {}, one model each; the loss shown is the error rate\n",
-                plan.classes().len()
-            );
+        for (name, spec, is_given) in [
+            ("set", plan.set.to_string(), given.set.is_some()),
+            (
+                "loss",
+                format!("{}{ridge}", plan.loss),
+                given.loss.is_some(),
+            ),
+            ("learner", plan.learner.to_string(), given.learner.is_some()),
+        ] {
+            let origin = match (resumed, is_given) {
+                (true, _) => " (from the model)",
+                (false, true) => "",
+                (false, false) => " (chosen)",
+            };
+            self.say_entry(name, &format!("{spec}{origin}"));
         }
-        let note = plan.cost_note();
-        self.say(&format!("{text}\n{}", progress::HEAD));
-        if let Some(note) = note {
+        if !plan.classes().is_empty() {
+            let classes = plan.classes().len();
+            let text = format!("{classes}, one model each; the loss shown is the error rate");
+            self.say_entry("classes", &text);
+        }
+        self.say(&format!("\n{HEAD}"));
+        if let Some(note) = plan.cost_note() {
             self.note(note);
         }
     }
 
-    /// Reports the last round, unless it was a checkpoint.
+    /// Reports the last round, unless there was a report at this round.
     pub fn report_last(&mut self) -> Result<()> {
         let round = self.session.rounds();
-        let is_behind = |checkpoints: &progress::Checkpoints| checkpoints.last < round;
+        let is_behind = |checkpoints: &Checkpoints| checkpoints.last < round;
         self.report(is_behind(&self.lines), is_behind(&self.rows))
     }
 
@@ -72,33 +91,89 @@ impl Run<'_> {
             return Ok(());
         }
         self.session.check_feasible();
-        let mut snapshot = Snapshot {
-            certified: self.session.certify()?,
-            round: self.session.rounds(),
-            totals: self.session.counters,
-            since: 0.0,
-            last: self.last,
-            calls: self.session.oracle_calls(),
-            seconds: self.host.seconds() - self.started,
-        };
+        let certified = self.session.certify()?;
+        let (round, totals) = (self.session.rounds(), self.session.counters);
         if line {
-            snapshot.since = self.lines.advance(snapshot.round, &snapshot.totals);
+            let since = self.lines.advance(round, &totals);
             if self.options.reports.shows(Progress::Json) {
-                self.host.say(&format!("{}\n", snapshot.json()));
+                let object = select(&self.values(Some(&certified), since), REPORT_KEYS);
+                self.host.say(&format!("{object}\n"));
             }
-            let line = snapshot.line(self.session.plan.classes());
-            self.say(&line);
+            self.say(&self.line(&certified, since));
         }
         if row {
-            snapshot.since = self.rows.advance(snapshot.round, &snapshot.totals);
-            self.write(TRACE, |out| out.line(snapshot.row()))?;
+            let since = self.rows.advance(round, &totals);
+            let row = trace_row(&self.values(Some(&certified), since));
+            self.write(TRACE, |out| out.line(row))?;
         }
         Ok(())
     }
 
-    /// Shows the summary after the last round; after an error, only the number of skipped lines.
+    /// A line of the progress table.
+    fn line(&self, certified: &Certified, since: f64) -> String {
+        let (totals, last) = (self.session.counters, &self.last);
+        let classes = self.session.plan.classes();
+        let name = |v: f64| match classes.get(v as usize) {
+            Some(class) if v >= 0.0 => class.clone(),
+            _ if v == v.trunc() && v.abs() < 1e9 => format!("{v:.0}"),
+            _ => format!("{v:.6}"),
+        };
+        let prediction = match classes {
+            [] => format!("{:.6}", last.prediction),
+            _ => name(last.prediction),
+        };
+        let regret = certified.certificate.regret / self.session.rounds() as f64;
+        let regret = match certified.is_vacuous() {
+            true => "vacuous".into(),
+            false => format!("{regret:.6}"),
+        };
+        format!(
+            "{:>10} {:>10} {:>12} {:>12} {prediction:>12} {:>8} {regret:>12} {:>10}\n",
+            format::fixed(totals.loss / totals.weight),
+            format::fixed(since),
+            self.session.rounds(),
+            name(last.label),
+            last.features,
+            self.session.oracle_calls()
+        )
+    }
+
+    /// The values of a report, by name. A number that is not finite is null. `since` is the average
+    /// loss since the report before.
+    fn values(&self, certified: Option<&Certified>, since: f64) -> Value {
+        let (totals, round, last) = (self.session.counters, self.session.rounds(), &self.last);
+        let regret = certified.map(|c| c.certificate.regret);
+        json!({
+            "round": round,
+            "loss": totals.loss,
+            "average_loss": totals.loss / totals.weight,
+            "since_last": since,
+            "label": last.label,
+            "prediction": last.prediction,
+            "features": last.features,
+            "sigma": last.sigma,
+            "gap": last.gap,
+            "regret_upper": regret,
+            "average_regret_upper": regret.map(|regret| regret / round as f64),
+            "level": certified.map(|c| c.certificate.level.to_string()),
+            "vacuous": certified.map(Certified::is_vacuous),
+            "halving_radius": certified.and_then(|c| c.halving),
+            "bound": certified.and_then(|c| match c.bound {
+                Some(Proven::Bound(bound)) => Some(bound),
+                _ => None,
+            }),
+            "violation": totals.violation,
+            "oracle_calls": self.session.oracle_calls(),
+            "report_calls": self.session.report_calls(),
+            "skipped": self.skipped,
+            "notes": self.notes,
+            "seconds": self.host.seconds() - self.started,
+        })
+    }
+
+    /// Shows the summary after the last round. After an error it shows only the number of skipped
+    /// lines.
     pub fn summarise(&mut self, is_complete: bool) -> Result<()> {
-        let mut lines: Vec<(&str, String)> = Vec::new();
         let rounds = self.session.rounds();
         let played = rounds - self.rounds_before;
         if is_complete {
@@ -106,40 +181,42 @@ impl Run<'_> {
             if self.rounds_before > 0 {
                 text += &format!(", {} of them in this run", format::count(played));
             }
-            lines.push(("\nrounds", text));
+            self.say("\n");
+            self.say_entry("rounds", &text);
         }
         if self.skipped > 0 {
-            lines.push(("skipped", format::count(self.skipped)));
+            self.say_entry("skipped", &format::count(self.skipped));
         }
-        if is_complete && self.options.reports.shows(Progress::Table) {
-            let totals = self.session.counters;
-            if rounds > 0 {
-                let certified = self.session.certify()?;
-                lines.push(("average loss", format::fixed(totals.loss / totals.weight)));
-                lines.push(("regret", certified.regret(rounds)));
-                lines.extend(certified.comparators().map(|text| ("comparators", text)));
-                lines.push(("bound", certified.bound()));
-                let violation = match totals.violation {
-                    0.0 => "0".into(),
-                    violation => format!("{violation:.1e}"),
-                };
-                let violation = format!("at most {violation} (checked at every report)");
-                lines.push(("violation", violation));
-            }
-            let (calls, report) = (self.session.oracle_calls(), self.session.report_calls());
-            let (calls, report) = (format::count(calls), format::count(report));
-            let calls = format!("{calls} to play, {report} to report");
-            lines.push(("oracle calls", calls));
-            lines.push(("features", format::count(self.session.dim() as u64)));
-            let seconds = self.host.seconds() - self.started;
-            if played > 0 && seconds > 0.0 {
-                let speed = format::significant(played as f64 / seconds, 3);
-                lines.push(("speed", format!("{speed} rounds/s")));
-            }
+        if !is_complete || !self.options.reports.shows(Progress::Table) {
+            return Ok(());
         }
-        for (name, text) in lines {
-            let width = 17 + usize::from(name.starts_with('\n'));
-            self.say(&format!("{name:<width$}{text}\n"));
+        if rounds > 0 {
+            let (totals, certified) = (self.session.counters, self.session.certify()?);
+            let average = format::fixed(totals.loss / totals.weight);
+            self.say_entry("average loss", &average);
+            self.say_entry("regret", &certified.regret(rounds));
+            if let Some(comparators) = certified.comparators() {
+                self.say_entry("comparators", &comparators);
+            }
+            self.say_entry("bound", &certified.bound());
+            let violation = match totals.violation {
+                0.0 => "0".into(),
+                violation => format!("{violation:.1e}"),
+            };
+            let violation = format!("at most {violation} (checked at every report)");
+            self.say_entry("violation", &violation);
+        }
+        let (calls, report) = (self.session.oracle_calls(), self.session.report_calls());
+        let (calls, report) = (format::count(calls), format::count(report));
+        self.say_entry(
+            "oracle calls",
+            &format!("{calls} to play, {report} to report"),
+        );
+        self.say_entry("features", &format::count(self.session.dim() as u64));
+        let seconds = self.host.seconds() - self.started;
+        if played > 0 && seconds > 0.0 {
+            let speed = format::significant(played as f64 / seconds, 3);
+            self.say_entry("speed", &format!("{speed} rounds/s"));
         }
         Ok(())
     }
@@ -151,8 +228,8 @@ impl Run<'_> {
             self.note(note);
         }
         if self.options.reports.shows(Progress::Json) {
-            let mut object = self.json(end);
-            if let Some(mut score) = score {
+            let mut object = self.last_object(end);
+            if let Some(score) = &mut score {
                 object["test"] = score.json();
             }
             if let Some(found) = &self.found {
@@ -160,41 +237,48 @@ impl Run<'_> {
             }
             self.host.say(&format!("{object}\n"));
         } else if let Some(mut score) = score {
+            // Also shown with --quiet.
             let text = score.describe();
             self.host.say(&format!("test             {text}\n"));
         }
     }
 
-    fn json(&mut self, end: &Result<End>) -> Value {
+    fn last_object(&mut self, end: &Result<End>) -> Value {
         let certified = match self.session.rounds() {
             0 => None,
             _ => self.session.certify().ok(),
         };
-        let certified = certified.as_ref();
-        let totals = self.session.counters;
-        json!({
-            "end": match end {
-                Ok(End::Done) => "done",
-                Ok(End::Interrupted | End::Unstarted) => "interrupted",
-                Err(_) => "error",
-            },
-            "round": self.session.rounds(),
-            "average_loss": totals.loss / totals.weight,
-            "regret_upper": certified.map(|c| c.certificate.regret),
-            "level": certified.map(|c| c.certificate.level.to_string()),
-            "vacuous": certified.map(|c| c.is_vacuous()),
-            "halving_radius": certified.and_then(|c| c.halving),
-            "bound": certified.and_then(|c| match &c.bound {
-                Some(Proven::Bound(bound)) => Some(*bound),
-                _ => None,
-            }),
-            "violation": totals.violation,
-            "oracle_calls": self.session.oracle_calls(),
-            "report_calls": self.session.report_calls(),
-            "features": self.session.dim(),
-            "skipped": self.skipped,
-            "notes": self.notes,
-            "seconds": self.host.seconds() - self.started,
-        })
+        let mut values = self.values(certified.as_ref(), f64::NAN);
+        values["end"] = match end {
+            Ok(End::Done) => "done",
+            Ok(End::Interrupted | End::Unstarted) => "interrupted",
+            Err(_) => "error",
+        }
+        .into();
+        values["features"] = self.session.dim().into();
+        select(&values, END_KEYS)
     }
+}
+
+/// An object with some of the values.
+fn select(values: &Value, keys: &str) -> Value {
+    let pairs = keys.split(',').map(|key| (key.into(), values[key].clone()));
+    Value::Object(pairs.collect())
+}
+
+/// A row of the trace. A value that is null is left empty.
+fn trace_row(values: &Value) -> String {
+    let cell = |key| match &values[key] {
+        Value::Null => String::new(),
+        Value::Number(number) if key == "seconds" => {
+            format!("{:.6}", number.as_f64().unwrap_or(0.0))
+        }
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or(0.0)),
+        value => value.to_string(),
+    };
+    TRACE_KEYS
+        .split(',')
+        .map(cell)
+        .collect::<Vec<_>>()
+        .join(",")
 }

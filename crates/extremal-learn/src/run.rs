@@ -2,24 +2,24 @@
 
 use extremal::kernel;
 use extremal::learner::default_radius;
-use extremal_data::{Example, Next, OnError, ReadOptions};
+use extremal_data::{Batch, Example, Next, OnError, ReadOptions, Reader};
 
 use crate::error::{Error, Result};
 use crate::hindsight::{Found, Kept};
 use crate::model::{Saved, save};
 use crate::options::LearnOptions;
 use crate::plan::Plan;
-use crate::progress::{self, Checkpoints, Every};
+use crate::progress::{Checkpoints, Every};
 use crate::score::{self, Score};
 use crate::session::{Round, Session};
 use crate::signs::Signs;
-use crate::stream::{Sink, Source, name_of};
-use crate::{certified, check, format};
+use crate::stream::{Sink, name_of};
+use crate::{certified, check, format, report};
 
 /// The number of examples from which a default radius is chosen.
 const FIRST: usize = 100;
 
-/// The largest number of examples between two checks whether to stop.
+/// The largest number of examples that are played between two calls of [`Host::is_stopped`].
 const STRIDE: u64 = 256;
 
 /// The outputs that are written during a run, as indices of [`Run::outputs`].
@@ -37,7 +37,7 @@ pub trait Host {
     /// Whether the run should stop and save its model.
     fn is_stopped(&self) -> bool;
 
-    /// Shows how many bytes of the input were read, and its size if known.
+    /// Shows the number of bytes read and, if known, the size of the input.
     fn progress(&mut self, done: u64, of: Option<u64>);
 }
 
@@ -74,23 +74,23 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
         ));
     }
     let read = options.input.options(plan.read_options());
-    let mut source = Source::open(options.input.path(), &read)?;
+    let mut reader = Reader::open(options.input.path(), &read)?;
     let session = match saved {
         Some(session) => session,
         None => {
             if options.config.set.is_none() {
-                let Some(radius) = radius_for(&plan, &mut source, &|| host.is_stopped()) else {
+                let Some(radius) = radius_for(&plan, &mut reader, host)? else {
                     return Ok(End::Unstarted);
                 };
                 plan = Plan::choose(&options.config, radius)?;
             }
-            plan.data.format = Some(source.reader.format());
+            plan.data.format = Some(reader.format());
             Session::new(plan)?
         }
     };
     let mut run = Run::new(options, session, host)?;
     run.introduce();
-    let played = match run.passes(source, &read) {
+    let played = match run.passes(reader, &read) {
         Err(error) if error.is_closed_pipe() => return Err(error),
         played => run.close(played),
     };
@@ -101,10 +101,13 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
 }
 
 /// The default radius for a stream, from its first examples. `None` if the host stops the run.
-fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -> Option<f64> {
+fn radius_for(plan: &Plan, reader: &mut Reader, host: &dyn Host) -> Result<Option<f64>> {
     let (mut norms, mut labels) = (Vec::new(), Vec::new());
-    let batches = source.read_ahead(FIRST, is_stopped)?;
-    for example in batches.iter().flat_map(|batch| batch.iter()).take(FIRST) {
+    let is_stopped = || host.is_stopped();
+    let Some(batches) = reader.peek(FIRST, &is_stopped)? else {
+        return Ok(None);
+    };
+    for example in batches.flat_map(Batch::iter).take(FIRST) {
         norms.push(kernel::norm(example.values));
         labels.push(match example.label {
             // The label of a class is ±1 for its model.
@@ -112,7 +115,7 @@ fn radius_for(plan: &Plan, source: &mut Source, is_stopped: &dyn Fn() -> bool) -
             label => label.unwrap_or(0.0),
         });
     }
-    Some(default_radius(&norms, &labels))
+    Ok(Some(default_radius(&norms, &labels)))
 }
 
 /// A run over a stream.
@@ -160,14 +163,14 @@ impl<'a> Run<'a> {
         }
         if reports.certificate.is_some() && session.models[0].meter.by_norm().is_none() {
             return Err(Error::Usage(format!(
-                "--certificate needs a norm ball around 0, which {} is not. Use l2, lp or l1",
+                "--certificate needs a norm ball around 0, such as l2, lp or l1, not {}",
                 session.plan.set
             )));
         }
         let create = |path: &Option<_>| path.as_deref().map(Sink::create).transpose();
         let mut outputs = [create(&reports.predictions)?, create(&reports.trace)?];
         if let Some(trace) = &mut outputs[TRACE] {
-            trace.line(progress::TRACE)?;
+            trace.line(report::TRACE_KEYS)?;
         }
         let (round, totals) = (session.rounds(), session.counters);
         let trace_every = reports.trace_every.map_or(reports.every, Every::Rounds);
@@ -187,10 +190,7 @@ impl<'a> Run<'a> {
             skipped: 0,
             notes: Vec::new(),
             lines: Checkpoints::new(reports.every, round, &totals),
-            rows: match &outputs[TRACE] {
-                Some(_) => Checkpoints::new(trace_every, round, &totals),
-                None => Checkpoints::never(),
-            },
+            rows: Checkpoints::new(trace_every, round, &totals),
             outputs,
             certificate: create(&reports.certificate)?,
             last: Round::default(),
@@ -202,18 +202,18 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn passes(&mut self, first: Source, read: &ReadOptions) -> Result<End> {
+    fn passes(&mut self, first: Reader, read: &ReadOptions) -> Result<End> {
         let path = self.options.input.path();
         let mut to_skip = self.consumed;
         let mut first = Some(first);
         for _ in 0..self.options.passes {
-            let mut source = match first.take() {
-                Some(source) => source,
-                None => Source::open(path, read)?,
+            let mut reader = match first.take() {
+                Some(reader) => reader,
+                None => Reader::open(path, read)?,
             };
-            let end = self.pass(&mut source, &mut to_skip);
-            self.skipped += source.reader.skipped();
-            for note in source.reader.warnings() {
+            let end = self.pass(&mut reader, &mut to_skip);
+            self.skipped += reader.skipped();
+            for note in reader.warnings() {
                 self.note(note);
             }
             if end? == End::Interrupted {
@@ -222,25 +222,19 @@ impl<'a> Run<'a> {
         }
         match to_skip {
             0 => Ok(End::Done),
-            missing => Err(Error::content(
-                &name_of(path),
-                format!(
-                    "the model has consumed {} more examples than the stream has. Check that the model was trained on this stream",
-                    format::count(missing)
-                ),
-            )),
+            missing => Err(self.data_error(format!(
+                "the model has consumed {} more examples than the stream has. Check that the model was trained on this stream",
+                format::count(missing)
+            ))),
         }
     }
 
-    fn pass(&mut self, source: &mut Source, to_skip: &mut u64) -> Result<End> {
+    fn pass(&mut self, reader: &mut Reader, to_skip: &mut u64) -> Result<End> {
         loop {
-            if self.host.is_stopped() {
-                return Ok(End::Interrupted);
-            }
-            let (done, of) = source.reader.progress();
-            let batch = match source.next()? {
+            let (done, of) = reader.progress();
+            let batch = match reader.next_unless(&|| self.host.is_stopped())? {
                 Next::Batch(batch) => batch,
-                Next::Nothing => continue,
+                Next::Stopped => return Ok(End::Interrupted),
                 Next::End => return Ok(End::Done),
             };
             if let Some(columns) = batch.columns() {
@@ -302,7 +296,7 @@ impl<'a> Run<'a> {
         Err(Error::at_line(error, &file, example))
     }
 
-    /// Writes what is due after some rounds: predictions, reports, and the model.
+    /// Writes the predictions of some rounds, and the report and the model if they are due.
     fn record(&mut self, rounds: &[Round]) -> Result<()> {
         let Some(last) = rounds.last() else {
             return Ok(());
@@ -352,30 +346,32 @@ impl<'a> Run<'a> {
         }
         let name = ["predictions", "trace"][output];
         self.note(format!(
-            "the reader of the {name} closed the pipe; the run continues without them"
+            "the reader of the {name} closed the pipe. The run continues without this output"
         ));
         Ok(())
     }
 
     /// Writes the last report, the certificate and the model. An error in one of them does not
-    /// prevent the others.
-    fn close(&mut self, played: Result<End>) -> Result<End> {
-        let then = |first: Result<End>, then: Result<()>| match (first, then) {
-            (first, Ok(())) => first,
-            (Ok(_), Err(then)) => Err(then),
-            (Err(first), Err(then)) => Err(Error::Both {
-                first: Box::new(first),
-                then: Box::new(then),
-            }),
-        };
-        let played = then(played, self.report_last());
-        let played = then(played, self.write_certificate());
-        let played = then(played, self.save());
-        match self.flush() {
-            // The run is over, so the closed pipe does not matter.
-            Err(error) if error.is_closed_pipe() => played,
-            flushed => then(played, flushed),
+    /// prevent the others. A closed pipe is no error, since the run is over.
+    fn close(&mut self, mut end: Result<End>) -> Result<End> {
+        let steps = [
+            Self::report_last,
+            Self::write_certificate,
+            Self::save,
+            Self::flush,
+        ];
+        for step in steps {
+            end = match (end, step(self)) {
+                (end, Ok(())) => end,
+                (end, Err(then)) if then.is_closed_pipe() => end,
+                (Ok(_), Err(then)) => Err(then),
+                (Err(first), Err(then)) => Err(Error::Both {
+                    first: Box::new(first),
+                    then: Box::new(then),
+                }),
+            };
         }
+        end
     }
 
     fn write_certificate(&mut self) -> Result<()> {
@@ -392,7 +388,7 @@ impl<'a> Run<'a> {
         out.flush()
     }
 
-    /// Looks for the best weights and scores the test file, if the options ask for it.
+    /// Finds the best weights in hindsight and scores the test file, if the options require it.
     fn evaluate(&mut self, end: End, read: &ReadOptions) -> Result<End> {
         if end != End::Done {
             return Ok(end);
@@ -415,6 +411,11 @@ impl<'a> Run<'a> {
             }
         }
         Ok(end)
+    }
+
+    /// An error about the data of the run.
+    pub fn data_error(&self, what: String) -> Error {
+        Error::content(&name_of(self.options.input.path()), what)
     }
 
     fn save(&mut self) -> Result<()> {

@@ -1,7 +1,6 @@
 //! The score of a model on a test file: loss, accuracy and AUC, or RMSE.
 
 use std::path::Path;
-use std::sync::mpsc::RecvTimeoutError;
 
 use extremal_data::{Next, OnError, ReadOptions, Reader};
 use serde_json::{Value, json};
@@ -11,9 +10,9 @@ use crate::format;
 use crate::run::Host;
 use crate::session::Session;
 use crate::signs::Signs;
-use crate::stream::{PATIENCE, name_of};
+use crate::stream::name_of;
 
-/// Scores a session on a test file. `None` if the host stops it.
+/// Scores a session on a test file. `None` if the host stops the run.
 pub(crate) fn test(
     session: &Session,
     path: &Path,
@@ -28,20 +27,17 @@ pub(crate) fn test(
     };
     let loss = session.objective.loss();
     let file = name_of(Some(path));
-    let mut score = Score::new(kind);
-    let mut signs = Signs::default();
-    let Some(mut reader) = open(path, read, host)? else {
-        return Ok(None);
+    let mut score = Score {
+        kind,
+        ..Score::default()
     };
-    while !host.is_stopped() {
-        let batch = match reader.next_within(PATIENCE)? {
+    let mut signs = Signs::default();
+    let mut reader = Reader::open(Some(path), read)?;
+    loop {
+        let batch = match reader.next_unless(&|| host.is_stopped())? {
             Next::Batch(batch) => batch,
-            Next::Nothing => continue,
-            Next::End => {
-                score.skipped += reader.skipped();
-                score.notes = reader.warnings();
-                return Ok(Some(score));
-            }
+            Next::Stopped => return Ok(None),
+            Next::End => break,
         };
         for example in batch.iter() {
             if host.is_stopped() {
@@ -69,27 +65,9 @@ pub(crate) fn test(
             score.add(example.weight, value, prediction, label);
         }
     }
-    Ok(None)
-}
-
-/// Opens a file on another thread, since a pipe without a writer blocks. `None` if the host stops it.
-fn open(path: &Path, read: &ReadOptions, host: &dyn Host) -> Result<Option<Reader>> {
-    let (sender, opened) = std::sync::mpsc::channel();
-    let (file, read) = (path.to_path_buf(), read.clone());
-    std::thread::spawn(move || {
-        // After a stop, the result is not needed.
-        let _ = sender.send(Reader::open(Some(&file), &read));
-    });
-    loop {
-        match opened.recv_timeout(PATIENCE) {
-            Ok(reader) => return Ok(Some(reader?)),
-            Err(RecvTimeoutError::Timeout) if !host.is_stopped() => {}
-            Err(RecvTimeoutError::Timeout) => return Ok(None),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::content(&name_of(Some(path)), "can't be opened"));
-            }
-        }
-    }
+    score.skipped += reader.skipped();
+    score.notes = reader.warnings();
+    Ok(Some(score))
 }
 
 /// Weighted sums over the examples of a test file.
@@ -119,13 +97,6 @@ enum Kind {
 }
 
 impl Score {
-    fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            ..Self::default()
-        }
-    }
-
     /// Adds an example.
     fn add(&mut self, weight: f64, loss: f64, prediction: f64, label: f64) {
         self.weight += weight;
@@ -146,43 +117,34 @@ impl Score {
         }
     }
 
+    /// The averages, by name. The AUC is NaN if a label is missing.
+    fn averages(&mut self) -> Vec<(&'static str, f64)> {
+        let loss = ("loss", self.loss / self.weight);
+        let accuracy = ("accuracy", self.right / self.weight);
+        match self.kind {
+            Kind::Signs => vec![loss, accuracy, ("auc", self.auc().unwrap_or(f64::NAN))],
+            Kind::Classes => vec![accuracy],
+            Kind::Numbers => vec![loss, ("rmse", (self.squares / self.weight).sqrt())],
+        }
+    }
+
     /// A line for a person.
     pub fn describe(&mut self) -> String {
-        let loss = format::fixed(self.loss / self.weight);
-        let accuracy = 100.0 * self.right / self.weight;
-        let mut text = match self.kind {
-            _ if self.weight == 0.0 => "no examples".into(),
-            Kind::Signs => {
-                let auc = match self.auc() {
-                    Some(auc) => format!("AUC {auc:.5}"),
-                    None => "AUC needs both labels".into(),
-                };
-                format!("loss {loss}, accuracy {accuracy:.2} %, {auc}")
-            }
-            Kind::Classes => format!("accuracy {accuracy:.2} %"),
-            Kind::Numbers => {
-                let rmse = format::fixed((self.squares / self.weight).sqrt());
-                format!("loss {loss}, RMSE {rmse}")
-            }
+        let mut parts: Vec<String> = match self.weight {
+            0.0 => vec!["no examples".into()],
+            _ => self.averages().into_iter().map(shown).collect(),
         };
         if self.skipped > 0 {
-            text += &format!(", {} skipped", format::count(self.skipped));
+            parts.push(format!("{} skipped", format::count(self.skipped)));
         }
-        text
+        parts.join(", ")
     }
 
     /// A JSON object. The accuracy is a fraction. Undefined numbers are null.
     pub fn json(&mut self) -> Value {
         let mut object = json!({ "weight": self.weight });
-        if self.kind != Kind::Classes {
-            object["loss"] = (self.loss / self.weight).into();
-        }
-        match self.kind {
-            Kind::Numbers => object["rmse"] = (self.squares / self.weight).sqrt().into(),
-            Kind::Signs | Kind::Classes => object["accuracy"] = (self.right / self.weight).into(),
-        }
-        if self.kind == Kind::Signs {
-            object["auc"] = self.auc().into();
+        for (name, average) in self.averages() {
+            object[name] = average.into();
         }
         object["skipped"] = self.skipped.into();
         object
@@ -212,53 +174,13 @@ impl Score {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_auc_is_the_share_of_pairs_in_order() {
-        let label = |i: i32| if i * 5 % 11 > 5 { 1.0 } else { -1.0 };
-        let data = (0..60).map(|i| (f64::from(i * 7 % 13), label(i)));
-        let data: Vec<(f64, f64)> = data.collect();
-        let mut score = Score::new(Kind::Signs);
-        for (z, y) in &data {
-            score.add(1.0, 0.0, *z, *y);
-        }
-        let (mut won, mut pairs) = (0.0, 0.0);
-        for (a, y) in &data {
-            for (b, w) in &data {
-                if y > w {
-                    pairs += 1.0;
-                    won += 0.5 * (f64::from(a > b) + f64::from(a >= b));
-                }
-            }
-        }
-        let auc = score.auc().unwrap();
-        assert!((auc - won / pairs).abs() < 1e-12, "{auc}");
-        let mut one_sided = Score::new(Kind::Signs);
-        one_sided.add(1.0, 0.3, 1.0, 1.0);
-        assert_eq!(one_sided.auc(), None);
-    }
-
-    #[test]
-    fn predictions_of_nan_are_ranked() {
-        let mut score = Score::new(Kind::Signs);
-        for (z, y) in [(f64::NAN, 1.0), (0.0, -1.0), (f64::NAN, -1.0)] {
-            score.add(1.0, 0.0, z, y);
-        }
-        assert_eq!(score.auc(), Some(0.5));
-    }
-
-    #[test]
-    fn weights_count_as_repetitions() {
-        let (mut a, mut b) = (Score::new(Kind::Signs), Score::new(Kind::Signs));
-        for (z, y, n) in [(0.5, 1.0, 3), (-0.2, 1.0, 1), (0.1, -1.0, 2)] {
-            a.add(f64::from(n), 0.25, z, y);
-            for _ in 0..n {
-                b.add(1.0, 0.25, z, y);
-            }
-        }
-        assert_eq!(a.describe(), b.describe());
+/// An average in words.
+fn shown((name, average): (&str, f64)) -> String {
+    match name {
+        "accuracy" => format!("accuracy {:.2} %", 100.0 * average),
+        "auc" if average.is_nan() => "AUC needs both labels".into(),
+        "auc" => format!("AUC {average:.5}"),
+        "rmse" => format!("RMSE {}", format::fixed(average)),
+        _ => format!("{name} {}", format::fixed(average)),
     }
 }

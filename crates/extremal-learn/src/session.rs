@@ -14,9 +14,9 @@ use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{Plan, start_set};
 
-/// The number of rounds that justify another thread.
+/// The number of rounds per thread that justifies starting it.
 const ROUNDS_PER_THREAD: usize = 64;
 
 /// Totals over all rounds of a session.
@@ -26,27 +26,28 @@ pub struct Counters {
     pub records: u64,
     /// The sum of the weights.
     pub weight: f64,
-    /// The sum of weight·loss of the data, before each update.
+    /// The sum of the data's losses before each update, times their weights.
     pub loss: f64,
-    /// The sum of the losses, ridge term included.
+    /// The sum of the whole losses, with weights and ridge term.
     pub whole_loss: f64,
-    /// The largest violation at any checkpoint. It is not saved, since checkpoints belong to a run.
+    /// The largest violation of the set at any report of this run. It is not saved.
     #[serde(skip)]
     pub violation: f64,
 }
 
-/// A round, for reports.
+/// The numbers of one round, for reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round {
-    /// ⟨a, x⟩ before the update, or the index of the class.
+    /// The prediction before the update: ⟨a, x⟩ for features a and decision x, or the index of the
+    /// class.
     pub prediction: f64,
-    /// The weight times the loss of the data; with classes, the weight of an error.
+    /// The weight times the loss of the data. With classes, the weight if the class is wrong, or 0.
     pub loss: f64,
     /// The label.
     pub label: f64,
     /// The number of non-zeros.
     pub features: usize,
-    /// The learner's σ_t.
+    /// The step σ_t towards the oracle's answer.
     pub sigma: f64,
     /// The learner's Frank-Wolfe gap.
     pub gap: f64,
@@ -66,7 +67,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Increases the dimension. It can't fail after a reservation.
+    /// Increases the dimension. This can't fail if memory was reserved for it.
     fn grow(&mut self, dim: usize) -> extremal::Result<()> {
         if !self.grows || dim <= self.learner.dim() {
             return Ok(());
@@ -79,8 +80,8 @@ impl Model {
         Ok(())
     }
 
-    /// Plays examples until one fails. With a class, the label is +1 for its examples and −1 for
-    /// all others.
+    /// Plays examples until one fails. With a class, the label is +1 for examples of this class and
+    /// −1 for all others.
     fn play(&mut self, class: Option<usize>, objective: &Objective, examples: &[Example<'_>]) {
         self.rounds.clear();
         self.failure = None;
@@ -152,10 +153,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session before its first round.
+    /// Creates a session without any rounds.
     pub fn new(plan: Plan) -> Result<Self> {
         let objective = plan.objective()?;
-        let set = plan.start_set()?;
+        let set = start_set(&plan.set)?;
         let grows = plan.set.build(None).is_err();
         let models = (0..plan.models()).map(|_| {
             Ok(Model {
@@ -242,8 +243,9 @@ impl Session {
     }
 
     /// Plays examples in order: each is predicted, then learnt from. Up to `threads` threads share
-    /// the models, and the result does not depend on their number. `rounds` receives the rounds
-    /// played. An error is about the example after them, which changes nothing.
+    /// the models, and the result does not depend on their number. The rounds
+    /// played are added to `rounds`. An error belongs to the first example that was not played. This
+    /// example changes nothing.
     pub fn play(
         &mut self,
         examples: &[Example<'_>],
@@ -334,18 +336,21 @@ impl Session {
         Ok(round)
     }
 
-    /// Counts an example that was rejected as consumed.
+    /// Counts a rejected example as consumed.
     pub fn skip(&mut self) {
         self.counters.records += 1;
     }
 
     /// The prediction for an example: ⟨a, x⟩, or the index of the class. Unknown features count as
-    /// 0. It may not be finite.
+    /// 0. The prediction may be NaN or infinite.
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
-        predict(self.decisions(), self.dim(), example)
+        let dim = self.dim();
+        let known = example.indices.partition_point(|i| (*i as usize) < dim);
+        let row = Row::sparse(&example.indices[..known], &example.values[..known]);
+        predicted(self.decisions().map(|decision| decision.dot(&row)))
     }
 
-    /// Measures the violation of the decisions.
+    /// Measures how far the decisions are outside their set, and stores the maximum.
     pub fn check_feasible(&mut self) {
         for model in &self.models {
             let decision = model.learner.decision();
@@ -369,40 +374,29 @@ impl Session {
 
 /// The features of an example.
 pub(crate) fn row<'a>(example: &Example<'a>) -> Row<'a> {
-    Row::Sparse {
-        indices: example.indices,
-        values: example.values,
-    }
+    Row::sparse(example.indices, example.values)
 }
 
-/// The smallest dimension with the features of an example.
+/// The smallest dimension that contains the features of an example.
 fn needed_dim(example: &Example<'_>) -> usize {
     example.indices.last().map_or(0, |i| *i as usize + 1)
 }
 
-/// ⟨a, x⟩ of one decision, or the class of several. Features beyond the dimension count as 0. If a
-/// product is not finite, the result is not.
-pub(crate) fn predict<'a>(
-    decisions: impl Iterator<Item = &'a dyn Point>,
-    dim: usize,
-    example: &Example<'_>,
+/// The prediction from the products ⟨a, x⟩: the only one, or the index of the largest. If a product
+/// is not finite, it is the prediction.
+pub(crate) fn predicted(
+    products: impl Iterator<Item = extremal::Result<f64>>,
 ) -> extremal::Result<f64> {
-    let known = example.indices.partition_point(|i| (*i as usize) < dim);
-    let row = Row::Sparse {
-        indices: &example.indices[..known],
-        values: &example.values[..known],
-    };
-    let mut best = (f64::NEG_INFINITY, 0);
-    let mut count = 0;
-    for (class, decision) in decisions.enumerate() {
-        let product = decision.dot(&row)?;
+    let (mut best, mut count) = ((f64::NEG_INFINITY, 0), 0);
+    for product in products {
+        let product = product?;
         if !product.is_finite() {
             return Ok(product);
         }
         if product > best.0 {
-            best = (product, class);
+            best = (product, count);
         }
         count += 1;
     }
-    Ok(if count > 1 { best.1 as f64 } else { best.0 })
+    Ok(if count > 1 { f64::from(best.1) } else { best.0 })
 }

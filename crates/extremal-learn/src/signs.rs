@@ -10,7 +10,7 @@ pub struct Signs {
 }
 
 impl Signs {
-    /// Checks a label against the loss and the labels before it, and adds it to them.
+    /// Checks a label against the loss and the earlier labels. Returns the labels with this one.
     pub fn with(
         self,
         loss: &(impl Loss + ?Sized),

@@ -1,77 +1,12 @@
-//! The input of a run, and its outputs line by line.
+//! Outputs that are written line by line.
 
-use std::collections::VecDeque;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use extremal_data::{Batch, Next, ReadOptions, Reader};
 
 use crate::config::Link;
 use crate::error::Result;
 use crate::plan::Plan;
-
-/// The time to wait for input before the host is asked whether to stop.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
-
-/// A reader that can return its first batches twice.
-pub(crate) struct Source {
-    pub reader: Reader,
-    /// Batches that were read ahead.
-    ahead: VecDeque<Batch>,
-    /// The end of the stream, if it was reached while reading ahead.
-    ended: Option<extremal_data::Result<()>>,
-    current: Batch,
-}
-
-impl Source {
-    pub fn open(path: Option<&Path>, options: &ReadOptions) -> Result<Self> {
-        Ok(Self {
-            reader: Reader::open(path, options)?,
-            ahead: VecDeque::new(),
-            ended: None,
-            current: Batch::default(),
-        })
-    }
-
-    /// Reads ahead until there are `count` examples or the stream ends, and returns the batches.
-    /// `None` means that the host asked to stop.
-    pub fn read_ahead(
-        &mut self,
-        count: usize,
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Option<&VecDeque<Batch>> {
-        let mut read = 0;
-        while read < count && self.ended.is_none() {
-            if is_stopped() {
-                return None;
-            }
-            match self.reader.next_within(PATIENCE) {
-                Ok(Next::Batch(batch)) => {
-                    read += batch.len();
-                    self.ahead.push_back(batch.clone());
-                }
-                Ok(Next::Nothing) => {}
-                Ok(Next::End) => self.ended = Some(Ok(())),
-                Err(error) => self.ended = Some(Err(error)),
-            }
-        }
-        Some(&self.ahead)
-    }
-
-    /// The next batch, or `Nothing` if none arrives in time.
-    pub fn next(&mut self) -> extremal_data::Result<Next<'_>> {
-        if let Some(batch) = self.ahead.pop_front() {
-            self.current = batch;
-            return Ok(Next::Batch(&self.current));
-        }
-        match self.ended.take() {
-            Some(ended) => ended.map(|()| Next::End),
-            None => self.reader.next_within(PATIENCE),
-        }
-    }
-}
 
 /// The name of a data file in messages.
 pub(crate) fn name_of(path: Option<&Path>) -> String {

@@ -37,9 +37,11 @@ impl Model {
 #[pyfunction]
 pub fn load(path: PathBuf) -> PyResult<Model> {
     let saved = Saved::open(&path).map_err(|e| raise(&e))?;
-    let weights = saved.decisions().map(|decision| {
-        let mut weights = vec![0.0; decision.dim()];
-        decision.write(&mut weights);
+    let weights = saved.weights().into_iter().map(|sparse| {
+        let mut weights = vec![0.0; sparse.dim];
+        for (i, v) in sparse.indices.iter().zip(&sparse.values) {
+            weights[*i as usize] = *v;
+        }
         weights
     });
     Ok(Model {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use super::support::*;
 
 /// The number that a JSON line has for a key.
-fn number(line: &str, key: &str) -> f64 {
+pub fn number(line: &str, key: &str) -> f64 {
     let from = line.find(&format!("\"{key}\":")).expect(key) + key.len() + 3;
     let end = line[from..].find([',', '}']).unwrap();
     let word = &line[from..from + end];

@@ -82,7 +82,7 @@ fn a_format_with_other_numbers_is_refused() {
     let (one, zero) = (text(&one), text(&zero));
     done(&["learn", text(&svm), "-f", one]);
     done(&["learn", text(&vw), "-f", zero]);
-    let said = "the model was trained on libsvm, whose features are numbered from 1; those of";
+    let said = "but the model was trained on libsvm, whose features are numbered from 1";
     for other in [&vw, &json, &table] {
         refused(&["predict", "-i", one, text(other)], said);
         refused(&["learn", "-i", one, text(other)], said);

@@ -59,6 +59,21 @@ fn a_file_that_is_written_to_has_one_purpose() {
 }
 
 #[test]
+fn flags_that_need_another_one_say_which() {
+    for (words, what) in [
+        (&["--continue"][..], "Add -i MODEL"),
+        (&["--checkpoint-every", "9"], "Add -f MODEL"),
+        (
+            &["--checkpoint-every", "9", "-f", "m", "--drop-resume-state"],
+            "Leave out --drop-resume-state",
+        ),
+    ] {
+        let message = refused(&[&["learn", "data.svm"], words].concat());
+        assert!(message.contains(what), "{message}");
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn links_lead_to_the_same_file_and_devices_hold_nothing() {
     use std::os::unix::fs::symlink;
@@ -150,6 +165,7 @@ fn flags_that_contradict_a_model_are_shown_as_they_are_written() {
     check(&["--bits", "18"], &format!("--bits 18 {with}out. "));
     check(&["--labels", "a,b"], &format!("--labels a,b {with}out. "));
     check(&["--intercept"], &format!("--intercept {with}out. "));
+    check(&["--l2", "nan"], &format!("--l2 NaN {with} 0. "));
     check(
         &["--link", "identity"],
         &format!("--link identity {with} logistic. "),

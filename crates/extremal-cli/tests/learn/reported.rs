@@ -31,6 +31,38 @@ fn the_last_round_has_a_row_in_the_trace_and_a_line() {
 }
 
 #[test]
+fn checkpoints_are_at_powers_or_at_multiples_and_go_on_after_a_stop() {
+    let folder = Folder::new("checkpoints");
+    let all = examples(20, 25);
+    let (trace, model) = (folder.file("t.csv"), folder.file("m"));
+    let check = |every: &str, from: usize, to: usize, rounds: &[&str]| {
+        let data = folder.write("rest.svm", libsvm(&all[from..to]));
+        let words = [
+            "learn",
+            text(&data),
+            "-q",
+            "--trace",
+            text(&trace),
+            "-P",
+            every,
+        ];
+        let resumed = ["-i", text(&model)];
+        done(&[&words[..], if from > 0 { &resumed } else { &[] }].concat());
+        let rows = std::fs::read_to_string(&trace).unwrap();
+        assert_eq!(rounds_of(&rows), rounds, "{every}");
+    };
+    check("2.0", 0, 16, &["1", "2", "4", "8", "16"]);
+    check("1.1", 0, 5, &["1", "2", "3", "4", "5"]);
+    check("3", 0, 9, &["3", "6", "9"]);
+    for (first, every, rounds) in [(5, "2.0", ["8", "16"]), (6, "3", ["9", "12"])] {
+        let data = folder.write("first.svm", libsvm(&all[..first]));
+        done(&["learn", text(&data), "-qf", text(&model)]);
+        let last: usize = rounds[1].parse().unwrap();
+        check(every, first, last, &rounds);
+    }
+}
+
+#[test]
 fn the_last_line_for_programs_counts_what_was_skipped() {
     let folder = Folder::new("json-last");
     let all = examples(8, 22);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::certified::number;
 use super::support::*;
 
 /// A stream whose model has large weights of both signs.
@@ -106,6 +107,49 @@ fn a_score_is_shown_in_every_form() {
         "{json}"
     );
     assert!(last.contains("\"end\":\"done\""), "{json}");
+}
+
+/// The score as JSON, of a model with one positive weight.
+fn score(folder: &Folder, stream: &str) -> String {
+    let data = folder.write("rise.vw", "1 | 0:1\n-1 | 0:-1\n".repeat(50));
+    let test = folder.write("test.vw", stream);
+    let model = folder.file("rise");
+    done(&[&["learn", text(&data), "-f", text(&model)], &STEEP[..]].concat());
+    let words = ["learn", "/dev/null", "--format", "vw", "-i", text(&model)];
+    let rest = ["--test", text(&test), "--progress", "json"];
+    let lines = errors(&done(&[&words[..], &rest].concat()));
+    lines[lines.rfind("\"test\":").unwrap()..].into()
+}
+
+#[test]
+fn the_auc_is_the_share_of_pairs_in_order_and_weights_are_repetitions() {
+    let folder = Folder::new("auc");
+    let label = |i: i32| if i * 5 % 11 > 5 { 1 } else { -1 };
+    let data: Vec<(i32, i32)> = (0..60).map(|i| (i * 7 % 13, label(i))).collect();
+    let lines = |weight| {
+        data.iter()
+            .map(move |(z, y)| format!("{y} {weight} | 0:{z}\n"))
+    };
+    let (mut won, mut pairs) = (0.0, 0.0);
+    for (a, _) in data.iter().filter(|(_, y)| *y > 0) {
+        for (b, _) in data.iter().filter(|(_, y)| *y < 0) {
+            pairs += 1.0;
+            won += 0.5 * (f64::from(a > b) + f64::from(a >= b));
+        }
+    }
+    let once = score(&folder, &lines(1).collect::<String>());
+    let auc = number(&once, "auc");
+    assert!((auc - won / pairs).abs() < 1e-12, "{auc}");
+    let (weighted, repeated) = (lines(2).collect::<String>(), lines(1).collect::<String>());
+    let weighted = score(&folder, &weighted);
+    let repeated = score(&folder, &repeated.repeat(2));
+    for key in ["weight", "loss", "accuracy", "auc"] {
+        let (a, b) = (number(&weighted, key), number(&repeated, key));
+        assert!((a - b).abs() <= 1e-12 * a, "{key}: {a} {b}");
+    }
+    assert_eq!(number(&weighted, "auc"), auc);
+    let one_sided = score(&folder, "1 | 0:1\n");
+    assert!(one_sided.contains("\"auc\":null"), "{one_sided}");
 }
 
 #[test]

@@ -150,11 +150,11 @@ fn a_file_with_other_numbers_for_its_features_is_refused() {
     );
     assert_eq!(
         misfit(Format::Libsvm, Format::Vw, false, vw).unwrap(),
-        "f: the model was trained on libsvm, whose features are numbered from 1; those of vw are numbered from 0"
+        "f: the features of vw are numbered from 0, but the model was trained on libsvm, whose features are numbered from 1"
     );
     assert_eq!(
         misfit(Format::Csv, Format::Libsvm, false, svm).unwrap(),
-        "f: the model was trained on csv, whose features are a table's columns; those of libsvm are numbered from 1"
+        "f: the features of libsvm are numbered from 1, but the model was trained on csv, whose features are a table's columns"
     );
     assert!(misfit(Format::Jsonl, Format::Libsvm, false, svm).is_some());
     assert!(misfit(Format::Libsvm, Format::Jsonl, false, json).is_some());

@@ -104,6 +104,12 @@ fn other_keys_are_ignored_with_a_note() {
         Reader::from_read(Box::new(std::io::Cursor::new(text)), "f", &jsonl()).unwrap();
     assert_eq!(common::drain(&mut reader).0.len(), 2);
     assert_eq!(reader.warnings(), ["key `id` is ignored"]);
+    // Many different ones do not fill the screen.
+    let keys: String = (0..1000).map(|k| format!("\"k{k}\": 0, ")).collect();
+    let text = std::io::Cursor::new(format!("{{{keys}\"label\": 1, \"features\": []}}"));
+    let mut reader = Reader::from_read(Box::new(text), "f", &jsonl()).unwrap();
+    assert_eq!(common::drain(&mut reader).0.len(), 1);
+    assert_eq!(reader.warnings().len(), 16);
 }
 
 #[test]

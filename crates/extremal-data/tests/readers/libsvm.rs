@@ -80,8 +80,30 @@ fn indices_begin_with_1_or_with_0() {
         let (_, error) = read(format!("1 0:2{room}"), &libsvm());
         assert_eq!(
             error.unwrap(),
-            "f:1: indices start at 1; use --zero-based if the file's start at 0: 0:2"
+            "f:1: the index is 0, but indices start at 1. Use --zero-based if they start at 0 in this file: 0:2"
         );
+    }
+}
+
+#[test]
+fn the_largest_index_is_2_to_the_32_minus_2() {
+    let (largest, zero) = (
+        u32::MAX - 1,
+        ReadOptions {
+            zero_based: true,
+            ..libsvm()
+        },
+    );
+    for (line, options, index) in [
+        ("1 4294967295:1", &libsvm(), Some(largest)),
+        ("1 4294967296:1", &libsvm(), None),
+        ("1 4294967294:1", &zero, Some(largest)),
+        ("1 4294967295:1", &zero, None),
+        ("1 007:1", &zero, Some(7)),
+    ] {
+        let (rows, error) = read(line, options);
+        let found = rows.first().map(|row| row.features[0].0);
+        assert_eq!((found, error.is_none()), (index, index.is_some()), "{line}");
     }
 }
 
@@ -112,7 +134,7 @@ fn an_intercept_is_at_0_and_moves_the_others_up() {
     let (_, error) = read("1 0:2", &options);
     assert_eq!(
         error.unwrap(),
-        "f:1: indices start at 1; use --zero-based if the file's start at 0: 0:2"
+        "f:1: the index is 0, but indices start at 1. Use --zero-based if they start at 0 in this file: 0:2"
     );
 }
 
@@ -171,6 +193,7 @@ fn every_fault_is_named_with_its_place() {
         ("1 qid:x 1:2", "the index is not a whole number: qid:x"),
         ("1 1:2 #\0", "the line contains a NUL byte: #\\u{0}"),
         ("1 1:2\0", "the value is not a number: 1:2\\u{0}"),
+        ("1 1:\x1b[31m", "the value is not a number: 1:\\u{1b}[31m"),
         ("1 1:\u{661}", "the value is not a number: 1:\u{661}"),
         ("1:2", "the label is missing: 1:2"),
         ("x 1:2", "the label is not a finite number: x"),
@@ -239,6 +262,10 @@ fn labels_mean_what_was_asked_for() {
         read_label("0", names()),
         Err(Some("f:1: the label is not one of a, 2, c: 0".into()))
     );
+    let many = Labels::Names((0..100).map(|k| format!("c{k}")).collect());
+    let error =
+        "f:1: the label is not one of c0, c1, c2, c3, c4, c5, c6, c7, … (100 in all): x".into();
+    assert_eq!(read_label("x", many), Err(Some(error)));
     assert_eq!(read_label("whatever", Labels::None), Ok(None));
     assert_eq!(read_label("", Labels::None), Ok(None));
 }

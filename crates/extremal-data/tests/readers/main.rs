@@ -3,6 +3,7 @@
 mod archives;
 mod columns;
 mod common;
+mod detect;
 mod fuzz;
 mod jsonl;
 mod libsvm;

@@ -101,6 +101,18 @@ fn features_may_be_written_in_many_ways() {
 }
 
 #[test]
+fn values_at_one_index_are_added_in_the_order_of_the_line() {
+    for (line, wanted) in [
+        // 1e16 + 1 rounds to 1e16.
+        ("1 | 3:1e16 3:1 3:1 3:-1e16 4", &[(4, 1.0)][..]),
+        ("1 | 3:1 3:-1", &[]),
+        ("1 | 5 2:4 5:2.5", &[(2, 4.0), (5, 3.5)]),
+    ] {
+        assert_eq!(features(line, &vw()), [wanted], "{line}");
+    }
+}
+
+#[test]
 fn an_intercept_is_at_0_and_moves_the_others_up() {
     let with = ReadOptions {
         intercept: true,

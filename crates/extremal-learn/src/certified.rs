@@ -32,6 +32,8 @@ pub struct Certified {
     pub halving: Option<f64>,
     /// The number of models.
     pub models: usize,
+    /// Whether norms are in units of each feature's largest value.
+    unit_free: bool,
 }
 
 /// The regret bound that a theorem gives for a run.
@@ -55,14 +57,14 @@ impl Session {
         let mut by_norm: Option<ByNorm> = None;
         let mut trivial = 0.0;
         for model in &mut self.models {
-            let own = model.meter.certificate(CERTIFICATE_STEPS);
+            let own = model.certificate(CERTIFICATE_STEPS);
             let mut own = own.map_err(Error::library("certificate"))?;
             if let Some(sum) = sum {
                 own.regret += sum.regret;
                 own.rounding += sum.rounding;
             }
             sum = Some(own);
-            by_norm = match (by_norm, model.meter.by_norm()) {
+            by_norm = match (by_norm, model.by_norm()) {
                 (Some(mut sum), Some(own)) => sum.add(&own).then_some(sum),
                 (_, own) => own,
             };
@@ -73,7 +75,10 @@ impl Session {
             run.violation = Some(violation);
             run.above_least = above_least;
             let (gradient, rounds) = (run.seen.largest_gradient, run.seen.rounds as f64);
-            trivial += trivial_regret(gradient, run.diameter, rounds, above_least);
+            trivial += match &model.meter {
+                Some(_) => trivial_regret(gradient, run.diameter, rounds, above_least),
+                None => above_least,
+            };
             bound = match (bound, proven(model, &run)) {
                 (Some(Proven::Bound(a)), Some(Proven::Bound(b))) => Some(Proven::Bound(a + b)),
                 (Some(Proven::Bound(_)), other) => other,
@@ -97,6 +102,7 @@ impl Session {
             halving: by_norm.as_ref().and_then(|b| norms::halving(b, lost)),
             by_norm,
             models: self.models.len(),
+            unit_free: self.plan.is_unit_free(),
         })
     }
 
@@ -104,7 +110,7 @@ impl Session {
     /// two units of roundoff per addition. It assumes that losses do not cancel each other.
     pub fn rounding(&self) -> f64 {
         let additions = self.rounds() as f64 * self.models.len() as f64;
-        let losses: f64 = self.models.iter().map(|model| model.meter.allowed()).sum();
+        let losses: f64 = self.models.iter().map(Model::loss_rounding).sum();
         losses * (1.0 + 1e-6) + (additions + 8.0) * f64::EPSILON * self.counters.whole_loss.abs()
     }
 }
@@ -138,6 +144,7 @@ impl Certified {
     /// A sentence about the norms at which no comparator halves the loss.
     pub fn comparators(&self) -> Option<String> {
         let norm = match self.by_norm.as_ref()?.p() {
+            2.0 if self.unit_free => "unit-free norm".into(),
             2.0 => "norm".into(),
             p => format!("ℓ{p} norm"),
         };

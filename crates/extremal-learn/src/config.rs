@@ -70,9 +70,15 @@ pub struct Config {
     #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA"))]
     #[serde(serialize_with = "number")]
     pub l2: Option<f64>,
-    /// Add an intercept: a feature that is always 1
+    /// Add an intercept: a feature that is always 1 [default for the learner unit-free]
     #[cfg_attr(feature = "clap", arg(long))]
     pub intercept: bool,
+    /// Add no intercept
+    #[cfg_attr(feature = "clap", arg(long, conflicts_with = "intercept"))]
+    pub no_intercept: bool,
+    /// Do not clip the predictions of the learner unit-free to the range of the labels so far
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub no_clip: bool,
     /// The two labels: the first means -1, the second +1
     #[cfg_attr(feature = "clap", arg(long, value_name = "NEG,POS", value_parser = flag::pair, allow_hyphen_values = true))]
     pub labels: Option<(String, String)>,

@@ -2,8 +2,12 @@
 //! certificate.
 
 use std::mem::size_of;
+use std::sync::Arc;
 
+use extremal::Row;
 use extremal::hindsight::{Best, Interval, Options, solve_while};
+use extremal::set::SharedSet;
+use extremal::set::l2::L2Ball;
 use extremal_data::{Batch, Example, Next, ReadOptions, Reader};
 use serde_json::{Value, json};
 
@@ -140,7 +144,7 @@ impl Run<'_> {
         }
         let passes = f64::from(self.options.passes);
         let loss = self.session.counters.whole_loss - self.loss_before;
-        let set = self.session.set().clone();
+        let set = self.comparators()?;
         let mut options = Options::default();
         let (mut floor, mut steps) = (self.session.objective.least_total(), 0);
         for gap in GAPS {
@@ -237,6 +241,34 @@ impl Run<'_> {
         )))
     }
 
+    /// The set of the fixed weights. For the learner unit-free, these are weights of features in units
+    /// of their largest values.
+    fn comparators(&self) -> Result<SharedSet> {
+        match self.session.models[0].learner.by_example() {
+            Some(learner) => {
+                // Without labels other than 0 there is nothing to gain.
+                let radius = learner.radius().max(f64::MIN_POSITIVE.sqrt().sqrt());
+                let ball = L2Ball::new(self.session.dim(), radius);
+                Ok(Arc::new(ball.map_err(Error::library("hindsight"))?))
+            }
+            None => Ok(self.session.set().clone()),
+        }
+    }
+
+    /// The features of an example, in those units. `values` is memory.
+    fn in_units<'a>(&self, example: &Example<'a>, values: &'a mut Vec<f64>) -> Row<'a> {
+        let Some(learner) = self.session.models[0].learner.by_example() else {
+            return row(example);
+        };
+        let features = example.indices.iter().zip(example.values);
+        values.clear();
+        values.extend(features.map(|(i, v)| match learner.scale(*i as usize) {
+            0.0 => *v,
+            scale => v / scale,
+        }));
+        Row::sparse(example.indices, values)
+    }
+
     /// Adds the losses of the examples that the run played, and returns their number.
     fn add<'a>(
         &self,
@@ -244,7 +276,7 @@ impl Run<'_> {
         losses: &mut Losses,
         signs: &mut Signs,
     ) -> Result<u64> {
-        let mut count = 0;
+        let (mut count, mut values) = (0, Vec::new());
         for example in examples {
             let last = example.indices.last().map(|i| *i as usize);
             let known = signs.with(&**self.session.objective.loss(), example.label);
@@ -252,7 +284,8 @@ impl Run<'_> {
                 && last < Some(self.session.dim())
             {
                 *signs = known;
-                let pushed = losses.push(row(&example), label, example.weight);
+                let features = self.in_units(&example, &mut values);
+                let pushed = losses.push(features, label, example.weight);
                 pushed.map_err(Error::library("hindsight"))?;
                 count += 1;
             }

@@ -1,5 +1,6 @@
 //! Online learning from a stream of examples: one pass, resumable, with certified regret.
 
+mod baseline;
 mod certified;
 mod check;
 mod config;
@@ -23,6 +24,7 @@ mod session;
 mod signs;
 mod stream;
 
+pub use baseline::Baseline;
 pub use certified::{Certified, Proven};
 pub use config::{Config, Link, Names};
 pub use error::{Error, Result};

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use extremal::Point;
 use extremal::hindsight::Meter;
+use extremal::learner::Learner;
 use extremal_data::{Example, ModelFile, Section};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::session::{Counters, Session, predicted};
@@ -41,10 +42,13 @@ pub struct Weights {
     pub values: Vec<f64>,
     /// The dimension of the decision.
     pub dim: usize,
+    /// The range that predictions are clipped to.
+    pub range: Option<(f64, f64)>,
 }
 
 impl Weights {
-    fn of(decision: &dyn Point) -> Self {
+    fn of(learner: &dyn Learner) -> Self {
+        let decision = learner.decision();
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         decision.for_each_nonzero(&mut |i, v| {
             indices.push(i as u32);
@@ -55,6 +59,7 @@ impl Weights {
             indices,
             values,
             dim,
+            range: learner.by_example().and_then(|learner| learner.range()),
         }
     }
 
@@ -65,20 +70,29 @@ impl Weights {
             && self.values.iter().all(|v| v.is_finite())
     }
 
-    /// ⟨a, x⟩ for the features a of an example.
-    fn dot(&self, example: &Example<'_>) -> f64 {
+    /// The prediction for an example: ⟨a, x⟩, clipped.
+    fn predict(&self, example: &Example<'_>) -> f64 {
         let features = example.indices.iter().zip(example.values);
         let products = features.filter_map(|(i, v)| {
             let at = self.indices.binary_search(i).ok()?;
             Some(v * self.values[at])
         });
-        products.sum()
+        let prediction = products.sum();
+        let (low, high) = self.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        if prediction < low {
+            low
+        } else if prediction > high {
+            high
+        } else {
+            prediction
+        }
     }
 }
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     counters: Counters,
+    baseline: Baseline,
     dim: u64,
     rounds: u64,
     whole: bool,
@@ -90,6 +104,7 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
     let plan = &session.plan;
     let head = Head {
         counters: session.counters,
+        baseline: session.baseline.clone(),
         dim: session.dim() as u64,
         rounds: session.rounds(),
         whole: resume,
@@ -103,9 +118,11 @@ pub fn save(session: &Session, path: &Path, resume: bool) -> Result<()> {
     for (k, model) in session.models.iter().enumerate() {
         if resume {
             sections.push(section(&format!("learner.{k}"), model.learner.save())?);
-            sections.push(section(&format!("meter.{k}"), model.meter.save())?);
+            if let Some(meter) = &model.meter {
+                sections.push(section(&format!("meter.{k}"), meter.save())?);
+            }
         } else {
-            let weights = Weights::of(model.learner.decision());
+            let weights = Weights::of(&*model.learner);
             let bytes = postcard::to_stdvec(&weights);
             sections.push(section(&format!("weights.{k}"), bytes)?);
         }
@@ -159,7 +176,10 @@ impl Sections<'_> {
     fn session(&self, plan: &Plan, head: &Head) -> Result<Session> {
         let mut session = Session::new(plan.clone())?;
         // Checked before memory is reserved for a dimension that may be wrong.
-        let saved = Meter::saved_dim(self.get("meter.0")?).map_err(|why| self.error(why))?;
+        let saved = match session.models[0].meter {
+            Some(_) => Meter::saved_dim(self.get("meter.0")?).map_err(|why| self.error(why))?,
+            None => head.dim as usize,
+        };
         if saved as u64 != head.dim {
             return Err(self.error(format_args!(
                 "head: dimension {}, but the gradient sums have {saved}",
@@ -168,12 +188,14 @@ impl Sections<'_> {
         }
         session.grow(saved).map_err(|why| self.error(why))?;
         for (k, model) in session.models.iter_mut().enumerate() {
-            let (learner, meter) = (format!("learner.{k}"), format!("meter.{k}"));
-            let loaded = model.learner.load(self.get(&learner)?);
-            let loaded = loaded.and(model.meter.load(self.get(&meter)?));
+            let mut loaded = model.learner.load(self.get(&format!("learner.{k}"))?);
+            if let Some(meter) = &mut model.meter {
+                loaded = loaded.and(meter.load(self.get(&format!("meter.{k}"))?));
+            }
             loaded.map_err(|why| self.error(why))?;
         }
         session.counters = head.counters;
+        session.baseline = head.baseline.clone();
         Ok(session)
     }
 
@@ -231,7 +253,11 @@ impl Saved {
     /// The weights of each model.
     pub fn weights(&self) -> Vec<Weights> {
         match &self.state {
-            State::Session(session) => session.decisions().map(Weights::of).collect(),
+            State::Session(session) => session
+                .models
+                .iter()
+                .map(|m| Weights::of(&*m.learner))
+                .collect(),
             State::Weights(weights) => weights.clone(),
         }
     }
@@ -240,7 +266,7 @@ impl Saved {
     pub fn predict(&self, example: &Example<'_>) -> extremal::Result<f64> {
         match &self.state {
             State::Session(session) => session.predict(example),
-            State::Weights(weights) => predicted(weights.iter().map(|w| Ok(w.dot(example)))),
+            State::Weights(weights) => predicted(weights.iter().map(|w| Ok(w.predict(example)))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The plan of a session: its configuration with all defaults filled in.
 
+use extremal::learner::untuned::unit_free::UnitFree;
 use extremal::learner::{LearnerSpec, Storage, default_for};
 use extremal::loss::{self, LossSpec, Objective};
 use extremal::set::l2::L2;
@@ -46,7 +47,8 @@ pub struct DataFacts {
 }
 
 impl Plan {
-    /// Fills in the defaults of a configuration. The default set is an ℓ2 ball with radius `radius`.
+    /// Fills in the defaults of a configuration. The default learner is unit-free on its own set. Where
+    /// another learner is asked for, the default set is an ℓ2 ball with radius `radius`.
     pub fn choose(asked: &Config, radius: f64) -> Result<Self> {
         let classes = asked.classes();
         if classes.len() == 1 {
@@ -68,13 +70,26 @@ impl Plan {
                 loss.entry().name
             )));
         }
-        let ball = SetSpec::L2(L2 { radius, dim: None });
-        let set = asked.set.clone().unwrap_or(ball);
         let learner = asked.full_learner(asked.ridge())?;
+        let set = asked.set.clone().unwrap_or_else(|| {
+            let is_unit_free = match &learner {
+                Some(learner) => matches!(learner, LearnerSpec::UnitFree(_)),
+                None => asked.storage != Some(Storage::Sparse) && UnitFree::learns(&objective),
+            };
+            match is_unit_free {
+                true => SetSpec::UnitFree(Default::default()),
+                false => SetSpec::L2(L2 { radius, dim: None }),
+            }
+        });
         let start = start_set(&set)?;
         // In one dimension every set is a ball, so the learner is chosen in a higher one.
         let later = start.grown(TYPICAL).unwrap_or(start);
-        let (storage, learner) = stored(&later, asked.storage, learner, &objective)?;
+        let (storage, mut learner) = stored(&later, asked.storage, learner, &objective)?;
+        let mut intercept = asked.intercept;
+        if let LearnerSpec::UnitFree(spec) = &mut learner {
+            intercept = !asked.no_intercept;
+            (spec.intercept, spec.no_clip) = (intercept, spec.no_clip || asked.no_clip);
+        }
         let link = asked
             .link
             .unwrap_or(match objective.loss().probability(0.0) {
@@ -85,6 +100,7 @@ impl Plan {
             set: Some(set),
             loss: Some(loss),
             learner: Some(learner),
+            intercept,
             // These are part of the learner now.
             horizon: None,
             gradient_bound: None,
@@ -176,6 +192,11 @@ impl Plan {
     /// The classes. It is empty for a single model.
     pub fn classes(&self) -> &[String] {
         self.config.classes()
+    }
+
+    /// Whether the set follows the data.
+    pub fn is_unit_free(&self) -> bool {
+        matches!(self.learner, LearnerSpec::UnitFree(_))
     }
 
     /// The number of models.

@@ -22,7 +22,7 @@ pub(crate) const TRACE_KEYS: &str = "round,loss,average_loss,since_last,regret_u
 const REPORT_KEYS: &str = "round,average_loss,since_last,label,prediction,features,regret_upper,level,vacuous,halving_radius,oracle_calls,seconds";
 
 /// The keys of the last JSON object.
-const END_KEYS: &str = "end,round,average_loss,regret_upper,level,vacuous,halving_radius,bound,violation,oracle_calls,report_calls,features,skipped,notes,seconds";
+const END_KEYS: &str = "end,round,average_loss,baseline_loss,regret_upper,level,vacuous,halving_radius,bound,violation,oracle_calls,report_calls,features,skipped,notes,seconds";
 
 impl Run<'_> {
     /// Shows text to a person.
@@ -147,6 +147,7 @@ impl Run<'_> {
             "round": round,
             "loss": totals.loss,
             "average_loss": totals.loss / totals.weight,
+            "baseline_loss": self.session.baseline.loss / totals.weight,
             "since_last": since,
             "label": last.label,
             "prediction": last.prediction,
@@ -194,6 +195,19 @@ impl Run<'_> {
             let (totals, certified) = (self.session.counters, self.session.certify()?);
             let average = format::fixed(totals.loss / totals.weight);
             self.say_entry("average loss", &average);
+            let loss = self.session.objective.loss().clone();
+            let without = self.session.baseline.loss / totals.weight;
+            let name = self.session.baseline.name(&*loss);
+            let text = format!(
+                "{} (average loss of predicting {name})",
+                format::fixed(without)
+            );
+            self.say_entry("baseline", &text);
+            if totals.loss / totals.weight >= without {
+                self.note(format!(
+                    "the model is of no use on this stream: its average loss is not below that of predicting {name}"
+                ));
+            }
             self.say_entry("regret", &certified.regret(rounds));
             if let Some(comparators) = certified.comparators() {
                 self.say_entry("comparators", &comparators);

@@ -78,7 +78,7 @@ pub fn learn(options: &LearnOptions, host: &mut dyn Host) -> Result<End> {
     let session = match saved {
         Some(session) => session,
         None => {
-            if options.config.set.is_none() {
+            if options.config.set.is_none() && !plan.is_unit_free() {
                 let Some(radius) = radius_for(&plan, &mut reader, host)? else {
                     return Ok(End::Unstarted);
                 };
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
         if let Some(path) = &models.model {
             extremal_data::check_writable(path)?;
         }
-        if reports.certificate.is_some() && session.models[0].meter.by_norm().is_none() {
+        if reports.certificate.is_some() && session.models[0].by_norm().is_none() {
             return Err(Error::Usage(format!(
                 "--certificate needs a norm ball around 0, such as l2, lp or l1, not {}",
                 session.plan.set
@@ -381,7 +381,7 @@ impl<'a> Run<'a> {
         out.line(certified::CURVE)?;
         if self.session.rounds() > 0 {
             let certified = self.session.certify()?;
-            for row in certified.curve(self.session.set().geometry().norm_bound) {
+            for row in certified.curve(self.session.radius()) {
                 out.line(row)?;
             }
         }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use extremal::game::{self, Turn};
-use extremal::hindsight::Meter;
+use extremal::hindsight::{ByNorm, Meter};
 use extremal::kernel;
-use extremal::learner::Learner;
+use extremal::learner::{Certificate, Learner};
 use extremal::loss::{Objective, Scratch};
 use extremal::set::{SharedSet, Structure};
 use extremal::stream;
@@ -13,6 +13,7 @@ use extremal::{Point, Row};
 use extremal_data::{Column, Example};
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, start_set};
 
@@ -56,7 +57,8 @@ pub struct Round {
 /// A learner and the meter that certifies its regret.
 pub(crate) struct Model {
     pub learner: Box<dyn Learner>,
-    pub meter: Meter,
+    /// The meter. A learner that takes examples certifies its own regret.
+    pub meter: Option<Meter>,
     pub set: SharedSet,
     /// Whether the set grows with the features. Otherwise its dimension is given.
     grows: bool,
@@ -73,7 +75,9 @@ impl Model {
             return Ok(());
         }
         self.learner.grow(dim)?;
-        self.meter.grow(dim)?;
+        self.meter
+            .as_mut()
+            .map_or(Ok(()), |meter| meter.grow(dim))?;
         if let Some(set) = self.set.grown(dim) {
             self.set = set;
         }
@@ -104,7 +108,44 @@ impl Model {
     /// Reserves memory for a dimension.
     fn reserve(&mut self, dim: usize) -> extremal::Result<()> {
         self.learner.reserve(dim)?;
-        self.meter.reserve(dim)
+        let meter = self.meter.as_mut();
+        meter.map_or(Ok(()), |meter| meter.reserve(dim))
+    }
+
+    /// The certificate of the regret.
+    pub fn certificate(&mut self, steps: usize) -> extremal::Result<Certificate> {
+        match &mut self.meter {
+            Some(meter) => meter.certificate(steps),
+            None => self.learner.certificate().ok_or_else(|| {
+                extremal::Error::Unsupported(
+                    "there is no certificate before the first round".into(),
+                )
+            }),
+        }
+    }
+
+    /// The regret against comparators of any norm.
+    pub fn by_norm(&self) -> Option<ByNorm> {
+        match &self.meter {
+            Some(meter) => meter.by_norm(),
+            None => self.learner.by_example().map(|learner| learner.by_norm()),
+        }
+    }
+
+    /// A bound of the rounding errors of the losses.
+    pub fn loss_rounding(&self) -> f64 {
+        match (&self.meter, self.learner.by_example()) {
+            (Some(meter), _) => meter.allowed(),
+            (None, own) => own.map_or(0.0, |learner| learner.loss_rounding()),
+        }
+    }
+
+    /// The prediction for a row. The features that are unknown were left out.
+    fn predict(&self, row: &Row<'_>) -> extremal::Result<f64> {
+        match self.learner.by_example() {
+            Some(learner) => learner.predict(row),
+            None => self.learner.decision().dot(row),
+        }
     }
 
     /// Plays one round. An error changes nothing but the dimension.
@@ -121,7 +162,7 @@ impl Model {
             label,
             weight: example.weight,
         };
-        let (learner, meter) = (&mut *self.learner, Some(&mut self.meter));
+        let (learner, meter) = (&mut *self.learner, self.meter.as_mut());
         let Turn {
             record, evaluation, ..
         } = game::round(learner, objective, given, meter, &mut self.scratch)?;
@@ -145,6 +186,8 @@ pub struct Session {
     pub(crate) models: Vec<Model>,
     /// The totals so far.
     pub counters: Counters,
+    /// The loss without features.
+    pub baseline: Baseline,
     /// The dimension for which memory is reserved.
     reserved: usize,
     point: Vec<f64>,
@@ -159,9 +202,11 @@ impl Session {
         let set = start_set(&plan.set)?;
         let grows = plan.set.build(None).is_err();
         let models = (0..plan.models()).map(|_| {
+            let learner = plan.learner.build_stored(&set, plan.storage)?;
+            let measures_itself = learner.by_example().is_some();
             Ok(Model {
-                learner: plan.learner.build_stored(&set, plan.storage)?,
-                meter: Meter::of(&set, &objective),
+                learner,
+                meter: (!measures_itself).then(|| Meter::of(&set, &objective)),
                 set: set.clone(),
                 grows,
                 scratch: Scratch::default(),
@@ -176,6 +221,7 @@ impl Session {
             plan,
             objective,
             counters: Counters::default(),
+            baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
         })
@@ -213,7 +259,16 @@ impl Session {
 
     /// Oracle calls of the meters.
     pub fn report_calls(&self) -> u64 {
-        self.models.iter().map(|m| m.meter.calls()).sum()
+        let meters = self.models.iter().filter_map(|m| m.meter.as_ref());
+        meters.map(Meter::calls).sum()
+    }
+
+    /// The radius of the set.
+    pub fn radius(&self) -> f64 {
+        match self.models[0].learner.by_example() {
+            Some(learner) => learner.radius(),
+            None => self.set().geometry().norm_bound,
+        }
     }
 
     /// The decisions: one, or one per class.
@@ -325,9 +380,13 @@ impl Session {
         let loss = &**self.objective.loss();
         if self.plan.classes().is_empty() {
             self.plan.data.signs = self.plan.data.signs.with(loss, example.label)?;
+            let label = example.label.unwrap_or(0.0);
+            self.baseline.add(loss, label, example.weight);
         } else {
             round.prediction = class as f64;
             round.label = example.label.unwrap_or(f64::NAN);
+            self.baseline
+                .add_class(round.label as usize, example.weight);
             round.loss = example.weight * f64::from(round.prediction != round.label);
         }
         counters.loss += round.loss;
@@ -347,7 +406,7 @@ impl Session {
         let dim = self.dim();
         let known = example.indices.partition_point(|i| (*i as usize) < dim);
         let row = Row::sparse(&example.indices[..known], &example.values[..known]);
-        predicted(self.decisions().map(|decision| decision.dot(&row)))
+        predicted(self.models.iter().map(|model| model.predict(&row)))
     }
 
     /// Measures how far the decisions are outside their set, and stores the maximum.
@@ -355,7 +414,9 @@ impl Session {
         for model in &self.models {
             let decision = model.learner.decision();
             self.point.clear();
-            let violation = if let Structure::Euclidean { radius } = model.set.structure() {
+            let violation = if let Some(learner) = model.learner.by_example() {
+                Some(learner.violation())
+            } else if let Structure::Euclidean { radius } = model.set.structure() {
                 // The non-zeros suffice, and may be few.
                 decision.for_each_nonzero(&mut |_, v| self.point.push(v));
                 Some(kernel::norm(&self.point) / radius - 1.0)

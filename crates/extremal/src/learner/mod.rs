@@ -321,29 +321,34 @@ impl<'a> Example<'a> {
         weight: f64,
         objective: &'a Objective<L>,
     ) -> Result<Self> {
-        let loss = &**objective.loss();
-        let labels = loss.labels();
-        if objective.strong_convexity() > 0.0 || loss.form().is_some() {
-            let what =
-                "this learner takes losses of the prediction alone: leave out the ridge term";
-            return Err(Error::Unsupported(what.into()));
-        }
-        if labels == Labels::None || !loss.is_nonnegative() {
-            return Err(Error::Unsupported(format!(
-                "this learner takes losses of a prediction and a label that are never negative, not {}",
-                loss.name()
-            )));
-        }
+        let loss = Self::check(objective)?;
         loss.check_label(label)?;
         Kind::NOT_NEGATIVE.admit("example", "weight", weight)?;
         Ok(Self {
             row,
             label,
             weight,
-            labels,
+            labels: loss.labels(),
             probability: loss.probability(0.0).is_some(),
             loss: objective,
         })
+    }
+
+    /// The loss of the prediction, or an error if it is not the whole loss or of another kind.
+    fn check<L: Loss + ?Sized>(objective: &Objective<L>) -> Result<&L> {
+        let loss = &**objective.loss();
+        if objective.strong_convexity() > 0.0 || loss.form().is_some() {
+            let what =
+                "this learner takes losses of the prediction alone: leave out the ridge term";
+            return Err(Error::Unsupported(what.into()));
+        }
+        if loss.labels() == Labels::None || !loss.is_nonnegative() {
+            return Err(Error::Unsupported(format!(
+                "this learner takes losses of a prediction and a label that are never negative, not {}",
+                loss.name()
+            )));
+        }
+        Ok(loss)
     }
 
     /// The value and the slope of the loss at a prediction and a label, times the weight.
@@ -371,6 +376,9 @@ pub struct Learnt {
 pub trait ByExample {
     /// The prediction of the present decision, as it would be played.
     fn predict(&self, row: &Row<'_>) -> Result<f64>;
+
+    /// The range that predictions are clipped to, if they are.
+    fn range(&self) -> Option<(f64, f64)>;
 
     /// r.
     fn radius(&self) -> f64;

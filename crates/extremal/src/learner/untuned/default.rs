@@ -5,6 +5,7 @@ use crate::learner::frank_wolfe::ofw_free::{Growth, OfwFree};
 use crate::learner::frank_wolfe::sc_ofw::ScOfw;
 use crate::learner::of_learners::hedge::Hedge;
 use crate::learner::untuned::coin_ftrl::CoinFtrl;
+use crate::learner::untuned::unit_free::UnitFree;
 use crate::learner::{LearnerSpec, Storage};
 use crate::loss::{Loss, Objective};
 use crate::set::{Set, Structure};
@@ -24,6 +25,9 @@ const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 /// Lazy storage has one learner alone: [`coin-ftrl`](crate::learner::untuned::coin_ftrl) for losses that bend,
 /// `sc-ofw` where a ridge term bends them, `gauge-ftrl` for linear ones. [`default_radius`] says
 /// which ball to take where none is given.
+///
+/// On the set [`unit-free`](crate::set::unit_free) it is the learner of that name, which takes examples
+/// in place of gradients.
 ///
 /// The choice for losses that bend was measured on ℓ2 and ℓ1.5 balls (`bench/quality.py`): regret
 /// 0.6 to 1.3 times that of gradient descent with a tuned step. On an ℓ1 ball with the solution
@@ -47,6 +51,10 @@ pub fn default_for<L: Loss + ?Sized>(
     objective: &Objective<L>,
     storage: Storage,
 ) -> LearnerSpec {
+    let is_unit_free = matches!(set.structure(), Structure::UnitFree { .. });
+    if is_unit_free && storage != Storage::Sparse && UnitFree::learns(objective) {
+        return LearnerSpec::UnitFree(UnitFree::default());
+    }
     let lambda = Some(objective.total_ridge()).filter(|ridge| *ridge > 0.0);
     let curved = set.curvature().is_some();
     let gauge = LearnerSpec::GaugeFtrl(GaugeFtrl::default());

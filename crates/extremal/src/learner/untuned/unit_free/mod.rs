@@ -48,6 +48,7 @@ use crate::learner::{
     ByExample, Certificate, Example, Learner, Learnt, Level, MakeLearner, Record, RunStatistics,
     Storage, Uses, not_stored,
 };
+use crate::loss::{Loss, Objective};
 use crate::parameter::fields;
 use crate::rounding::{self, UNIT};
 use crate::set::{SharedSet, Structure};
@@ -64,6 +65,14 @@ fields! {
         pub intercept: bool = false => Kind::Flag,
         /// do not clip predictions to the range of the labels seen
         pub no_clip: bool = false => Kind::Flag,
+    }
+}
+
+impl UnitFree {
+    /// Whether the learner takes losses of this kind: losses of a prediction and a label that are
+    /// never negative, without a ridge term.
+    pub fn learns<L: Loss + ?Sized>(objective: &Objective<L>) -> bool {
+        Example::check(objective).is_ok()
     }
 }
 
@@ -237,10 +246,15 @@ impl ByExample for Unitless {
         // no point of the ellipsoid predicts more
         let limit = state.radius * parts.filter(|part| part.is_finite()).sum::<f64>().sqrt();
         let prediction = prediction.max(-limit).min(limit);
-        Ok(match state.range {
-            Some((low, high)) if self.engine.settings.clip => prediction.max(low).min(high),
-            _ => prediction,
+        Ok(match self.range() {
+            Some((low, high)) => prediction.max(low).min(high),
+            None => prediction,
         })
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        let range = self.engine.state.range;
+        range.filter(|_| self.engine.settings.clip)
     }
 
     fn radius(&self) -> f64 {

@@ -8,21 +8,22 @@ use super::*;
 pub struct Bound {
     /// The name of the function.
     pub name: &'static str,
-    /// One sentence.
+    /// A sentence that describes the bound.
     pub about: &'static str,
-    /// The names of the numbers, in order.
+    /// The names of the numbers, in the order of the arguments.
     pub parameters: &'static [&'static str],
     value: fn(&[f64]) -> Option<f64>,
 }
 
 impl Bound {
-    /// The value; `None` if there are not as many numbers as parameters.
+    /// The value of the bound; `None` if there are not as many numbers as parameters.
     pub fn value(&self, numbers: &[f64]) -> Option<f64> {
         (self.value)(numbers)
     }
 }
 
-/// A bound: a `number`; a `theorem` for any T; or a theorem whose learner is `tuned` for T.
+/// Makes a [`Bound`] of a function that returns a `number`, of a `theorem` for any T, or of a theorem
+/// whose learner is `tuned` for T.
 macro_rules! bound {
     (number $name:ident($($p:ident),*), $about:literal) => {
         bound!($name, $about, [$($p),*], $name($($p),*))
@@ -46,7 +47,7 @@ macro_rules! bound {
     };
 }
 
-/// Every bound of this module that is a function of constants, or of the sums that a run has.
+/// Every bound of this module that is a function of constants or of the sums of a run.
 ///
 /// ```
 /// use extremal::theory::BOUNDS;

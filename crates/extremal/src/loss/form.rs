@@ -14,7 +14,7 @@ pub struct QuadraticForm {
 
 #[derive(Debug, Clone)]
 enum Shape {
-    /// A diagonal matrix. A single number is a multiple of the identity, in any dimension.
+    /// A diagonal matrix. A single number k stands for k times the identity, in any dimension.
     Diagonal(Bound),
     /// A matrix, stored by rows.
     Matrix { dim: usize, entries: Vec<f64> },
@@ -25,8 +25,7 @@ const DIAGONAL: Kind = Kind::Each(&Kind::NOT_NEGATIVE);
 const SEMIDEFINITE: &str = "a symmetric positive semidefinite matrix of finite numbers";
 
 impl QuadraticForm {
-    /// The diagonal matrix with these entries ≥ 0. A single number k stands for k times the identity, in
-    /// any dimension.
+    /// The diagonal matrix with these entries ≥ 0. A single number k is k times the identity.
     pub fn diagonal(values: Bound) -> Result<Self> {
         DIAGONAL.check(OWNER, "diagonal", &values)?;
         let all = match &values {
@@ -44,14 +43,13 @@ impl QuadraticForm {
         })
     }
 
-    /// The symmetric matrix with these rows. A matrix that is not positive semidefinite is an error.
-    /// The check costs O(d³).
+    /// The symmetric matrix with these rows; an error if it is not positive semidefinite. O(d³).
     pub fn matrix(rows: &[Vec<f64>]) -> Result<Self> {
         let dim = rows.len();
         let refused = |what: String| Error::parameter(OWNER, "matrix", what, SEMIDEFINITE);
         if let Some(row) = rows.iter().find(|row| row.len() != dim) {
-            let found = row.len();
-            return Err(refused(format!("{dim} rows, one with {found} entries")));
+            let what = format!("{dim} rows, one with {} entries", row.len());
+            return Err(refused(what));
         }
         if dim == 0 {
             return Err(refused("[]".into()));

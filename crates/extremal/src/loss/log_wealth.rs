@@ -1,9 +1,8 @@
-//! The loss f(z) = −ln z of a portfolio. The row a holds the price relatives of a period, and x the
-//! shares of the wealth. The period multiplies the wealth by ⟨a, x⟩, so that the total loss is minus
-//! the logarithm of the final wealth. The loss is defined for z > 0; the label is ignored.
+//! The loss f(z) = −ln z of a portfolio, for z > 0. The row a holds the price relatives of a period,
+//! and x the shares of the wealth. A period multiplies the wealth by ⟨a, x⟩, so that the total loss is
+//! minus the logarithm of the final wealth. The label is ignored.
 //!
-//! The slope 1/z has no bound unless the set keeps ⟨a, x⟩ away from 0. The simplex does so if the
-//! price relatives are bounded from below:
+//! The slope 1/z has no bound unless ⟨a, x⟩ stays away from 0, as it does on the simplex here:
 //!
 //! ```
 //! use extremal::loss::{Loss, LossSpec, Objective};

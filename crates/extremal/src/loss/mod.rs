@@ -65,7 +65,7 @@ impl LossSpec {
 /// A convex loss: a function of the prediction z = ⟨a, x⟩ and a label, plus an optional
 /// [`QuadraticForm`] of x. Implement this trait for your own loss.
 pub trait Loss: Send + Sync {
-    /// The name in messages.
+    /// The name of the loss in messages.
     fn name(&self) -> &'static str;
 
     /// The value and the derivative at z; at a kink, any subgradient. If the loss is not defined at z,
@@ -128,21 +128,18 @@ pub trait Loss: Send + Sync {
         false
     }
 
-    /// Whether the loss is linear in z and has no quadratic form. Then one oracle call computes the
-    /// exact regret.
+    /// Whether the loss is linear in z without a form. Then one oracle call gives the exact regret.
     fn is_linear(&self) -> bool {
         self.smoothness() == 0.0 && self.form().is_none()
     }
 
-    /// Whether the loss is at least 0 for every z and every label. The default false means that this
-    /// is not known.
+    /// Whether the loss is known to be at least 0 for every z and every label.
     fn is_nonnegative(&self) -> bool {
         false
     }
 
     /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term and a ridge
-    /// term can make the loss strongly convex in x, because a function of ⟨a, x⟩ does not change
-    /// orthogonally to a.
+    /// term can make the loss strongly convex in x: orthogonally to a, ⟨a, x⟩ does not change.
     fn form(&self) -> Option<Arc<QuadraticForm>> {
         None
     }
@@ -174,11 +171,8 @@ fn sign(label: f64) -> f64 {
 /// `Objective<Logistic>` saves a dynamic call per round.
 #[derive(Debug)]
 pub struct Objective<L: Loss + ?Sized = dyn Loss> {
-    /// The loss of the prediction.
     loss: Arc<L>,
-    /// The λ of (λ/2)‖x‖².
     ridge: f64,
-    /// The quadratic form of the loss.
     form: Option<Arc<QuadraticForm>>,
     /// If the form is k times the identity, k, otherwise 0. Such a form acts as a ridge term.
     form_ridge: f64,
@@ -241,7 +235,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 
     /// Evaluates the loss of one example at a decision. `weight` multiplies the loss of the
-    /// prediction. A loss with a dense gradient needs [`Objective::evaluate_in`] instead.
+    /// prediction. For a loss with a dense gradient, use [`Objective::evaluate_in`].
     pub fn evaluate<'a>(
         &self,
         row: Row<'a>,
@@ -258,8 +252,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// Evaluates any loss. Only a loss with a dense gradient uses `scratch`, which grows only in the
-    /// first round.
+    /// Evaluates any loss. Only a loss with a dense gradient uses `scratch`, which then grows once.
     ///
     /// ```
     /// use extremal::loss::{LossSpec, Objective, Scratch};
@@ -422,12 +415,10 @@ impl<L: Loss + ?Sized> Objective<L> {
         let norm = kernel::norm(row.values());
         check_size("row", norm)?;
         let bound = self.gradient_bound(norm, label, norm_bound);
-        check_size("gradient", weight.max(1.0) * bound)?;
-        Ok(())
+        check_size("gradient", weight.max(1.0) * bound).map(|_| ())
     }
 
-    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`; ∞ if no
-    /// bound is known.
+    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`, or ∞.
     pub fn smoothness(&self, row: f64) -> f64 {
         let data = match self.loss.smoothness() {
             0.0 => 0.0,
@@ -441,9 +432,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
-    /// The properties of these losses that theorems may assume. `row` bounds the norms of the rows; it
-    /// is ∞ if no bound is known. No weight may exceed 1. `oblivious` means that the losses do not
-    /// depend on the decisions.
+    /// The properties of these losses that theorems may assume, for weights of at most 1. `row` bounds
+    /// the norms of the rows, or is ∞. If `oblivious`, the losses do not depend on the decisions.
     pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
         LossFacts {
             strong_convexity: self.strong_convexity(),
@@ -457,8 +447,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
     }
 
-    /// A lower bound on the total loss over any rounds: 0 if the loss is never negative, and −∞ if no
-    /// lower bound is known. A ridge term and a quadratic form are never negative.
+    /// A lower bound on the total loss over any rounds: 0 if the loss is never negative, otherwise −∞.
     pub fn least_total(&self) -> f64 {
         if self.loss.is_nonnegative() {
             0.0

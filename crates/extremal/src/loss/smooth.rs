@@ -1,5 +1,4 @@
-//! The Moreau envelope of a loss: a smooth function below the loss. The smaller μ is, the closer it
-//! is to the loss.
+//! The Moreau envelope of a loss: a smooth function below the loss, close to it if μ is small.
 
 use super::Loss;
 
@@ -13,16 +12,14 @@ pub(crate) struct Smoothed {
     pub unsmoothed: f64,
     /// The loss lies above the tangent of the smoothed loss by at least this much, everywhere.
     pub smoothing_slack: f64,
-    /// The line with this slope through (`at`, `height`) exceeds the loss by at most `error`,
-    /// everywhere.
+    /// The line with this slope through (`at`, `height`) exceeds the loss nowhere by more than `error`.
     pub at: f64,
     pub height: f64,
     pub error: f64,
 }
 
-/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection for the u at which the slopes cancel. The
-/// slope of ℓ at this u is s = (z − u)/μ. The tangent of ℓ at u lies μs²/2 above the tangent of the
-/// envelope at z.
+/// Minimises ℓ(u) + (u − z)²/(2μ) over u, by bisection for the u at which the slopes cancel. At this u
+/// the slope of ℓ is s = (z − u)/μ, and the tangent of ℓ lies μs²/2 above the envelope's tangent at z.
 pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64) -> Smoothed {
     let (unsmoothed, slope) = loss.at(z, label);
     if mu == 0.0 || slope == 0.0 {
@@ -41,8 +38,7 @@ pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64)
     if !far.is_finite() {
         far = beyond(loss, mu, z, label, slope);
     }
-    // If the loss is straight up to `far`, this is the minimiser. Otherwise bisect to the last digit
-    // of z.
+    // If the loss is straight up to `far`, this is the minimiser. Otherwise bisect to rounding.
     let (mut near_slope, mut far_slope) = (slope, loss.at(far, label).1);
     if far_slope == slope {
         near = far;
@@ -84,10 +80,9 @@ pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64)
 
 /// A point beyond the minimiser u at which ℓ is defined, for a z at which ℓ is not defined.
 fn beyond(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64, slope: f64) -> f64 {
-    let sign = if slope > 0.0 { -1.0 } else { 1.0 };
     let mut reach = mu.max(z.abs());
     loop {
-        let far = z + sign * reach;
+        let far = z - slope.signum() * reach;
         let (value, here) = loss.at(far, label);
         let past = (here - (z - far) / mu > 0.0) != (slope > 0.0);
         // stop if no point of the line is one

@@ -24,8 +24,7 @@ pub fn ogd_adagrad(diameter: f64, root: f64) -> Guarantee {
     Guarantee::of_run("OGD, √2·D·√(Σ‖g‖²)", 0.5, bound)
 }
 
-/// Dual averaging with η = D/(G√N) for a horizon N: regret ≤ (GD/2)(√N + T/√N) after T rounds. For
-/// T = N this is GD√T.
+/// Dual averaging with η = D/(G√N) for a horizon N: regret ≤ (GD/2)(√N + T/√N), or GD√T for T = N.
 ///
 /// Proof. x_t minimises ⟨S_{t−1}, x⟩ + ‖x − x₁‖²/(2η_{t−1}) over the set, where S is the sum of the
 /// gradients and η does not grow. By the analysis of follow-the-regularised-leader, regret is at most

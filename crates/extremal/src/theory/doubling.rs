@@ -28,11 +28,9 @@ use super::{Assumption, Guarantee};
 /// assert!(doubled(4096.0, bound) <= 2.47 * bound(4096.0));
 /// ```
 pub fn doubled(rounds: f64, bound: impl Fn(f64) -> f64) -> f64 {
-    let stretches = std::iter::successors(Some(1.0), |n| Some(2.0 * n));
-    stretches
-        .take_while(|n| *n <= rounds && n.is_finite())
-        .map(bound)
-        .sum()
+    let lengths = std::iter::successors(Some(1.0), |n| Some(2.0 * n));
+    let played = lengths.take_while(|n| *n <= rounds && n.is_finite());
+    played.map(bound).sum()
 }
 
 /// The theorem of a learner that restarts. `theorem` maps T and G to the theorem between two

@@ -48,9 +48,8 @@ pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> Gua
 /// μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))).
 ///
 /// The terms (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 are 0 except for the first, which is at most μGD². The
-/// sum Σ 1/(2μG + λt) has both bounds in the minimum. If the learner uses M_t, the largest ‖g‖ so far,
-/// for G, these terms sum to at most μD²M_T. Since M_t²/(2μM_t + λt) grows with M_t, the same bound
-/// holds with G = M_T.
+/// sum Σ 1/(2μG + λt) has both bounds in the minimum. If the learner uses the largest ‖g‖ so far, M_t,
+/// for G, these terms sum to at most μD²M_T. As M_t²/(2μM_t + λt) grows with M_t, G = M_T is valid.
 pub fn fast_ogd_strongly_convex(gradient: f64, lambda: f64, diameter: f64, mu: f64) -> Guarantee {
     let kappa = fast_ogd_kappa(mu, diameter);
     let bound = move |rounds: f64| {

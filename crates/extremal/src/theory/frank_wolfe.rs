@@ -85,8 +85,7 @@ fn sc_ofw_general_constant(gradient: f64, lambda: f64, diameter: f64) -> f64 {
     16.0 * slope * slope / lambda
 }
 
-/// The lemma behind [`sc_ofw_general`], for t ≥ 2: F_{t−1}(x_t) − min F_{t−1} ≤ C(t−1)^(1/3) with
-/// C = 16(G+λD)²/λ.
+/// The lemma behind [`sc_ofw_general`] for t ≥ 2, with its C: F_{t−1}(x_t) − min F_{t−1} ≤ C(t−1)^(1/3).
 pub fn sc_ofw_general_lemma(gradient: f64, lambda: f64, diameter: f64, t: f64) -> f64 {
     sc_ofw_general_constant(gradient, lambda, diameter) * (t - 1.0).cbrt()
 }
@@ -104,8 +103,7 @@ pub fn sc_ofw_general(gradient: f64, lambda: f64, diameter: f64) -> Guarantee {
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]. If the set has no α, it is
-/// [`sc_ofw_general`].
+/// The smaller of [`sc_ofw_curved`] and [`sc_ofw_general`]; without α only [`sc_ofw_general`].
 pub fn sc_ofw(gradient: f64, lambda: f64, diameter: f64, alpha: Option<f64>) -> Guarantee {
     let general = sc_ofw_general(gradient, lambda, diameter);
     let Some(alpha) = alpha else {

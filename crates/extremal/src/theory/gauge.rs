@@ -6,8 +6,8 @@ use std::f64::consts::SQRT_2;
 use super::Assumption::Gradient;
 use super::Guarantee;
 
-/// Gauge-FTRL with a fixed β: regret ≤ β + LG²T/(2β). For the best β = G√(LT/2) this is G√(2LT). The
-/// set's squared gauge is L-smooth.
+/// Gauge-FTRL with a fixed β on a set whose squared gauge is L-smooth: regret ≤ β + LG²T/(2β), which is
+/// G√(2LT) for the best β = G√(LT/2).
 pub fn gauge_ftrl(gradient: f64, l: f64, beta: f64) -> Guarantee {
     let bound = move |rounds| beta + 0.5 * l * gradient * (gradient / beta) * rounds;
     Guarantee::new("Gauge-FTRL, fixed β", 0.5, bound).assuming([Gradient(gradient)])
@@ -83,8 +83,7 @@ pub fn so_ogd(eta: f64, delta: f64, gradient: f64, radius: f64) -> Guarantee {
 }
 
 /// SO-OGD with the sums of the run: regret ≤ R·(√2((c + 1/c)√V + d/c) + s). Here V = Σ‖g_t‖², c is the
-/// factor on η, d = Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²) and s = Σδ_t‖g_t‖. `root` is √V, `drift` is d and
-/// `shrunk` is s.
+/// factor on η, d = Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²) and s = Σδ_t‖g_t‖. `root` is √V, `drift` d, `shrunk` s.
 pub fn so_ogd_adaptive(scale: f64, radius: f64, root: f64, drift: f64, shrunk: f64) -> Guarantee {
     let roots = (scale + 1.0 / scale) * root + drift / scale;
     let bound = radius * (SQRT_2 * roots + shrunk);

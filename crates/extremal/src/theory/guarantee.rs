@@ -38,8 +38,8 @@ pub enum Assumption {
 }
 
 /// A theorem about a learner's regret, for given constants: a name, a bound as a function of T, the
-/// exponent of T, and the assumptions. The functions of this module return guarantees, and you can
-/// state your own.
+/// exponent of T, and the assumptions. The functions of this module return theorems; state your own
+/// like this:
 ///
 /// ```
 /// use extremal::theory::{Assumption, Guarantee, LossFacts, RunStatistics};
@@ -76,9 +76,8 @@ impl Guarantee {
     /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played. The
     /// bound is raised by an allowance for the rounding errors of the sums.
     pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
-        Self::new(theorem, exponent, move |rounds| {
-            bound * rounding::of_run(rounds)
-        })
+        let bound = move |rounds| bound * rounding::of_run(rounds);
+        Self::new(theorem, exponent, bound)
     }
 
     /// Replaces the exponent.
@@ -157,8 +156,7 @@ impl fmt::Debug for Guarantee {
     }
 }
 
-/// Two guarantees are equal if they have the same name, exponent and assumptions, and the same bounds
-/// at T = 1, 10³ and 10⁶.
+/// Equal guarantees have the same name, exponent, assumptions, and bounds at T = 1, 10³ and 10⁶.
 impl PartialEq for Guarantee {
     fn eq(&self, other: &Self) -> bool {
         self.theorem == other.theorem

@@ -77,16 +77,12 @@ pub struct Perturbation {
 /// [`Smooth`](super::Assumption::Smooth). If k or the number of samples depends on T, the caller must
 /// set the [exponent](Guarantee::with_exponent).
 pub fn perturbed(leader: &Perturbation, gradient: f64, delta: f64, block: f64) -> Guarantee {
-    let Perturbation {
-        reach,
-        diameter,
-        dim,
-        noise,
-    } = *leader;
-    let smoothness = perturbation_smoothness(dim);
+    let leader = *leader;
+    let smoothness = perturbation_smoothness(leader.dim);
     mean_over_seeds(move |rounds| {
         let drift = 0.5 * smoothness * (delta * gradient) * gradient * block * rounds;
-        reach * (1.0 / delta + drift) + block * gradient * diameter + noise * rounds
+        let wait = block * gradient * leader.diameter;
+        leader.reach * (1.0 / delta + drift) + wait + leader.noise * rounds
     })
     .assuming([Gradient(gradient)])
 }

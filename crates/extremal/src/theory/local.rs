@@ -42,7 +42,7 @@ pub fn lloo(gradient: f64, diameter: f64, rho: f64, scale: f64, horizon: f64) ->
 /// LLOO without a horizon, with w_t = a(G/D)√(κ(t + τ)), a = √2/s, κ = 4.5ρ² + ¼ and τ = 16κ:
 /// regret ≤ GD√κ(a√(T + τ) + (1/a + 1/4)(2√(T + τ) − 2√τ + 1/√τ)).
 ///
-/// In a round w grows by less than aG/(8D), so that G̃ = (1 + a/4)G. It grows by a factor of less than
+/// w grows by less than aG/(8D) per round, so that G̃ = (1 + a/4)G. The factor w_t/w_{t−1} is below
 /// 1 + 1/(2τ), and 1/(2τ) ≤ α/64.
 pub fn lloo_anytime(gradient: f64, diameter: f64, rho: f64, scale: f64) -> Guarantee {
     let kappa = kappa_anytime(rho);

@@ -20,6 +20,7 @@ mod list;
 mod local;
 mod run;
 
+pub use crate::record::RunStatistics;
 pub use descent::*;
 pub use doubling::*;
 pub use experts::*;
@@ -30,4 +31,4 @@ pub use guarantee::{Assumption, Guarantee};
 pub use leader::*;
 pub use list::{BOUNDS, Bound};
 pub use local::*;
-pub use run::{Check, LossFacts, Report, Run, RunStatistics, is_vacuous, trivial_regret};
+pub use run::{Check, LossFacts, Report, Run, is_vacuous, trivial_regret};

@@ -1,31 +1,6 @@
 //! The facts about a run, and the check whether they satisfy a theorem's assumptions.
 
-use serde::{Deserialize, Serialize};
-
-use super::Assumption;
-
-/// The statistics of a run that are needed to check the assumptions of a theorem.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RunStatistics {
-    /// The number of rounds so far.
-    pub rounds: u64,
-    /// The largest ‖g_t‖ so far.
-    pub largest_gradient: f64,
-    /// The number of the learner's oracle calls.
-    pub oracle_calls: u64,
-}
-
-impl RunStatistics {
-    /// The statistics of `rounds` rounds with gradients of at most this norm.
-    pub fn new(rounds: u64, largest_gradient: f64) -> Self {
-        Self {
-            rounds,
-            largest_gradient,
-            ..Self::default()
-        }
-    }
-}
+use super::{Assumption, RunStatistics};
 
 /// Known properties of the losses of a run. The default is that they are convex, and no more.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,8 +185,7 @@ pub fn trivial_regret(gradient: f64, diameter: f64, rounds: f64, above_least: f6
     (gradient * diameter * rounds).min(above_least)
 }
 
-/// Whether a bound or a certificate is vacuous: it is NaN, or at least `trivial`, the run's
-/// [`trivial_regret`].
+/// Whether a bound or a certificate is vacuous: NaN, or at least the [`trivial_regret`] of the run.
 pub fn is_vacuous(bound: f64, trivial: f64) -> bool {
     !(bound < trivial)
 }

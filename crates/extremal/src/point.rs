@@ -260,8 +260,7 @@ impl<'a> Row<'a> {
     pub(crate) fn check_size(&self, dim: usize) -> Result<()> {
         self.check_shape(dim)?;
         self.check_finite()?;
-        check_size("row", kernel::norm(self.values()))?;
-        Ok(())
+        check_size("row", kernel::norm(self.values())).map(|_| ())
     }
 
     /// Returns an error if an entry is NaN or infinite.
@@ -288,28 +287,23 @@ pub(crate) struct HeldRow {
 
 impl HeldRow {
     pub fn hold(&mut self, row: &Row<'_>) {
-        let [first, second] = &mut self.indices;
-        first.clear();
-        second.clear();
-        self.values.clear();
-        self.values.extend_from_slice(row.values());
-        self.kind = match *row {
-            Row::Dense(_) => None,
-            Row::Sparse { indices, .. } => {
-                first.extend_from_slice(indices);
-                Some(0)
-            }
+        let (kind, indices): (_, [&[u32]; 2]) = match *row {
+            Row::Dense(_) => (None, [&[], &[]]),
+            Row::Sparse { indices, .. } => (Some(0), [indices, &[]]),
             Row::Entries {
                 width,
                 rows,
                 columns,
                 ..
-            } => {
-                first.extend_from_slice(rows);
-                second.extend_from_slice(columns);
-                Some(width)
-            }
+            } => (Some(width), [rows, columns]),
         };
+        self.kind = kind;
+        for (own, indices) in self.indices.iter_mut().zip(indices) {
+            own.clear();
+            own.extend_from_slice(indices);
+        }
+        self.values.clear();
+        self.values.extend_from_slice(row.values());
     }
 
     /// Makes this a dense row of this dimension, and returns its entries to be written.
@@ -331,10 +325,7 @@ impl HeldRow {
         let ([rows, columns], values) = (&self.indices, &self.values[..]);
         match self.kind {
             None => Row::Dense(values),
-            Some(0) => Row::Sparse {
-                indices: rows,
-                values,
-            },
+            Some(0) => Row::sparse(rows, values),
             Some(width) => Row::Entries {
                 width,
                 rows,
@@ -443,14 +434,9 @@ impl<'a> Gradient<'a> {
     /// The gradient, with scale = 0 if its row counts as 0. A gradient that is too large or not finite
     /// is an error.
     pub(crate) fn admit(&self, row_norm: f64, xx: f64) -> Result<Self> {
-        Ok(if self.counts(row_norm, xx)? {
-            *self
-        } else {
-            Self {
-                scale: 0.0,
-                ..*self
-            }
-        })
+        let counts = self.counts(row_norm, xx)?;
+        let scale = if counts { self.scale } else { 0.0 };
+        Ok(Self { scale, ..*self })
     }
 
     /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖²; 0 if the norm counts as 0.

@@ -61,9 +61,8 @@ pub(crate) fn smoothed(loss: &(impl Loss + ?Sized), mu: f64, z: f64, label: f64)
     }
     let (least, _) = loss.at(far, label);
     // If μ is tiny compared with z, the slopes of the loss are more accurate.
-    let slope = ((z - far) / mu)
-        .max(near_slope.min(far_slope))
-        .min(near_slope.max(far_slope));
+    let (low, high) = (near_slope.min(far_slope), near_slope.max(far_slope));
+    let slope = ((z - far) / mu).max(low).min(high);
     let smoothing_slack = 0.5 * mu * slope * slope;
     Smoothed {
         value: least + smoothing_slack,

@@ -541,7 +541,7 @@ fn bytes_that_are_not_this_meters_change_nothing() {
 
 #[test]
 fn a_meter_without_memory_to_grow_is_an_error_and_stays_as_it_was() {
-    let mut meter = Meter::new(&set("l2", 3), 0.0, true);
+    let mut meter = Meter::new(&set_of("l2", 3), 0.0, true);
     meter
         .see(&[0.0; 3], &Gradient::dense(&[1.0, 2.0, 3.0]))
         .unwrap();

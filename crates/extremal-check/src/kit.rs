@@ -1,6 +1,5 @@
-//! What tests are made with: vectors by the plainest means, random numbers that are the same
-//! every time, and components built from their specs. Functions here panic where a law would
-//! report.
+//! Helpers for tests: simple vector operations, random numbers with a fixed seed, and components built
+//! from their specs. These functions panic where a law would report a failure.
 
 use extremal::Point;
 use extremal::learner::{Learner, LearnerSpec, Storage};
@@ -12,64 +11,64 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
-/// Whether `EXTREMAL_SOAK=1` asks for the long versions of tests.
+/// Whether `EXTREMAL_SOAK=1` is set, which selects the long versions of tests.
 pub fn soak() -> bool {
     std::env::var("EXTREMAL_SOAK").is_ok_and(|v| v == "1")
 }
 
-/// `long` rounds in a soak test, otherwise `short`.
+/// The number of rounds: `long` in a soak test, otherwise `short`.
 pub fn rounds(short: u64, long: u64) -> u64 {
     if soak() { long } else { short }
 }
 
-/// The set of a spec, `l1:radius=2` for example.
+/// Builds the set of a spec such as `l1:radius=2`.
 pub fn set(text: &str, dim: usize) -> SharedSet {
     text.parse::<SetSpec>().unwrap().build(Some(dim)).unwrap()
 }
 
-/// The loss of a spec.
+/// Builds the loss of a spec.
 pub fn loss(text: &str) -> Arc<dyn Loss> {
     text.parse::<LossSpec>().unwrap().build().unwrap()
 }
 
-/// The learner of a spec, in dense storage.
+/// Builds the learner of a spec, in dense storage.
 pub fn learner(text: &str, set: &SharedSet) -> Box<dyn Learner> {
     text.parse::<LearnerSpec>().unwrap().build(set).unwrap()
 }
 
-/// The spec's learner, in the given storage.
+/// Builds the learner of a spec, in the given storage.
 pub fn stored(text: &str, set: &SharedSet, storage: Storage) -> Box<dyn Learner> {
     let spec: LearnerSpec = text.parse().unwrap();
     spec.build_stored(set, storage).unwrap()
 }
 
-/// The stream of a spec.
+/// Builds the stream of a spec.
 pub fn stream(text: &str, dim: usize, seed: u64) -> Box<dyn Stream> {
     let spec: StreamSpec = text.parse().unwrap();
     spec.build(dim, seed).unwrap()
 }
 
-/// Random numbers that are the same every time.
+/// A generator of random numbers with a fixed seed.
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// A number from 0 to 1.
+/// A uniform random number between 0 and 1.
 pub fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     rng.random()
 }
 
-/// A standard normal number.
+/// A standard normal random number.
 pub fn normal(rng: &mut ChaCha8Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
-/// A vector of standard normal numbers.
+/// A vector of standard normal random numbers.
 pub fn normals(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     (0..n).map(|_| normal(rng)).collect()
 }
 
-/// A point of the unit sphere.
+/// A random point of the unit sphere.
 pub fn unit(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     let v = normals(rng, n);
     scaled(&v, 1.0 / norm(&v))
@@ -81,12 +80,12 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The largest |entry|.
+/// The largest absolute value of an entry.
 pub fn max_abs(a: &[f64]) -> f64 {
     a.iter().fold(0.0, |top, v| top.max(v.abs()))
 }
 
-/// ‖a‖₂, of entries of any size.
+/// ‖a‖₂, without overflow or underflow.
 pub fn norm(a: &[f64]) -> f64 {
     let top = max_abs(a);
     if top == 0.0 {
@@ -95,7 +94,7 @@ pub fn norm(a: &[f64]) -> f64 {
     top * a.iter().map(|v| (v / top) * (v / top)).sum::<f64>().sqrt()
 }
 
-/// ‖a‖_p, of entries of any size.
+/// ‖a‖_p, without overflow or underflow.
 pub fn norm_p(a: &[f64], p: f64) -> f64 {
     let top = max_abs(a);
     if top == 0.0 {
@@ -133,26 +132,26 @@ pub fn spike(n: usize, i: usize, k: f64) -> Vec<f64> {
     v
 }
 
-/// The bits of every entry, to compare vectors exactly.
+/// The bits of all entries, to compare vectors exactly.
 pub fn bits(a: &[f64]) -> Vec<u64> {
     a.iter().map(|v| v.to_bits()).collect()
 }
 
-/// Every entry of a decision.
+/// All entries of a decision.
 pub fn written(x: &dyn Point) -> Vec<f64> {
     let mut out = vec![f64::NAN; x.dim()];
     x.write(&mut out);
     out
 }
 
-/// The set's centre.
+/// The centre of the set.
 pub fn centre(set: &dyn Set) -> Vec<f64> {
     let mut out = vec![f64::NAN; set.dim()];
     set.centre(&mut out);
     out
 }
 
-/// The set's atom for a direction, written out, by a fresh oracle.
+/// The entries of the set's atom for a direction, from a new oracle.
 pub fn atom(set: &dyn Set, direction: &[f64]) -> Vec<f64> {
     let mut atom = Atom::new();
     set.oracle().minimise(direction, &mut atom).unwrap();
@@ -166,8 +165,8 @@ pub fn support(set: &dyn Set, n: &[f64]) -> f64 {
     dot(n, &atom(set, &scaled(n, -1.0)))
 }
 
-/// Directions in which sets show their extremes: spikes, sign vectors, differences of two
-/// coordinates, one large entry among small equal ones, and random ones.
+/// Directions in which sets have extreme points: multiples of unit vectors, sign vectors, differences
+/// of two coordinates, one large entry among small equal entries, and random directions.
 pub fn telling_directions(rng: &mut ChaCha8Rng, n: usize, random: usize) -> Vec<Vec<f64>> {
     let mut all = Vec::new();
     let picked = |k: usize| if n <= 10 { k < n } else { k < 3 || k == n - 1 };
@@ -197,8 +196,8 @@ pub fn telling_directions(rng: &mut ChaCha8Rng, n: usize, random: usize) -> Vec<
     all
 }
 
-/// Directions meant to break an oracle, each with a word for its kind: 0, 1e±140, mixed scales,
-/// ties, and entries of any bits between.
+/// Directions that are difficult for an oracle, each with a description: 0, norms of 1e±140, mixed
+/// scales, ties, and entries with random bits.
 pub fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     let mut r = rng(7);
     let sign = |i: usize| if i % 3 == 1 { -1.0 } else { 1.0 };
@@ -240,7 +239,7 @@ pub fn hard_directions(n: usize) -> Vec<(&'static str, Vec<f64>)> {
     all
 }
 
-/// Points of the set: atoms, mixtures of them, the centre.
+/// Points of the set: atoms, mixtures of atoms, and the centre.
 pub fn feasible_points(rng: &mut ChaCha8Rng, set: &dyn Set, random: usize) -> Vec<Vec<f64>> {
     let directions = telling_directions(rng, set.dim(), random);
     let mut points: Vec<_> = directions.iter().map(|d| atom(set, d)).collect();
@@ -250,7 +249,7 @@ pub fn feasible_points(rng: &mut ChaCha8Rng, set: &dyn Set, random: usize) -> Ve
     points
 }
 
-/// Random mixtures of three of the points each.
+/// Random mixtures, each of three of the points.
 pub fn mixtures(rng: &mut ChaCha8Rng, points: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
     let mix = |_| {
         let chosen: [usize; 3] = std::array::from_fn(|_| rng.random_range(0..points.len()));

@@ -13,12 +13,13 @@ use crate::kit::{bits, centre, distance, dot, hard_directions, norm, rng, unifor
 use crate::report::{Broken, Failures, Law, Verdict, ensure, run, show};
 use crate::script::{self, Given, record_text};
 
-/// How long a learner is played by [`LearnerCheck::run`].
+/// The length of the runs of [`LearnerCheck::run`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LearnerCheck {
-    /// The rounds of every run; 40 by default.
+    /// The number of rounds of a run; 40 by default.
     pub rounds: usize,
-    /// Every how many rounds a run is cut, saved and loaded; 1 by default, which is everywhere.
+    /// The number of rounds between two tests of saving and loading. The default is 1, which tests
+    /// every round.
     pub every: usize,
 }
 
@@ -32,7 +33,7 @@ impl Default for LearnerCheck {
 }
 
 impl LearnerCheck {
-    /// Tries every law of learners on those that `build` makes on the set.
+    /// Checks all laws of learners on the learners that `build` makes on a set.
     pub fn run(
         &self,
         set: &SharedSet,
@@ -50,30 +51,33 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
     vec![
         ("every decision is feasible", feasible),
         (
-            "until the round ends, every call shows one decision",
+            "within a round, every call returns the same decision",
             one_decision,
         ),
-        ("the record tells what happened", records),
+        ("the record describes the round", records),
         ("a run gives the same bits every time", same_bits),
         (
-            "a run that is saved and loaded goes on with the same bits",
+            "a run that is saved and loaded continues with the same bits",
             resume,
         ),
         (
-            "a round that is planned and discarded leaves no trace, and a committed one is the round",
+            "planning and discarding a round changes nothing, and planning and committing it equals observing",
             plans,
         ),
-        ("a planned round is ended before anything else", out_of_turn),
+        (
+            "while a round is planned, any other call is an error",
+            out_of_turn,
+        ),
         (
             "a bad gradient is an error that changes nothing",
             bad_gradients,
         ),
         (
-            "bytes that are no state of the learner are errors that change nothing",
+            "bytes that are not a state of the learner are errors that change nothing",
             bad_bytes,
         ),
         (
-            "an oracle that fails leaves the learner as it was",
+            "a failure of the oracle changes nothing in the learner",
             failing_oracle,
         ),
     ]
@@ -86,12 +90,12 @@ struct Sample<'a> {
     set: &'a SharedSet,
     build: &'a Build<'a>,
     script: Vec<Given>,
-    /// The run that the others are compared with, and its last state.
+    /// The run that other runs are compared with, and its last state.
     played: Vec<Played>,
     last: Vec<u8>,
 }
 
-/// A round: the decision, and the record.
+/// The decision and the record of a round.
 struct Played {
     x: Vec<f64>,
     record: Record,
@@ -129,7 +133,7 @@ impl<'a> Sample<'a> {
         Ok((self.build)(self.set)?)
     }
 
-    /// Breaks the law unless these rounds, from `start` on, are those of the first run.
+    /// Breaks the law unless these rounds, which start at `start`, equal those of the first run.
     fn compare(&self, start: usize, rounds: &[Played], about: &str) -> Verdict {
         for (k, round) in rounds.iter().enumerate() {
             let (expected, t) = (&self.played[start + k], start + k + 1);
@@ -145,7 +149,7 @@ impl<'a> Sample<'a> {
         Ok(())
     }
 
-    /// The same of the state after the last round.
+    /// Breaks the law unless the state after the last round equals that of the first run.
     fn compare_last(&self, learner: &dyn Learner, about: &str) -> Verdict {
         ensure!(
             learner.save()? == self.last,
@@ -170,7 +174,8 @@ fn play(learner: &mut dyn Learner, script: &[Given]) -> Verdict<Vec<Played>> {
     rounds.collect()
 }
 
-/// By the set's violation; without one, by its oracle: no direction is lower at the decision.
+/// Checks the violation of every decision. If the set has no violation, the oracle is used: in no
+/// direction may the decision be below the oracle's minimum.
 fn feasible(sample: &Sample<'_>) -> Verdict {
     let set = &**sample.set;
     let (mut oracle, mut atom) = (set.oracle(), Atom::new());
@@ -380,7 +385,7 @@ fn out_of_turn(sample: &Sample<'_>) -> Verdict {
     Ok(())
 }
 
-/// Rows, factors, lengths and indices that no learner may accept.
+/// Gradients with rows, factors, lengths or indices that every learner must reject.
 fn bad_gradients(sample: &Sample<'_>) -> Verdict {
     let dim = sample.set.dim();
     let good = vec![0.5; dim];
@@ -527,10 +532,10 @@ fn failing_oracle(sample: &Sample<'_>) -> Verdict {
     sample.compare_last(&*learner, ", after failed calls")
 }
 
-/// In place of a number of calls: none fails while the learner is built.
+/// A number of calls for which no call fails. It is used while the learner is built.
 const BUILDING: u64 = u64::MAX;
 
-/// A set whose oracle fails now and then.
+/// A set whose oracle sometimes fails.
 struct Faulty {
     inner: SharedSet,
     calls: Arc<AtomicU64>,

@@ -1,6 +1,6 @@
-//! A conformance battery: the laws that sets, losses and learners must keep, the library's own
-//! and a user's. Each function tries them all and returns those that broke, with the direction,
-//! point or round that shows it.
+//! A conformance battery: the laws that every set, loss and learner must satisfy, the library's and
+//! your own. Each function checks all laws. It returns the broken laws, each with a direction, point
+//! or round as a counterexample.
 //!
 //! ```
 //! use extremal::set::{CustomSet, Geometry};
@@ -15,18 +15,18 @@
 //! });
 //! let failures = extremal_check::set(&disc(-1.0)?).unwrap_err();
 //! assert_eq!(failures.list().len(), 1);
-//! let example = failures.of("no two points are farther apart than the diameter").unwrap();
+//! let example = failures.of("no distance of two points exceeds the diameter").unwrap();
 //! assert!(example.ends_with("apart; the diameter is 1"), "{example}");
 //!
-//! // with the wrong sign it maximises
+//! // with the wrong sign, the oracle maximises
 //! let failures = extremal_check::set(&disc(1.0)?).unwrap_err();
 //! assert!(failures.to_string().contains("The oracle must minimise"), "{failures}");
 //! # Ok::<(), extremal::Error>(())
 //! ```
 //!
-//! A test of your own set is one line, `extremal_check::set(&my_set()).unwrap()`. The battery
-//! reaches sets by their oracle alone; a set with a violation, a gauge or a projection is checked
-//! for those too. Sets with few dimensions show faults best: try 1, 2, 3 and 10.
+//! A test of your own set is one line: `extremal_check::set(&my_set()).unwrap()`. The battery needs only
+//! the oracle of the set. If the set has a violation, a gauge or a projection, these are checked too.
+//! Faults show best in low dimensions: try 1, 2, 3 and 10.
 
 mod learner;
 mod loss;
@@ -45,7 +45,7 @@ use extremal::learner::Learner;
 use extremal::loss::Loss;
 use extremal::set::{Set, SharedSet};
 
-/// Tries every law of sets on this one. [`SetCheck`] has the tolerances, and laws for sets whose
+/// Checks all laws of sets on this set. [`SetCheck`] has the tolerances, and further laws for sets whose
 /// constants are exact.
 ///
 /// ```
@@ -57,7 +57,7 @@ pub fn set(set: &dyn Set) -> Result<(), Failures> {
     SetCheck::default().run(set)
 }
 
-/// Tries every law of losses on this one.
+/// Checks all laws of losses on this loss.
 ///
 /// ```
 /// use extremal::loss::Loss;
@@ -82,8 +82,8 @@ pub fn loss(loss: &dyn Loss) -> Result<(), Failures> {
     LossCheck::default().run(loss)
 }
 
-/// Tries every law of learners on those that `build` makes on the set. It must build them on
-/// the set that it is given, which is once another one whose oracle fails.
+/// Checks all laws of learners on the learners that `build` makes. `build` must use the set that is
+/// passed to it. For one law this is a set whose oracle fails.
 ///
 /// ```
 /// use extremal::learner::LearnerSpec;

@@ -8,13 +8,13 @@ use crate::report::{Failures, Law, Verdict, ensure, run};
 /// How strictly [`LossCheck::run`] checks a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LossCheck {
-    /// Whether slope bound and smoothness must be attained. False by default: constants that are
-    /// too large only make the theorems' bounds larger.
+    /// Whether the slope bound and the smoothness must be attained. The default is false, because
+    /// larger constants only make the theorems' bounds larger.
     pub exact: bool,
 }
 
 impl LossCheck {
-    /// Tries every law of losses on this one.
+    /// Checks all laws of losses on this loss.
     pub fn run(&self, loss: &dyn Loss) -> Result<(), Failures> {
         let mut laws = laws();
         if self.exact {
@@ -38,17 +38,14 @@ fn laws<'a>() -> Vec<Law<Sample<'a>>> {
         ("no slope exceeds its bound", slope_bounds),
         ("far away nothing is NaN, and every slope is finite", far),
         (
-            "a loss that says that it is nonnegative, linear or a square is",
+            "a loss that states to be nonnegative, linear or a square is so",
             claims,
         ),
         (
-            "a probability is a number from 0 to 1, and grows",
+            "a probability is between 0 and 1 and increases with the prediction",
             probability,
         ),
-        (
-            "NaN, ∞ and other labels than the stated ones are errors",
-            labels,
-        ),
+        ("NaN, ∞ and labels that are not allowed are errors", labels),
         (
             "a loss that admits any label depends on more than the label's sign",
             label_sizes,
@@ -70,11 +67,11 @@ fn exact_laws<'a>() -> Vec<Law<Sample<'a>>> {
     ]
 }
 
-/// A loss with labels that it admits, and predictions at which it is defined.
+/// A loss, with labels that it admits and predictions at which it is defined.
 struct Sample<'a> {
     loss: &'a dyn Loss,
     labels: Vec<f64>,
-    /// In order.
+    /// The predictions, in increasing order.
     predictions: Vec<f64>,
 }
 
@@ -107,7 +104,7 @@ impl<'a> Sample<'a> {
         })
     }
 
-    /// Every label with every prediction.
+    /// All pairs of a label and a prediction.
     fn pairs(&self) -> impl Iterator<Item = (f64, f64)> {
         let predictions = &self.predictions;
         let each = move |label: &f64| {
@@ -117,7 +114,7 @@ impl<'a> Sample<'a> {
         self.labels.iter().flat_map(each)
     }
 
-    /// The largest |slope| within reach, for labels up to this one in size.
+    /// The largest |slope| over the predictions within `reach` and the labels of at most this size.
     fn steepest(&self, reach: f64, label: f64) -> f64 {
         let labels = self.labels.iter().filter(|l| l.abs() <= label.abs());
         let grid = labels.flat_map(|l| (-100..=100).map(move |k| (*l, f64::from(k) / 100.0)));
@@ -189,7 +186,7 @@ fn convex(sample: &Sample<'_>) -> Verdict {
     Ok(())
 }
 
-/// How fast a slope was found to grow.
+/// The largest growth rate of a slope that was found.
 fn bends(sample: &Sample<'_>) -> Verdict<f64> {
     let stated = sample.loss.smoothness();
     let mut steepest = 0.0_f64;

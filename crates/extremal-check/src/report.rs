@@ -1,10 +1,10 @@
-//! Laws, and what a run of them found.
+//! Laws, and the report of a check.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The laws that a component breaks. Printing it, or unwrapping a result with it, lists them.
+/// The laws that a component breaks. `Display` and `unwrap` list them.
 #[derive(Clone, PartialEq)]
 pub struct Failures {
     subject: String,
@@ -12,22 +12,22 @@ pub struct Failures {
     list: Vec<Failure>,
 }
 
-/// A law that broke.
+/// A broken law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// The law, as a statement.
+    /// The statement of the law.
     pub law: &'static str,
-    /// The direction, point or round that shows it, and the numbers.
+    /// The direction, point or round that breaks the law, with numbers.
     pub example: String,
 }
 
 impl Failures {
-    /// The laws that broke, in the order in which they were tried.
+    /// The broken laws, in the order in which they were checked.
     pub fn list(&self) -> &[Failure] {
         &self.list
     }
 
-    /// The example that shows this law broken; none where it was kept.
+    /// The counterexample to this law; `None` if the law is not broken.
     pub fn of(&self, law: &str) -> Option<&str> {
         let found = self.list.iter().find(|failure| failure.law == law);
         found.map(|failure| failure.example.as_str())
@@ -45,7 +45,7 @@ impl fmt::Display for Failures {
     }
 }
 
-/// As it prints, so that `unwrap` shows it.
+/// Prints the same text as `Display`, so that `unwrap` shows it.
 impl fmt::Debug for Failures {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
@@ -54,7 +54,7 @@ impl fmt::Debug for Failures {
 
 impl std::error::Error for Failures {}
 
-/// What shows that a law is broken.
+/// A counterexample to a law.
 pub(crate) struct Broken(String);
 
 impl Broken {
@@ -84,8 +84,8 @@ pub(crate) use ensure;
 /// A statement about a subject, and the function that tries to refute it.
 pub(crate) type Law<S> = (&'static str, fn(&S) -> Verdict);
 
-/// Runs the laws on what `prepare` makes. If that fails, the law `first` is broken, and the
-/// others are not tried.
+/// Checks the laws on the sample that `prepare` makes. If `prepare` fails, the law `first` is broken,
+/// and no other law is checked.
 pub(crate) fn run<S>(
     subject: String,
     first: &'static str,
@@ -118,7 +118,7 @@ pub(crate) fn run<S>(
     })
 }
 
-/// A panic breaks the law too.
+/// Checks one law. A panic breaks it too.
 fn caught<T>(run: impl FnOnce() -> Verdict<T>) -> Verdict<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(Broken::by(message(&*panic))))
 }
@@ -129,7 +129,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
     format!("it panicked: {}", text.unwrap_or("without a message"))
 }
 
-/// A vector in a message: its first entries.
+/// Formats a vector for a message, with its first entries only.
 pub(crate) fn show(v: &[f64]) -> String {
     const MOST: usize = 8;
     if v.len() <= MOST {

@@ -1,4 +1,4 @@
-//! Gradients written down beforehand, so that the same ones can be played again.
+//! Scripts of gradients that can be played several times.
 
 use extremal::learner::{Learner, Record};
 use extremal::{Gradient, Row};
@@ -9,18 +9,18 @@ use crate::kit::{bits, normals, rng, uniform, written};
 /// A gradient that owns its numbers.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// Where its entries are; none for a dense row.
+    /// The indices of the row's entries; `None` for a dense row.
     pub indices: Option<Vec<u32>>,
-    /// The row's entries.
+    /// The entries of the row.
     pub values: Vec<f64>,
-    /// The row's factor.
+    /// The factor of the row.
     pub scale: f64,
-    /// λ of the part λx.
+    /// The λ of the term λx.
     pub ridge: f64,
 }
 
 impl Given {
-    /// The gradient to observe.
+    /// The gradient that the learner observes.
     pub fn gradient(&self) -> Gradient<'_> {
         let row = match &self.indices {
             None => Row::Dense(&self.values),
@@ -36,7 +36,7 @@ impl Given {
         }
     }
 
-    /// The same with every entry written out.
+    /// The same gradient with a dense row.
     pub fn spread(&self, dim: usize) -> Self {
         let mut values = vec![0.0; dim];
         self.gradient().row.add_to(1.0, &mut values);
@@ -60,7 +60,7 @@ pub fn dense(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
     (0..rounds).map(one).collect()
 }
 
-/// Rows with a few entries.
+/// Sparse rows with a few entries.
 pub fn sparse(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
     let mut r = rng(seed);
     let one = |_| {
@@ -80,7 +80,7 @@ pub fn sparse(seed: u64, dim: usize, rounds: usize, size: f64) -> Vec<Given> {
     (0..rounds).map(one).collect()
 }
 
-/// Both, some with a ridge part, some without any entry, some zero.
+/// Dense and sparse rows. Some have a ridge term, some have no entries, and some are 0.
 pub fn mixed(seed: u64, dim: usize, rounds: usize) -> Vec<Given> {
     let mut r = rng(seed);
     let dense = dense(seed + 1, dim, rounds, 0.7);
@@ -99,12 +99,12 @@ pub fn mixed(seed: u64, dim: usize, rounds: usize) -> Vec<Given> {
     dense.into_iter().zip(sparse).enumerate().map(one).collect()
 }
 
-/// A round's record as text, which differs wherever a number does; the gap may be NaN.
+/// A record as text, to compare records whose gap may be NaN. Different numbers give different texts.
 pub fn record_text(record: &Record) -> String {
     format!("{record:?}")
 }
 
-/// Plays the script; what was decided and recorded.
+/// Plays the script. Returns the decision and the record of every round.
 pub fn play(learner: &mut dyn Learner, script: &[Given]) -> Vec<(Vec<u64>, String)> {
     let round = |given: &Given| {
         let x = written(learner.decide().unwrap());

@@ -27,7 +27,7 @@ fn choices_keep_the_laws_of_sets() {
 #[test]
 fn a_diameter_that_is_too_small_is_found() {
     let failures = extremal_check::set(&choices(1.9)).unwrap_err();
-    let law = "no two points are farther apart than the diameter";
+    let law = "no distance of two points exceeds the diameter";
     let example = failures.of(law).unwrap();
     assert!(
         example.ends_with("are 2 apart; the diameter is 1.9"),

@@ -1,6 +1,6 @@
-//! A learner of one's own beside built-in ones: online Frank-Wolfe whose steps are the paper's line
-//! search, but never longer than 1/√t. It plays every storage and set, is saved and loaded, and is a
-//! base of a hedge, like any other learner.
+//! Your own learner beside built-in learners: online Frank-Wolfe with the paper's line search, but with
+//! step sizes of at most 1/√t. Like any other learner, it works with every storage and set, can be saved
+//! and loaded, and can be a base learner of a hedge.
 
 use extremal::game::Game;
 use extremal::hindsight::Meter;
@@ -34,7 +34,7 @@ impl Rule for ShortSteps {
     }
 }
 
-/// The learner: the rule, on a pair that stores every entry. Saved states are known by the text.
+/// The learner: the rule with a dense surrogate. The text identifies the learner's saved states.
 fn short_steps(set: &SharedSet) -> Result<Box<dyn Learner>> {
     let (rule, pair) = (
         ShortSteps { eta: 0.1 },
@@ -68,7 +68,7 @@ fn main() -> Result<()> {
     let bases = || Ok(vec![short_steps(&set)?, built_in("gauge-ftrl")?]);
     let mut hedge_of_both = hedge::over("both", &set, bases()?)?;
     let hedged = regret("hedge", &mut *hedge_of_both)?;
-    assert!(hedged <= own.min(gauge) + 10.0); // near the better one
+    assert!(hedged <= own.min(gauge) + 10.0); // close to the better learner
 
     let mut resumed = hedge::over("both", &set, bases()?)?;
     resumed.load(&hedge_of_both.save()?)?;

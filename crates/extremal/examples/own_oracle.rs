@@ -1,5 +1,5 @@
-//! An oracle and a loss of one's own: walk through a grid of streets, and pay for being late. The
-//! set is all mixtures of paths, its oracle a shortest path; there is no projection.
+//! Your own oracle and loss: walk through a grid of streets, and pay for being late. The set contains
+//! all mixtures of paths. Its oracle finds a shortest path, and it has no projection.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const LAYERS: usize = 6;
 const WIDTH: usize = 3;
 const STREETS: usize = LAYERS * WIDTH * WIDTH;
 
-/// The cost of arriving at the time z when `due`: ln(1 + exp(z − due)), and its slope.
+/// The cost ln(1 + exp(z − due)) of arriving at time z instead of at time `due`.
 struct Lateness;
 
 impl Loss for Lateness {
@@ -25,8 +25,8 @@ impl Loss for Lateness {
     }
 }
 
-/// Writes the path of least cost: 1 for its streets, 0 for the others. Street (l·3 + i)·3 + j leads
-/// from place i of layer l to place j of the next.
+/// Writes the path with the smallest cost: 1 for its streets and 0 for all others. Street
+/// (l·3 + i)·3 + j leads from place i of layer l to place j of the next layer.
 fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), Cause> {
     let street = |layer: usize, i: usize, j: usize| (layer * WIDTH + i) * WIDTH + j;
     let (mut rest, mut next) = ([0.0; WIDTH], [[0; WIDTH]; LAYERS]);
@@ -47,7 +47,7 @@ fn shortest_path(cost: &[f64], path: &mut [f64]) -> Result<(), Cause> {
 
 fn main() -> Result<()> {
     let geometry = Geometry {
-        diameter: (2.0 * LAYERS as f64).sqrt(), // between paths without a common street
+        diameter: (2.0 * LAYERS as f64).sqrt(), // the distance of two paths without a common street
         norm_bound: (LAYERS as f64).sqrt(),
         ..Geometry::default()
     };

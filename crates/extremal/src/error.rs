@@ -11,21 +11,21 @@ pub enum Error {
     /// A vector has the wrong number of entries.
     #[error("{what}: expected {expected} entries, found {found}")]
     Size {
-        /// Which vector.
+        /// The name of the vector.
         what: &'static str,
-        /// How many entries it must have.
+        /// The number of entries that it must have.
         expected: usize,
-        /// How many it has.
+        /// The number of entries that it has.
         found: usize,
     },
     /// A number is NaN or infinite.
     #[error("{what}: entry {index} is {value}; every entry must be a finite number")]
     NotFinite {
-        /// Which vector.
+        /// The name of the vector.
         what: &'static str,
-        /// Where in it.
+        /// The index of the number.
         index: usize,
-        /// The offending number.
+        /// The number.
         value: f64,
     },
     /// A gradient is too large. A gradient that is too small counts as 0.
@@ -33,66 +33,66 @@ pub enum Error {
         "{what} of size {size:e} is too large; at most {largest:e} is allowed. Divide the losses or the features by a constant"
     )]
     Range {
-        /// The kind of number.
+        /// The kind of vector or number.
         what: &'static str,
-        /// Its norm.
+        /// The norm of the vector, or the absolute value of the number.
         size: f64,
-        /// The largest that is allowed.
+        /// The largest size that is allowed.
         largest: f64,
     },
     /// An index points outside the vector.
     #[error("{what}: index {index} is outside the dimension {dim}")]
     Index {
-        /// Which vector.
+        /// The name of the vector.
         what: &'static str,
-        /// The offending index.
+        /// The index.
         index: usize,
-        /// The dimension.
+        /// The dimension of the vector.
         dim: usize,
     },
     /// The indices of a sparse row do not increase.
     #[error("{what}: index {index} is repeated or out of order; indices must increase")]
     Order {
-        /// Which vector.
+        /// The name of the row.
         what: &'static str,
-        /// The first index that is no larger than the one before it.
+        /// The first index that is not larger than the index before it.
         index: usize,
     },
-    /// A planned round must be committed or discarded before any other call.
-    #[error("out of turn: {0}")]
+    /// A method was called while a planned round was neither committed nor discarded.
+    #[error("wrong order of calls: {0}")]
     OutOfTurn(&'static str),
     /// A parameter is outside its range.
     #[error("{owner}: {name} = {value} is not allowed; it must be {allowed}")]
     Parameter {
-        /// The set, loss, learner or stream it belongs to.
+        /// The set, loss, learner or stream that has the parameter.
         owner: &'static str,
-        /// The parameter's name.
+        /// The name of the parameter.
         name: &'static str,
-        /// The value given.
+        /// The value.
         value: String,
-        /// What is allowed.
+        /// The values that are allowed, in words.
         allowed: String,
     },
     /// A parameter that has no default was not given.
     #[error("{owner} needs {name}: {why}")]
     Missing {
-        /// The set, loss, learner or stream it belongs to.
+        /// The set, loss, learner or stream that has the parameter.
         owner: &'static str,
-        /// The parameter's name.
+        /// The name of the parameter.
         name: &'static str,
-        /// What it is needed for.
+        /// The reason why the parameter is needed.
         why: &'static str,
     },
-    /// A learner needs something that the set does not have.
+    /// A learner needs a property or a storage that the set does not have.
     #[error("{learner} can't play set {set}: it needs {needs}{}", others(instead))]
     CannotPlay {
-        /// The learner.
+        /// The name of the learner.
         learner: &'static str,
-        /// The set's name.
+        /// The name of the set.
         set: String,
-        /// What the learner needs.
+        /// The property or storage that the learner needs.
         needs: &'static str,
-        /// Learners that play the set, in the same storage.
+        /// Learners that can play on the set, with the same storage.
         instead: Vec<&'static str>,
     },
     /// Two components are incompatible.
@@ -101,9 +101,9 @@ pub enum Error {
     /// A spec such as `lp:p=1.5` can't be read.
     #[error("{what}")]
     Spec {
-        /// The key at fault, which may be `name`; `None` if the text does not have the form of a spec.
+        /// The key that is wrong, which may be `name`; `None` if the text is not a spec at all.
         key: Option<String>,
-        /// What is wrong.
+        /// The message.
         what: String,
     },
     /// A saved state is damaged or belongs to another learner or set.
@@ -112,51 +112,51 @@ pub enum Error {
     /// An oracle failed.
     #[error("oracle of {set}: {cause}")]
     Oracle {
-        /// The set's name.
+        /// The name of the set.
         set: String,
-        /// The error that the oracle returned, or what is wrong with its answer.
+        /// The error that the oracle returned, or a description of the fault in its answer.
         cause: Cause,
     },
-    /// An error of the user's own code, a stream or a learner for example ([`Error::other`]).
+    /// An error of the user's own code, for example of a stream or a learner ([`Error::other`]).
     #[error("{0}")]
     Other(Cause),
-    /// A label that the loss does not admit.
+    /// The loss does not admit a label.
     #[error("label {label} is not allowed for {loss} loss; it must be {allowed}")]
     Label {
-        /// The loss.
+        /// The name of the loss.
         loss: &'static str,
         /// The label.
         label: f64,
-        /// What is allowed.
+        /// The labels that are allowed, in words.
         allowed: &'static str,
     },
-    /// A prediction at which the loss is not defined.
+    /// The loss is not defined at a prediction.
     #[error("{loss} loss is not defined for the prediction {prediction:?}; it must be {allowed}")]
     Prediction {
-        /// The loss.
+        /// The name of the loss.
         loss: &'static str,
-        /// ⟨a, x⟩.
+        /// The prediction ⟨a, x⟩.
         prediction: f64,
-        /// Where it is defined.
+        /// The predictions that are allowed, in words.
         allowed: &'static str,
     },
-    /// The system has no memory for that many features.
+    /// There is not enough memory for a decision of this size.
     #[error("not enough memory for {features} features")]
     Memory {
-        /// How many features.
+        /// The number of features.
         features: usize,
     },
     /// A computation overflowed or became NaN.
     #[error("numerical failure in round {round}: {what}")]
     Numerical {
-        /// The round.
+        /// The round, or the step of a search.
         round: u64,
-        /// What failed.
+        /// A description of the failure.
         what: String,
     },
 }
 
-/// The sentence about learners that can play.
+/// The sentence that lists other learners.
 fn others(instead: &[&str]) -> String {
     match instead {
         [] => String::new(),
@@ -164,8 +164,8 @@ fn others(instead: &[&str]) -> String {
     }
 }
 
-/// An error of another type, which can be downcast to that type. A cause prints the error and all
-/// its sources. Two causes are equal if they print the same.
+/// An error of another type, which can be downcast to this type. A cause prints the error and all of
+/// its sources. Two causes are equal if they print the same text.
 #[derive(Debug, Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 
@@ -186,8 +186,8 @@ impl Deref for Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(out)?;
-        let mut behind = std::iter::successors(self.0.source(), |error| error.source());
-        behind.try_for_each(|error| write!(out, ": {error}"))
+        let mut sources = std::iter::successors(self.0.source(), |error| error.source());
+        sources.try_for_each(|error| write!(out, ": {error}"))
     }
 }
 
@@ -210,12 +210,12 @@ impl Error {
         Self::Other(error.into())
     }
 
-    /// Whether the error is numerical (overflow or too large numbers) and not invalid input.
+    /// Whether the cause is numerical: an overflow, or numbers that are too large.
     pub fn is_numerical(&self) -> bool {
         matches!(self, Self::Numerical { .. } | Self::Range { .. })
     }
 
-    /// A spec that can't be read, because of this key.
+    /// The error for a spec that can't be read because of this key.
     pub(crate) fn spec(key: Option<&str>, what: impl ToString) -> Self {
         Self::Spec {
             key: key.map(String::from),
@@ -223,7 +223,7 @@ impl Error {
         }
     }
 
-    /// Adds the spec that the error is about.
+    /// Adds the text of the spec to the message.
     pub(crate) fn of_spec(self, spec: fmt::Arguments<'_>) -> Self {
         match self {
             Self::Spec { key, what } => Self::Spec {
@@ -234,13 +234,13 @@ impl Error {
         }
     }
 
-    /// A computation failed. A learner fills in its round.
+    /// The error for a computation that failed. A learner replaces `round` by its own round.
     pub(crate) fn numerical(round: u64, what: impl Into<String>) -> Self {
         let what = what.into();
         Self::Numerical { round, what }
     }
 
-    /// A parameter out of range.
+    /// The error for a parameter that is outside its range.
     pub(crate) fn parameter(
         owner: &'static str,
         name: &'static str,
@@ -256,5 +256,5 @@ impl Error {
     }
 }
 
-/// The library's result.
+/// The result type of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

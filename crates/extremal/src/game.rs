@@ -1,4 +1,4 @@
-//! One round of a learner, and the loop that plays a learner against a stream.
+//! A single round of a learner, and the loop that plays a learner against a stream.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::{Error, Gradient, Point, Result};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Turn<'a> {
-    /// The learner's record.
+    /// The learner's record of the round.
     pub record: Record,
     /// The loss at the decision played.
     pub evaluation: Evaluation<'a>,
@@ -22,10 +22,10 @@ pub struct Turn<'a> {
     pub rounding: f64,
 }
 
-/// Plays one round: the learner decides, the loss is evaluated at its decision, and the learner
-/// observes the gradient. The meter, if given, measures the same round. An error changes nothing.
+/// Plays one round: the learner decides, the loss is evaluated at the decision, and the learner
+/// observes the gradient. A meter, if there is one, measures the round. An error changes nothing.
 ///
-/// `scratch` is memory for dense gradients. Reuse it in every round.
+/// `scratch` is memory for dense gradients. Pass the same value in every round.
 ///
 /// ```
 /// use extremal::{game, LearnerSpec, loss::{LossSpec, Objective, Scratch}, Row,
@@ -56,7 +56,7 @@ where
     Ok(turn.expect("a round was given"))
 }
 
-/// The round that `next` gives once it is shown the decision, if it gives one.
+/// Plays the round that `next` returns for the decision; `None` if the stream has ended.
 #[inline]
 fn body<'a, L, F>(
     learner: &mut L,
@@ -132,19 +132,19 @@ where
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Rounds played.
+    /// The number of rounds played.
     pub rounds: u64,
-    /// Σ f_t(x_t), the ridge term included.
+    /// The total loss Σ f_t(x_t), with the ridge terms.
     pub total_loss: f64,
     /// A bound on the rounding error of [`Summary::total_loss`]; 0 without a meter.
     pub rounding: f64,
-    /// The total loss without the ridge term.
+    /// The total loss without the ridge terms.
     pub data_loss: f64,
-    /// The largest violation, if decisions were checked.
+    /// The largest violation of a decision; `None` if decisions were not checked.
     pub largest_violation: Option<f64>,
 }
 
-/// Plays a learner against a stream, and can certify the regret and check the decisions.
+/// Plays a learner against a stream. A game can also certify the regret and check the decisions.
 ///
 /// ```
 /// use extremal::{game::Game, hindsight::Meter, LearnerSpec, LossSpec, Objective,
@@ -175,13 +175,13 @@ impl<'a> Game<'a> {
         Self { meter, ..self }
     }
 
-    /// Checks every decision against this set, at O(d) per round.
+    /// Checks that every decision lies in this set, at a cost of O(d) per round.
     pub fn with_watch(self, set: &'a dyn Set) -> Self {
         let watch = Some(set);
         Self { watch, ..self }
     }
 
-    /// Plays up to `rounds` rounds, fewer if the stream ends.
+    /// Plays `rounds` rounds, or fewer if the stream ends.
     pub fn play<L, S, F>(
         self,
         learner: &mut L,
@@ -198,8 +198,8 @@ impl<'a> Game<'a> {
         self.play_while(learner, stream, objective, rounds, go_on)
     }
 
-    /// Like [`Game::play`], and calls `onlooker` after every round. `Break(Ok(()))` stops the run, and
-    /// `Break(Err(…))` makes it fail.
+    /// Does the same as [`Game::play`], and calls `onlooker` after every round. If `onlooker` returns
+    /// `Break(Ok(()))`, the run ends. If it returns `Break(Err(…))`, the run fails with this error.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -268,7 +268,7 @@ impl<'a> Game<'a> {
             summary.rounding += turn.rounding;
             summary.data_loss += turn.evaluation.data_value;
             if let Some(v) = violation {
-                // NaN is no feasible point either
+                // a decision with NaN is infeasible
                 let v = if v.is_nan() { f64::INFINITY } else { v };
                 summary.largest_violation = Some(summary.largest_violation.unwrap_or(0.0).max(v));
             }

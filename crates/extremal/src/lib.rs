@@ -1,11 +1,11 @@
 //! Projection-free online learning. In every round a learner plays a point of a convex set and then
-//! observes a loss. Its update needs *one linear minimisation over the set* in place of a projection.
+//! observes a loss. Its update uses *one linear minimisation over the set* instead of a projection.
 //!
 //! # The loop
 //!
-//! A round has two halves: [`Learner::decide`] returns the decision, and [`Learner::observe`] takes the
-//! gradient of the loss there. This is Algorithm 1 of Wan & Zhang (AAAI 2021), online Frank-Wolfe with
-//! line search, on an ℓ2 ball:
+//! A round has two halves. [`Learner::decide`] returns the decision, and [`Learner::observe`] takes the
+//! gradient of the loss at this decision. The example runs Algorithm 1 of Wan & Zhang (AAAI 2021),
+//! online Frank-Wolfe with line search, on an ℓ2 ball:
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -51,10 +51,11 @@
 //! `box` for bounds on each entry; [`set`] has all of them. [`set::CustomSet`] makes a set from your own
 //! linear minimisation oracle.
 //!
-//! [`learner::default_for`] chooses a learner if only the set and the loss are known. To choose one
-//! yourself, read the table. T is the number of rounds, G bounds the gradients' norm, and λ is the losses'
-//! strong convexity. Unless the table says otherwise, the losses are convex and all keys are optional;
-//! without T or G a learner adapts to the gradients that it observes.
+//! [`learner::default_for`] chooses a learner if you know only the set and the loss. The table helps you
+//! to choose one yourself. T is the number of rounds, G a bound on the norms of the gradients, λ the
+//! strong convexity of the losses, and N the number of base learners. Unless the table says otherwise,
+//! the losses are convex and all keys are optional. A learner without T or G adapts to the gradients
+//! that it observes.
 //!
 //! | learner | sets | losses and keys | regret |
 //! |---|---|---|---|
@@ -67,15 +68,15 @@
 //! | [`dynamic-ofw`](learner::frank_wolfe::dynamic_ofw) | any | β-smooth; needs β | against a moving comparator |
 //! | [`coin-ftrl`](learner::untuned::coin_ftrl) | ℓ2 balls around 0 | tuning-free, for sparse streams | √(T ln T) |
 //! | [`unit-free`](learner::untuned::unit_free) | [`unit-free`](set::unit_free), which follows the data | takes examples; tuning-free, whatever the units of features and labels | √(T ln T) |
-//! | [`hedge`](learner::of_learners::hedge) | those of its bases | combines several learners | the bound of any base + √(T ln N) |
-//! | [`delayed`](learner::of_learners::delayed) | those of its base | gradients arrive late | that of its base if nothing is delayed |
+//! | [`hedge`](learner::of_learners::hedge) | the sets of its base learners | combines several learners | the bound of any base learner + √(T ln N) |
+//! | [`delayed`](learner::of_learners::delayed) | the sets of its base learner | gradients arrive late | the bound of its base learner if nothing is delayed |
 //! | [`lloo`](learner::rivals::few_calls::lloo) | polytopes whose ρ is known or given | T and G, or λ | √T, log T with λ |
 //! | [`pairwise`](learner::rivals::few_calls::pairwise) | polytopes with vertices at their bounds | T and G, or λ | no bound is known |
 //! | [`loo-bogd`](learner::rivals::few_calls::loo_bogd) | any | far fewer oracle calls than rounds | T^(3/4) |
 //! | [`ospf`](learner::rivals::perturbed::ospf) | any | β-smooth and oblivious | T^(2/3) in expectation, √T for linear losses |
 //! | [`fpl`](learner::rivals::perturbed::fpl) | any | β-smooth and oblivious; several oracle calls per round | √T in expectation |
 //! | [`gauge-wrapper`](learner::rivals::by_gauge::gauge_wrapper) | with 0 inside and a cheap gauge | makes no oracle call | √T |
-//! | [`so-ogd`](learner::rivals::by_gauge::so_ogd) | with a ball around 0 inside and a cheap gauge | separation in place of the oracle | √T |
+//! | [`so-ogd`](learner::rivals::by_gauge::so_ogd) | with a ball around 0 inside and a cheap gauge | uses separation instead of the oracle | √T |
 //! | [`ogd`](learner::rivals::projected::ogd) | with a projection | G or λ optional | √T, log T with λ |
 //! | [`dual-averaging`](learner::rivals::projected::dual_averaging) | with a projection | T and G optional | √T |
 //! | [`ftl`](learner::rivals::projected::ftl) | strongly convex; with λ, any with a projection | linear, or λ-strongly convex | log T if the gradients' sum grows linearly, or with λ |
@@ -83,13 +84,13 @@
 //! | [`eg`](learner::rivals::projected::eg) | simplices and ℓ1 balls | T and G optional | √T |
 //! | [`ons`](learner::rivals::projected::ons) | any | α-exp-concave; needs α and G; O(d²) | d·log T |
 //!
-//! [`Learner::guarantee`] returns the bound with its constants and assumptions, and [`theory`] checks a run
-//! against them.
+//! [`Learner::guarantee`] returns the bound with its constants and assumptions. [`theory`] checks whether
+//! a run satisfies the assumptions.
 //!
 //! # Saving and resuming
 //!
-//! [`Learner::save`] returns the whole state as bytes. A learner that was built from the same spec on the
-//! same set loads them and continues with the same bits as an uninterrupted run:
+//! [`Learner::save`] returns the whole state as bytes. A learner that is built from the same spec on the
+//! same set can load these bytes. It continues with exactly the same numbers as an uninterrupted run:
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -114,18 +115,18 @@
 //!
 //! # The modules, in the order of a round
 //!
-//! 1. [`stream`] produces the round's example: a row a, a label and a weight.
-//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩, and its gradient.
-//! 3. [`learner`] has one file per algorithm. Those of Wan & Zhang are in [`learner::frank_wolfe`]:
-//!    Algorithm 1 is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search), and Algorithm 2, for
-//!    strongly convex losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each implements
-//!    [`learner::Rule`]: `start` sets the surrogate F_0, `absorb` turns F_{t−1} into F_t, and `step`
-//!    chooses σ_t. The loop around them is in `learner/frank_wolfe/mod.rs`.
-//! 4. [`surrogate`] stores x_t and F_t, calls the oracle with ∇F_t(x_t), and moves to x_{t+1}. On ℓ2 and
-//!    ℓp balls it has the oracle's closed form built in. A decision with its F_t is called a pair.
-//! 5. [`set`] has one file per constraint set: its oracle, its constants, its projection.
-//! 6. [`Record`] is the round's record: step, gap, oracle calls.
-//! 7. [`hindsight`] certifies the regret of a run, and [`theory`] has every theorem's bound.
+//! 1. [`stream`] produces the example of the round: a row a, a label and a weight.
+//! 2. [`loss`] computes the loss at the prediction ⟨a, x⟩ and its gradient.
+//! 3. [`learner`] has one file per algorithm. The algorithms of Wan & Zhang are in
+//!    [`learner::frank_wolfe`]: Algorithm 1 is [`ofw_line_search`](learner::frank_wolfe::ofw_line_search),
+//!    and Algorithm 2, for strongly convex losses, is [`sc_ofw`](learner::frank_wolfe::sc_ofw). Each
+//!    implements [`learner::Rule`]: `start` sets the surrogate F_0, `absorb` turns F_{t−1} into F_t, and
+//!    `step` chooses the step size σ_t. The loop that calls them is in `learner/frank_wolfe/mod.rs`.
+//! 4. [`surrogate`] stores x_t and F_t, calls the oracle with ∇F_t(x_t), and moves to x_{t+1}. For ℓ2 and
+//!    ℓp balls it uses the closed form of the oracle. The decision x_t and its F_t are called a pair.
+//! 5. [`set`] has one file per constraint set, with its oracle, constants and projection.
+//! 6. [`Record`] is the record of the round: step size, gap, oracle calls.
+//! 7. [`hindsight`] certifies the regret of a run, and [`theory`] has the bound of every theorem.
 //!
 //! [`game`] plays rounds in this order. [`solver`] minimises a convex total over a set. [`spec`] parses
 //! texts such as `lp:p=1.5,radius=2` into sets, losses, learners and streams. The crate's `examples/`

@@ -1,6 +1,6 @@
-//! The keys of specs: what each means, which values it takes, and its default. The list of a
-//! spec's fields is written once, with [`fields!`]; the words of `extremal list`, the error
-//! messages, the JSON schema, Python's signatures and the tests follow from it.
+//! The keys of specs: the meaning, the allowed values and the default of each key. The fields of a spec
+//! are listed once, with [`fields!`]. The output of `extremal list`, the error messages, the JSON
+//! schema, the Python signatures and the tests are generated from this list.
 
 use std::ops::RangeInclusive;
 
@@ -13,26 +13,26 @@ use crate::range::{GRADIENTS, SETS};
 use crate::spec::Table;
 use crate::{Error, Result};
 
-/// One key of a spec.
+/// A key of a spec.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// The key.
+    /// The name of the key.
     pub name: &'static str,
-    /// Its meaning.
+    /// The meaning of the key.
     pub about: &'static str,
-    /// The values allowed.
+    /// The allowed values.
     pub kind: Kind,
-    /// The value when the key is left out; `null` for no value, and `None` if the key is required.
+    /// The default value: `null` for no value, and `None` if the key is required.
     pub(crate) default: fn() -> Option<Value>,
 }
 
 impl Parameter {
-    /// Whether every spec must give it.
+    /// Whether every spec must have this key.
     pub fn is_required(&self) -> bool {
         (self.default)().is_none()
     }
 
-    /// The value when the key is left out, as specs write it.
+    /// The default as text, in the form that specs use; `None` if there is no default.
     ///
     /// ```
     /// use extremal::SetSpec;
@@ -59,37 +59,37 @@ impl Parameter {
     }
 }
 
-/// Which values a key takes.
+/// The kind of values that a key allows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
     /// A finite number from `low` to `high`.
     Number {
-        /// The lower end; −∞ for no limit.
+        /// The lower limit; −∞ for no limit.
         low: f64,
-        /// The upper end; ∞ for no limit.
+        /// The upper limit; ∞ for no limit.
         high: f64,
-        /// Whether the ends themselves are excluded.
+        /// Whether the limits themselves are excluded.
         open: bool,
     },
     /// A whole number from `low` to `high`.
     Whole {
-        /// The smallest.
+        /// The smallest value.
         low: u64,
-        /// The largest; [`u64::MAX`] for no limit.
+        /// The largest value; [`u64::MAX`] for no limit.
         high: u64,
     },
     /// true or false.
     Flag,
-    /// One of these words, each with what it means.
+    /// One of these words. Each word is paired with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
     /// The name of a key.
     Text,
-    /// A list.
+    /// A list of values of this kind.
     List(&'static Kind),
-    /// One value for all coordinates, or a list with one for each.
+    /// One value for all coordinates, or a list with one value per coordinate.
     Each(&'static Kind),
-    /// Another spec: of a "set" or a "learner".
+    /// Another spec, which is the spec of a "set" or a "learner".
     Spec(&'static str),
 }
 
@@ -100,11 +100,11 @@ impl Kind {
     pub const POSITIVE: Self = Self::above(0.0);
     /// A number ≥ 0.
     pub const NOT_NEGATIVE: Self = Self::at_least(0.0);
-    /// A radius, or another size of a set.
+    /// A radius or another size of a set.
     pub const SIZE: Self = Self::within(&SETS);
-    /// A curvature of losses, 0 for losses that are only convex.
+    /// The curvature of a loss; 0 for a loss that is only convex.
     pub const CURVATURE: Self = Self::between(0.0, *SETS.end());
-    /// A coordinate of a point of a set.
+    /// An entry of a point of a set.
     pub const ENTRY: Self = Self::between(-*SETS.end(), *SETS.end());
     /// The norm of a gradient.
     pub const GRADIENT: Self = Self::within(&GRADIENTS);
@@ -122,7 +122,7 @@ impl Kind {
     };
     /// A list of numbers.
     pub const POINT: Self = Self::List(&Self::NUMBER);
-    /// A list of rows.
+    /// A list of rows, each a list of numbers.
     pub const MATRIX: Self = Self::List(&Self::POINT);
 
     /// A number > `low`.
@@ -151,12 +151,12 @@ impl Kind {
         Self::Number { low, high, open }
     }
 
-    /// A number of this kind, or an error that names it.
+    /// Returns `value`, or an error if this kind does not allow it.
     pub(crate) fn admit(&self, owner: &'static str, name: &'static str, value: f64) -> Result<f64> {
         self.check(owner, name, &value).map(|()| value)
     }
 
-    /// Errors unless a value is of this kind.
+    /// Returns an error if this kind does not allow a value.
     pub(crate) fn check(
         &self,
         owner: &'static str,
@@ -169,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a list's entries. Any other kind returns itself.
+    /// The kind of the values of a list. Any other kind returns itself.
     pub(crate) fn element(&self) -> &Self {
         match self {
             Self::List(kind) | Self::Each(kind) => kind,
@@ -177,12 +177,12 @@ impl Kind {
         }
     }
 
-    /// Whether its values are specs, or lists of them.
+    /// Whether the values are specs or lists of specs.
     pub fn is_spec(&self) -> bool {
         matches!(self, Self::Spec(_) | Self::List(Self::Spec(_)))
     }
 
-    /// As a JSON schema.
+    /// The JSON schema of the values.
     fn schema(&self) -> Value {
         match *self {
             Self::Number { low, high, open } => {
@@ -197,12 +197,12 @@ impl Kind {
                 }
                 schema
             }
-            Self::Whole {
-                low,
-                high: u64::MAX,
-            } => json!({"type": "integer", "minimum": low}),
             Self::Whole { low, high } => {
-                json!({"type": "integer", "minimum": low, "maximum": high})
+                let mut schema = json!({"type": "integer", "minimum": low});
+                if high < u64::MAX {
+                    schema["maximum"] = high.into();
+                }
+                schema
             }
             Self::Flag => json!({"type": "boolean"}),
             Self::Choice(words) => {
@@ -216,7 +216,7 @@ impl Kind {
         }
     }
 
-    /// In words: one value, or several.
+    /// Describes one value, or several values, in words.
     fn words(&self, several: bool) -> String {
         let noun = |one: &str| match several {
             true => format!("{one}s"),
@@ -265,7 +265,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Formats 1e50 as `1e50`, not with 50 zeros, and 1.0 as `1`.
+/// Formats a number briefly: 1e50 as `1e50` and 1.0 as `1`.
 fn number_text(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map(String::from).unwrap_or(text)
@@ -273,7 +273,7 @@ fn number_text(value: f64) -> String {
 
 /// A value that a [`Kind`] can check.
 pub(crate) trait Field {
-    /// The part of the value that the kind does not allow, as text.
+    /// The part of the value that the kind does not allow, as text; `None` if the kind allows it.
     fn refused(&self, _kind: &Kind) -> Option<String> {
         None
     }
@@ -328,7 +328,7 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-/// A field's name with `-` for `_`.
+/// The name of a field with every `_` replaced by `-`.
 pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     let (name, mut key, mut i) = (name.as_bytes(), [0; N], 0);
     while i < N {
@@ -338,7 +338,7 @@ pub(crate) const fn kebab<const N: usize>(name: &str) -> [u8; N] {
     key
 }
 
-/// Converts bytes that are known to be UTF-8.
+/// Converts bytes to text. The bytes must be UTF-8.
 pub(crate) const fn text(bytes: &'static [u8]) -> &'static str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -346,12 +346,12 @@ pub(crate) const fn text(bytes: &'static [u8]) -> &'static str {
     }
 }
 
-/// A default as a JSON value.
+/// Converts a default to a JSON value.
 pub(crate) fn json<T: Serialize>(default: Option<T>) -> Option<Value> {
     default.map(|value| serde_json::to_value(value).unwrap_or_default())
 }
 
-/// Takes the value of a key out of a table, or returns the default if the key is missing.
+/// Removes a key from a table and returns its value, or the default if the table has no such key.
 pub(crate) fn take<T: DeserializeOwned>(
     table: &mut Table,
     key: &'static str,
@@ -366,7 +366,7 @@ pub(crate) fn take<T: DeserializeOwned>(
     }
 }
 
-/// Errors if the table still has a key: nothing reads it.
+/// Returns an error if the table still has a key, because no field has read it.
 pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Result<()> {
     match table.keys().next() {
         None => Ok(()),
@@ -377,7 +377,7 @@ pub(crate) fn check_taken(table: &Table, keys: &'static [&'static str]) -> Resul
     }
 }
 
-/// Writes a field unless it has its default, so that every spec has one written form.
+/// Writes a field unless it has its default. Equal specs are therefore written in the same way.
 pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
     mut map: M,
     key: &'static str,
@@ -390,7 +390,7 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
     Ok(map)
 }
 
-/// The fields of a spec, each with its line in `extremal list`, its default and its kind:
+/// Defines a spec by its fields, each with its description, its default and its kind:
 ///
 /// ```text
 /// fields! {
@@ -404,10 +404,10 @@ pub(crate) fn add<M: SerializeMap, T: Serialize + PartialEq>(
 /// }
 /// ```
 ///
-/// A field without a default must be given. `read` takes the fields out of a table. Serde writes
-/// them under names with `-` for `_`, and leaves out fields that have their default. `PARAMETERS`
-/// describes the fields, and `check` compares each with its kind. If all fields have defaults, the
-/// struct implements `Default`.
+/// A field without a default is required. `read` removes the fields from a table. Serde writes the
+/// fields under names with `-` in place of `_`, and omits a field that has its default. `PARAMETERS`
+/// describes the fields, and `check` compares each field with its kind. If all fields have defaults,
+/// the struct implements `Default`.
 macro_rules! fields {
     ($(#[$doc:meta])* pub struct $name:ident(pub $inner:ty);) => {
         $(#[$doc])*
@@ -498,7 +498,7 @@ macro_rules! fields {
 }
 pub(crate) use fields;
 
-/// The words that a key takes, each with its meaning for `extremal list`: an enum and its `KIND`.
+/// Defines an enum of the words that a key allows, each with its meaning, and the `KIND` of the key.
 macro_rules! choices {
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! The decision as a point, and the gradient that a round reveals, dense or sparse.
+//! Decisions, rows and gradients, dense or sparse.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,26 @@ pub trait Point {
     /// The dimension.
     fn dim(&self) -> usize;
 
-    /// ⟨a, x⟩; an error if the shape does not fit.
+    /// The inner product ⟨a, x⟩ with a row a. A row of another dimension is an error.
     fn dot(&self, row: &Row<'_>) -> Result<f64>;
 
     /// ‖x‖².
     fn norm_squared(&self) -> f64;
 
-    /// out = x.
+    /// Writes all entries of x to `out`.
     ///
     /// # Panics
-    /// If `out` does not have [`Point::dim`] entries.
+    /// Panics if `out` does not have [`Point::dim`] entries.
     fn write(&self, out: &mut [f64]);
 
-    /// All entries, where they are stored as a slice.
+    /// All entries of x; `None` if they are not stored as a slice.
     fn as_slice(&self) -> Option<&[f64]> {
         None
     }
 
-    /// Calls `each` with the index and value of every entry that is not 0, in order. Lazy storage
-    /// goes through the features that gradients have touched, others through all.
+    /// Calls `each` with the index and value of every non-zero entry, in the order of the indices.
+    /// Lazy storage visits only the features that occurred in gradients, other storages visit all
+    /// entries.
     ///
     /// ```
     /// use extremal::{learner::{LearnerSpec, Storage}, Gradient, SetSpec};
@@ -49,8 +50,8 @@ pub trait Point {
         nonzeros(&x, each);
     }
 
-    /// The accuracy of [`Point::dot`] and [`Point::norm_squared`]; that of sums over the entries by
-    /// default.
+    /// The accuracy of [`Point::dot`] and [`Point::norm_squared`]. The default is the accuracy of sums
+    /// over the entries.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 1.0,
@@ -59,7 +60,7 @@ pub trait Point {
     }
 }
 
-/// A plain vector: a slice, a `Vec`, an array.
+/// A plain vector: a slice, a `Vec` or an array.
 impl<T: AsRef<[f64]> + ?Sized> Point for T {
     fn dim(&self) -> usize {
         self.as_ref().len()
@@ -87,56 +88,55 @@ impl<T: AsRef<[f64]> + ?Sized> Point for T {
     }
 }
 
-/// How accurate a [`Point`]'s inner products are: how many times the rounding error of the same
-/// product, computed from the entries, they may be off. Certificates allow for it.
+/// The accuracy of a [`Point`]'s inner products, as a factor: 2 means that rounding errors may be twice
+/// as large as those of a sum over the entries. Certificates allow for these errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy {
-    /// Of [`Point::dot`].
+    /// The factor for [`Point::dot`].
     pub dot: f64,
-    /// Of [`Point::norm_squared`].
+    /// The factor for [`Point::norm_squared`].
     pub norm: f64,
 }
 
-/// Calls `each` with the index and value of every entry that is not 0.
+/// Calls `each` with the index and value of every non-zero entry.
 pub(crate) fn nonzeros(x: &[f64], each: &mut dyn FnMut(usize, f64)) {
     let all = x.iter().enumerate().filter(|(_, v)| **v != 0.0);
     all.for_each(|(i, v)| each(i, *v));
 }
 
-/// The coefficients a of a loss over ⟨a, x⟩.
+/// The coefficients a of a prediction ⟨a, x⟩.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Row<'a> {
-    /// Every entry.
+    /// All entries.
     Dense(&'a [f64]),
-    /// values_i at indices_i, 0 elsewhere. The indices increase, hence no entry is given twice;
-    /// other rows are refused ([`Error::Order`]).
+    /// The non-zero entries of a vector. The indices must increase ([`Error::Order`]).
     Sparse {
-        /// Where.
+        /// The indices of the entries.
         indices: &'a [u32],
-        /// How much.
+        /// The values of the entries.
         values: &'a [f64],
     },
-    /// values_k at (rows_k, columns_k) of a matrix with `width` columns, stored by rows. The entries
-    /// come row by row, and with increasing columns in each row.
+    /// The non-zero entries of a matrix. They must be sorted by row, and by column within a row. As a
+    /// vector, the matrix is stored row by row.
     Entries {
-        /// The matrix's number of columns.
+        /// The number of columns of the matrix.
         width: usize,
-        /// Row of each entry.
+        /// The row of each entry.
         rows: &'a [u32],
-        /// Column of each entry.
+        /// The column of each entry.
         columns: &'a [u32],
-        /// How much.
+        /// The values of the entries.
         values: &'a [f64],
     },
 }
 
 impl<'a> Row<'a> {
-    /// A row with a few entries, the others 0; the indices increase.
+    /// A row with these values at these indices and 0 elsewhere. The indices must increase.
     pub fn sparse(indices: &'a [u32], values: &'a [f64]) -> Self {
         Self::Sparse { indices, values }
     }
 
-    /// How many entries are stored.
+    /// The number of entries that are stored.
     pub fn stored(&self) -> usize {
         self.values().len()
     }
@@ -166,7 +166,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// y += k·a for a dense y.
+    /// y ← y + k·a for a dense y.
     pub fn add_to(&self, k: f64, y: &mut [f64]) {
         match *self {
             Self::Dense(a) => kernel::axpy(k, a, y),
@@ -174,7 +174,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Calls `each` with the index and value of every entry that is stored.
+    /// Calls `each` with the index and value of every stored entry.
     #[inline]
     pub(crate) fn for_each(&self, mut each: impl FnMut(usize, f64)) {
         match *self {
@@ -187,7 +187,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// (index, value) of what is stored.
+    /// The stored entries as pairs (index, value).
     pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         (0..self.stored()).map(move |k| match *self {
             Self::Dense(a) => (k, a[k]),
@@ -201,7 +201,8 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Errors unless the shape fits the dimension and the indices increase. Values are not read.
+    /// Returns an error unless the row has this dimension and its indices increase. The values are not
+    /// checked.
     #[inline]
     pub fn check_shape(&self, dim: usize) -> Result<()> {
         match self {
@@ -236,37 +237,33 @@ impl<'a> Row<'a> {
             } => {
                 size(values.len(), rows.len())?;
                 size(values.len(), columns.len())?;
-                // rows · width can't overflow once the rows are known to lie in the matrix
                 let height = dim.checked_div(width).unwrap_or(0);
-                let places = || {
-                    rows.iter()
-                        .zip(columns)
-                        .map(|(&r, &c)| (r as usize, c as usize))
-                };
-                let index = |(r, c): (usize, usize)| r.saturating_mul(width).saturating_add(c);
-                if let Some(place) = places().find(|(r, c)| *r >= height || *c >= width) {
-                    return outside(index(place));
+                let mut last = None;
+                for (&r, &c) in rows.iter().zip(columns) {
+                    let (r, c) = (r as usize, c as usize);
+                    let index = r.saturating_mul(width).saturating_add(c);
+                    if r >= height || c >= width {
+                        return outside(index);
+                    }
+                    if last >= Some((r, c)) {
+                        return Err(Error::Order { what, index });
+                    }
+                    last = Some((r, c));
                 }
-                match places().zip(places().skip(1)).find(|(a, b)| a >= b) {
-                    Some((_, place)) => Err(Error::Order {
-                        what,
-                        index: index(place),
-                    }),
-                    None => Ok(()),
-                }
+                Ok(())
             }
         }
     }
 
-    /// Errors unless the shape fits and the row passes the numeric door ([`crate::range`]).
+    /// Returns an error unless the row has this dimension, and its norm is in the range of
+    /// [`crate::range`].
     pub(crate) fn check_size(&self, dim: usize) -> Result<()> {
         self.check_shape(dim)?;
         self.check_finite()?;
-        check_size("row", kernel::norm(self.values()))?;
-        Ok(())
+        check_size("row", kernel::norm(self.values())).map(|_| ())
     }
 
-    /// Errors if an entry is NaN or infinite.
+    /// Returns an error if an entry is NaN or infinite.
     pub fn check_finite(&self) -> Result<()> {
         match kernel::find_not_finite(self.values()) {
             None => Ok(()),
@@ -279,10 +276,10 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A copy of a row, in buffers that are used again.
+/// A copy of a row, in buffers that are reused.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct HeldRow {
-    /// `None` for a dense row, 0 for a sparse one, otherwise the width of the matrix.
+    /// `None` for a dense row, 0 for a sparse row, otherwise the width of the matrix.
     kind: Option<usize>,
     indices: [Vec<u32>; 2],
     values: Vec<f64>,
@@ -290,31 +287,26 @@ pub(crate) struct HeldRow {
 
 impl HeldRow {
     pub fn hold(&mut self, row: &Row<'_>) {
-        let [first, second] = &mut self.indices;
-        first.clear();
-        second.clear();
-        self.values.clear();
-        self.values.extend_from_slice(row.values());
-        self.kind = match *row {
-            Row::Dense(_) => None,
-            Row::Sparse { indices, .. } => {
-                first.extend_from_slice(indices);
-                Some(0)
-            }
+        let (kind, indices): (_, [&[u32]; 2]) = match *row {
+            Row::Dense(_) => (None, [&[], &[]]),
+            Row::Sparse { indices, .. } => (Some(0), [indices, &[]]),
             Row::Entries {
                 width,
                 rows,
                 columns,
                 ..
-            } => {
-                first.extend_from_slice(rows);
-                second.extend_from_slice(columns);
-                Some(width)
-            }
+            } => (Some(width), [rows, columns]),
         };
+        self.kind = kind;
+        for (own, indices) in self.indices.iter_mut().zip(indices) {
+            own.clear();
+            own.extend_from_slice(indices);
+        }
+        self.values.clear();
+        self.values.extend_from_slice(row.values());
     }
 
-    /// A dense row of this dimension, to be written.
+    /// Makes this a dense row of this dimension, and returns its entries to be written.
     pub fn dense(&mut self, dim: usize) -> &mut [f64] {
         self.kind = None;
         self.indices.iter_mut().for_each(Vec::clear);
@@ -322,7 +314,7 @@ impl HeldRow {
         &mut self.values
     }
 
-    /// Adds entries that are 0 to a dense row.
+    /// Extends a dense row to this dimension. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         if self.kind.is_none() {
             self.values.resize(dim, 0.0);
@@ -333,10 +325,7 @@ impl HeldRow {
         let ([rows, columns], values) = (&self.indices, &self.values[..]);
         match self.kind {
             None => Row::Dense(values),
-            Some(0) => Row::Sparse {
-                indices: rows,
-                values,
-            },
+            Some(0) => Row::sparse(rows, values),
             Some(width) => Row::Entries {
                 width,
                 rows,
@@ -347,25 +336,24 @@ impl HeldRow {
     }
 }
 
-/// A gradient g = scale·a + ridge·x_t at the decision x_t. The second part is the gradient of a
-/// ridge term (ridge/2)‖x‖². Stored apart, it stays implicit.
+/// A gradient g = scale·a + ridge·x_t at the decision x_t. The second term is the gradient of a ridge
+/// term (ridge/2)‖x‖². It is not written out, so that g stays sparse if the row a is sparse.
 ///
-/// The two factors do not lie side by side in memory. Otherwise they would be loaded as one
-/// register, and the load would wait for the store buffer, which costs a fifth of a short round's
-/// time.
+/// The two factors are not adjacent in memory. Otherwise they would be loaded as one register, and the
+/// load would wait for the store buffer. The wait would cost a fifth of a short round's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Gradient<'a> {
-    /// The factor of a.
+    /// The factor of the row a.
     pub scale: f64,
-    /// a
+    /// The row a.
     pub row: Row<'a>,
     /// The factor of x_t.
     pub ridge: f64,
 }
 
 impl<'a> Gradient<'a> {
-    /// A gradient with every entry given.
+    /// The gradient with these entries.
     pub fn dense(values: &'a [f64]) -> Self {
         Self {
             row: Row::Dense(values),
@@ -374,7 +362,7 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// A gradient with a few entries, the others 0; the indices increase.
+    /// The gradient with these values at these indices and 0 elsewhere. The indices must increase.
     pub fn sparse(indices: &'a [u32], values: &'a [f64]) -> Self {
         Self {
             row: Row::sparse(indices, values),
@@ -383,13 +371,13 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// Errors unless the shape fits and every number is finite.
+    /// Returns an error unless the gradient has this dimension and all numbers are finite.
     pub fn check(&self, dim: usize) -> Result<()> {
         self.row.check_shape(dim)?;
         self.check_finite()
     }
 
-    /// Errors unless every number is finite.
+    /// Returns an error unless all numbers are finite.
     pub(crate) fn check_finite(&self) -> Result<()> {
         for value in [self.scale, self.ridge] {
             if !value.is_finite() {
@@ -403,7 +391,7 @@ impl<'a> Gradient<'a> {
         self.row.check_finite()
     }
 
-    /// An upper bound of ‖g‖, given ‖a‖ and ‖x‖²: the sum of its parts' norms.
+    /// An upper bound on ‖g‖, from ‖a‖ and ‖x‖²: the sum of the norms of both terms.
     #[inline]
     pub(crate) fn size(&self, row_norm: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;
@@ -414,13 +402,14 @@ impl<'a> Gradient<'a> {
         }
     }
 
-    /// Checks the gradient's size ([`crate::range`]), given ‖a‖ and ‖x‖²: whether the row's part
-    /// counts, or an error if a number is too large or not finite.
+    /// Checks the size of the gradient against [`crate::range`], from ‖a‖ and ‖x‖². Returns whether the
+    /// term scale·a counts; false means that it is treated as 0. A number that is too large or not
+    /// finite is an error.
     #[inline]
     pub(crate) fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let scaled = self.scale.abs() * row_norm;
         let size = self.size(row_norm, xx);
-        // NaN is not in range either
+        // false for NaN too
         if row_norm <= *GRADIENTS.end()
             && size <= *GRADIENTS.end()
             && self.ridge.abs() <= *SETS.end()
@@ -442,21 +431,15 @@ impl<'a> Gradient<'a> {
         })
     }
 
-    /// The gradient, without its row if that counts as 0. An error if it is too large or not
-    /// finite.
+    /// The gradient, with scale = 0 if its row counts as 0. A gradient that is too large or not finite
+    /// is an error.
     pub(crate) fn admit(&self, row_norm: f64, xx: f64) -> Result<Self> {
-        Ok(if self.counts(row_norm, xx)? {
-            *self
-        } else {
-            Self {
-                scale: 0.0,
-                ..*self
-            }
-        })
+        let counts = self.counts(row_norm, xx)?;
+        let scale = if counts { self.scale } else { 0.0 };
+        Ok(Self { scale, ..*self })
     }
 
-    /// ‖g‖ from the row's ‖a‖ and ⟨a, x⟩, and ‖x‖², for a gradient that was admitted; 0 where that
-    /// counts as 0.
+    /// ‖g‖ of an admitted gradient, from ‖a‖, ⟨a, x⟩ and ‖x‖²; 0 if the norm counts as 0.
     #[inline]
     pub(crate) fn norm_from(&self, row_norm: f64, row_dot: f64, xx: f64) -> f64 {
         let scaled = self.scale.abs() * row_norm;

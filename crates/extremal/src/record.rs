@@ -1,22 +1,21 @@
-//! The record of a round, and certificates of regret.
+//! The record of a round, the statistics of a run, and certificates of regret.
 
 use serde::{Deserialize, Serialize};
-
-use crate::theory::RunStatistics;
 
 /// The record of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
-    /// t, from 1.
+    /// The number t of the round, from 1.
     pub round: u64,
-    /// The step σ_t of a Frank-Wolfe learner. A projected learner reports its step size η_t, and
-    /// `hedge` its largest weight.
+    /// The step size σ_t of a Frank-Wolfe learner. A projected learner reports its step size η_t, and
+    /// `hedge` reports its largest weight.
     pub sigma: f64,
-    /// ⟨∇F_t(x_t), x_t − v_t⟩ in the paper's scaling; NaN for learners without a surrogate.
+    /// The gap ⟨∇F_t(x_t), x_t − v_t⟩ with F_t scaled as in the paper; NaN for a learner without a
+    /// surrogate.
     pub gap: f64,
-    /// The number of linear minimisations in this round: oracle calls, counted at the oracle, and
-    /// closed-form minimisations of a storage. 0 for learners without an oracle.
+    /// The number of linear minimisations in this round: oracle calls and minimisations in closed
+    /// form. 0 for a learner without an oracle.
     pub oracle_calls: u32,
     /// ‖g_t‖.
     pub gradient_norm: f64,
@@ -27,7 +26,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record of round t, played with x_t and g_t, without a step, a surrogate or oracle calls.
+    /// The record of a round without a step, a surrogate or oracle calls. The arguments are t, ‖g_t‖,
+    /// ⟨g_t, x_t⟩ and ‖x_t‖².
     pub fn new(round: u64, gradient_norm: f64, gradient_dot: f64, norm_squared: f64) -> Self {
         Self {
             round,
@@ -41,7 +41,28 @@ impl Record {
     }
 }
 
+/// The statistics of a run that are needed to check the assumptions of a theorem.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunStatistics {
+    /// The number of rounds so far.
+    pub rounds: u64,
+    /// The largest ‖g_t‖ so far.
+    pub largest_gradient: f64,
+    /// The number of the learner's oracle calls.
+    pub oracle_calls: u64,
+}
+
 impl RunStatistics {
+    /// The statistics of `rounds` rounds with gradients of at most this norm.
+    pub fn new(rounds: u64, largest_gradient: f64) -> Self {
+        Self {
+            rounds,
+            largest_gradient,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn note(&mut self, record: &Record) {
         self.rounds = record.round;
         self.largest_gradient = self.largest_gradient.max(record.gradient_norm);
@@ -54,25 +75,24 @@ impl RunStatistics {
 pub struct Certificate {
     /// The kind of certificate.
     pub level: Level,
-    /// The upper bound on the regret, for convex losses with the strong convexity below.
+    /// The upper bound on the regret.
     pub regret: f64,
-    /// The strong convexity λ that the bound assumes; 0 if the losses need only be convex. The bound
-    /// does not hold for losses that are less strongly convex.
+    /// The strong convexity λ that the bound assumes of the losses; 0 if they need only be convex.
     pub strong_convexity: f64,
-    /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the
-    /// regret is no less than `regret` − 2·`rounding`.
+    /// The part of `regret` that allows for rounding errors. At the level [`Level::Exact`] the true
+    /// regret is at least `regret` − 2·`rounding`.
     pub rounding: f64,
 }
 
-/// Kinds of certificate.
+/// The kind of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩, for convex losses.
+    /// The bound Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ for convex losses.
     Linear,
-    /// Like `Linear`, with the curvature of strongly convex losses.
+    /// A smaller bound for strongly convex losses, which uses their curvature.
     Quadratic,
-    /// From the best fixed decision, computed offline up to a gap.
+    /// A bound from the best fixed decision, which was computed offline up to a gap.
     Interval,
     /// The regret itself.
     Exact,

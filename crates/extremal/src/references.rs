@@ -1,10 +1,10 @@
-//! The papers behind the components, as BibTeX. [`About::citations`](crate::spec::About::citations)
-//! names them by their keys; what is not known for sure of a paper is left out of its record.
+//! The papers behind the components, as BibTeX records. [`About::citations`](crate::spec::About::citations)
+//! lists the keys of a component's papers. A record omits fields that are not known for certain.
 
-/// All records, in the order of their keys, with a blank line between any two.
+/// All records in the order of their keys, separated by blank lines.
 pub const ALL: &str = include_str!("references.bib");
 
-/// The keys and their records.
+/// The keys of all papers, each with its record.
 pub fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
     let records = ALL.split("\n\n").map(str::trim);
     records.filter_map(|record| {
@@ -13,7 +13,7 @@ pub fn records() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// The record of a key.
+/// The record with this key; `None` if there is none.
 ///
 /// ```
 /// let record = extremal::references::record("WanZhang2021").unwrap();

@@ -1,30 +1,30 @@
-//! Bounds of rounding errors, for every number that is claimed to be proven.
+//! Bounds on rounding errors, for every number that the library claims to be proven.
 //!
-//! A certificate is a difference of large sums. Computed as it is written it can end up below the
-//! truth, so each certificate is raised (and each floor lowered) by a bound of what rounding can
-//! have done. The bounds here are the textbook ones (Higham, *Accuracy and Stability of Numerical
-//! Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They always use
-//! the sizes of the terms that were added, never the size of the sum.
+//! A certificate is a difference of large sums, and rounding errors could make it smaller than the
+//! regret. Each upper bound is therefore raised, and each lower bound lowered, by a bound on its
+//! rounding error. The bounds are those of textbooks (Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, 2002; Ogita, Rump & Oishi, *Accurate Sum and Dot Product*, 2005). They are relative to
+//! the sizes of the terms of a sum, not to the size of the sum.
 //!
-//! Underflow is left out: it adds less than 1e-300 per operation.
+//! Underflow is ignored, because it adds less than 1e-300 per operation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Row, kernel};
 
-/// The unit roundoff: a single operation is off by at most this, relative to its result.
+/// The unit roundoff: the largest relative error of a single operation.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// A computed ⟨a, b⟩ over n entries is off by at most this many times Σ|a_i·b_i|.
+/// The error of a computed ⟨a, b⟩ over n entries is at most this factor times Σ|a_i·b_i|.
 ///
-/// The kernels add in at least four lanes, and a lane's error is one rounding for each product and
-/// one for each sum. The 8 covers the products, the sums of the lanes, and what is done with the
-/// result (a scaling, a square root, a few additions).
+/// The kernels add in at least four lanes. A lane has one rounding error for each product and one for
+/// each sum. The 8 covers the products, the sums of the lanes, and later operations on the result (a
+/// scaling, a square root, a few additions).
 pub(crate) fn of_dot(n: usize) -> f64 {
     UNIT * (0.25 * n as f64 + 8.0)
 }
 
-/// Like [`of_dot`], for a row. Entries of a matrix are added one after the other.
+/// Like [`of_dot`], for a row. The entries of a matrix are added one after the other.
 pub(crate) fn of_row(row: &Row<'_>) -> f64 {
     match row {
         Row::Entries { values, .. } => UNIT * (values.len() as f64 + 8.0),
@@ -32,26 +32,25 @@ pub(crate) fn of_row(row: &Row<'_>) -> f64 {
     }
 }
 
-/// An oracle's atom v has ⟨direction, v⟩ at most this far above the true minimum, for a direction
-/// of this norm, and lies no further outside the set.
+/// A bound on the error of an oracle's atom v, for a direction of norm `direction`: ⟨direction, v⟩
+/// exceeds the minimum by at most this, also because v lies slightly outside the set.
 ///
-/// Oracles compute norms, powers and roots, to a few hundred units in the last place at worst, of
-/// numbers as large as the set is wide; and v itself is rounded, as are the inner products by
-/// which a set of given points chooses, relative to how far the set lies from the origin.
-/// `tests/exact` holds the sets to it.
+/// An oracle computes norms, powers and roots of numbers up to the set's diameter, with errors of at
+/// most a few hundred units in the last place. The entries of v are rounded relative to the set's
+/// distance from the origin. So are the inner products of a set of given points. `tests/exact` checks
+/// that all sets satisfy the bound.
 pub(crate) fn of_oracle(dim: usize, direction: f64, diameter: f64, norm_bound: f64) -> f64 {
     let dim = dim as f64;
     UNIT * direction * ((512.0 + dim) * diameter + (16.0 + 0.5 * dim) * norm_bound)
 }
 
-/// A bound that was summed up along the run is multiplied by this, as it holds in exact arithmetic
-/// only.
+/// A factor for a regret bound that was computed from the sums of a run. Without it, the bound holds
+/// only in exact arithmetic.
 ///
-/// Each round adds a few roundings of the bound's own terms, relative to the bound. The decision
-/// played is rounded, too, relative to its distance from the origin, which is at most 10⁴
-/// diameters (sets that lie farther away are refused); what the rounded decision loses is that part of ‖g‖
-/// times the diameter, and the bounds are at least of that order. At T = 10⁶ the
-/// factor exceeds 1 by 2e-6.
+/// Each round adds a few rounding errors, relative to the bound. The decision played is rounded
+/// relative to its distance from the origin. This is at most 10⁴ diameters, because sets farther away
+/// are refused. A rounded decision loses at most ‖g‖ times its rounding error, which is small relative
+/// to the bound. At T = 10⁶ the factor exceeds 1 by 2e-6.
 pub(crate) fn of_run(rounds: f64) -> f64 {
     1.0 + 16384.0 * (rounds + 1.0) * UNIT
 }
@@ -64,8 +63,8 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A number as the unevaluated sum of two: about 106 bits. Adding n terms to it leaves an error of
-/// at most 2n²·UNIT² times the sum of their sizes.
+/// A number of about 106 bits, stored as the sum of two numbers. After n terms are added, its error is
+/// at most 2n²·UNIT² times the sum of the terms' absolute values.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Wide {
     pub high: f64,
@@ -86,34 +85,34 @@ impl Wide {
     pub fn add_product(&mut self, a: f64, b: f64) {
         let product = a * b;
         self.add(product);
-        // what the product lost, exactly
+        // the exact rounding error of the product
         self.low += a.mul_add(b, -product);
     }
 
-    /// Adds k times another one. The product of k and the low part is rounded, at UNIT² of k·v.
+    /// Adds k·v. The product of k and the low part of v is rounded, with an error of about UNIT²·|k·v|.
     pub fn add_scaled(&mut self, k: f64, v: Wide) {
         self.add_product(k, v.high);
         self.low += k * v.low;
     }
 
-    /// The nearest number.
+    /// The nearest `f64`.
     pub fn value(self) -> f64 {
         self.high + self.low
     }
 
-    /// The nearest number and what it leaves out.
+    /// The nearest `f64`, and the difference from it.
     pub fn parts(self) -> (f64, f64) {
         two_sum(self.high, self.low)
     }
 }
 
-/// A [`Wide`] dot product of n terms is off by at most this many times Σ|a_i·b_i|.
+/// The error of a [`Wide`] inner product of n terms is at most this factor times Σ|a_i·b_i|.
 pub(crate) fn of_wide_dot(n: usize) -> f64 {
     let n = n as f64 + 4.0;
     2.0 * n * n * UNIT * UNIT
 }
 
-/// ⟨a, b⟩.
+/// ⟨a, b⟩ as a [`Wide`] number.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> Wide {
     kernel::vectorised!({
         let mut lanes = [Wide::default(); LANES];
@@ -136,7 +135,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> Wide {
     })
 }
 
-/// ⟨a, x⟩ of a row.
+/// ⟨a, x⟩ for a row a, as a [`Wide`] number.
 pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
     match *row {
         Row::Dense(a) => dot(a, x),
@@ -150,11 +149,11 @@ pub(crate) fn dot_row(row: &Row<'_>, x: &[f64]) -> Wide {
     }
 }
 
-/// Sums side by side, as one would wait for itself.
+/// The number of independent sums. A single sum would wait for its last addition in every step.
 const LANES: usize = 8;
 
-/// A vector of [`Wide`] entries, both parts of one in the same cache line. Saved, it takes the room
-/// of what is not 0.
+/// A vector of [`Wide`] entries. Both parts of an entry lie in the same cache line. In a saved state
+/// only non-zero entries take space.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "NonZeros", into = "NonZeros")]
 pub(crate) struct WideVector {
@@ -194,37 +193,37 @@ impl WideVector {
         self.entries.len()
     }
 
-    /// More entries, all 0.
+    /// Extends the vector to `dim` entries. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         self.entries.resize(dim, Wide::default());
     }
 
-    /// All entries become 0.
+    /// Sets all entries to 0.
     pub fn clear(&mut self) {
         self.entries.fill(Wide::default());
     }
 
-    /// Takes another vector off.
+    /// Subtracts another vector.
     pub fn subtract(&mut self, other: &Self) {
         for (entry, other) in self.entries.iter_mut().zip(&other.entries) {
             entry.add_scaled(-1.0, *other);
         }
     }
 
-    /// Memory for so many entries.
+    /// Reserves memory for `dim` entries.
     pub fn reserve(&mut self, dim: usize) -> crate::Result<()> {
         crate::memory::reserve(&mut self.entries, dim, dim)
     }
 
-    /// Asks for the entries that [`WideVector::add_row`] will change.
+    /// Prefetches the entries that [`WideVector::add_row`] will change.
     pub fn fetch(&self, row: &Row<'_>) {
         if let Row::Sparse { indices, .. } = *row {
             kernel::prefetch(&self.entries, indices);
         }
     }
 
-    /// Adds k·row. After T rows the vector is off by at most
-    /// [`of_wide_dot`](of_wide_dot)(T)·Σ‖k·row‖ in norm.
+    /// Adds k·row. After T rows the norm of the vector's error is at most
+    /// [`of_wide_dot`](of_wide_dot)(T)·Σ‖k·row‖.
     pub fn add_row(&mut self, k: f64, row: &Row<'_>) {
         let entries = &mut self.entries[..];
         kernel::vectorised!(match *row {

@@ -4,13 +4,13 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Error, Result};
 
-/// The version of all states. Raise it with every change of what a learner or a meter saves: a
-/// build then refuses the states of another one instead of reading other numbers out of them.
+/// The format version of saved states. Raise it whenever the content of a learner's or a meter's state
+/// changes. A build refuses the states of another version instead of misreading them.
 pub const STATE_VERSION: u16 = 2;
 
 const MAGIC: [u8; 4] = *b"XTRS";
 
-/// A part of a state, as bytes.
+/// Encodes a part of a state as bytes.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
     postcard::to_stdvec(value).map_err(damaged)
 }
@@ -19,12 +19,12 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
-        Ok(_) => Err(damaged("the bytes are too many")),
+        Ok(_) => Err(damaged("there are extra bytes at its end")),
         Err(e) => Err(damaged(e)),
     }
 }
 
-/// A whole state, with magic, version and checksum.
+/// Encodes a whole state, with magic bytes, version and checksum.
 pub(crate) fn seal<T: Serialize>(value: &T) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(256);
     bytes.extend(MAGIC);
@@ -36,10 +36,10 @@ pub(crate) fn seal<T: Serialize>(value: &T) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the bytes that [`seal`] wrote, if nothing has changed since.
+/// Reads the bytes that [`seal`] wrote. Bytes that have changed since are an error.
 pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let Some((start, rest)) = bytes.split_at_checked(10).filter(|(s, _)| s[..4] == MAGIC) else {
-        return Err(mismatch("these are not the bytes of a saved state".into()));
+        return Err(mismatch("these bytes are not a saved state".into()));
     };
     let version = u16::from_le_bytes([start[4], start[5]]);
     if version != STATE_VERSION {
@@ -53,7 +53,7 @@ pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     decode(rest)
 }
 
-/// Of everything but itself.
+/// The checksum of all bytes except the checksum itself.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[..6]);
@@ -61,7 +61,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Errors unless a state is of something with the same settings.
+/// Returns an error if the settings of a saved state differ from the present ones.
 pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     if saved == here {
         return Ok(());
@@ -69,20 +69,22 @@ pub(crate) fn check_settings(saved: &str, here: &str) -> Result<()> {
     Err(mismatch(format!("it belongs to {saved}, not to {here}")))
 }
 
-/// Errors unless the parts of a state have the lengths, and the indices, that they should have.
+/// Returns an error unless `fits`: the parts of a state have the right lengths and indices.
 pub(crate) fn check_shape(fits: bool) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(damaged("the parts do not fit together"))
+    Err(damaged(
+        "its parts have lengths or indices that do not match",
+    ))
 }
 
-/// The error for a state that nothing can have saved.
+/// The error for a state that no learner or meter can have saved.
 pub(crate) fn damaged(why: impl std::fmt::Display) -> Error {
     Error::State(format!("it is damaged: {why}"))
 }
 
-/// The error for a state of something else.
+/// The error for a state of another learner, meter or set.
 pub(crate) fn mismatch(why: String) -> Error {
     Error::State(why)
 }

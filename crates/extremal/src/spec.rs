@@ -1,6 +1,6 @@
-//! Specs: a set, loss, learner or stream written as `name:key=value,key=value`, as a TOML or
-//! JSON table, or as a value of one serde enum. Each enum is made from a registry of names: a new
-//! component is one file and one line in the registry.
+//! Specs describe a set, loss, learner or stream. A spec is written as `name:key=value,key=value` or as
+//! a TOML or JSON table, and is represented by a serde enum. Each enum is made from a registry of
+//! names. A new component needs one file and one line in the registry.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -11,28 +11,28 @@ use crate::{Error, Result};
 /// The description of a component, which `extremal list` and the docs show.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
-    /// One line.
+    /// A summary in one line.
     pub summary: &'static str,
     /// The cost of one call or one round.
     pub cost: &'static str,
-    /// The guarantee with its conditions; for a set, its constants.
+    /// The guarantee with its conditions; for a set or a loss, its constants.
     pub guarantee: &'static str,
     /// The source, usually a paper.
     pub reference: &'static str,
-    /// The keys of its papers in [`references`](crate::references). Learners have some; for sets,
-    /// losses and streams `reference` is enough.
+    /// The keys of the component's papers in [`references`](crate::references). Sets, losses and
+    /// streams have none.
     pub citations: &'static [&'static str],
-    /// Specs to copy. The conformance tests run on every one of them, in small dimensions, for
-    /// 1,000 rounds of gradients of norm at most 1.
+    /// Example specs. The conformance tests run every example in small dimensions, for 1,000 rounds
+    /// with gradients of norm at most 1.
     pub examples: &'static [&'static str],
 }
 
-/// One registered component. It derefs to its [`About`].
+/// A registered component. An entry dereferences to its [`About`].
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// The name in specs.
     pub name: &'static str,
-    /// Its keys.
+    /// The keys of its specs.
     pub parameters: &'static [Parameter],
     pub(crate) about: About,
 }
@@ -46,17 +46,15 @@ impl std::ops::Deref for Entry {
 }
 
 impl Entry {
-    /// The JSON schema of its specs.
+    /// The JSON schema of the component's specs.
     fn schema(&self) -> Value {
         let mut properties = json!({"name": {"const": self.name}});
         for parameter in self.parameters {
             properties[parameter.name] = parameter.schema();
         }
         let required = self.parameters.iter().filter(|p| p.is_required());
-        let required: Vec<_> = ["name"]
-            .into_iter()
-            .chain(required.map(|p| p.name))
-            .collect();
+        let required = required.map(|parameter| parameter.name);
+        let required: Vec<_> = ["name"].into_iter().chain(required).collect();
         json!({
             "type": "object",
             "description": self.summary,
@@ -67,22 +65,22 @@ impl Entry {
     }
 }
 
-/// The description that a component's author writes.
+/// A component with a description. The author of the component implements this trait.
 pub trait Described {
     /// The description.
     const ABOUT: About;
 }
 
-/// The entry that the registry makes of a component's description.
+/// A component with an entry. The registry implements this trait.
 pub(crate) trait Registered {
     const ENTRY: Entry;
 }
 
-/// A spec as a table: the keys with their values, and `name`.
+/// A spec as a table: its keys with their values, and `name`.
 pub type Table = Map<String, Value>;
 
-/// Reads `name:key=value,key=value`. Numbers, booleans, `[a,b]` lists and specs in parentheses,
-/// `scale:by=2,set=(lp:p=1.5)`, are recognised, all else is text.
+/// Parses `name:key=value,key=value`. A value is a number, a boolean, a list `[a,b]`, a spec in
+/// parentheses as in `scale:by=2,set=(lp:p=1.5)`, or text.
 pub(crate) fn parse<T>(kind: &str, text: &str, entries: &[Entry]) -> Result<T>
 where
     T: TryFrom<Table, Error = Error>,
@@ -93,7 +91,8 @@ where
     T::try_from(table).map_err(of_spec)
 }
 
-/// The deepest nesting of brackets. Each level uses stack, and the text may be untrusted.
+/// The deepest nesting of brackets that is allowed. Each level uses stack memory, and the text may be
+/// untrusted.
 const DEEPEST: u32 = 32;
 
 fn table_of(text: &str, depth: u32) -> Result<Table> {
@@ -109,7 +108,7 @@ fn table_of(text: &str, depth: u32) -> Result<Table> {
             return Err(Error::spec(None, what));
         };
         let (key, value) = (key.trim(), value.trim());
-        // JSON would read `nan`, `inf` and 1e999 as text, with a misleading error
+        // as JSON, `nan`, `inf` and 1e999 would be text, with a misleading error
         if value.parse::<f64>().is_ok_and(|v| !v.is_finite()) {
             let what = format!("{key} = {value} is not allowed; it must be a finite number");
             return Err(Error::spec(Some(key), what));
@@ -131,14 +130,14 @@ fn split_outside_brackets(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text between an opening and a closing bracket, if the whole text has this form.
+/// The text between an opening and a closing bracket; `None` if the text has a different form.
 fn inside(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
 
 fn value_of(text: &str, depth: u32) -> Result<Value> {
     if depth > DEEPEST {
-        let what = format!("more than {DEEPEST} brackets lie within one another");
+        let what = format!("brackets are nested more than {DEEPEST} deep");
         return Err(Error::spec(None, what));
     }
     if let Some(spec) = inside(text, '(', ')') {
@@ -149,7 +148,7 @@ fn value_of(text: &str, depth: u32) -> Result<Value> {
         return parts.map(|part| value_of(part.trim(), depth + 1)).collect();
     }
     Ok(match serde_json::from_str::<Value>(text) {
-        // JSON reads 1e6 as a float; users mean a whole number
+        // 1e6 is a float in JSON, but a whole number to a user
         Ok(Value::Number(n)) if n.is_f64() && !text.contains('.') => match n.as_f64() {
             Some(f) if (0.0..=2f64.powi(53)).contains(&f) && f.fract() == 0.0 => (f as u64).into(),
             _ => Value::Number(n),
@@ -159,7 +158,7 @@ fn value_of(text: &str, depth: u32) -> Result<Value> {
     })
 }
 
-/// The spec as a table.
+/// Writes a spec as a table.
 fn table<T: Serialize>(spec: &T) -> Table {
     match serde_json::to_value(spec) {
         Ok(Value::Object(table)) => table,
@@ -167,17 +166,17 @@ fn table<T: Serialize>(spec: &T) -> Table {
     }
 }
 
-/// The spec as text, in the form that [`parse`] reads.
+/// Writes a spec as text, in the form that [`parse`] reads.
 pub(crate) fn format<T: Serialize>(spec: &T) -> String {
     format_table(&table(spec))
 }
 
-/// The value of a key that is not the default.
+/// The value of a key as text; `None` if it is the default.
 pub(crate) fn value<T: Serialize>(spec: &T, key: &str) -> Option<String> {
     table(spec).get(key).map(format_value)
 }
 
-/// `spec` with a key set to a value.
+/// A copy of `spec` with another value of a key.
 pub(crate) fn with<T>(kind: &str, spec: &T, key: &str, value: &str) -> Result<T>
 where
     T: Serialize + TryFrom<Table, Error = Error>,
@@ -190,26 +189,22 @@ where
     changed().map_err(|e| e.of_spec(format_args!("{kind} `{}` with {key}={value}", format(spec))))
 }
 
-/// Errors unless an entry has this name; with the nearest one, if one is near.
+/// Returns an error if no entry has this name. The error suggests a similar name, if there is one.
 fn check_name(kind: &str, name: &str, entries: &[Entry]) -> Result<()> {
     let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
     if names.contains(&name) {
         return Ok(());
     }
-    let distances = names
-        .iter()
-        .map(|near| (strsim::levenshtein(name, near), near));
-    let hint = match distances.min() {
+    let edits = |near| (strsim::levenshtein(name, near), near);
+    let hint = match names.iter().map(|near| edits(*near)).min() {
         Some((edits, near)) if 3 * edits <= name.len() => format!("did you mean `{near}`?"),
         _ => format!("there are {}", names.join(", ")),
     };
-    Err(Error::spec(
-        Some("name"),
-        format!("no {kind} `{name}`; {hint}"),
-    ))
+    let what = format!("no {kind} `{name}`; {hint}");
+    Err(Error::spec(Some("name"), what))
 }
 
-/// The JSON schema of all specs: `$defs` has set, loss, learner and stream.
+/// The JSON schema of all specs. Its `$defs` are `set`, `loss`, `learner` and `stream`.
 ///
 /// ```
 /// let schema = extremal::spec::schema();
@@ -255,7 +250,7 @@ fn format_value(value: &Value) -> String {
     }
 }
 
-/// Makes the spec enum of one kind of component from its list.
+/// Makes the spec enum of one kind of component from a list of names and types.
 macro_rules! registry {
     ($(#[$doc:meta])* $kind:literal $spec:ident: $make:ident { $($name:literal => $variant:ident($ty:ty)),* $(,)? }) => {
         $(#[$doc])*
@@ -275,7 +270,7 @@ macro_rules! registry {
         })*
 
         impl $spec {
-            /// Everything registered, in order.
+            /// All registered components, in the order of the list.
             pub const ENTRIES: &'static [$crate::spec::Entry] =
                 &[$(<$ty as $crate::spec::Registered>::ENTRY),*];
 
@@ -283,33 +278,33 @@ macro_rules! registry {
                 match self { $(Self::$variant(inner) => inner),* }
             }
 
-            /// Errors unless every key has a value that is allowed.
+            /// Returns an error unless the value of every key is allowed.
             fn check(&self) -> $crate::Result<()> {
                 match self { $(Self::$variant(inner) => inner.check($name)),* }
             }
 
-            /// Whether this kind of component has the key.
+            /// Whether this component has the key.
             pub fn has_key(&self, key: &str) -> bool {
                 self.entry().parameters.iter().any(|p| p.name == key)
             }
 
-            /// The value of a key that is given and is not the default, as specs write it.
+            /// The value of a key as text; `None` if the key has its default.
             pub fn value(&self, key: &str) -> Option<String> {
                 $crate::spec::value(self, key)
             }
 
-            /// A copy with another value of a key, `spec.with("horizon", 1000)`.
+            /// A copy with another value of a key, as in `spec.with("horizon", 1000)`.
             pub fn with(&self, key: &str, value: impl ToString) -> $crate::Result<Self> {
                 $crate::spec::with($kind, self, key, &value.to_string())
             }
 
-            /// This one's entry.
+            /// The entry of this component.
             pub fn entry(&self) -> &'static $crate::spec::Entry {
                 match self { $(Self::$variant(_) => &<$ty as $crate::spec::Registered>::ENTRY),* }
             }
         }
 
-        /// A spec within a spec is checked when it is built.
+        /// A spec inside another spec is checked when it is built.
         impl $crate::parameter::Field for $spec {}
 
         impl TryFrom<$crate::spec::Table> for $spec {

@@ -1,7 +1,7 @@
-//! The strong-convexity constant α: for x, y in the set the ball of radius
-//! γ(1−γ)(α/2)‖x−y‖² around γx + (1−γ)y lies inside. How large a ball around m fits is the
-//! minimum of h(n) − ⟨n, m⟩ over unit n, h the support function; any n bounds it from above, so
-//! that a ball that does not fit is a proof, not a suspicion.
+//! The strong-convexity constant α: for x and y in the set, the ball of radius
+//! γ(1−γ)(α/2)‖x−y‖² around γx + (1−γ)y lies in the set. The largest ball around m that lies in the set
+//! has the radius min h(n) − ⟨n, m⟩ over unit vectors n, where h is the support function. Every n gives
+//! an upper bound on this radius, so that a ball that is too large is proven to be too large.
 
 use extremal::set::CurvatureKind;
 
@@ -40,7 +40,7 @@ fn normalised(a: &[f64]) -> Option<Vec<f64>> {
     (size > 1e-12).then(|| scaled(a, 1.0 / size))
 }
 
-/// How large a ball around m fits, from above: from each start down the slope v(n) − m.
+/// An upper bound on the radius of the largest ball around m, by descent along v(n) − m from each start.
 pub(super) fn room(sample: &Sample<'_>, m: &[f64], starts: &[Vec<f64>]) -> Verdict<f64> {
     let mut best = f64::INFINITY;
     for start in starts {
@@ -68,7 +68,7 @@ pub(super) fn room(sample: &Sample<'_>, m: &[f64], starts: &[Vec<f64>]) -> Verdi
     Ok(best)
 }
 
-/// Two points of the boundary, and directions normal to the set near their middle.
+/// Two boundary points, and directions that are almost normal to the boundary near their midpoint.
 struct Chord {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -112,17 +112,17 @@ fn chords(sample: &Sample<'_>) -> Verdict<Vec<Chord>> {
     Ok(all)
 }
 
-/// A ball of the promised size and the chord that it lies on.
+/// A ball of the size that α states, around a point of the chord from x to y.
 #[derive(Default)]
 struct Share {
-    /// How many times it is too large; at most 1 where it fits.
+    /// The ratio of its radius to the largest radius; above 1, the ball is too large.
     times: f64,
     middle: Vec<f64>,
     x: Vec<f64>,
     y: Vec<f64>,
 }
 
-/// The ball that takes up the largest share of its room.
+/// The ball with the largest ratio.
 fn worst_share(sample: &Sample<'_>, alpha: f64) -> Verdict<Share> {
     let mut worst = Share::default();
     let diameter = 2.0 * sample.size;

@@ -1,5 +1,5 @@
-//! A set's constants: never exceeded. Those of an exact set are nearly attained, so that neither a
-//! wrong factor nor a generous margin passes.
+//! The constants of a set must never be exceeded. If they are exact, they must almost be attained, so
+//! that neither a wrong factor nor a wide margin passes.
 
 use super::{FEASIBLE, Sample};
 use crate::kit::{distance, dot, minus, norm, plus, rng, scaled, spike, telling_directions};
@@ -8,10 +8,10 @@ use crate::report::{Law, Verdict, ensure, show};
 pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
     vec![
         ("the centre lies inside", centre),
-        ("no two points are farther apart than the diameter", |s| {
+        ("no distance of two points exceeds the diameter", |s| {
             diameter(s).map(|_| ())
         }),
-        ("no point is longer than the norm bound", |s| {
+        ("no point has a norm above the norm bound", |s| {
             norm_bound(s).map(|_| ())
         }),
         (
@@ -19,7 +19,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             |s| inner_ball(s).map(|_| ()),
         ),
         (
-            "grown, the set has its diameter and its points, with 0 in the new entries",
+            "a set that grows keeps its diameter and its points, with 0 in the new entries",
             grown,
         ),
     ]
@@ -61,7 +61,7 @@ fn centre(sample: &Sample<'_>) -> Verdict {
     sample.check_inside("the centre", &sample.centre)
 }
 
-/// How far apart two points were found.
+/// The largest distance between two points that was found.
 fn diameter(sample: &Sample<'_>) -> Verdict<f64> {
     let stated = sample.geometry.diameter;
     let mut widest = (0.0, Vec::new(), Vec::new());
@@ -117,8 +117,8 @@ fn norm_bound(sample: &Sample<'_>) -> Verdict<f64> {
     Ok(length)
 }
 
-/// An upper bound of the largest ball's radius, where the set states one. The distance from the
-/// centre to the set's end along a unit n is such a bound, whatever n.
+/// An upper bound on the inner radius, if the set states one. For every unit vector n, the distance
+/// from the centre to the supporting plane with normal n is such a bound.
 fn inner_ball(sample: &Sample<'_>) -> Verdict<Option<f64>> {
     let Some(stated) = sample.geometry.inner_radius else {
         return Ok(None);

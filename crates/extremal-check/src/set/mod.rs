@@ -18,15 +18,15 @@ use crate::report::{Broken, Failures, Verdict, ensure, run, show};
 /// How strictly [`SetCheck::run`] checks a set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetCheck {
-    /// How far above the minimum an atom may be, in parts of ‖direction‖ times the set's size;
+    /// The largest excess of an atom over the minimum, relative to ‖direction‖ times the set's size;
     /// 1e-8 by default.
     pub oracle: f64,
-    /// How far from the nearest point a projection may be, in parts of the set's size; 1e-8 by
-    /// default.
+    /// The largest distance of a projection from the nearest point, relative to the set's size; 1e-8
+    /// by default.
     pub projection: f64,
-    /// Whether the set's constants must be attained, its violation proportional to the distance,
-    /// and its oracle exact and independent of the atom handed in. False by default: a diameter
-    /// that is too large only makes the theorems' bounds larger.
+    /// Whether the set's constants must be attained, its violation proportional to the distance, and
+    /// its oracle exact and independent of the atom passed to it. The default is false, because a larger
+    /// diameter only makes the theorems' bounds larger.
     pub exact: bool,
 }
 
@@ -41,7 +41,7 @@ impl Default for SetCheck {
 }
 
 impl SetCheck {
-    /// Tries every law of sets on this one.
+    /// Checks all laws of sets on this set.
     pub fn run(&self, set: &dyn Set) -> Result<(), Failures> {
         let subject = format!("set {} in dimension {}", set.name(), set.dim());
         let prepare = || Sample::draw(set, *self);
@@ -63,28 +63,28 @@ impl SetCheck {
     }
 }
 
-const FIRST: &str = "every direction from 1e-140 to 1e140 in size, and 0, has a finite atom";
+const FIRST: &str = "every direction of norm 0 or between 1e-140 and 1e140 has a finite atom";
 
 /// The largest violation that counts as feasible.
 const FEASIBLE: f64 = 1e-9;
 
-/// A set with the answers of its oracle that the laws are tried on.
+/// A set, with the answers of its oracle on which the laws are checked.
 pub(crate) struct Sample<'a> {
     check: SetCheck,
     set: &'a dyn Set,
     geometry: Geometry,
     centre: Vec<f64>,
-    /// What the oracle answered.
+    /// The answers of the oracle.
     answers: Vec<Answer>,
-    /// Atoms, and mixtures of them.
+    /// Atoms and mixtures of atoms.
     points: Vec<Vec<f64>>,
-    /// The largest norm among these.
+    /// The largest norm of these points.
     size: f64,
     oracle: RefCell<Box<dyn Oracle>>,
 }
 
 struct Answer {
-    /// A word for the kind of direction.
+    /// A description of the direction.
     kind: &'static str,
     direction: Vec<f64>,
     atom: Vec<f64>,
@@ -131,7 +131,7 @@ impl<'a> Sample<'a> {
         Ok(sample)
     }
 
-    /// The atom for a direction, and what it achieves.
+    /// The atom for a direction, and the oracle's value.
     fn ask(&self, direction: &[f64]) -> Verdict<(Vec<f64>, Minimum)> {
         Ok(ask(&mut **self.oracle.borrow_mut(), direction)?)
     }
@@ -141,7 +141,7 @@ impl<'a> Sample<'a> {
         Ok(self.ask(direction)?.0)
     }
 
-    /// A bound of max ⟨n, x⟩ over the set, and the atom there.
+    /// An upper bound on max ⟨n, x⟩ over the set, and the atom that attains it.
     fn furthest(&self, n: &[f64]) -> Verdict<(f64, Vec<f64>)> {
         let (atom, found) = self.ask(&scaled(n, -1.0))?;
         let slack = if found.floor == found.value {
@@ -152,8 +152,8 @@ impl<'a> Sample<'a> {
         Ok((dot(n, &atom) + slack, atom))
     }
 
-    /// Breaks the law unless `x` is feasible: by the set's violation, and by the floors of all
-    /// directions that the oracle was asked for.
+    /// Breaks the law unless `x` is feasible: it has no violation, and it is not below the lower bound
+    /// of any answer.
     fn check_inside(&self, what: &str, x: &[f64]) -> Verdict {
         let violation = self.set.violation(x).unwrap_or(0.0);
         ensure!(
@@ -169,7 +169,7 @@ impl<'a> Sample<'a> {
 }
 
 impl Answer {
-    /// Breaks the law if `x` is below the floor.
+    /// Breaks the law if `x` is below the lower bound of this answer.
     fn check_floor(&self, what: &str, x: &[f64], sample: &Sample<'_>) -> Verdict {
         let top = max_abs(&self.direction);
         if top == 0.0 {
@@ -192,7 +192,7 @@ impl Answer {
     }
 }
 
-/// The answer to a direction, with a fresh atom.
+/// The oracle's answer to a direction, written to a new atom.
 fn ask(oracle: &mut dyn Oracle, direction: &[f64]) -> extremal::Result<(Vec<f64>, Minimum)> {
     let mut atom = Atom::new();
     let found = oracle.minimise(direction, &mut atom)?;

@@ -1,5 +1,5 @@
-//! What an oracle promises: a feasible minimiser for every finite direction, the same every
-//! time, and an error for everything else.
+//! The laws of oracles. An oracle returns a feasible minimiser for every finite direction, always the
+//! same one, and an error for any other input.
 
 use extremal::set::Atom;
 
@@ -20,7 +20,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             true_value,
         ),
         (
-            "an oracle answers with the same bits, whatever it was asked before",
+            "an oracle returns the same bits, whatever the earlier calls were",
             same_bits,
         ),
         (
@@ -34,7 +34,7 @@ pub(crate) fn exact_laws<'a>() -> Vec<Law<Sample<'a>>> {
     vec![
         ("the oracle is exact", exact),
         (
-            "an atom does not depend on what its memory held",
+            "an atom does not depend on the earlier content of its memory",
             forgetful_atom,
         ),
     ]
@@ -63,8 +63,9 @@ fn optimal(sample: &Sample<'_>) -> Verdict {
     Ok(())
 }
 
-/// Moves one entry to where the set ends in that coordinate: strictly better, so that it must
-/// not be feasible. This sees entries whose share of the value is lost in rounding.
+/// Moves one entry of an atom to the largest or smallest value that the set allows. The result is
+/// strictly better than the atom and must therefore be infeasible. The law finds wrong entries whose
+/// part of the value is smaller than rounding errors.
 fn optimal_in_every_entry(sample: &Sample<'_>) -> Verdict {
     let n = sample.set.dim();
     if n > 40 || sample.set.violation(&sample.centre).is_none() {

@@ -1,4 +1,4 @@
-//! What a Euclidean projection promises: the nearest point, from any distance.
+//! The laws of Euclidean projections. A projection returns the nearest point, from any distance.
 
 use extremal::set::Projection;
 
@@ -10,16 +10,19 @@ use crate::report::{Law, Verdict, ensure, show};
 
 pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
     vec![
-        ("a projection is feasible and stays where it is", feasible),
         (
-            "the set lies behind the plane through a projection, across the way to it",
+            "a projection is feasible, and projecting it again does not move it",
+            feasible,
+        ),
+        (
+            "every point of the set has ⟨y − p, u − p⟩ ≤ 0 for the projection p of y",
             nearest,
         ),
         (
-            "projections bring points no farther apart",
+            "the distance of two projections is at most the distance of the points",
             no_farther_apart,
         ),
-        ("a projection remembers nothing", same_bits),
+        ("a projection does not depend on earlier calls", same_bits),
         (
             "NaN, ∞ and a wrong length are errors of the projection",
             bad_points,
@@ -33,7 +36,7 @@ fn projected(projection: &mut dyn Projection, y: &[f64]) -> Verdict<Vec<f64>> {
     Ok(x)
 }
 
-/// Points to project: inside, just outside, outside, and far beyond.
+/// Points to project: inside, just outside, outside, and far away.
 fn hard_points(sample: &Sample<'_>, random: usize) -> Verdict<Vec<Vec<f64>>> {
     let mut r = rng(1);
     let (n, middle) = (sample.set.dim(), &sample.centre);

@@ -1,4 +1,4 @@
-//! How infeasibility is measured: by the violation, the inspector, and the gauge.
+//! The laws of the measures of infeasibility: the violation, the inspector and the gauge.
 
 use super::{FEASIBLE, Sample};
 use crate::kit::{dot, minus, norm, normals, plus, rng, scaled, telling_directions, unit};
@@ -11,13 +11,13 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
             outside(s, false)
         }),
         ("a point with NaN or ∞ is not feasible", not_finite),
-        ("an inspector measures what the violation does", inspector),
+        ("an inspector returns the violation", inspector),
         (
-            "the gauge is 1 at atoms, grows in proportion, and agrees with the violation",
+            "the gauge is 1 at atoms, is homogeneous and convex, and agrees with the violation",
             gauge,
         ),
         (
-            "a gauge's subgradient gives the gauge at its point, and at most 1 in the set",
+            "a gauge's subgradient s at x has ⟨s, x⟩ = gauge(x), and ⟨s, u⟩ ≤ 1 in the set",
             subgradient,
         ),
     ]
@@ -25,7 +25,7 @@ pub(crate) fn laws<'a>() -> Vec<Law<Sample<'a>>> {
 
 pub(crate) fn exact_laws<'a>() -> Vec<Law<Sample<'a>>> {
     vec![(
-        "the violation is in proportion to the way out, in parts of the set's size",
+        "the violation grows in proportion to the distance from the set",
         |s| outside(s, true),
     )]
 }

@@ -208,27 +208,30 @@ fn every_fault_of_a_learner_breaks_the_law_that_names_it() {
         (Bad::Infeasible, "every decision is feasible"),
         (
             Bad::TwoDecisions,
-            "until the round ends, every call shows one decision",
+            "within a round, every call returns the same decision",
         ),
-        (Bad::Record, "the record tells what happened"),
+        (Bad::Record, "the record describes the round"),
         (Bad::Random, "a run gives the same bits every time"),
         (
             Bad::Save,
-            "a run that is saved and loaded goes on with the same bits",
+            "a run that is saved and loaded continues with the same bits",
         ),
         (
             Bad::Discard,
-            "a round that is planned and discarded leaves no trace, and a committed one is the round",
+            "planning and discarding a round changes nothing, and planning and committing it equals observing",
         ),
-        (Bad::Turn, "a planned round is ended before anything else"),
+        (
+            Bad::Turn,
+            "while a round is planned, any other call is an error",
+        ),
         (Bad::Nan, "a bad gradient is an error that changes nothing"),
         (
             Bad::Bytes,
-            "bytes that are no state of the learner are errors that change nothing",
+            "bytes that are not a state of the learner are errors that change nothing",
         ),
         (
             Bad::Fails,
-            "an oracle that fails leaves the learner as it was",
+            "a failure of the oracle changes nothing in the learner",
         ),
     ] {
         let failures = check(bad).unwrap_err();

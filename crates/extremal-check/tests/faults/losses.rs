@@ -116,15 +116,15 @@ fn every_fault_of_a_loss_breaks_the_law_that_names_it() {
         ),
         (
             Off::Negative,
-            "a loss that says that it is nonnegative, linear or a square is",
+            "a loss that states to be nonnegative, linear or a square is so",
         ),
         (
             Off::Probability,
-            "a probability is a number from 0 to 1, and grows",
+            "a probability is between 0 and 1 and increases with the prediction",
         ),
         (
             Off::Label,
-            "NaN, ∞ and other labels than the stated ones are errors",
+            "NaN, ∞ and labels that are not allowed are errors",
         ),
         (
             Off::Labels,

@@ -193,7 +193,7 @@ fn every_fault_of_a_set_breaks_the_law_that_names_it() {
         ),
         (
             Wrong::Memory,
-            "an oracle answers with the same bits, whatever it was asked before",
+            "an oracle returns the same bits, whatever the earlier calls were",
         ),
         (
             Wrong::Nan,
@@ -205,9 +205,9 @@ fn every_fault_of_a_set_breaks_the_law_that_names_it() {
         ),
         (
             Wrong::Diameter,
-            "no two points are farther apart than the diameter",
+            "no distance of two points exceeds the diameter",
         ),
-        (Wrong::NormBound, "no point is longer than the norm bound"),
+        (Wrong::NormBound, "no point has a norm above the norm bound"),
         (
             Wrong::InnerRadius,
             "the ball of the inner radius around the centre lies inside",
@@ -224,15 +224,15 @@ fn every_fault_of_a_set_breaks_the_law_that_names_it() {
         ),
         (
             Wrong::Gauge,
-            "the gauge is 1 at atoms, grows in proportion, and agrees with the violation",
+            "the gauge is 1 at atoms, is homogeneous and convex, and agrees with the violation",
         ),
         (
             Wrong::Projection,
-            "the set lies behind the plane through a projection, across the way to it",
+            "every point of the set has ⟨y − p, u − p⟩ ≤ 0 for the projection p of y",
         ),
         (
             Wrong::Zero,
-            "every direction from 1e-140 to 1e140 in size, and 0, has a finite atom",
+            "every direction of norm 0 or between 1e-140 and 1e140 has a finite atom",
         ),
     ] {
         let failures = extremal_check::set(&set(wrong)).unwrap_err();

@@ -13,7 +13,7 @@ use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::saved::{check_settings, check_shape, seal, unseal};
 use crate::set::{
     Atom, AtomSigns, CheckedOracle, Identity, Oracle, SharedSet, SparseAtoms, Structure, centre_of,
-    grown, norm_p,
+    check_len, grown, norm_p,
 };
 use crate::stream::Round;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
@@ -21,29 +21,30 @@ use crate::{Error, Gradient, Point, Result, Row, kernel};
 /// The terms that a round adds to a [`Meter`].
 pub(crate) struct PlannedRound {
     played: f64,
-    /// The factor of the gradient's row, 0 where that counts as 0.
+    /// The factor of the gradient's row; 0 if the row counts as 0.
     scale: f64,
-    /// The factor of x in g − λx beyond the gradient's row.
+    /// g − λx is `scale` times the gradient's row, plus `rest` times x.
     rest: f64,
-    /// How far `played` may be off by rounding, and a bound of ‖g − λx‖.
+    /// A bound on the rounding error of `played`, and a bound on ‖g − λx‖.
     error: f64,
     size: f64,
-    /// The norm of the gradient's row, and a bound of ‖x‖.
+    /// The norm of the gradient's row, and a bound on ‖x‖.
     row_norm: f64,
     length: f64,
-    /// How far the loss, and the line that its gradient gives, may be off by rounding
-    /// ([`Objective::rounding`]): certificates are raised by both.
+    /// A bound on the rounding error of the loss, and of the tangent that its gradient defines
+    /// ([`Objective::rounding`]). A certificate is raised by both.
     pub loss_error: f64,
 }
 
-/// Measures a run and certifies its regret. The meter keeps its own sums and relies on no learner.
+/// Measures a run and certifies its regret. The meter has its own sums and does not trust the
+/// learner.
 ///
 /// A round costs O(non-zeros of its gradient) if λ is the factor of a ridge term, otherwise O(d). A
-/// certificate costs O(d) and an oracle call.
+/// certificate costs O(d) and one oracle call.
 ///
-/// Certificates are never below the regret, rounding included, for losses that have exactly the
-/// gradients given at the decisions given. The sums are kept in twice the digits, and a certificate
-/// is raised by a bound of all rounding errors ([`Certificate::rounding`]).
+/// A certificate is never below the regret, also with rounding errors. This holds if the gradients
+/// passed to the meter are exactly those of the losses. The sums have twice the digits of an `f64`,
+/// and a certificate is raised by a bound on all rounding errors ([`Certificate::rounding`]).
 pub struct Meter {
     set: SharedSet,
     oracle: CheckedOracle,
@@ -56,22 +57,22 @@ pub struct Meter {
     x: Vec<f64>,
     direction: Vec<f64>,
     atom: Atom,
-    /// Its entries.
+    /// The entries of `atom`.
     vertex: Vec<f64>,
-    /// Whether the atom belongs to a certificate in the present dimension.
+    /// Whether `atom` comes from a certificate in the present dimension.
     answered: bool,
 }
 
-/// The sums over all rounds: everything that later certificates depend on.
+/// The sums over all rounds. Later certificates depend on nothing else.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Sums {
-    /// c = Σ(g_t − λx_t), and a bound of Σ‖g_t − λx_t‖.
+    /// c = Σ(g_t − λx_t), and a bound on Σ‖g_t − λx_t‖.
     sum: WideVector,
     size: f64,
-    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², and a bound of what rounding made of its terms.
+    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², and a bound on the rounding errors of its terms.
     played: Wide,
     error: f64,
-    /// The part of `error`, halved, that comes from the losses.
+    /// Half of the part of `error` that comes from the losses.
     allowed: f64,
     pub rounds: u64,
 }
@@ -84,17 +85,16 @@ impl Sums {
         }
     }
 
-    /// Forgets the rounds.
+    /// Removes all rounds.
     pub fn clear(&mut self) {
-        let mut sum = std::mem::take(&mut self.sum);
-        sum.clear();
+        self.sum.clear();
         *self = Self {
-            sum,
+            sum: std::mem::take(&mut self.sum),
             ..Self::default()
         };
     }
 
-    /// Subtracts the sums of earlier rounds. The bounds of rounding errors add up.
+    /// Subtracts the sums of earlier rounds. The bounds on rounding errors are added.
     pub fn subtract(&mut self, earlier: &Self) {
         self.sum.subtract(&earlier.sum);
         self.played.add_scaled(-1.0, earlier.played);
@@ -104,18 +104,18 @@ impl Sums {
         self.rounds += earlier.rounds;
     }
 
-    /// Sums of T positive numbers are off by T roundings.
+    /// A computed sum of T positive numbers, times this factor, is at least the exact sum.
     fn grown(&self) -> f64 {
         1.0 + 2.0 * self.rounds as f64 * UNIT
     }
 
-    /// ‖c − Σ(g_t − λx_t)‖ is at most this.
+    /// A bound on the rounding error of c: on ‖c − Σ(g_t − λx_t)‖.
     fn wide_error(&self) -> f64 {
         let rows = usize::try_from(2 * self.rounds).unwrap_or(usize::MAX);
         2.0 * self.grown() * rounding::of_wide_dot(rows) * self.size
     }
 
-    /// A bound of what rounding made of `played`.
+    /// A bound on the rounding error of `played`.
     fn played_error(&self) -> f64 {
         self.grown() * self.error + 4.0 * UNIT * self.played.value().abs()
     }
@@ -132,8 +132,8 @@ impl fmt::Debug for Meter {
 }
 
 impl Meter {
-    /// A meter for losses that are λ-strongly convex (λ = 0 for convex ones), and linear if
-    /// `linear`. The certificates hold only if this is true.
+    /// A meter for λ-strongly convex losses; λ = 0 for losses that are only convex. If `linear` is
+    /// true, the losses are linear. The certificates hold only for losses with these properties.
     pub fn new(set: &SharedSet, lambda: f64, linear: bool) -> Self {
         let dim = set.dim();
         Self {
@@ -157,14 +157,15 @@ impl Meter {
         Self::new(set, objective.strong_convexity(), objective.is_linear())
     }
 
-    /// Notes a round: the decision played and the gradient there.
+    /// Adds a round: the decision played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         let planned = self.look_at(x, gradient, x.dot(&gradient.row)?)?;
         self.commit(planned, gradient);
         Ok(())
     }
 
-    /// What a round of these losses adds, before it is certain that it was played. Nothing changes.
+    /// Computes the terms of a round that may still fail. The sums do not change before
+    /// [`Meter::commit`].
     pub(crate) fn plan<L: Loss + ?Sized>(
         &mut self,
         x: &dyn Point,
@@ -172,7 +173,7 @@ impl Meter {
         given: &Round<'_>,
         evaluation: &Evaluation<'_>,
     ) -> Result<PlannedRound> {
-        // The gradient's row is the round's own, unless it had to be written out.
+        // The gradient's row is the round's row, unless a quadratic form made it dense.
         let written = objective.written_form().is_some();
         let dot = match written {
             false => evaluation.prediction,
@@ -184,12 +185,11 @@ impl Meter {
             true => (kernel::norm(given.row.values()), planned.length),
         };
         let example = (&given.row, given.label, given.weight);
-        // The loss is off by this much, and so is the line through it.
         planned.loss_error = objective.rounding(example, evaluation, x, norms);
         Ok(planned)
     }
 
-    /// The same of a gradient whose row has the product `dot` with x.
+    /// The same for a gradient alone. `dot` is the inner product of its row and x.
     fn look_at(
         &mut self,
         x: &dyn Point,
@@ -197,28 +197,22 @@ impl Meter {
         dot: f64,
     ) -> Result<PlannedRound> {
         let dim = self.x.len();
-        if x.dim() != dim {
-            return Err(Error::Size {
-                what: "decision",
-                expected: dim,
-                found: x.dim(),
-            });
-        }
-        // for `commit`, by when they will have come
+        check_len("decision", dim, x.dim())?;
+        // `commit` changes these entries
         self.sums.sum.fetch(&gradient.row);
         let row = kernel::norm(gradient.row.values());
         let square = x.norm_squared();
         let left_out = gradient.scale;
         let gradient = gradient.admit(row, square)?;
-        // g − λx = scale·a + (ridge − λ)x: nothing dense where the ridge is the λ
+        // g − λx = scale·a + (ridge − λ)x, which is sparse if the ridge is λ
         let rest = gradient.ridge - self.lambda;
         if rest != 0.0 {
             x.write(&mut self.direction);
         }
         let played = gradient.scale * dot + (gradient.ridge - 0.5 * self.lambda) * square;
-        // The terms of ⟨a, x⟩ and ‖x‖² are at most ‖a‖·‖x‖ and ‖x‖² together, where the entries of
-        // x are at hand; other storages say how much less accurate they are. ‖x‖ is not below its
-        // computed value by more than a 1e-4th of the set's size.
+        // The terms of ⟨a, x⟩ and ‖x‖² add up to at most ‖a‖·‖x‖ and ‖x‖². `accuracy` is 1 for a
+        // storage that has the entries of x, and larger for a less accurate one. The exact ‖x‖ is
+        // below the computed one by at most 1e-4 of the set's size.
         let Accuracy { dot: dots, norm } = x.accuracy();
         let length = (square + 1e-9 * self.reach * self.reach).sqrt();
         let size = gradient.scale.abs() * row;
@@ -226,7 +220,7 @@ impl Meter {
         let error = rounding::of_row(&gradient.row) * dots * size * length
             + rounding::of_dot(x.dim()) * norm * bend * self.reach * self.reach;
         let size = size + rest.abs() * length;
-        // a row that counts as 0 is off by all of itself
+        // the error of a row that counts as 0 is the whole row
         let left_out = (left_out - gradient.scale).abs() * row;
         let error = error + left_out * (length + self.reach);
         Ok(PlannedRound {
@@ -241,7 +235,7 @@ impl Meter {
         })
     }
 
-    /// Adds the round that was planned last.
+    /// Adds the terms of the round that was planned last.
     pub(crate) fn commit(&mut self, planned: PlannedRound, gradient: &Gradient<'_>) {
         let sums = &mut self.sums;
         if planned.scale != 0.0 {
@@ -257,13 +251,13 @@ impl Meter {
         sums.rounds += 1;
     }
 
-    /// A bound on the rounding errors of the losses, in all.
+    /// A bound on the rounding error of the total loss.
     pub fn allowed(&self) -> f64 {
         self.sums.allowed
     }
 
-    /// The certificate after the rounds so far. For λ > 0, up to `steps` oracle calls search for a
-    /// point that gives a better certificate. Otherwise one call is made.
+    /// The certificate for the rounds so far. For λ > 0, up to `steps` oracle calls search for a
+    /// point that gives a better certificate. For λ = 0, one oracle call is enough.
     pub fn certificate(&mut self, steps: usize) -> Result<Certificate> {
         let beta = self.beta();
         let (diameter, norm_bound) = (self.set.geometry().diameter, self.reach);
@@ -272,7 +266,7 @@ impl Meter {
         self.vertex.resize(dim, 0.0);
         let mut best = (f64::INFINITY, 0.0);
         for _ in 0..steps.max(1) {
-            // ∇F(x) = c + βx, in wide numbers; `direction` is that, rounded
+            // ∇F(x) = c + βx in wide numbers, and `direction` is ∇F(x) rounded
             let (mut lost, mut slope) = (0.0, Wide::default());
             let entries = self.direction.iter_mut().zip(self.sums.sum.iter());
             for ((d, c), x) in entries.zip(&self.x) {
@@ -294,20 +288,20 @@ impl Meter {
             // the set's minimum is no lower than ⟨direction, x⟩ − above
             let above = gap.value() + found.slack();
             self.oracle.check_gap(above, &self.direction)?;
-            // One below 0 that is allowed shows how far the oracle is from its minimum.
+            // If `above` is a little below 0, the oracle missed its minimum by as much.
             let (above, short) = (above.max(0.0), (-above).max(0.0));
             // F(x) = ⟨c, x⟩ + (β/2)‖x‖²
             let mut value = slope;
             value.add_scaled(0.5 * beta, square);
-            // F has the curvature β, so that its minimum is no lower than this either.
+            // F has the curvature β, so that F(x) − min F is at most `curved`.
             let curved = 0.5 * steepness * (steepness / beta);
             let excess = curved.min(above);
             let mut regret = self.sums.played;
             regret.add_scaled(-1.0, value);
             regret.add(excess);
-            // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². What is off by
-            // rounding: the sums; β, a product; the direction, by what was lost; the oracle's
-            // minimum; and the last additions.
+            // For u in the set F(u) ≥ F(x) + ⟨∇F(x), u − x⟩ + (β/2)‖u − x‖². Rounding errors come
+            // from the sums, the product β, the rounded direction (`lost`), the oracle's minimum
+            // and the last additions.
             let exact = beta == 0.0 || above <= curved;
             let last = if exact {
                 rounding::of_oracle(dim, steepness, diameter, norm_bound) + lost.sqrt() * diameter
@@ -321,7 +315,7 @@ impl Meter {
             if regret.value() + error < best.0 + best.1 {
                 best = (regret.value(), error);
             }
-            // the remaining gain is below rounding, or too small to matter
+            // the remaining gain is negligible, or smaller than rounding errors
             if beta == 0.0 || excess <= last.max(1e-10 * regret.value().abs()) {
                 break;
             }
@@ -354,8 +348,8 @@ impl Meter {
         })
     }
 
-    /// A good fixed decision in hindsight, after a call of [`Meter::certificate`]: the last point
-    /// of its search, or for λ = 0 the atom that minimises the sum of gradients.
+    /// Writes a good fixed decision in hindsight. After a call of [`Meter::certificate`] it is the
+    /// last point of the search, or for λ = 0 the atom that minimises the sum of gradients.
     pub fn candidate(&self, out: &mut [f64]) {
         if self.lambda > 0.0 || !self.answered {
             out.copy_from_slice(&self.x)
@@ -364,8 +358,8 @@ impl Meter {
         }
     }
 
-    /// ‖c‖_q, from above: c is a wide sum, and a norm is computed to a few hundred units in the last
-    /// place. ‖·‖_q is at most d^(1/q − 1/2) times the ℓ2 norm that the sum's error is known in.
+    /// An upper bound on ‖c‖_q. A computed norm is accurate to a few hundred units in the last place.
+    /// The error of c is known in the ℓ2 norm, and ‖·‖_q is at most max(1, d^(1/q − 1/2)) times that.
     fn norm_upper(&self, q: f64) -> f64 {
         let sum: Vec<f64> = self.sums.sum.iter().map(Wide::value).collect();
         let norm = match q {
@@ -383,11 +377,12 @@ impl Meter {
         self.lambda * self.sums.rounds as f64
     }
 
-    /// The regret against comparators of any norm, where the set is a ball of an ℓp norm around 0.
+    /// A bound on the regret against comparators of any norm; `None` if the set is not a ball of an
+    /// ℓp norm around 0.
     pub fn by_norm(&self) -> Option<ByNorm> {
         let (p, q) = match self.set.structure() {
             Structure::Euclidean { .. } => (2.0, 2.0),
-            // ‖c‖_q falls as q grows: a q that is too small by rounding errs on the safe side
+            // ‖c‖_q falls as q grows, so that a smaller q errs on the safe side
             Structure::Power { p, .. } => (p, p / (p - 1.0) * (1.0 - 4.0 * f64::EPSILON)),
             Structure::Sparse(SparseAtoms {
                 count: 1,
@@ -396,8 +391,7 @@ impl Meter {
             }) => (1.0, f64::INFINITY),
             _ => return None,
         };
-        // The ridge term is one of the ℓ2 norm: to leave it out is safe, and so is a β that is too
-        // small by its rounding.
+        // The curvature is one of the ℓ2 norm. A smaller β errs on the safe side, and so does 0.
         let beta = if p == 2.0 { self.beta() } else { 0.0 };
         Some(ByNorm::new(
             p,
@@ -407,12 +401,12 @@ impl Meter {
         ))
     }
 
-    /// The number of oracle calls for certificates. The learner counts its own.
+    /// The number of oracle calls for certificates. The learner's calls are not included.
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Continues in a higher dimension, as [`Learner::grow`](crate::learner::Learner::grow) does.
+    /// Continues in a higher dimension, like [`Learner::grow`](crate::learner::Learner::grow).
     pub fn grow(&mut self, dim: usize) -> Result<()> {
         if dim == self.x.len() {
             return Ok(());
@@ -430,7 +424,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Reserves memory so that a later [`Meter::grow`] to this dimension can't fail.
+    /// Reserves memory, so that a later [`Meter::grow`] to this dimension can't fail.
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         self.sums.sum.reserve(dim)?;
         for vector in [&mut self.x, &mut self.direction] {
@@ -444,8 +438,8 @@ impl Meter {
         Ok(unseal::<Saved>(saved)?.1.dim())
     }
 
-    /// The sums as bytes. Only entries that are not 0 take space. [`Meter::load`] on a meter with
-    /// the same settings resumes from them. The bytes do not depend on how often a certificate was
+    /// Saves the sums as bytes. Only non-zero entries take space. [`Meter::load`] on a meter with
+    /// the same set and λ restores the sums. The bytes do not depend on how many certificates were
     /// computed.
     ///
     /// ```

@@ -1,26 +1,26 @@
-//! Certified regret: upper bounds that hold for the run at hand, against any adversary.
+//! Certified regret: upper bounds on the regret of a given run, against any adversary.
 //!
-//! One formula covers all levels. For losses that are λ-strongly convex (λ = 0 for convex ones),
-//! with c = Σ(g_t − λx_t) and β = λT, every x in the set gives
+//! One formula covers all kinds of certificate. Let the losses be λ-strongly convex, with λ = 0 for
+//! losses that are only convex, and let c = Σ(g_t − λx_t) and β = λT. Then every x in the set gives
+//! the bound
 //!
 //! regret ≤ Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² − (⟨c, x⟩ + (β/2)‖x‖²) + gap(x),
 //!
-//! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call. Where ‖c + βx‖²/(2β) is smaller, it
-//! replaces the gap. With λ = 0 the bound is Σ⟨g_t, x_t⟩ − min ⟨Σg_t, x⟩ for every x, and it is exact if
-//! the losses are linear. A [`Meter`] computes this bound from the gradients alone. The comparators of a
-//! convex loss need not lie in the set: the same sums bound the regret against all comparators of norm
-//! at most ρ, for every ρ ([`ByNorm`]).
+//! where gap(x) = max_v ⟨c + βx, x − v⟩ costs one oracle call. If ‖c + βx‖²/(2β) is smaller than the
+//! gap, it replaces the gap. For λ = 0 the bound is Σ⟨g_t, x_t⟩ − min ⟨Σg_t, v⟩, whatever x is, and it
+//! is exact if the losses are linear. A [`Meter`] computes this bound from the gradients alone. The
+//! same sums also bound the regret against all comparators of norm at most ρ, for every ρ, even
+//! outside the set ([`ByNorm`]).
 //!
 //! If the data of the rounds are stored ([`Sum`], [`QuadraticSum`]), [`solve`] computes the best fixed
-//! decision and a lower bound on the total of every decision. The regret then lies in an interval that
-//! can be made as narrow as desired ([`Best::regret`]). [`Dynamic`] and [`Intervals`] measure
-//! against comparators that move.
+//! decision and a lower bound on the total loss of every decision. They give an interval that
+//! contains the regret, as narrow as desired ([`Best::regret`]). [`Dynamic`] and [`Intervals`]
+//! measure the regret against comparators that move.
 
 mod meter;
 mod moving;
 mod quadratic;
 mod radius;
-mod smooth;
 mod solve;
 mod sum;
 

@@ -1,14 +1,15 @@
-//! Regret against comparators that move: dynamic regret, and the worst interval.
+//! Regret against comparators that move: dynamic regret, and regret on the worst interval.
 
 use super::Meter;
 use super::meter::Sums;
 use crate::rounding::Wide;
 use crate::set::SharedSet;
-use crate::{Error, Gradient, Point, Result, kernel};
+use crate::spec::Kind;
+use crate::{Gradient, Point, Result, kernel};
 
-/// Dynamic regret: against the minimiser of every round's own linearised loss, at one oracle call and
-/// O(d) per round. The regret against *any* sequence of decisions is at most this for convex losses,
-/// and it is attained for linear ones.
+/// Dynamic regret: the comparator u_t minimises the linearised loss ⟨g_t, ·⟩ of round t. A round costs
+/// one oracle call and O(d). For convex losses this is an upper bound on the regret against *any*
+/// sequence of decisions. For linear losses it is attained.
 ///
 /// ```
 /// use extremal::{hindsight::Dynamic, Gradient, LearnerSpec, SetSpec};
@@ -25,7 +26,7 @@ use crate::{Error, Gradient, Point, Result, kernel};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub struct Dynamic {
-    /// Measures the last round alone.
+    /// Holds the last round only.
     meter: Meter,
     regret: Wide,
     path: f64,
@@ -35,7 +36,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// A measure of no rounds yet.
+    /// Starts before the first round.
     pub fn new(set: &SharedSet) -> Self {
         Self {
             meter: Meter::new(set, 0.0, true),
@@ -47,7 +48,7 @@ impl Dynamic {
         }
     }
 
-    /// Notes a round: the decision played and the gradient there.
+    /// Adds a round: the decision played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.sums.clear();
         self.meter.see(x, gradient)?;
@@ -62,55 +63,53 @@ impl Dynamic {
         Ok(())
     }
 
-    /// Σ f_t(x_t) − f_t(u_t), or its linearised upper bound, raised by a bound of the rounding
-    /// errors.
+    /// Σ⟨g_t, x_t − u_t⟩, raised by a bound on the rounding errors. It is at least
+    /// Σ(f_t(x_t) − f_t(u_t)), with equality for linear losses.
     pub fn regret(&self) -> f64 {
         self.regret.value()
     }
 
-    /// Σ ‖u_t − u_{t−1}‖, the comparator's path.
+    /// Σ ‖u_t − u_{t−1}‖, the length of the comparator's path.
     pub fn path(&self) -> f64 {
         self.path
     }
 
-    /// Rounds seen.
+    /// The number of rounds.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
 }
 
-/// Interval (adaptive) regret: the largest regret over intervals of rounds, each against its own
-/// best fixed decision. Sums of gradients are stored at checkpoints, every `spacing` rounds.
+/// Interval (adaptive) regret: the largest regret on an interval of rounds. Every interval has its
+/// own best fixed decision as comparator. A checkpoint every `spacing` rounds stores the sums of the
+/// gradients.
 ///
-/// Each checkpoint takes 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
-/// checkpoints. Only intervals between checkpoints count. Others can have up to 2·spacing·G·D more
-/// regret.
+/// A checkpoint takes 2d numbers, and [`Intervals::worst`] makes one oracle call per pair of
+/// checkpoints. Only intervals between checkpoints are compared. The regret on other intervals can be
+/// larger by up to 2·spacing·G·D, where G bounds the gradients' norms and D is the set's diameter.
 pub struct Intervals {
     meter: Meter,
     spacing: u64,
-    /// The sums up to each checkpoint, the first before any round.
+    /// The sums up to each checkpoint. The first checkpoint is before the first round.
     checkpoints: Vec<Sums>,
 }
 
-/// An interval of rounds with the regret on it.
+/// An interval of rounds and the regret on this interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Worst {
-    /// Its first round, from 1.
+    /// The first round of the interval; rounds count from 1.
     pub first: u64,
-    /// Its last round.
+    /// The last round of the interval.
     pub last: u64,
-    /// An upper bound of the regret for convex losses; the regret for linear ones.
+    /// An upper bound on the regret for convex losses; the regret itself for linear losses.
     pub regret: f64,
 }
 
 impl Intervals {
-    /// With a checkpoint every `spacing` rounds.
+    /// Starts before the first round, with a checkpoint every `spacing` rounds.
     pub fn new(set: &SharedSet, spacing: u64) -> Result<Self> {
-        if spacing == 0 {
-            let expected = "a number ≥ 1";
-            return Err(Error::parameter("intervals", "spacing", spacing, expected));
-        }
+        Kind::COUNT.check("intervals", "spacing", &spacing)?;
         let meter = Meter::new(set, 0.0, true);
         Ok(Self {
             checkpoints: vec![meter.sums.clone()],
@@ -119,7 +118,7 @@ impl Intervals {
         })
     }
 
-    /// Notes a round: the decision played and the gradient there.
+    /// Adds a round: the decision played, and the gradient at this decision.
     pub fn see(&mut self, x: &dyn Point, gradient: &Gradient<'_>) -> Result<()> {
         self.meter.see(x, gradient)?;
         if self.meter.sums.rounds.is_multiple_of(self.spacing) {
@@ -128,7 +127,8 @@ impl Intervals {
         Ok(())
     }
 
-    /// The interval between checkpoints with the largest regret; `None` before the first.
+    /// The interval between two checkpoints on which the regret is largest; `None` if no checkpoint
+    /// was reached yet.
     pub fn worst(&mut self) -> Result<Option<Worst>> {
         let mut worst: Option<Worst> = None;
         for (end, until) in self.checkpoints.iter().enumerate() {

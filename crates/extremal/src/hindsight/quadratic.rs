@@ -1,18 +1,20 @@
-//! The sum of squared losses, as its sufficient statistics.
+//! The sum of squared losses, stored as its sufficient statistics.
 
-use super::sum::check_weight;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Atom, AtomView, check_entries};
 use crate::solver::{Imaged, Minorant, Total, TotalValue};
-use crate::{Error, Result, Row, kernel};
+use crate::spec::Kind;
+use crate::{Result, Row, kernel};
 
-/// ½xᵀGx − ⟨b, x⟩ + ½c. Built round by round it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖² with
-/// G = Σwaaᵀ + λT·I, b = Σwya, c = Σwy². It stores no rows: memory and passes are O(d²).
+/// The total ½xᵀGx − ⟨b, x⟩ + ½c. For rounds (a, y) with weight w it is Σ w·½(⟨a, x⟩ − y)² + (λ/2)‖x‖²
+/// with G = Σwaaᵀ + λT·I, b = Σwya and c = Σwy². Memory and each pass cost O(d²), because no rows are
+/// stored.
 ///
-/// The terms of xᵀGx − 2⟨b, x⟩ + c can be far larger than their sum: columns of 1e8 that nearly
-/// cancel lose every digit. G, b and c are therefore stored with twice the digits, and every floor
-/// allows for the remaining error. The search itself uses ordinary numbers. Where columns cancel,
-/// [`Best::gap`](super::Best::gap) stays wide, and a [`Sum`](super::Sum) is more accurate.
+/// The terms of xᵀGx − 2⟨b, x⟩ + c can be far larger than their sum. Columns with entries of 1e8 that
+/// nearly cancel would lose every digit. G, b and c are therefore stored with twice the digits, and
+/// every proven lower bound allows for the remaining error. The search itself uses ordinary numbers.
+/// If columns cancel, [`Best::gap`](super::Best::gap) stays wide, and a [`Sum`](super::Sum) is more
+/// accurate.
 ///
 /// ```
 /// use extremal::hindsight::{Options, QuadraticSum, solve};
@@ -30,23 +32,21 @@ pub struct QuadraticSum {
     dim: usize,
     ridge: f64,
     rounds: u64,
-    /// Σwaaᵀ by rows, without the ridge term, and its low parts.
+    /// Σwaaᵀ by rows, without the ridge term, and the low parts of its entries.
     gram: Vec<f64>,
     gram_rest: Vec<f64>,
     cross: Vec<f64>,
     cross_rest: Vec<f64>,
     square: Wide,
-    /// Whether all weights were 1, so that no product was rounded.
+    /// Whether all weights were 1. Then no product with a weight was rounded.
     unweighted: bool,
 }
 
 impl QuadraticSum {
-    /// No rounds yet; λ = `ridge` per round.
+    /// A sum without rounds. `ridge` is the λ of each round.
     pub fn new(dim: usize, ridge: f64) -> Result<Self> {
         let dim = crate::set::settle_dim("sum", Some(dim), None)?;
-        if !(ridge >= 0.0 && ridge.is_finite()) {
-            return Err(Error::parameter("loss", "l2", ridge, "a finite number ≥ 0"));
-        }
+        Kind::NOT_NEGATIVE.admit("loss", "l2", ridge)?;
         Ok(Self {
             dim,
             ridge,
@@ -60,33 +60,24 @@ impl QuadraticSum {
         })
     }
 
-    /// The convex quadratic ½xᵀGx + ⟨q, x⟩ + r, with G symmetric and stored by rows. G must be
-    /// positive semidefinite, which is not checked: otherwise floors are wrong.
+    /// The convex quadratic ½xᵀGx + ⟨q, x⟩ + r. G is symmetric and stored by rows. The caller must
+    /// make sure that G is positive semidefinite; otherwise the lower bounds are wrong.
     pub fn from_parts(gram: Vec<f64>, q: &[f64], r: f64) -> Result<Self> {
         let mut sum = Self::new(q.len(), 0.0)?;
         check_entries("quadratic form", sum.gram.len(), &gram)?;
         check_entries("linear form", q.len(), q)?;
-        if !r.is_finite() {
-            return Err(Error::parameter("quadratic", "r", r, "a finite number"));
-        }
+        Kind::NUMBER.admit("quadratic", "r", r)?;
         sum.gram = gram;
         sum.cross = q.iter().map(|v| -v).collect();
         sum.square.add(2.0 * r);
         Ok(sum)
     }
 
-    /// Adds a round's loss. A bad one is an error that changes nothing.
+    /// Adds a round's loss. An error changes nothing.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
-        check_weight(weight)?;
-        if !label.is_finite() {
-            return Err(Error::parameter(
-                "example",
-                "label",
-                label,
-                "a finite number",
-            ));
-        }
+        Kind::NOT_NEGATIVE.admit("example", "weight", weight)?;
+        Kind::NUMBER.admit("example", "label", label)?;
         let target = weight * label;
         self.square.add_product(target, label);
         self.unweighted = self.unweighted && weight == 1.0;
@@ -100,7 +91,7 @@ impl QuadraticSum {
         Ok(())
     }
 
-    /// Rounds added.
+    /// The number of rounds.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
@@ -115,17 +106,14 @@ impl QuadraticSum {
 
     fn map_dense(&self, x: &[f64], image: &mut [f64]) {
         let sigma = self.strong_convexity();
-        for ((z, gram), x_i) in image
-            .iter_mut()
-            .zip(self.gram.chunks_exact(self.dim))
-            .zip(x)
-        {
+        let rows = self.gram.chunks_exact(self.dim);
+        for ((z, gram), x_i) in image.iter_mut().zip(rows).zip(x) {
             *z = kernel::dot(gram, x) + sigma * x_i;
         }
     }
 }
 
-/// sum + rest += k·row, exact but for the last digits of `rest`.
+/// Adds k·row to the vector `sum` + `rest`. Only the last digits of `rest` are rounded.
 fn add_exactly(k: f64, row: &Row<'_>, sum: &mut [f64], rest: &mut [f64]) {
     kernel::vectorised!(match *row {
         Row::Dense(a) => {
@@ -156,7 +144,7 @@ impl Total for QuadraticSum {
         self.dim
     }
 
-    /// Gx.
+    /// The image is Gx.
     fn images(&self) -> usize {
         self.dim
     }
@@ -171,7 +159,7 @@ impl Total for QuadraticSum {
             *g = z - b;
         }
         let value = self.value_from(x, image);
-        // The terms are as large as the squared labels, and mostly cancel.
+        // The terms are as large as the squared labels, and almost cancel.
         let terms = kernel::dot(x, image).abs()
             + self.square.value().abs()
             + 2.0 * kernel::dot(&self.cross, x).abs();
@@ -183,10 +171,10 @@ impl Total for QuadraticSum {
         }
     }
 
-    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². With |Σwa_i·a_j| ≤ Σw|a_i·a_j| ≤ √(G_ii·G_jj)
-    /// all terms of f at a point u are at most (Σ|u_i|√G_ii + √c)² together, and so are those of
-    /// the gradient times u − x: `size`. Products with a weight of 1 are exact, others are off by
-    /// two roundings; the sums' own errors are of order T²·UNIT².
+    /// f(u) ≥ f(x) + ⟨Gx − b, u − x⟩ + (σ/2)‖u − x‖². Since |Σwa_i·a_j| ≤ Σw|a_i·a_j| ≤ √(G_ii·G_jj), the
+    /// terms of f at a point u add up to at most (Σ|u_i|√G_ii + √c)². The terms of the gradient times
+    /// u − x have the same bound. A product with a weight of 1 is exact, and any other product has two
+    /// rounding errors. The errors of the wide sums are of order T²·UNIT².
     fn minorant(&self, _mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         let (dim, length) = (self.dim, kernel::norm(x));
         let (mut bend, mut slope) = (Wide::default(), Wide::default());
@@ -210,7 +198,7 @@ impl Total for QuadraticSum {
         let root = 1.001 * (along + reach * trace.sqrt() + square.abs().sqrt());
         let products = if self.unweighted { 0.0 } else { 4.0 * UNIT };
         let count = self.rounds as usize + 2 * dim;
-        // a b that was summed over rounds is at most that large; a given one may be larger
+        // a b that was summed up over rounds is at most this large; a given one may be larger
         let given = kernel::norm(&self.cross) * (length + reach);
         let data = (products + 4.0 * rounding::of_wide_dot(count)) * (root * root + given);
         let (sigma, far) = (self.strong_convexity(), length + reach);

@@ -1,13 +1,13 @@
 //! The certificate as a function of the comparators' norm.
 
-/// An upper bound of the regret against every comparator u with ‖u‖_p ≤ ρ, for all ρ at once, also
-/// beyond the set that was played:
+/// An upper bound on the regret against every comparator u with ‖u‖_p ≤ ρ, for each ρ. The
+/// comparators may lie outside the set. With 1/p + 1/q = 1,
 ///
-/// regret ≤ Σ⟨g_t, x_t⟩ + ρ‖Σg_t‖_q, with 1/p + 1/q = 1,
+/// regret ≤ Σ⟨g_t, x_t⟩ + ρ‖Σg_t‖_q,
 ///
-/// since a convex loss lies above its tangents everywhere. For λ-strongly convex losses and p = 2 it
-/// is Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² + r‖c‖ − (β/2)r² with c and β as in [the module](super) and
-/// r = min(ρ, ‖c‖/β), which no ρ makes larger than ‖c‖²/(2β).
+/// because a convex loss lies above its tangents everywhere. For λ-strongly convex losses and p = 2
+/// the bound is Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² + r‖c‖ − (β/2)r² with r = min(ρ, ‖c‖/β), and c and β as in
+/// [the module](super). For every ρ the terms with r are at most ‖c‖²/(2β).
 ///
 /// ```
 /// use extremal::{hindsight::Meter, Gradient, LearnerSpec, SetSpec};
@@ -38,8 +38,9 @@ struct Part {
 }
 
 impl Part {
-    /// max of r·norm − (β/2)r² over r ≤ radius. Both factors are at least half of `norm`, so that
-    /// no digits cancel: three roundings, and the one of norm/β, which counts squared.
+    /// The maximum of r·norm − (β/2)r² over r ≤ radius. The second factor below is at least half of
+    /// `norm`, so that no digits cancel. The result has three rounding errors. The error of norm/β
+    /// enters only as its square.
     fn pull(&self, radius: f64) -> f64 {
         if self.norm == 0.0 {
             return 0.0;
@@ -53,19 +54,20 @@ impl Part {
 }
 
 impl ByNorm {
-    /// Of one meter: Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖² and ‖c‖_q from above, β from below.
+    /// The bound of one meter. `played` is an upper bound on Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖², `norm` an
+    /// upper bound on ‖c‖_q, and `beta` a lower bound on β.
     pub(crate) fn new(p: f64, played: f64, norm: f64, beta: f64) -> Self {
         let parts = vec![Part { played, norm, beta }];
         Self { p, parts }
     }
 
-    /// p of the norm that comparators are measured in.
+    /// The p of the norm ‖u‖_p.
     pub fn p(&self) -> f64 {
         self.p
     }
 
-    /// Adds the regret of another run, against comparators of its own, each of norm at most ρ.
-    /// False, and nothing is added, if its norm is another one.
+    /// Adds the bound of another run, whose comparators also have norm at most ρ. If the other run
+    /// has a different p, nothing is added, and the result is false.
     pub fn add(&mut self, other: &ByNorm) -> bool {
         if self.p != other.p {
             return false;
@@ -74,8 +76,9 @@ impl ByNorm {
         true
     }
 
-    /// The regret against comparators of norm at most `radius`, from above. The roundings made here
-    /// are allowed for: four per product, and one of the size of all terms for every addition.
+    /// An upper bound on the regret against comparators of norm at most `radius`. It includes an
+    /// allowance for the rounding errors made here: four per product, and for every addition one
+    /// that is relative to the sizes of all terms.
     pub fn at(&self, radius: f64) -> f64 {
         let (mut sum, mut size) = (0.0, 0.0);
         for part in &self.parts {
@@ -86,8 +89,8 @@ impl ByNorm {
         sum + (2 * self.parts.len() + 1) as f64 * f64::EPSILON * size
     }
 
-    /// The largest radius, 0 included, against which the regret is proven to be at most `regret`;
-    /// `None` if no radius qualifies, the largest finite number if all do.
+    /// The largest radius ≥ 0 for which the regret is proven to be at most `regret`. The result is
+    /// `None` if there is no such radius, and `f64::MAX` if every radius qualifies.
     pub fn largest_radius(&self, regret: f64) -> Option<f64> {
         let keeps = |bits: u64| self.at(f64::from_bits(bits)) <= regret;
         let (mut low, mut high) = (0, f64::MAX.to_bits());

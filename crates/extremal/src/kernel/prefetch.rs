@@ -1,29 +1,29 @@
-//! Prefetching, and the order of a sparse row's indices.
+//! Prefetching, and a check that the indices of a sparse row increase.
 
 #![allow(unsafe_code)]
 
-use super::on_best_cpu;
+use super::vectorised;
 
-/// Tables smaller than this many bytes stay in the cache without prefetching.
+/// A table of at most this many bytes stays in the cache without prefetching.
 const NEAR: usize = 1 << 20;
 
-/// Prefetches the items at these indices, so that their cache misses overlap. Small tables are left
-/// alone.
+/// Prefetches the items at these indices, so that their cache misses overlap. Does nothing for a
+/// small table.
 #[inline(always)]
 pub(crate) fn prefetch<T>(table: &[T], indices: &[u32]) {
     if size_of_val(table) > NEAR {
-        ask(table, indices);
+        prefetch_all(table, indices);
     }
 }
 
 #[inline(never)]
-fn ask<T>(table: &[T], indices: &[u32]) {
+fn prefetch_all<T>(table: &[T], indices: &[u32]) {
     for &i in indices {
         prefetch_line(table.as_ptr().wrapping_add(i as usize));
     }
 }
 
-/// Prefetches a cache line. The address may lie outside any object: it is not read.
+/// Prefetches a cache line. The address may lie outside any object, because it is not read.
 #[inline(always)]
 pub(crate) fn prefetch_line<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -41,29 +41,5 @@ pub(crate) fn prefetch_line<T>(item: *const T) {
 pub(crate) fn increases(indices: &[u32]) -> bool {
     let next = indices.get(1..).unwrap_or_default();
     // A conjunction of everything vectorises, an early exit would not.
-    on_best_cpu(
-        #[inline(always)]
-        || (indices.iter().zip(next)).fold(true, |all, (a, b)| all & (a < b)),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_repeated_or_smaller_index_is_found_wherever_it_is() {
-        assert!(increases(&[]) && increases(&[7]));
-        for n in [2, 7, 8, 9, 64, 100] {
-            let indices: Vec<u32> = (0..n).map(|i| 3 * i + 1).collect();
-            assert!(increases(&indices));
-            for at in 1..n as usize {
-                let mut indices = indices.clone();
-                indices[at] = indices[at - 1];
-                assert!(!increases(&indices), "{n} {at}");
-                indices[at] -= 1;
-                assert!(!increases(&indices), "{n} {at}");
-            }
-        }
-    }
+    vectorised!((indices.iter().zip(next)).fold(true, |all, (a, b)| all & (a < b)))
 }

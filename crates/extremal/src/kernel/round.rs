@@ -1,6 +1,7 @@
-//! The passes of one dense round. The first reads g, c and x, and forms c' = c + k·g + m·x next
-//! to c, the direction ∇F = c' + βx, and every inner product that the step needs. The second
-//! moves x. Neither c nor x is touched before the step is known to succeed.
+//! The two passes of a dense round. F(x) = ⟨c, x⟩ + (β/2)‖x‖² is the surrogate and g the gradient.
+//! The first pass reads g, c and x. It writes c' = c + k·g + m·x to a second vector, and computes the
+//! direction ∇F = c' + βx and all inner products that the step needs. The second pass moves x. An
+//! error between the two passes leaves c and x unchanged.
 
 use pulp::Simd;
 
@@ -8,7 +9,8 @@ use super::buffer::Buffer;
 use super::pow::{Exponent, Half, One, Power, Three, Two, copysign, signed_powers};
 use super::sweep::{Body, Own, sweep};
 
-/// The inputs of the first pass, and the place of c'. All vectors have one length.
+/// The inputs of the first pass, and the vector `next` that it writes c' to. All vectors have the
+/// same length.
 pub(crate) struct Pass<'a, O: ?Sized = Buffer> {
     pub c: &'a [f64],
     pub x: &'a [f64],
@@ -30,7 +32,7 @@ impl<'a, O: ?Sized> Pass<'a, O> {
     }
 }
 
-/// c' and x after the first pass: ∇F = c' + βx.
+/// The results of the first pass, from which ∇F = c' + βx. The field `c` is c'.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PassResult<'a> {
     pub c: &'a [f64],
@@ -39,13 +41,13 @@ pub(crate) struct PassResult<'a> {
 }
 
 impl PassResult<'_> {
-    /// One entry of ∇F, with the bits of the first pass.
+    /// Entry i of ∇F, with the same bits as in the first pass.
     pub(crate) fn direction(&self, i: usize) -> f64 {
         self.beta.mul_add(self.x[i], self.c[i])
     }
 }
 
-/// c' and ∇F. Most learners have m = 0, and one product less then.
+/// c' and ∇F. If M is false, m is 0, as it is for most learners, and its product is left out.
 #[inline(always)]
 fn form<S: Simd, const M: bool>(
     s: S,
@@ -71,15 +73,15 @@ macro_rules! sums {
 }
 
 sums!(
-    /// The sums that every set needs. An ℓ2 ball needs no others.
+    /// The sums that every set needs. An ℓ2 ball needs no other sums.
     InnerProducts { dd: "‖∇F‖²", dx: "⟨∇F, x⟩", xx: "‖x‖²", gg: "‖g‖²", gx: "⟨g, x⟩" }
 );
 sums!(
-    /// The sums that an ℓp ball needs in addition, with t = scale·∇F and s = sgn(t)|t|^a.
+    /// The additional sums that an ℓp ball needs, with t = scale·∇F and s = sgn(t)|t|^a.
     PowerScan { st: "⟨s, t⟩", sx: "⟨s, x⟩", ss: "‖s‖²" }
 );
 
-/// Forms c' and ∇F, and writes the first or both.
+/// Computes c' and ∇F, and writes c' to the first vector and ∇F to the second one, if there is one.
 #[derive(Clone, Copy)]
 struct ScanAll<const M: bool>;
 
@@ -94,7 +96,7 @@ impl<const M: bool> ScanAll<M> {
     }
 }
 
-impl<const M: bool> Body<3, 3, 1, 5> for ScanAll<M> {
+impl<const M: bool, const W: usize> Body<3, 3, W, 5> for ScanAll<M> {
     const PREFETCHES_NEXT_ROW: bool = true;
 
     #[inline(always)]
@@ -103,30 +105,16 @@ impl<const M: bool> Body<3, 3, 1, 5> for ScanAll<M> {
         s: S,
         numbers: [S::f64s; 3],
         [c, x, g]: [S::f64s; 3],
-        _: [S::f64s; 1],
+        _: [S::f64s; W],
         sums: &mut [S::f64s; 5],
-    ) -> [S::f64s; 1] {
+    ) -> [S::f64s; W] {
         let (c, d) = form::<S, M>(s, numbers, [c, x, g]);
         Self::sums(s, d, x, g, sums);
-        [c]
-    }
-}
-
-impl<const M: bool> Body<3, 3, 2, 5> for ScanAll<M> {
-    const PREFETCHES_NEXT_ROW: bool = true;
-
-    #[inline(always)]
-    fn lane<S: Simd>(
-        self,
-        s: S,
-        numbers: [S::f64s; 3],
-        [c, x, g]: [S::f64s; 3],
-        _: [S::f64s; 2],
-        sums: &mut [S::f64s; 5],
-    ) -> [S::f64s; 2] {
-        let (c, d) = form::<S, M>(s, numbers, [c, x, g]);
-        Self::sums(s, d, x, g, sums);
-        [c, d]
+        let mut written = [c; W];
+        if W > 1 {
+            written[1] = d;
+        }
+        written
     }
 }
 
@@ -176,7 +164,7 @@ impl Body<0, 3, 0, 3> for ScanPowers {
     }
 }
 
-/// The first pass for sets that do not need the direction itself.
+/// The first pass, for sets that need no more of the direction than its inner products.
 #[inline(always)]
 pub(crate) fn scan(form: Pass<'_>) -> InnerProducts {
     let (numbers, read) = (form.numbers(), form.read());
@@ -188,7 +176,7 @@ pub(crate) fn scan(form: Pass<'_>) -> InnerProducts {
     InnerProducts { dd, dx, xx, gg, gx }
 }
 
-/// The first pass, with the direction written out for an oracle that reads it.
+/// The first pass. It also writes the direction, for an oracle that reads it.
 #[inline(always)]
 pub(crate) fn scan_direction<O: Own + ?Sized>(
     form: Pass<'_, O>,
@@ -204,8 +192,8 @@ pub(crate) fn scan_direction<O: Own + ?Sized>(
     InnerProducts { dd, dx, xx, gg, gx }
 }
 
-/// The first pass on an ℓp ball: also writes s = sgn(t)|t|^a for t = scale·∇F. `direction` is
-/// scratch.
+/// The first pass on an ℓp ball. It also writes s = sgn(t)|t|^a for t = scale·∇F to `out`.
+/// `direction` is scratch memory.
 #[inline(always)]
 pub(crate) fn scan_power(
     form: Pass<'_>,
@@ -266,7 +254,8 @@ impl Body<2, 2, 0, 2> for ResidualDirection {
     }
 }
 
-/// (⟨∇F, x−v⟩, ‖v−x‖²) entry by entry for v = α∇F: exact where the sums would cancel.
+/// (⟨∇F, x−v⟩, ‖v−x‖²) for v = α∇F, computed from the entries. It is accurate where a formula from
+/// the sums of the first pass would cancel.
 pub(crate) fn residual_direction(formed: PassResult<'_>, alpha: f64) -> (f64, f64) {
     let PassResult { c, x, beta } = formed;
     let [gap, square] = sweep::<[f64], _, _, _, _>([beta, alpha], [c, x], [], ResidualDirection);
@@ -294,14 +283,14 @@ impl Body<2, 3, 0, 2> for ResidualDense {
     }
 }
 
-/// (⟨∇F, x−κv⟩, ‖κv−x‖²) entry by entry.
+/// (⟨∇F, x−κv⟩, ‖κv−x‖²), computed from the entries.
 pub(crate) fn residual_dense(formed: PassResult<'_>, kappa: f64, v: &[f64]) -> (f64, f64) {
     let PassResult { c, x, beta } = formed;
     let [gap, square] = sweep::<[f64], _, _, _, _>([beta, kappa], [c, x, v], [], ResidualDense);
     (gap, square)
 }
 
-/// The passes that move x, from one other vector: c', or the atom.
+/// A pass that moves x. It reads one other vector: c' or the atom.
 macro_rules! motion {
     ($(#[$doc:meta])* $name:ident, $body:ident, [$($number:ident),*]: ($s:ident, $v:ident, $x:ident) => $new:expr) => {
         #[derive(Clone, Copy)]
@@ -330,21 +319,21 @@ macro_rules! motion {
 }
 
 motion!(
-    /// x += σ(α(c' + βx) − x). One product waits for σ, which is known last.
+    /// x ← x + σ(α(c' + βx) − x). Only one product depends on σ, which is known last.
     step_to_direction, StepToDirection, [sigma, alpha, beta]: (s, c, x) => {
         let d = s.mul_add_e_f64s(beta, x, c);
         s.mul_add_e_f64s(sigma, s.mul_add_e_f64s(alpha, d, s.neg_f64s(x)), x)
     }
 );
 motion!(
-    /// x = keep·x + k(c' + βx).
+    /// x ← keep·x + k(c' + βx).
     move_to_direction, MoveToDirection, [keep, k, beta]: (s, c, x) => {
         let d = s.mul_add_e_f64s(beta, x, c);
         s.mul_add_e_f64s(k, d, s.mul_f64s(keep, x))
     }
 );
 motion!(
-    /// x = keep·x + k·v.
+    /// x ← keep·x + k·v.
     move_to_dense, MoveToDense, [keep, k]: (s, v, x) => {
         s.mul_add_e_f64s(k, v, s.mul_f64s(keep, x))
     }

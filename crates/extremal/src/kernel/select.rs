@@ -1,39 +1,30 @@
-//! The largest entry, and the first place of the largest or smallest one, vectorised.
+//! The largest entry of a vector, and the index of its largest or smallest entry, vectorised.
 
-use super::sweep::on_best_cpu;
+use super::sweep::vectorised;
 
 const LANES: usize = 16;
 
-/// max |a_i|, 0 for an empty slice; NaN entries are ignored.
+/// max |a_i|; 0 for an empty slice. NaN entries are ignored.
 pub fn max_abs(a: &[f64]) -> f64 {
-    on_best_cpu(
-        #[inline(always)]
-        || best(a, 0.0, magnitude, greater),
-    )
+    vectorised!(best(a, 0.0, magnitude, greater))
 }
 
-/// The index of the largest |a_i|. Ties go to the smallest index, and NaN is never chosen;
-/// `None` for an empty slice.
+/// The index of the largest |a_i|; `None` for an empty slice. If several entries are largest, the
+/// smallest index is returned. NaN entries are ignored.
 pub fn argmax_abs(a: &[f64]) -> Option<usize> {
-    on_best_cpu(
-        #[inline(always)]
-        || {
-            let top = best(a, 0.0, magnitude, greater);
-            first(a, top, magnitude)
-        },
-    )
+    vectorised!({
+        let top = best(a, 0.0, magnitude, greater);
+        first(a, top, magnitude)
+    })
 }
 
-/// The index of the smallest a_i. Ties go to the smallest index, and NaN is never chosen;
-/// `None` for an empty slice.
+/// The index of the smallest a_i; `None` for an empty slice. If several entries are smallest, the
+/// smallest index is returned. NaN entries are ignored.
 pub fn argmin(a: &[f64]) -> Option<usize> {
-    on_best_cpu(
-        #[inline(always)]
-        || {
-            let low = best(a, f64::INFINITY, itself, less);
-            first(a, low, itself)
-        },
-    )
+    vectorised!({
+        let low = best(a, f64::INFINITY, itself, less);
+        first(a, low, itself)
+    })
 }
 
 #[inline(always)]
@@ -77,8 +68,8 @@ fn best(a: &[f64], worst: f64, key: impl Fn(f64) -> f64, better: impl Fn(f64, f6
     top
 }
 
-/// The first place that holds `top`. Whole chunks are passed over by comparisons without an
-/// early exit, which vectorise.
+/// The first index whose key is `top`. Comparisons without an early exit skip whole chunks, because
+/// these vectorise.
 #[inline(always)]
 fn first(a: &[f64], top: f64, key: impl Fn(f64) -> f64) -> Option<usize> {
     let (chunks, _) = a.as_chunks::<LANES>();

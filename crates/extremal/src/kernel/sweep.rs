@@ -1,7 +1,8 @@
-//! One pass over several vectors of one length, in explicit vector registers.
+//! One pass over several vectors of the same length, in explicit vector registers.
 //!
-//! Sums are kept in eight lanes, entry i in lane i mod 8, and added up by halves: the result has
-//! the same bits whether a register holds two, four or eight numbers.
+//! A sum has eight lanes, and entry i is added to lane i mod 8. At the end the upper half of the
+//! lanes is added to the lower half until one lane is left. The result has the same bits whether a
+//! register holds two, four or eight numbers.
 
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop)] // iterators would not be inlined for certain, see below
@@ -13,7 +14,7 @@ use pulp::{Arch, MemMask, Simd, WithSimd};
 use super::buffer::Buffer;
 use super::prefetch::prefetch_line;
 
-/// Lanes of a sum.
+/// The number of lanes of a sum.
 pub(crate) const LANES: usize = 8;
 
 /// The computation on one register of entries.
@@ -24,8 +25,8 @@ pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: u
     /// The pass then prefetches that row.
     const PREFETCHES_NEXT_ROW: bool = false;
 
-    /// From N numbers, R vectors that are read and W that are written, the new values of the
-    /// latter; adds to K sums.
+    /// Returns the new values of the W vectors that are written, and adds to K sums. The inputs are N
+    /// numbers, R vectors that are only read, and the old values of the W vectors.
     fn lane<S: Simd>(
         self,
         s: S,
@@ -39,17 +40,17 @@ pub(crate) trait Body<const N: usize, const R: usize, const W: usize, const K: u
 /// A vector that a pass writes.
 ///
 /// # Safety
-/// [`Own::parts`] gives the address and number of the entries. Where [`Own::PADDED`], memory that may
-/// be written through the address goes on to a multiple of [`LANES`] entries.
+/// [`Own::parts`] returns the address and the number of the entries. If [`Own::PADDED`] is true, the
+/// memory behind this address may be written up to the next multiple of [`LANES`] entries.
 pub(crate) unsafe trait Own {
-    /// Whether the last register may be stored whole. A part of one could not be forwarded to the
-    /// pass that reads it next.
+    /// Whether the last register may be stored as a whole. The processor can't forward a partial
+    /// store to the pass that reads it next.
     const PADDED: bool;
 
     fn parts(&mut self) -> (*mut f64, usize);
 }
 
-// SAFETY: a slice has its entries, and promises no more.
+// SAFETY: a slice has memory for its entries, and `PADDED` is false.
 unsafe impl Own for [f64] {
     const PADDED: bool = false;
 
@@ -69,10 +70,10 @@ unsafe impl Own for Buffer {
     }
 }
 
-/// Runs `body` over all entries of the vectors, which have one length, and returns the K sums.
+/// Runs `body` over all entries of the vectors, which have the same length. Returns the K sums.
 ///
-/// Inlined, and so are the passes made of it: copying the arguments from frame to frame costs a
-/// short round more than its sums do.
+/// This function and the passes that call it are inlined. In a short round, copying the arguments
+/// from frame to frame would cost more than the sums.
 #[inline(always)]
 pub(crate) fn sweep<
     O: Own + ?Sized,
@@ -91,13 +92,14 @@ pub(crate) fn sweep<
     sums.map(|Apart(sum)| sum)
 }
 
-/// A sum in a place of its own. Two sums side by side would be read as one register, which has to
-/// wait until both have left the store buffer: that takes longer than the sums of a short pass.
+/// A sum that is not adjacent to another one in memory. Two adjacent sums would be read as one
+/// register, and the read waits until both have left the store buffer. In a short pass this wait
+/// takes longer than the sums.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 pub(crate) struct Apart(pub f64);
 
-/// Addresses instead of slices: half as many words to hand over. `new` checks the lengths.
+/// The arguments of a pass. Addresses take half as many words as slices; `new` checks the lengths.
 struct Sweep<'a, O: ?Sized, B, const N: usize, const R: usize, const W: usize, const K: usize> {
     n: usize,
     numbers: &'a [f64; N],
@@ -265,25 +267,25 @@ where
     }
 }
 
-/// A register's worth of numbers.
+/// Loads one register.
 ///
 /// # Safety
-/// There must be so many at the address.
+/// The address must point to as many numbers as a register has lanes.
 #[inline(always)]
 pub(super) unsafe fn load<S: Simd>(from: *const f64) -> S::f64s {
     unsafe { from.cast::<S::f64s>().read_unaligned() }
 }
 
-/// A mask for the first `count` lanes, fewer than a register has. (pulp's own loads of a part jump
-/// into a table.)
+/// A mask for the first `count` lanes, where `count` is less than the number of lanes. (pulp's own
+/// partial loads jump into a table.)
 #[inline(always)]
 pub(super) fn first_lanes<S: Simd>(s: S, count: usize) -> MemMask<S::m64s> {
     MemMask::new(s.mask_between_m64s(0, count as u64).mask())
 }
 
-/// The sum of all lanes, by halves: the first half of them plus the second, until one is left.
-/// In registers throughout: what is written to the stack and read again makes a short round wait
-/// whenever a vector happens to lie at the same place of its page.
+/// The sum of all lanes: the second half of the lanes is added to the first until one lane is left.
+/// All steps stay in registers. A value that is written to the stack and read again delays a short
+/// round whenever a vector has the same offset in its memory page.
 #[inline(always)]
 pub(super) fn total<S: Simd, const REGISTERS: usize>(
     s: S,
@@ -299,8 +301,8 @@ pub(super) fn total<S: Simd, const REGISTERS: usize>(
     s.reduce_sum_f64s(registers[0])
 }
 
-/// Runs `pass` on the best instruction set there is. Only the way to AVX-512 is inlined: where all
-/// the others are too, a round is so long that it no longer fits the caches of instructions.
+/// Runs `pass` with the best instruction set of this processor. Only the code for AVX-512 is inlined.
+/// With all of them inlined, the code of a round would not fit into the instruction caches.
 #[inline(always)]
 pub(super) fn dispatch<P: WithSimd>(pass: P) -> P::Output {
     #[cfg(target_arch = "x86_64")]
@@ -315,14 +317,14 @@ fn dispatch_elsewhere<P: WithSimd>(pass: P) -> P::Output {
     Arch::new().dispatch(pass)
 }
 
-/// Runs a plain loop compiled for the best instruction set there is. The closure must be marked
-/// `#[inline(always)]`, and all that it calls must be small enough to be inlined.
+/// Runs a plain loop compiled for the best instruction set of this processor. The closure must be
+/// marked `#[inline(always)]`, and the functions that it calls must be small enough to be inlined.
 #[inline(always)]
 pub(crate) fn on_best_cpu<T>(f: impl FnOnce() -> T) -> T {
     Arch::new().dispatch(f)
 }
 
-/// As above, for a block.
+/// Evaluates an expression by [`on_best_cpu`].
 macro_rules! vectorised {
     ($body:expr) => {
         $crate::kernel::on_best_cpu(

@@ -1,11 +1,11 @@
-//! f(z) = |z − y|.
+//! The absolute loss f(z) = |z − y|.
 
 use super::Loss;
 use crate::parameter::fields;
 use crate::spec::{About, Described};
 
 fields! {
-    /// |z − y|.
+    /// The absolute loss |z − y|.
     #[derive(Copy)]
     pub struct Absolute {}
 }

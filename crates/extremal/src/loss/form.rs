@@ -1,10 +1,10 @@
-//! Quadratic forms ½⟨x, Ax⟩ with A positive semidefinite, and their extreme eigenvalues.
+//! Quadratic forms ½⟨x, Ax⟩ with a positive semidefinite A, and bounds on the eigenvalues of A.
 
 use crate::set::boxes::Bound;
 use crate::spec::Kind;
 use crate::{Error, Result, kernel};
 
-/// A positive semidefinite A, with bounds of its eigenvalues that rounding does not break.
+/// A positive semidefinite matrix A with bounds on its eigenvalues. The bounds allow for rounding.
 #[derive(Debug, Clone)]
 pub struct QuadraticForm {
     shape: Shape,
@@ -14,9 +14,9 @@ pub struct QuadraticForm {
 
 #[derive(Debug, Clone)]
 enum Shape {
-    /// One number for all entries is a multiple of the identity, in any dimension.
+    /// A diagonal matrix. A single number k stands for k times the identity, in any dimension.
     Diagonal(Bound),
-    /// By rows.
+    /// A matrix, stored by rows.
     Matrix { dim: usize, entries: Vec<f64> },
 }
 
@@ -25,8 +25,7 @@ const DIAGONAL: Kind = Kind::Each(&Kind::NOT_NEGATIVE);
 const SEMIDEFINITE: &str = "a symmetric positive semidefinite matrix of finite numbers";
 
 impl QuadraticForm {
-    /// The diagonal matrix of these numbers ≥ 0; of one number, that multiple of the identity in any
-    /// dimension.
+    /// The diagonal matrix with these entries ≥ 0. A single number k is k times the identity.
     pub fn diagonal(values: Bound) -> Result<Self> {
         DIAGONAL.check(OWNER, "diagonal", &values)?;
         let all = match &values {
@@ -34,12 +33,8 @@ impl QuadraticForm {
             Bound::Each(values) => values,
         };
         if all.is_empty() {
-            return Err(Error::parameter(
-                OWNER,
-                "diagonal",
-                "[]",
-                DIAGONAL.to_string(),
-            ));
+            let allowed = DIAGONAL.to_string();
+            return Err(Error::parameter(OWNER, "diagonal", "[]", allowed));
         }
         Ok(Self {
             smallest: kernel::min(all),
@@ -48,13 +43,13 @@ impl QuadraticForm {
         })
     }
 
-    /// A symmetric matrix by its rows; an error if it is not positive semidefinite. O(d³), once.
+    /// The symmetric matrix with these rows; an error if it is not positive semidefinite. O(d³).
     pub fn matrix(rows: &[Vec<f64>]) -> Result<Self> {
         let dim = rows.len();
         let refused = |what: String| Error::parameter(OWNER, "matrix", what, SEMIDEFINITE);
         if let Some(row) = rows.iter().find(|row| row.len() != dim) {
-            let found = row.len();
-            return Err(refused(format!("{dim} rows, one with {found} entries")));
+            let what = format!("{dim} rows, one with {} entries", row.len());
+            return Err(refused(what));
         }
         if dim == 0 {
             return Err(refused("[]".into()));
@@ -65,7 +60,7 @@ impl QuadraticForm {
                 "a matrix with {a} at ({i}, {j}) and {b} at ({j}, {i})"
             ))
         })?;
-        // leaves room for the sums of squares below
+        // so that the sums of squares below neither overflow nor underflow
         let size = kernel::max_abs(&entries);
         if size > 1e100 || (size > 0.0 && size < 1e-100) {
             return Err(refused(format!("a matrix with entries of {size:e}")));
@@ -82,17 +77,17 @@ impl QuadraticForm {
         })
     }
 
-    /// A lower bound of A's eigenvalues, exact up to rounding.
+    /// A lower bound on the eigenvalues of A, exact up to rounding.
     pub fn smallest(&self) -> f64 {
         self.smallest
     }
 
-    /// An upper bound of A's eigenvalues, exact up to rounding.
+    /// An upper bound on the eigenvalues of A, exact up to rounding.
     pub fn largest(&self) -> f64 {
         self.largest
     }
 
-    /// k, where A is k times the identity and Ax needs no memory.
+    /// If A is given as k times the identity, this k. Then Ax needs no memory.
     pub(crate) fn as_multiple(&self) -> Option<f64> {
         match self.shape {
             Shape::Diagonal(Bound::All(k)) => Some(k),
@@ -100,7 +95,7 @@ impl QuadraticForm {
         }
     }
 
-    /// The dimension, where A has one.
+    /// The dimension; `None` if A is a multiple of the identity in any dimension.
     pub fn dim(&self) -> Option<usize> {
         match &self.shape {
             Shape::Diagonal(values) => values.len(),
@@ -108,10 +103,10 @@ impl QuadraticForm {
         }
     }
 
-    /// out = Ax.
+    /// Writes Ax to `out`.
     ///
     /// # Panics
-    /// If `x` and `out` do not have A's dimension.
+    /// Panics if `x` or `out` does not have the dimension of A.
     pub fn apply(&self, x: &[f64], out: &mut [f64]) {
         assert_eq!(x.len(), out.len());
         assert!(self.dim().is_none_or(|dim| dim == x.len()));

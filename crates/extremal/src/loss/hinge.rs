@@ -1,11 +1,11 @@
-//! The hinge losses of classification, y = ±1: max(0, 1 − yz), and half its square.
+//! The hinge losses for classification with y = ±1: max(0, 1 − yz), and half its square.
 
 use super::{Labels, Loss, sign};
 use crate::parameter::fields;
 use crate::spec::{About, Described};
 
 fields! {
-    /// max(0, 1 − yz).
+    /// The hinge loss max(0, 1 − yz).
     #[derive(Copy)]
     pub struct Hinge {}
 }
@@ -46,7 +46,7 @@ impl Loss for Hinge {
 }
 
 fields! {
-    /// ½max(0, 1 − yz)².
+    /// The squared hinge loss ½max(0, 1 − yz)².
     #[derive(Copy)]
     pub struct SquaredHinge {}
 }

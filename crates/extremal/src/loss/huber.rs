@@ -1,4 +1,4 @@
-//! Huber's loss: ½r² near 0 and linear beyond δ, with r = z − y.
+//! Huber's loss of the residual r = z − y: ½r² for |r| ≤ δ, and linear for larger |r|.
 
 use super::Loss;
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::parameter::fields;
 use crate::spec::{About, Described, Kind};
 
 fields! {
-    /// ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
+    /// Huber's loss: ½r² for |r| ≤ δ, and δ(|r| − δ/2) for larger |r|.
     #[derive(Copy)]
     pub struct Huber {
         /// the residual δ beyond which the loss is linear

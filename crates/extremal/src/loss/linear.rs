@@ -1,11 +1,11 @@
-//! f(z) = z: the loss of a given gradient. The label is ignored.
+//! The linear loss f(z) = z, whose gradient is the row a. The label is ignored.
 
 use super::{Labels, Loss};
 use crate::parameter::fields;
 use crate::spec::{About, Described};
 
 fields! {
-    /// f(z) = z.
+    /// The linear loss f(z) = z.
     #[derive(Copy)]
     pub struct Linear {}
 }

@@ -1,14 +1,14 @@
-//! f(z) = −ln z: the loss of a portfolio. With price relatives a and the shares x of one's wealth,
-//! ⟨a, x⟩ is what a period multiplies it by, so that the total loss is minus the logarithm of the
-//! wealth. Defined for z > 0 alone; the label is ignored.
+//! The loss f(z) = −ln z of a portfolio, for z > 0. The row a holds the price relatives of a period,
+//! and x the shares of the wealth. A period multiplies the wealth by ⟨a, x⟩, so that the total loss is
+//! minus the logarithm of the final wealth. The label is ignored.
 //!
-//! Its slope 1/z has no bound unless the set keeps ⟨a, x⟩ away from 0. Over the simplex it does:
+//! The slope 1/z has no bound unless ⟨a, x⟩ stays away from 0, as it does on the simplex here:
 //!
 //! ```
 //! use extremal::loss::{Loss, LossSpec, Objective};
 //! let objective = Objective::new("log-wealth".parse::<LossSpec>()?.build()?, 0.0)?;
 //! assert_eq!(objective.gradient_bound(1.5, 0.0, 1.0), f64::INFINITY);
-//! // no relative below 1/2, so that no portfolio loses more than half
+//! // no relative is below 1/2, so that no portfolio loses more than half of its wealth
 //! assert_eq!(objective.gradient_bound_between(1.5, 0.5, 1.5, 0.0, 1.0), 3.0);
 //! # Ok::<(), extremal::Error>(())
 //! ```
@@ -19,12 +19,12 @@ use crate::spec::{About, Described};
 use crate::{Error, Result};
 
 fields! {
-    /// −ln z.
+    /// The loss −ln z.
     #[derive(Copy)]
     pub struct LogWealth {}
 }
 
-/// Below the smallest normal number the slope 1/z would be infinite.
+/// The smallest prediction that is allowed. The slope 1/z of a smaller number could be infinite.
 const SMALLEST: f64 = f64::MIN_POSITIVE;
 
 impl Described for LogWealth {

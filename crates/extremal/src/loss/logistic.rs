@@ -1,11 +1,11 @@
-//! f(z) = ln(1 + e^(−yz)) with y = ±1.
+//! The logistic loss f(z) = ln(1 + e^(−yz)) with y = ±1.
 
 use super::{Labels, Loss, sign};
 use crate::parameter::fields;
 use crate::spec::{About, Described};
 
 fields! {
-    /// ln(1 + e^(−yz)).
+    /// The logistic loss ln(1 + e^(−yz)).
     #[derive(Copy)]
     pub struct Logistic {}
 }
@@ -29,7 +29,7 @@ impl Loss for Logistic {
     fn at(&self, z: f64, label: f64) -> (f64, f64) {
         let y = sign(label);
         let margin = y * z;
-        // e^(−|m|) never overflows, and serves both signs.
+        // e^(−|m|) never overflows, and both signs of m need only this number.
         let e = (-margin.abs()).exp();
         let u = 1.0 + e;
         // ln(1+e) = ln(u)·e/(u−1) keeps its digits for small e, in half the time of ln_1p.

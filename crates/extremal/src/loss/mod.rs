@@ -1,5 +1,5 @@
-//! Losses: functions of the prediction ⟨a, x⟩ and a label. Every loss can have a ridge term
-//! (λ/2)‖x‖², and some have a quadratic form of x.
+//! Losses: convex functions of the prediction ⟨a, x⟩ and a label. Every loss can have a ridge term
+//! (λ/2)‖x‖², and a loss may also contain a quadratic form of x.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,9 +20,11 @@ pub mod log_wealth;
 pub mod logistic;
 pub mod quadratic;
 pub mod quantile;
+mod smooth;
 pub mod squared;
 
 pub use form::QuadraticForm;
+pub(crate) use smooth::{Smoothed, smoothed};
 
 registry! {
     /// The losses, by name.
@@ -45,7 +47,7 @@ pub(crate) trait MakeLoss {
     fn make(&self) -> Result<Arc<dyn Loss>>;
 }
 
-/// A loss whose parameters need no checking is its own spec.
+/// A loss that can be copied is its own spec.
 impl<L: Loss + Copy + 'static> MakeLoss for L {
     fn make(&self) -> Result<Arc<dyn Loss>> {
         Ok(Arc::new(*self))
@@ -60,14 +62,14 @@ impl LossSpec {
     }
 }
 
-/// A convex loss of the prediction z = ⟨a, x⟩ and a label, plus a quadratic [`QuadraticForm`] of x if it has
-/// one. Implement this trait for your own loss.
+/// A convex loss: a function of the prediction z = ⟨a, x⟩ and a label, plus an optional
+/// [`QuadraticForm`] of x. Implement this trait for your own loss.
 pub trait Loss: Send + Sync {
-    /// The name in messages.
+    /// The name of the loss in messages.
     fn name(&self) -> &'static str;
 
-    /// Value and derivative at z; at a kink, any subgradient. The value is ∞ where the loss is not
-    /// defined, and [`Loss::check_prediction`] returns the reason.
+    /// The value and the derivative at z; at a kink, any subgradient. If the loss is not defined at z,
+    /// the value is ∞, and [`Loss::check_prediction`] returns the reason.
     fn at(&self, z: f64, label: f64) -> (f64, f64);
 
     /// The labels that the loss admits.
@@ -75,11 +77,11 @@ pub trait Loss: Send + Sync {
         Labels::Any
     }
 
-    /// Errors for a label that the loss does not admit.
+    /// Returns an error if the loss does not admit this label.
     fn check_label(&self, label: f64) -> Result<()> {
         let size = label.abs();
         let (fits, allowed) = match self.labels() {
-            // 0 for 0 and ±1 alone. A branch for each class would be mispredicted every other time.
+            // The product is 0 only for 0 and ±1. A branch per class would often be mispredicted.
             Labels::Signs => (size * (size - 1.0) == 0.0, "-1 or 1 (or 0 and 1)"),
             Labels::Any | Labels::None => (label.is_finite(), "a finite number"),
         };
@@ -98,47 +100,46 @@ pub trait Loss: Send + Sync {
         None
     }
 
-    /// Errors for a prediction at which the loss is not defined.
+    /// Returns an error if the loss is not defined at this prediction.
     fn check_prediction(&self, _z: f64) -> Result<()> {
         Ok(())
     }
 
-    /// The largest |derivative| over |z| ≤ reach, for labels of at most this size. The default is ∞: no
-    /// bound.
+    /// The largest |derivative| over all |z| ≤ `reach` and all labels of size at most `label`. The
+    /// default ∞ means that no bound is known.
     fn slope_bound(&self, _reach: f64, _label: f64) -> f64 {
         f64::INFINITY
     }
 
-    /// The same over low ≤ z ≤ high, which is smaller if the loss is steep at one end only.
+    /// The same bound over `low` ≤ z ≤ `high`. It is smaller if the loss is steep at one end only.
     fn slope_bound_between(&self, low: f64, high: f64, label: f64) -> f64 {
         self.slope_bound(low.abs().max(high.abs()), label)
     }
 
-    /// The largest second derivative in z; ∞ for a loss with kinks, and 0 only for one that is linear in
-    /// z. The default is ∞: no bound.
+    /// The largest second derivative with respect to z: ∞ for a loss with kinks, and 0 only for a loss
+    /// that is linear in z. The default ∞ means that no bound is known.
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// Whether the loss is ½(z − y)², so that a few sums give the total over many rounds
+    /// Whether the loss is ½(z − y)². Then a few sums determine the total loss over many rounds
     /// ([`QuadraticSum`](crate::hindsight::QuadraticSum)).
     fn is_square(&self) -> bool {
         false
     }
 
-    /// Whether the loss is linear in z and has no form, so that regret is exact after one oracle call.
+    /// Whether the loss is linear in z without a form. Then one oracle call gives the exact regret.
     fn is_linear(&self) -> bool {
         self.smoothness() == 0.0 && self.form().is_none()
     }
 
-    /// Whether the loss is never below 0, for any z and label. Then no fixed decision has a total loss
-    /// below 0. False if this is not known.
+    /// Whether the loss is known to be at least 0 for every z and every label.
     fn is_nonnegative(&self) -> bool {
         false
     }
 
     /// The matrix A of a term ½⟨x, Ax⟩ that the loss adds in every round. Only this term and a ridge
-    /// term can make the loss strongly convex in x: a function of ⟨a, x⟩ is constant across a.
+    /// term can make the loss strongly convex in x: orthogonally to a, ⟨a, x⟩ does not change.
     fn form(&self) -> Option<Arc<QuadraticForm>> {
         None
     }
@@ -155,28 +156,25 @@ impl fmt::Debug for dyn Loss + '_ {
 pub enum Labels {
     /// Any finite number.
     Any,
-    /// One of two classes: ±1, or 0 and 1.
+    /// One of two classes: −1 and 1, or 0 and 1.
     Signs,
     /// The loss ignores the label.
     None,
 }
 
-/// y = ±1 of a label that [`Labels::Signs`] admits.
+/// The class ±1 of a label that [`Labels::Signs`] admits.
 fn sign(label: f64) -> f64 {
     if label > 0.0 { 1.0 } else { -1.0 }
 }
 
-/// A loss with its ridge term: the cost of a round. If the loss is known at compile time, a type such
-/// as `Objective<Logistic>` saves a dynamic call per round.
+/// A loss with its ridge term. If the loss is known at compile time, a type such as
+/// `Objective<Logistic>` saves a dynamic call per round.
 #[derive(Debug)]
 pub struct Objective<L: Loss + ?Sized = dyn Loss> {
-    /// The loss of the prediction.
     loss: Arc<L>,
-    /// λ of (λ/2)‖x‖².
     ridge: f64,
-    /// The loss's own form.
     form: Option<Arc<QuadraticForm>>,
-    /// k where the form is k times the identity: a ridge of the loss's own. Otherwise 0.
+    /// If the form is k times the identity, k, otherwise 0. Such a form acts as a ridge term.
     form_ridge: f64,
 }
 
@@ -191,13 +189,13 @@ impl<L: Loss + ?Sized> Clone for Objective<L> {
     }
 }
 
-/// One round's loss at the decision played.
+/// The loss of a round at the decision played.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Evaluation<'a> {
-    /// The whole loss, ridge term included.
+    /// The whole loss, with the ridge term.
     pub value: f64,
-    /// The part of `value` without the ridge term.
+    /// The loss without the ridge term.
     pub data_value: f64,
     /// ⟨a, x⟩.
     pub prediction: f64,
@@ -205,7 +203,7 @@ pub struct Evaluation<'a> {
     pub gradient: Gradient<'a>,
 }
 
-/// Memory for dense gradients, for [`Objective::evaluate_in`].
+/// Memory for the dense gradients of [`Objective::evaluate_in`].
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     x: Vec<f64>,
@@ -213,7 +211,7 @@ pub struct Scratch {
 }
 
 impl<L: Loss + ?Sized> Objective<L> {
-    /// A loss with a ridge term; 0 means no ridge term.
+    /// A loss with the ridge term (λ/2)‖x‖², where λ is `ridge`; 0 means no ridge term.
     pub fn new(loss: Arc<L>, ridge: f64) -> Result<Self> {
         Kind::CURVATURE.admit("loss", "l2", ridge)?;
         let form = loss.form();
@@ -236,8 +234,8 @@ impl<L: Loss + ?Sized> Objective<L> {
         self.ridge
     }
 
-    /// Evaluates the loss of one example at a decision, times `weight`. A loss with a dense gradient
-    /// needs [`Objective::evaluate_in`].
+    /// Evaluates the loss of one example at a decision. `weight` multiplies the loss of the
+    /// prediction. For a loss with a dense gradient, use [`Objective::evaluate_in`].
     pub fn evaluate<'a>(
         &self,
         row: Row<'a>,
@@ -248,14 +246,13 @@ impl<L: Loss + ?Sized> Objective<L> {
         match self.written_form() {
             None => self.evaluate_flat(row, label, weight, x),
             Some(_) => Err(Error::Unsupported(format!(
-                "{} loss has a dense gradient: call evaluate_in, which takes memory for it",
+                "{} loss has a dense gradient, which needs memory: call evaluate_in with a Scratch",
                 self.loss.name()
             ))),
         }
     }
 
-    /// Evaluates any loss. `scratch` is used only by losses with a dense gradient, and grows only in
-    /// the first round.
+    /// Evaluates any loss. Only a loss with a dense gradient uses `scratch`, which then grows once.
     ///
     /// ```
     /// use extremal::loss::{LossSpec, Objective, Scratch};
@@ -280,10 +277,10 @@ impl<L: Loss + ?Sized> Objective<L> {
         x: &(impl Point + ?Sized),
         scratch: &'a mut Scratch,
     ) -> Result<Evaluation<'a>> {
+        // Separate numbers stay in registers. A whole evaluation from two branches would not.
         let flat = self.evaluate_flat(row, label, weight, x)?;
         let (mut value, mut data_value, mut gradient) =
             (flat.value, flat.data_value, flat.gradient);
-        // Number by number: an evaluation that two ways led to would go through memory.
         if let Some(form) = self.written_form() {
             let half = add_form(form, row, gradient.scale, x, scratch)?;
             value += half;
@@ -299,7 +296,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         })
     }
 
-    /// The form, where it does more than a ridge term does.
+    /// The quadratic form, unless it acts as a ridge term.
     #[inline]
     pub(crate) fn written_form(&self) -> Option<&QuadraticForm> {
         self.form
@@ -307,7 +304,7 @@ impl<L: Loss + ?Sized> Objective<L> {
             .filter(|form| form.as_multiple().is_none())
     }
 
-    /// All but what [`add_form`] adds.
+    /// The evaluation without the terms that [`add_form`] adds.
     #[inline]
     fn evaluate_flat<'a>(
         &self,
@@ -343,12 +340,12 @@ impl<L: Loss + ?Sized> Objective<L> {
         })
     }
 
-    /// A bound on the rounding error of an evaluation's value, and of the linear lower bound that its
-    /// gradient gives, for a row of this norm at a decision x of norm at most `length`.
+    /// A bound on the rounding error of an evaluation's value, and of the tangent that its gradient
+    /// defines. `row_norm` is the norm of the row, and `length` bounds the norm of x.
     ///
-    /// The prediction is off by at most `off`. Over that distance a smooth loss changes by no more
-    /// than its slope and half its curvature allow, and any convex loss by no more than its
-    /// steepest slope at either end. The loss itself is computed to 8 units in the last place, its slope likewise.
+    /// The prediction has an error of at most `off`. Over this distance a smooth loss changes by at most
+    /// slope·off + curvature·off²/2, and any convex loss by at most its steepest slope at either end
+    /// times `off`. The value and the slope of the loss have errors of 8 units in the last place.
     pub(crate) fn rounding(
         &self,
         example: (&Row<'_>, f64, f64),
@@ -361,7 +358,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         let (z, bend) = (evaluation.prediction, self.loss.smoothness());
         let slope_at = |z: f64| weight * self.loss.at(z, label).1.abs();
         let data = if bend.is_finite() {
-            // The gradient's factor is weight·slope, unless the gradient was written out.
+            // The gradient's factor is weight·slope, unless a form made the gradient dense.
             let slope = match self.written_form() {
                 None => evaluation.gradient.scale.abs(),
                 Some(_) => slope_at(z),
@@ -371,26 +368,25 @@ impl<L: Loss + ?Sized> Objective<L> {
             slope_at(z - off).max(slope_at(z + off)) * off
         };
         let squares = self.ridge + self.largest();
-        // the terms of ⟨x, Ax⟩ are at most √d·‖A‖·‖x‖² together
+        // the terms of ⟨x, Ax⟩ add up to at most √d·‖A‖·‖x‖²
         let dim = x.dim();
         let norm = accuracy.norm * rounding::of_dot(dim) * (dim as f64).sqrt();
         data + norm * squares * length * length + 16.0 * UNIT * evaluation.value.abs()
     }
 
-    /// λ of the ridge terms that come with every gradient: the objective's, and the loss's own
-    /// where its form is a multiple of the identity.
+    /// The sum of the objective's λ and of the λ of a form that acts as a ridge term.
     pub(crate) fn total_ridge(&self) -> f64 {
         self.ridge + self.form_ridge
     }
 
-    /// A bound G on ‖∇f‖ over ‖x‖ ≤ norm_bound, for rows of norm at most `row` and labels of at most
-    /// this size; ∞ if there is no bound.
+    /// A bound G on ‖∇f(x)‖ for all ‖x‖ ≤ `norm_bound`, rows of norm at most `row` and labels of size at
+    /// most `label`; ∞ if no bound is known.
     pub fn gradient_bound(&self, row: f64, label: f64, norm_bound: f64) -> f64 {
         let reach = row * norm_bound;
         self.gradient_bound_between(row, -reach, reach, label, norm_bound)
     }
 
-    /// The same if ⟨a, x⟩ is known to lie between `low` and `high`.
+    /// The same bound if ⟨a, x⟩ always lies between `low` and `high`.
     pub fn gradient_bound_between(
         &self,
         row: f64,
@@ -399,17 +395,16 @@ impl<L: Loss + ?Sized> Objective<L> {
         label: f64,
         norm_bound: f64,
     ) -> f64 {
-        // without a row there is no slope, be it ∞
-        let data = if row == 0.0 {
-            0.0
-        } else {
-            self.loss.slope_bound_between(low, high, label) * row
+        // 0, even for an infinite slope, if all rows are 0
+        let data = match row {
+            0.0 => 0.0,
+            _ => self.loss.slope_bound_between(low, high, label) * row,
         };
         data + (self.ridge + self.largest()) * norm_bound
     }
 
-    /// Errors if a learner could reject the round's gradient at some x with ‖x‖ ≤ norm_bound, because
-    /// the gradient or its row may have a norm above 1e100.
+    /// Returns an error if the row, or the gradient at some x with ‖x‖ ≤ `norm_bound`, may have a norm
+    /// above 1e100. A learner would reject this gradient.
     pub fn check_size(
         &self,
         row: &Row<'_>,
@@ -420,12 +415,10 @@ impl<L: Loss + ?Sized> Objective<L> {
         let norm = kernel::norm(row.values());
         check_size("row", norm)?;
         let bound = self.gradient_bound(norm, label, norm_bound);
-        check_size("gradient", weight.max(1.0) * bound)?;
-        Ok(())
+        check_size("gradient", weight.max(1.0) * bound).map(|_| ())
     }
 
-    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`; ∞ if there
-    /// is no bound.
+    /// A bound on the second derivatives of the whole loss, for rows of norm at most `row`, or ∞.
     pub fn smoothness(&self, row: f64) -> f64 {
         let data = match self.loss.smoothness() {
             0.0 => 0.0,
@@ -434,13 +427,13 @@ impl<L: Loss + ?Sized> Objective<L> {
         data + self.ridge + self.largest()
     }
 
-    /// The strong convexity λ of the whole loss in x, for any rows; 0 if it is not strongly convex.
+    /// The strong convexity λ of the whole loss in x, for any row; 0 if it is not strongly convex.
     pub fn strong_convexity(&self) -> f64 {
         self.ridge + self.form.as_ref().map_or(0.0, |form| form.smallest())
     }
 
-    /// The properties that theorems may assume of these losses, for rows of norm at most `row` (∞ if no
-    /// bound is known) and weights of at most 1. `oblivious` means that no loss depends on a decision.
+    /// The properties of these losses that theorems may assume, for weights of at most 1. `row` bounds
+    /// the norms of the rows, or is ∞. If `oblivious`, the losses do not depend on the decisions.
     pub fn facts(&self, row: f64, oblivious: bool) -> LossFacts {
         LossFacts {
             strong_convexity: self.strong_convexity(),
@@ -449,13 +442,12 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// Whether the whole loss is linear in x, so that regret is exact after one oracle call.
+    /// Whether the whole loss is linear in x. Then one oracle call computes the exact regret.
     pub fn is_linear(&self) -> bool {
         self.loss.is_linear() && self.ridge == 0.0 && self.largest() == 0.0
     }
 
-    /// A lower bound on the total loss over any rounds: 0 if the loss is never below 0, −∞ if no lower
-    /// bound is known. A ridge term and a form are never below 0.
+    /// A lower bound on the total loss over any rounds: 0 if the loss is never negative, otherwise −∞.
     pub fn least_total(&self) -> f64 {
         if self.loss.is_nonnegative() {
             0.0
@@ -464,7 +456,7 @@ impl<L: Loss + ?Sized> Objective<L> {
         }
     }
 
-    /// The excess of a total loss over [`Objective::least_total`]; no regret is larger.
+    /// A total loss minus [`Objective::least_total`]. No regret is larger.
     pub fn above_least(&self, total: f64) -> f64 {
         total - self.least_total()
     }
@@ -474,7 +466,7 @@ impl<L: Loss + ?Sized> Objective<L> {
     }
 }
 
-/// ½⟨x, Ax⟩, and its gradient with that of the row, scale·a, written out in `scratch`.
+/// Returns ½⟨x, Ax⟩. Writes the sum of its gradient Ax and of scale·a, where a is the row, to `scratch`.
 fn add_form(
     form: &QuadraticForm,
     row: Row<'_>,

@@ -1,5 +1,5 @@
-//! f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A and the round's row b. A weight
-//! multiplies b; A counts once per round, as a ridge term does. The label is ignored.
+//! The loss f(x) = ½⟨x, Ax⟩ + ⟨b, x⟩ with a fixed positive semidefinite A; b is the round's row. A
+//! weight multiplies only b, and A counts once per round, like a ridge term. The label is ignored.
 //!
 //! ```
 //! use extremal::{LossSpec, Objective};
@@ -19,7 +19,7 @@ use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 fields! {
-    /// Spec of ½⟨x, Ax⟩ + ⟨b, x⟩.
+    /// Spec of the loss ½⟨x, Ax⟩ + ⟨b, x⟩.
     pub struct Quadratic {
         /// the diagonal of A; not allowed with matrix; default: 1
         pub diagonal: Option<Bound> = None => Kind::Each(&Kind::NOT_NEGATIVE),
@@ -53,7 +53,7 @@ impl MakeLoss for Quadratic {
     }
 }
 
-/// ½⟨x, Ax⟩ + ⟨b, x⟩ with this A.
+/// The loss ½⟨x, Ax⟩ + ⟨b, x⟩ with this A.
 struct QuadraticLoss(Arc<QuadraticForm>);
 
 impl Loss for QuadraticLoss {

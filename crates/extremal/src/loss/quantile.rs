@@ -1,5 +1,5 @@
-//! The quantile (pinball) loss: level·(y − z) below the label, (1 − level)·(z − y) above it. The
-//! best constant prediction is the labels' quantile of that level.
+//! The quantile (pinball) loss: level·(y − z) for z < y, and (1 − level)·(z − y) for z > y. The best
+//! constant prediction is the quantile of the labels at this level.
 
 use super::Loss;
 use crate::Result;

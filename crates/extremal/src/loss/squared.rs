@@ -1,11 +1,11 @@
-//! f(z) = ½(z − y)².
+//! The squared loss f(z) = ½(z − y)².
 
 use super::Loss;
 use crate::parameter::fields;
 use crate::spec::{About, Described};
 
 fields! {
-    /// ½(z − y)².
+    /// The squared loss ½(z − y)².
     #[derive(Copy)]
     pub struct Squared {}
 }

@@ -1,14 +1,14 @@
-//! A point that is stored as a mixture of atoms.
+//! A point that is stored as a mixture (convex combination) of atoms.
 
 use serde::{Deserialize, Serialize};
 
 use super::caratheodory::Tableau;
 use crate::set::{Atom, AtomSigns, SparseAtoms, Structure};
 
-/// Weights up to this one count as 0.
+/// A weight that is at most this large counts as 0.
 const NO_WEIGHT: f64 = 1e-15;
 
-/// x = Σ λ_i v_i with atoms v_i, each of them once, and weights λ_i ≥ 0 that sum up to 1.
+/// The point x = Σ λ_i v_i with distinct atoms v_i, and weights λ_i ≥ 0 that sum to 1.
 ///
 /// ```
 /// use extremal::{solver::ActiveSet, SetSpec};
@@ -23,9 +23,9 @@ const NO_WEIGHT: f64 = 1e-15;
 pub struct ActiveSet {
     dim: usize,
     atoms: Vec<Atom>,
-    /// λ.
+    /// The weights λ_i.
     weights: Vec<f64>,
-    /// Dropped atoms, whose memory is reused.
+    /// Removed atoms, whose memory is reused.
     #[serde(skip)]
     spare: Vec<Atom>,
     #[serde(skip)]
@@ -33,7 +33,7 @@ pub struct ActiveSet {
 }
 
 impl Clone for ActiveSet {
-    /// The copy has memory for as many atoms.
+    /// The copy has reserved memory for as many atoms as the original.
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.dim);
         copy.clone_from(self);
@@ -53,7 +53,7 @@ impl Clone for ActiveSet {
 }
 
 impl ActiveSet {
-    /// No atoms yet, in this dimension.
+    /// A mixture without atoms, in this dimension.
     pub fn new(dim: usize) -> Self {
         Self {
             dim,
@@ -61,7 +61,7 @@ impl ActiveSet {
         }
     }
 
-    /// Reserves memory for `count` atoms of the size of the present ones.
+    /// Reserves memory for `count` atoms, each as large as the largest present one.
     pub(crate) fn reserve(&mut self, count: usize) {
         let (mut values, mut indices) = (0, 0);
         for atom in self.atoms.iter().chain(&self.spare) {
@@ -77,12 +77,12 @@ impl ActiveSet {
         self.atoms.reserve(count);
         self.weights.reserve(count);
         self.spare.reserve(count);
-        self.entries
-            .iter_mut()
-            .for_each(|e| e.resize(self.dim, 0.0));
+        for entries in &mut self.entries {
+            entries.resize(self.dim, 0.0);
+        }
     }
 
-    /// Keeps the first `len` atoms, or adds atoms that are not written yet.
+    /// Keeps the first `len` atoms, or adds atoms whose entries are still to be written.
     fn resize(&mut self, len: usize) {
         let kept = len.min(self.atoms.len());
         self.spare.extend(self.atoms.drain(kept..));
@@ -91,7 +91,8 @@ impl ActiveSet {
         }
     }
 
-    /// A point of a simplex or of an ℓ1 ball, whose entries are the weights; `None` for other sets.
+    /// A point x of a simplex or of an ℓ1 ball as a mixture: its weights are the entries of x.
+    /// Returns `None` for other sets.
     pub(super) fn of_entries(x: &[f64], structure: &Structure) -> Option<Self> {
         let Structure::Sparse(SparseAtoms {
             count: 1,
@@ -109,7 +110,7 @@ impl ActiveSet {
             active.push(&atom, weight);
             rest -= weight;
         }
-        // the rest of the weight goes to the atom 0, or to two atoms with mean 0
+        // the remaining weight goes to the atom 0, or to two atoms whose mean is 0
         let pads: &[f64] = match signs {
             AtomSigns::Positive => &[],
             AtomSigns::PositiveOrZero => &[0.0],
@@ -143,7 +144,7 @@ impl ActiveSet {
         &self.atoms[i]
     }
 
-    /// λ_i.
+    /// The weight λ_i of atom i.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights[i]
     }
@@ -152,7 +153,7 @@ impl ActiveSet {
         &mut self.weights
     }
 
-    /// Writes x.
+    /// Writes the point x.
     pub fn write(&self, x: &mut [f64]) {
         x.fill(0.0);
         for (atom, weight) in self.atoms.iter().zip(&self.weights) {
@@ -160,7 +161,8 @@ impl ActiveSet {
         }
     }
 
-    /// The atoms with the smallest and the largest ⟨gradient, atom⟩, and these numbers.
+    /// The indices of the atoms with the smallest and the largest ⟨gradient, atom⟩, each with this
+    /// inner product.
     pub(super) fn extremes(&self, gradient: &[f64]) -> [(usize, f64); 2] {
         let mut ends = [(0, f64::INFINITY), (0, f64::NEG_INFINITY)];
         for (i, atom) in self.atoms.iter().enumerate() {
@@ -181,7 +183,7 @@ impl ActiveSet {
         self.weights.clear();
     }
 
-    /// Adds weight to an atom. The caller makes sure that all weights sum to 1 in the end.
+    /// Adds weight to an atom. The caller must make sure that all weights sum to 1 at the end.
     pub fn add(&mut self, atom: &Atom, weight: f64) {
         match self.position(atom) {
             Some(i) => self.weights[i] += weight,
@@ -189,7 +191,7 @@ impl ActiveSet {
         }
     }
 
-    /// Adds an atom that is not there yet.
+    /// Adds an atom that is not in the mixture yet.
     fn push(&mut self, atom: &Atom, weight: f64) {
         let mut own = self.spare.pop().unwrap_or_default();
         own.clone_from(atom);
@@ -197,13 +199,13 @@ impl ActiveSet {
         self.weights.push(weight);
     }
 
-    /// The position of an atom with the same entries, in any structure.
+    /// The index of an atom with the same entries. The two atoms may be stored differently.
     fn position(&mut self, atom: &Atom) -> Option<usize> {
         let [one, other] = &mut self.entries;
         one.resize(self.dim, 0.0);
         other.resize(self.dim, 0.0);
         atom.write(one);
-        // compare inner products first: an equal atom gives the square, but for rounding
+        // compare inner products first: for equal atoms they equal the square, up to rounding
         let square = atom.norm_squared();
         let near = |product: f64| (product - square).abs() <= 1e-9 * square;
         self.atoms.iter().position(|own| {
@@ -228,7 +230,7 @@ impl ActiveSet {
         self.prune();
     }
 
-    /// Moves a share of the weights `taken` from their atoms to `atom`.
+    /// Moves weight to `atom`: atom i loses `share` times taken_i, at most its whole weight.
     pub(crate) fn transfer(&mut self, taken: &[f64], share: f64, atom: &Atom) {
         let mut moved = 0.0;
         for (w, taken) in self.weights.iter_mut().zip(taken) {
@@ -240,13 +242,13 @@ impl ActiveSet {
         self.prune();
     }
 
-    /// Replaces atoms that are mixtures of others by those. `size` is the set's diameter.
+    /// Replaces an atom that is a mixture of other atoms by these atoms. `size` is the set's diameter.
     pub(crate) fn reduce(&mut self, size: f64, tableau: &mut Tableau) {
         tableau.reduce(self.dim, size, self.atoms.iter(), &mut self.weights);
         self.prune();
     }
 
-    /// Drops the atoms without weight, and normalises the weights to sum 1.
+    /// Removes the atoms without weight, and scales the weights so that they sum to 1.
     pub(super) fn prune(&mut self) {
         let mut i = 0;
         while i < self.len() {

@@ -2,16 +2,17 @@
 
 use crate::set::Atom;
 
-/// A point whose entries are at most this large after elimination depends on the others.
+/// If all entries of a point are at most this large after the elimination, the point depends on the
+/// others.
 const DEPENDENT: f64 = 1e-10;
 
-/// A smaller share of a mixture is rounding.
+/// A coefficient smaller than this is a rounding error.
 const NOTHING: f64 = 1e-12;
 
 /// The scratch memory of [`Tableau::reduce`].
 #[derive(Debug, Default)]
 pub(crate) struct Tableau {
-    /// One row per point: its place relative to the first, and 1.
+    /// One row per point: its difference from the first point, followed by a 1.
     rows: Vec<f64>,
     basis: Vec<u32>,
 }
@@ -23,12 +24,12 @@ impl Tableau {
     }
 
     /// Moves weight between points until the points with weight are affinely independent. The
-    /// weights stay ≥ 0, and their mixture stays the same but for rounding. `size` is the points'
-    /// distance from one another.
+    /// weights stay ≥ 0, and the mixture changes only by rounding errors. `size` is the largest
+    /// distance between two points.
     ///
-    /// Coordinates are eliminated one after the other, each by the point with the largest entry.
-    /// These points are the basis, and the elimination gives the coefficients of all others over
-    /// it. The basis is then maintained as in the simplex method.
+    /// Coordinates are eliminated one after the other. Each is eliminated with the point that has the
+    /// largest entry. These points are the basis, and the elimination computes the coefficients of all
+    /// other points in this basis. The basis is then maintained as in the simplex method.
     pub(crate) fn reduce<'a>(
         &mut self,
         dim: usize,
@@ -59,13 +60,13 @@ impl Tableau {
         }
     }
 
-    /// Column k becomes 1 at the k-th basis point and 0 at the others: Gauss-Jordan on columns.
-    /// Columns that end up with no point are 0.
+    /// Gauss-Jordan elimination on columns: column k becomes 1 at the k-th basis point and 0 at the
+    /// other basis points. Columns without a basis point become 0.
     fn find_basis(&mut self, width: usize, weights: &[f64]) {
         self.basis.clear();
         let mut used = 0;
         while used < width {
-            // the free column and the point with the largest entry
+            // the unused column and the point with the largest entry
             let (mut best, mut at) = (DEPENDENT, None);
             for (j, row) in self.rows.chunks(width).enumerate() {
                 if weights[j] <= 0.0 {
@@ -85,13 +86,13 @@ impl Tableau {
             self.pivot(width, j, used);
             used += 1;
         }
-        // the rest of a column without a point is rounding
+        // a column without a basis point holds only rounding errors
         for row in self.rows.chunks_mut(width) {
             row[used..].fill(0.0);
         }
     }
 
-    /// Makes point j the unit vector of column k.
+    /// Transforms the columns so that point j becomes the unit vector of column k.
     fn pivot(&mut self, width: usize, j: usize, k: usize) {
         let (before, from) = self.rows.split_at_mut(j * width);
         let (own, after) = from.split_at_mut(width);
@@ -110,8 +111,8 @@ impl Tableau {
         own[k] = 1.0;
     }
 
-    /// Point j is Σ t_k times the basis points, and its weight moves to them. If a basis point runs
-    /// out of weight first, j takes its place.
+    /// Moves the weight of point j = Σ t_k·(basis point k) to the basis points. If a basis point runs
+    /// out of weight first, point j replaces it in the basis.
     fn dissolve(&mut self, width: usize, j: u32, weights: &mut [f64]) {
         let j = j as usize;
         let row = &self.rows[j * width..][..width];

@@ -1,22 +1,22 @@
-//! The squared distance to a point. Its minimiser over a set is a projection.
+//! The squared distance to a point. Its minimiser over a set is the projection of this point.
 
 use super::total::{Imaged, Total, TotalValue};
 use crate::kernel::{Factor, dot};
 use crate::set::Atom;
 
-/// f(x) = ½‖R(x − y)‖²/u², where R is the identity or a factor of a metric M = RᵀR. The image is
-/// R(x − y)/u.
+/// f(x) = ½‖R(x − y)‖²/u², where R is the identity or the factor of a metric M = RᵀR. The image of x
+/// is R(x − y)/u.
 pub(crate) struct Distance<'a> {
-    /// y.
+    /// The point y.
     pub target: &'a [f64],
-    /// R; the identity if left out.
+    /// The factor R; `None` for the identity.
     pub factor: Option<&'a Factor>,
-    /// u, the unit of length.
+    /// The unit of length u.
     pub unit: f64,
 }
 
 impl Distance<'_> {
-    /// Turns x, which `image` holds, into its image.
+    /// Replaces x, which is stored in `image`, by its image.
     fn shift(&self, image: &mut [f64]) {
         for (z, y) in image.iter_mut().zip(self.target) {
             *z = (*z - y) / self.unit;
@@ -75,7 +75,7 @@ impl Total for Distance<'_> {
         (0.5 * square, slope)
     }
 
-    /// Where R is the identity; a metric M ≥ I has this curvature at least.
+    /// The curvature if R is the identity. A metric M ≥ I has at least this curvature.
     fn smoothness(&self, _mu: f64) -> f64 {
         1.0 / (self.unit * self.unit)
     }

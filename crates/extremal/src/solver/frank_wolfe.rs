@@ -1,18 +1,19 @@
-//! Methods that need nothing but the oracle.
+//! Frank-Wolfe methods, which need only the oracle of the set.
 
 use super::search::Memory;
 use super::{Imaged, Search, Task, TotalValue};
 use crate::set::Atom;
 use crate::{Result, kernel};
 
-/// Points and images that are updated step by step are recomputed after this many steps.
+/// Points and images are updated in each step, and recomputed after this many steps.
 const REFRESH: u64 = 100;
 
-/// The largest number of exchanges of weight between atoms after a step, where they are cheap.
+/// The largest number of exchanges of weight between two atoms after a step, for a total for which
+/// an exchange is cheap.
 const EXCHANGES: usize = 1_000;
 
-/// Frank-Wolfe steps. If `pairwise`, a step moves weight from the worst to the best active atom
-/// where this promises more. The starting point counts as an atom.
+/// Frank-Wolfe steps. If `pairwise` is true, a step moves weight from the worst to the best active
+/// atom whenever this promises a larger decrease. The starting point counts as an atom.
 pub(super) fn frank_wolfe(
     search: &mut Search,
     task: &Task<'_>,
@@ -64,14 +65,13 @@ impl Memory {
         &self.points[0]
     }
 
-    /// Writes the gradient at x to the first of `points`, and the image of x to the first of
-    /// `images`.
+    /// Writes the gradient at x to points[0], and the image of x to images[0].
     fn evaluate(&mut self, task: &Task<'_>, x: &[f64]) -> TotalValue {
         task.evaluate(x, &mut self.images[0], &mut self.points[0])
     }
 
-    /// Moves towards an atom, to the minimum on the segment, and returns the step size; `None` if
-    /// it is 0.
+    /// Moves to the minimum on the segment from x to an atom. Returns the step size and the value, or
+    /// `None` if the step size is 0.
     fn step_to(
         &mut self,
         task: &Task<'_>,
@@ -89,15 +89,15 @@ impl Memory {
         if s == 0.0 {
             return None;
         }
-        // (1 − s)x + s·atom rather than x + s·way: feasible to the last place
+        // (1 − s)x + s·atom, and not x + s·way, is feasible to the last digit
         x.iter_mut().for_each(|x| *x *= 1.0 - s);
         atom.add_to(s, x);
         kernel::axpy(s, way_image, image);
         Some((s, task.total.at_image(task.mu, x, image, gradient)))
     }
 
-    /// Moves weight from the worst to the best atom, if that promises a gap larger than `least_gap`.
-    /// Returns `None` if no weight moves.
+    /// Moves weight from the worst to the best atom, if the slopes of the two differ by more than
+    /// `least_gap`. Returns `None` if no weight moves.
     fn exchange(&mut self, task: &Task<'_>, least_gap: f64, x: &mut [f64]) -> Option<TotalValue> {
         let [gradient, way, ..] = &mut self.points;
         let [image, way_image, atom_image, ..] = &mut self.images;
@@ -123,9 +123,9 @@ impl Memory {
         Some(task.total.at_image(task.mu, x, image, gradient))
     }
 
-    /// Moves weight from the worst to the best atom until their slopes differ by at most `gap`.
-    /// This is for an f that is half the square of the image, and needs only the images' inner
-    /// products.
+    /// Moves weight from the worst to the best atom until their slopes differ by at most `gap`. The
+    /// total must be half the squared norm of the image, so that the inner products of the atoms'
+    /// images are enough.
     fn correct(&mut self, task: &Task<'_>, gap: f64) {
         let (count, width) = (self.active.len(), task.total.images());
         let [images, products, slopes] = &mut self.products;
@@ -140,11 +140,8 @@ impl Memory {
         }
         let weights = self.active.weights_mut();
         slopes.clear();
-        slopes.extend(
-            products
-                .chunks_exact(count)
-                .map(|row| kernel::dot(row, weights)),
-        );
+        let rows = products.chunks_exact(count);
+        slopes.extend(rows.map(|row| kernel::dot(row, weights)));
         for _ in 0..EXCHANGES {
             let (mut good, mut bad) = (0, None);
             for (i, slope) in slopes.iter().enumerate() {
@@ -162,7 +159,7 @@ impl Memory {
             }
             let at = |i: usize, j: usize| products[i * count + j];
             let bend = at(good, good) + at(bad, bad) - 2.0 * at(good, bad);
-            // atoms that are equal but for rounding give up all their weight
+            // if two atoms differ only by rounding, all the weight moves
             let share = if bend > 0.0 { apart / bend } else { 1.0 };
             let share = share.min(weights[bad]);
             weights[bad] -= share;

@@ -1,13 +1,13 @@
-//! The solver: it minimises a convex total over a set.
+//! The solver minimises a convex total over a set.
 //!
 //! A [`Total`] is the function to minimise. `Search` holds the memory of a search and its best result
 //! so far. Its methods are projected gradient steps (`projected`), for sets with a projection, and
 //! Frank-Wolfe steps (`frank_wolfe`), for any set. [`ActiveSet`] represents a point as a mixture of
 //! atoms, and `Distance` is the total whose minimiser is a projection.
 //!
-//! [`solve`](crate::hindsight::solve) uses it for the best fixed decision, with a proven gap. Learners
-//! use it for projections in a metric (`ons`), for approximate projections (`loo-bogd`) and to write
-//! their starting point as a mixture of vertices (`lloo`). A search allocates when it is created, not
+//! [`solve`](crate::hindsight::solve) uses the solver to find the best fixed decision. Learners use it
+//! for projections in a metric (`ons`), for approximate projections (`loo-bogd`), and to write a
+//! starting point as a mixture of vertices (`lloo`). A search allocates memory when it is created, not
 //! when it runs.
 
 mod active_set;

@@ -1,11 +1,11 @@
-//! Methods for sets with a projection.
+//! Projected gradient methods, for sets with a projection.
 
 use super::search::Memory;
 use super::{Imaged, Search, Task};
 use crate::set::Projection;
 use crate::{Result, kernel};
 
-/// out = x − step·gradient, projected.
+/// Writes the projection of x − step·gradient to `out`.
 fn forward(
     projection: &mut dyn Projection,
     x: &[f64],
@@ -25,7 +25,7 @@ fn difference(a: &[f64], b: &[f64], out: &mut [f64]) {
     }
 }
 
-/// One over the total's guess of the curvature; 1 if the guess is 0 or infinite.
+/// 1 divided by the total's estimate of its curvature; 1 if the estimate is 0 or infinite.
 fn first_step(task: &Task<'_>) -> f64 {
     let step = 1.0 / task.total.smoothness(task.mu);
     if step > 0.0 && step.is_finite() {
@@ -35,9 +35,9 @@ fn first_step(task: &Task<'_>) -> f64 {
     }
 }
 
-/// Projected gradient with Barzilai-Borwein steps. A step goes all the way to the projected point,
-/// unless its value exceeds the worst of the last few values, or the total is a square. Then a line
-/// search picks the best point on the segment.
+/// Projected gradient with Barzilai-Borwein steps. A step moves to the projected point. If the value
+/// of this point exceeds the largest of the last few values, or if the total is a square, a line
+/// search moves to the best point on the segment instead.
 pub(super) fn spectral(
     search: &mut Search,
     task: &Task<'_>,
@@ -114,8 +114,9 @@ pub(super) fn spectral(
     }
 }
 
-/// Accelerated projected gradient. Gradients are taken at extrapolated points y = x' + b(x' − x)
-/// only; the image of x' follows from those of y and x, and with it the check of the last step.
+/// Accelerated projected gradient. Gradients are computed only at extrapolated points
+/// y = x' + b(x' − x). The image of x' follows from the images of y and x, and it is all that the
+/// check of a step needs.
 pub(super) fn accelerated(
     search: &mut Search,
     task: &Task<'_>,
@@ -141,12 +142,8 @@ pub(super) fn accelerated(
         let mut tries = 0;
         loop {
             forward(projection, y, 1.0 / curvature, gradient, next)?;
-            let uphill: f64 = y
-                .iter()
-                .zip(&*next)
-                .zip(&*x)
-                .map(|((y, n), x)| (y - n) * (n - x))
-                .sum();
+            let entries = y.iter().zip(&*next).zip(&*x);
+            let uphill: f64 = entries.map(|((y, n), x)| (y - n) * (n - x)).sum();
             if uphill > 0.0 {
                 theta = 1.0;
             }
@@ -166,8 +163,8 @@ pub(super) fn accelerated(
             }
             let (from, by) = (Imaged::of(y, image), Imaged::of(way, way_image));
             let (value, slope) = task.total.along(task.mu, 1.0, from, by);
-            // The curvature between the two, from slopes along the same image. A difference of
-            // values would lose all its digits to rounding long before the end.
+            // The curvature between the two points, from the slopes at both. A difference of values
+            // would lose all its digits to rounding long before the end.
             let bend = slope - task.total.along(task.mu, 0.0, from, by).1;
             tries += 1;
             if bend <= curvature * far || tries > 60 {
@@ -178,7 +175,7 @@ pub(super) fn accelerated(
                 search.offer(next, unsmoothed + reading.rounding);
                 x_value = value;
                 reading = ahead;
-                // Try a slightly longer step next, but not beyond what this step needed.
+                // The next step may be slightly longer, as far as the measured curvature allows.
                 curvature = (0.95 * curvature).max((bend / far).min(curvature));
                 break;
             }

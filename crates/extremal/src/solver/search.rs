@@ -1,4 +1,5 @@
-//! The part that all methods share: memory, the best point and floor so far, and stopping rules.
+//! The parts that all methods share: the memory, the best point and lower bound so far, and the
+//! stopping rules.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,26 +8,28 @@ use super::{ActiveSet, Imaged, Total, TotalValue, projected};
 use crate::set::{Atom, CheckedOracle, Geometry, Minimum, Oracle, Projection, Set};
 use crate::{Error, Result, kernel};
 
-/// Methods to search for the minimum. All are certified in the same way.
+/// Methods that search for the minimum. All of them prove their result in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Chosen by set and losses. Linear losses take one oracle call. A set with a projection takes
-    /// [`Method::Spectral`], then [`Method::Accelerated`] if that is slow. Other sets take
-    /// [`Method::FrankWolfe`] if they are strongly convex, and [`Method::Pairwise`] otherwise.
+    /// The method that suits the set and the losses. Linear losses need one oracle call. For a set
+    /// with a projection it is [`Method::Spectral`], followed by [`Method::Accelerated`] if that is
+    /// slow. For other sets it is [`Method::FrankWolfe`] if they are strongly convex, and
+    /// [`Method::Pairwise`] otherwise.
     #[default]
     Auto,
-    /// One oracle call, for linear losses.
+    /// One oracle call. The losses must be linear.
     Linear,
     /// Projected gradient with Barzilai-Borwein steps and a non-monotone line search (Birgin,
     /// Martínez & Raydan, 2000): one pass over the data per step.
     Spectral,
-    /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009), restarted where
-    /// the momentum points uphill (O'Donoghue & Candès, 2015): one pass over the data per step.
+    /// Accelerated projected gradient with backtracking (Beck & Teboulle, 2009). It restarts when the
+    /// momentum points uphill (O'Donoghue & Candès, 2015). One pass over the data per step.
     Accelerated,
     /// Frank-Wolfe with exact line search.
     FrankWolfe,
-    /// Blended pairwise steps (Tsuji, Tanaka & Pokutta, 2022): linear on polytopes, and few atoms.
+    /// Blended pairwise Frank-Wolfe steps (Tsuji, Tanaka & Pokutta, 2022): linear convergence on
+    /// polytopes, with few atoms.
     Pairwise,
 }
 
@@ -42,23 +45,24 @@ pub(crate) struct Task<'a> {
     pub total: &'a dyn Total,
     /// The width of smoothing.
     pub mu: f64,
-    /// Stop once value − floor is at most this, or at most this times |value|.
+    /// The search stops when value − floor is at most `absolute_gap`, or at most `relative_gap` times
+    /// |value|.
     pub absolute_gap: f64,
     pub relative_gap: f64,
-    /// Stop once the gap of the smoothed function is at most this …
+    /// A method stops when the gap of the smoothed function is at most `gap`, and at most `first_gap`
+    /// times the method's first gap.
     pub gap: f64,
-    /// … and at most this times the first one.
     pub first_gap: f64,
-    /// Stop after a step that leads to this value or below: methods without projections only.
+    /// A Frank-Wolfe method stops after a step that leads to this value or below.
     pub value: f64,
-    /// Steps at most, counted from [`Search::restart`].
+    /// The largest number of steps, counted from [`Search::restart`].
     pub steps: u64,
-    /// Called before every step; stop once it returns false.
+    /// Called before every step. The search stops when it returns false.
     pub go_on: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Task<'a> {
-    /// Minimises this total in at most `steps` steps, as well as rounding allows.
+    /// Minimises this total in at most `steps` steps, as accurately as rounding allows.
     pub fn new(total: &'a dyn Total, steps: u64) -> Self {
         Self {
             total,
@@ -73,12 +77,12 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Writes the image of x, and the gradient there.
+    /// Writes the image of x and the gradient at x.
     pub fn evaluate(&self, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue {
         self.total.evaluate(self.mu, x, image, gradient)
     }
 
-    /// The s in [0, most] that minimises the total over from + s·by, given the derivative at 0.
+    /// The s in [0, most] that minimises the total at from + s·by. `slope` is the derivative at s = 0.
     pub fn line_search(&self, slope: f64, most: f64, from: Imaged<'_>, by: Imaged<'_>) -> f64 {
         if !(slope < 0.0) {
             return 0.0;
@@ -91,7 +95,7 @@ impl<'a> Task<'a> {
         }
         let mut s = 0.0;
         for k in 0..60 {
-            // Secants from both ends, and the middle every third time: kinks make ends stick.
+            // Secant steps, and a bisection every third time. At a kink, secant steps alone stall.
             let secant = low - low_slope * ((high - low) / (high_slope - low_slope));
             s = if k % 3 < 2 && secant > low && secant < high {
                 secant
@@ -118,7 +122,7 @@ pub(super) struct Memory {
     pub active: ActiveSet,
     pub points: [Vec<f64>; 6],
     pub images: [Vec<f64>; 5],
-    /// The images of the atoms, their inner products, and those with the image of x.
+    /// The images of the atoms, their inner products, and their inner products with the image of x.
     pub products: [Vec<f64>; 3],
 }
 
@@ -128,32 +132,32 @@ pub(crate) struct Search {
     oracle: CheckedOracle,
     projection: Option<Box<dyn Projection>>,
     memory: Memory,
-    /// The oracle's last atom, and how far its value may lie above the minimum.
+    /// The oracle's last atom, and a bound on how far its value lies above the minimum.
     pub atom: Atom,
     pub slack: f64,
-    /// The method that runs, or ran last.
+    /// The method that is running or that ran last.
     pub method: Method,
     pub steps: u64,
     /// Whether [`Task::go_on`] has returned false.
     pub halted: bool,
     /// The point with the smallest value.
     pub best: Vec<f64>,
-    /// The point whose gradient gave the highest floor, and its smoothing.
+    /// The point whose gradient proved the highest floor, and the smoothing μ at this point.
     pub lifted: (Vec<f64>, f64),
-    /// The point with the smallest gap, and that gap, of the method that runs.
+    /// The point with the smallest gap of the present method, and this gap.
     pub nearest: Vec<f64>,
     pub least_gap: f64,
-    /// Its first gap.
+    /// The first gap of the present method.
     first_gap: f64,
     /// The number of steps that did not halve the smallest gap.
     idle: u32,
-    /// Value and floor so far, to the accuracy of the search.
+    /// The smallest value and the highest floor so far, to the accuracy of the search.
     value: f64,
     floor: f64,
 }
 
 impl Search {
-    /// A search over this set for totals with images of this length.
+    /// A search over this set, for totals whose images have length `images`.
     pub fn new(set: &dyn Set, images: usize) -> Self {
         let zeros = || vec![0.0; set.dim()];
         Self {
@@ -182,19 +186,19 @@ impl Search {
         }
     }
 
-    /// Makes the oracle and the projection allocate their memory now, not in a later round, and
-    /// reserves memory for mixtures of so many atoms. An error here is one that will come again when
-    /// it matters.
+    /// Makes the oracle and the projection allocate their memory now instead of in a later round, and
+    /// reserves memory for mixtures of `atoms` atoms. Errors are ignored here, because the same call
+    /// will fail again in a round.
     pub fn warm_up(&mut self, atoms: usize) {
         let dim = self.best.len();
         let _ = self.oracle.minimise(&vec![1.0; dim], &mut self.atom);
         if let Some(projection) = &mut self.projection {
             let far = 2.0 * self.geometry.norm_bound;
             let _ = projection.project(&mut vec![far; dim]);
-            // the end of a step is mapped as an atom with every entry
+            // the end of a step is mapped as a dense atom
             self.atom.dense_mut(dim);
         } else {
-            // an answer of the oracle, and a point with every entry
+            // an atom of the oracle, and a dense atom
             let active = &mut self.memory.active;
             active.add(&self.atom, 0.5);
             self.atom.dense_mut(dim);
@@ -218,7 +222,7 @@ impl Search {
         self.lifted.1 = 0.0;
     }
 
-    /// The mixture that [`Method::Pairwise`] ended with.
+    /// The final mixture of [`Method::Pairwise`].
     pub fn into_active_set(self) -> ActiveSet {
         self.memory.active
     }
@@ -228,15 +232,15 @@ impl Search {
         self.oracle.calls()
     }
 
-    /// Calls the oracle, and keeps its answer in `atom`.
+    /// Calls the oracle, and stores its answer in `atom`.
     pub fn minimise(&mut self, direction: &[f64]) -> Result<Minimum> {
         let found = self.oracle.minimise(direction, &mut self.atom)?;
         self.slack = found.slack();
         Ok(found)
     }
 
-    /// Runs a method, or those that `Auto` stands for, from x, and writes its last point to x.
-    /// Returns whether the (smoothed) gap is small enough.
+    /// Runs a method from x, and writes its last point to x. `Auto` may run two methods. Returns
+    /// whether the gap of the (smoothed) function is small enough.
     pub fn descend(&mut self, method: Method, task: &Task<'_>, x: &mut [f64]) -> Result<bool> {
         let curved = self.geometry.strong_convexity.is_some();
         match method {
@@ -245,7 +249,7 @@ impl Search {
             Method::Auto => return self.run(Method::Pairwise, task, x),
             given => return self.run(given, task, x),
         }
-        // This is enough for well-conditioned sums. Others gain from momentum.
+        // Enough steps for well-conditioned sums. Other sums gain from momentum.
         const TRIAL: u64 = 300;
         let trial = Task {
             steps: task.steps.min(self.steps + TRIAL),
@@ -267,7 +271,7 @@ impl Search {
             (Method::Spectral, Some(p)) => projected::spectral(self, task, &mut memory, p, x),
             (Method::Accelerated, Some(p)) => projected::accelerated(self, task, &mut memory, p, x),
             (Method::Spectral | Method::Accelerated, None) => Err(Error::Unsupported(format!(
-                "hindsight: the method {method} needs a projection, and the set has none"
+                "hindsight: the method {method} needs a projection, which the set does not have; use the method auto"
             ))),
             _ => frank_wolfe(self, task, &mut memory, x, method != Method::FrankWolfe),
         };
@@ -275,7 +279,7 @@ impl Search {
         good
     }
 
-    /// Records a feasible point with its total.
+    /// Records a feasible point and its total, if the total is the smallest so far.
     pub fn offer(&mut self, x: &[f64], unsmoothed: f64) {
         if unsmoothed < self.value {
             self.value = unsmoothed;
@@ -283,8 +287,8 @@ impl Search {
         }
     }
 
-    /// Raises the floor by the gradient at x, feasible or not. The oracle's answer is kept in
-    /// `atom`. Returns the gap of the smoothed function.
+    /// Raises the floor with the gradient at x, which need not be feasible. Stores the oracle's answer
+    /// in `atom`. Returns the gap of the smoothed function.
     pub fn bound(
         &mut self,
         task: &Task<'_>,
@@ -292,7 +296,7 @@ impl Search {
         gradient: &[f64],
         reading: TotalValue,
     ) -> Result<f64> {
-        // the function itself may be ∞ here, where a loss is not defined
+        // the unsmoothed function may be ∞ where a loss is not defined
         if !reading.value.is_finite() {
             return Err(Error::numerical(self.steps, "the total loss overflowed"));
         }
@@ -303,7 +307,7 @@ impl Search {
         let mut floor = reading.value - gap - self.slack + reading.smoothing_slack - rounding;
         let sigma = task.total.strong_convexity();
         if sigma > 0.0 {
-            // The curvature alone keeps f from falling lower than this.
+            // By its curvature, f is nowhere lower than this.
             let steep = kernel::norm(gradient);
             floor = floor.max(reading.value - 0.5 * steep * (steep / sigma) - rounding);
         }
@@ -315,7 +319,7 @@ impl Search {
         Ok(gap)
     }
 
-    /// [`Search::offer`] and [`Search::bound`], for a feasible point.
+    /// Calls [`Search::offer`] and [`Search::bound`] for a feasible point.
     pub fn certify(
         &mut self,
         task: &Task<'_>,
@@ -329,7 +333,7 @@ impl Search {
         Ok(gap)
     }
 
-    /// The gap of the smoothed function at which the method that runs ends.
+    /// The gap of the smoothed function at which the present method ends.
     pub fn target(&self, task: &Task<'_>) -> f64 {
         task.gap.min(task.first_gap * self.first_gap)
     }
@@ -340,8 +344,8 @@ impl Search {
         self.value - self.floor <= allowed
     }
 
-    /// The gap that rounding alone can cause: the change of the gradient when x changes by its last
-    /// digit. The length of x counts as no smaller than the last digit of the set's size.
+    /// The gap that rounding alone can cause: the change of the gradient when x changes in its last
+    /// digit. The norm of x counts as at least the last digit of the set's size.
     fn grain(&self, task: &Task<'_>) -> f64 {
         let least = f64::EPSILON * self.geometry.norm_bound;
         let curvature = task.total.smoothness_bound(task.mu);
@@ -350,8 +354,8 @@ impl Search {
         if grain.is_finite() { grain } else { 0.0 }
     }
 
-    /// Decides whether a method ends at x, which has this gap. Returns `None` if it makes another
-    /// step, otherwise whether the gap is small enough.
+    /// Decides whether a method ends at x, which has this gap. Returns `None` if the method makes
+    /// another step, and otherwise whether the gap is small enough.
     pub fn stop(&mut self, task: &Task<'_>, x: &[f64], gap: f64) -> Option<bool> {
         let gap = gap + self.slack;
         if self.least_gap == f64::INFINITY {
@@ -366,7 +370,7 @@ impl Search {
             return Some(true);
         }
         if gap <= self.grain(task) {
-            // The grain is a worst case: a gap that halves within a few steps is no rounding.
+            // The grain is a worst case. A gap that halves within a few steps is not a rounding error.
             const TRIES: u32 = 3;
             self.idle = if halved { 0 } else { self.idle + 1 };
             if self.idle > TRIES {

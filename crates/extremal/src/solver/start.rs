@@ -1,19 +1,19 @@
-//! A given point, or the centre of a set, as a mixture of atoms.
+//! Writes a point of a set as a mixture of vertices.
 
 use super::{ActiveSet, Distance, Method, Search, Task};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, centre_of, check_point};
 use crate::{Error, Result, kernel};
 
 impl ActiveSet {
-    /// Writes `start` as a mixture of vertices; by default the set's centre, or another point if
-    /// the centre takes too many steps.
+    /// Writes `start` as a mixture of vertices. Without `start` it is the set's centre, or another
+    /// point if the centre needs too many steps.
     pub fn start(set: &SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let (dim, diameter) = (set.dim(), set.geometry().diameter);
         let mut aim = centre_of(&**set);
         let mut oracle = CheckedOracle::of(&**set);
         if let Some(start) = start {
-            // a vertex is its own mixture, and usually the atom for the direction from it to the
-            // centre
+            // a vertex is its own mixture; it is usually the oracle's atom for the direction from
+            // the vertex to the centre
             check_point(dim, start)?;
             let mut away = aim.clone();
             kernel::axpy(-1.0, start, &mut away);
@@ -30,8 +30,7 @@ impl ActiveSet {
         if active.distance(&aim) <= 1e-15 * diameter {
             return Ok(active);
         }
-        // sets that are symmetric in all coordinates: one vertex for each rotation of the
-        // coordinates
+        // for a set that is symmetric in all coordinates, one vertex per rotation of the coordinates
         if (2..=1000).contains(&dim) {
             let turned = |i| (0..dim).map(|j| ((j + dim - i) % dim) as f64).collect();
             let active = mean_of(&mut oracle, dim, (0..dim).map(turned))?;
@@ -73,7 +72,7 @@ impl ActiveSet {
     }
 }
 
-/// The mean of the atoms for these directions.
+/// The mean of the oracle's atoms for these directions.
 fn mean_of(
     oracle: &mut CheckedOracle,
     dim: usize,

@@ -1,41 +1,41 @@
-//! The objective of a search: a convex function of a linear image of its argument.
+//! The objective of a search.
 
 use crate::kernel;
 use crate::rounding::{self, UNIT};
 use crate::set::Atom;
 
-/// A convex total f(x) = h(Bx) + (σ/2)‖x‖² of losses, where the *image* Bx of a point is worth
-/// keeping: along a segment it changes linearly, so that values there cost no pass over the data.
-/// The map may have a constant part.
+/// A convex total loss f(x) = h(Bx) + (σ/2)‖x‖². The search stores the *image* Bx of a point. Along a
+/// segment the image changes linearly, so that a line search needs no pass over the data. The map B
+/// may be affine.
 ///
-/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) are such
-/// totals; implement the trait for your own. `mu` is the width of smoothing, 0 for no smoothing. A
-/// total whose [`smoothness`](Total::smoothness) is finite is only evaluated with 0.
+/// [`Sum`](crate::hindsight::Sum) and [`QuadraticSum`](crate::hindsight::QuadraticSum) implement this
+/// trait, and you can implement it for your own total. `mu` is the width of smoothing; 0 means no
+/// smoothing. If [`smoothness`](Total::smoothness) is finite without smoothing, `mu` is always 0.
 pub trait Total {
     /// The dimension of x.
     fn dim(&self) -> usize;
 
-    /// The length of an image.
+    /// The length of the image of a point.
     fn images(&self) -> usize;
 
-    /// Writes the image of x, and the gradient there.
+    /// Writes the image of x and the gradient at x.
     fn evaluate(&self, mu: f64, x: &[f64], image: &mut [f64], gradient: &mut [f64]) -> TotalValue;
 
-    /// Like [`Total::evaluate`], for a point whose image is known.
+    /// Does the same as [`Total::evaluate`] for a point whose image is known.
     fn at_image(&self, mu: f64, x: &[f64], image: &[f64], gradient: &mut [f64]) -> TotalValue;
 
     /// Writes the image of an atom.
     fn map(&self, atom: &Atom, image: &mut [f64]);
 
-    /// Value and derivative by s at x + s·d, from the images of x and d.
+    /// The value at x + s·d and its derivative with respect to s, from the images of x and d.
     fn along(&self, mu: f64, s: f64, from: Imaged<'_>, by: Imaged<'_>) -> (f64, f64);
 
-    /// A lower bound of f from its gradient g at x, which it writes, with every rounding error
-    /// accounted for. The search itself uses [`Total::evaluate`], which is faster. `reach` bounds
-    /// ‖u − x‖ over the points u that the proof is used for.
+    /// A proven lower bound on f from its gradient at x. The bound allows for every rounding error.
+    /// The method also writes the gradient. The bound must hold for all points u with
+    /// ‖u − x‖ ≤ `reach`. The search itself uses [`Total::evaluate`], which is faster.
     ///
-    /// The default assumes that [`TotalValue::rounding`] bounds the rounding errors of the values
-    /// and of ⟨gradient, u − x⟩.
+    /// The default implementation assumes that [`TotalValue::rounding`] bounds the rounding errors of
+    /// the values and of ⟨gradient, u − x⟩.
     fn minorant(&self, mu: f64, x: &[f64], reach: f64, gradient: &mut [f64]) -> Minorant {
         let mut image = vec![0.0; self.images()];
         let reading = self.evaluate(mu, x, &mut image, gradient);
@@ -52,39 +52,38 @@ pub trait Total {
         }
     }
 
-    /// A guess of the Lipschitz constant of the gradient of f smoothed by `mu`, for the first step;
-    /// ∞ at `mu` = 0 where f has kinks that need smoothing.
+    /// An estimate of the Lipschitz constant of the gradient of the smoothed f, for the first step. If
+    /// f has kinks, it is ∞ for `mu` = 0.
     fn smoothness(&self, mu: f64) -> f64;
 
-    /// An upper bound of this constant, which separates rounding from progress. By default it is
-    /// the guess.
+    /// An upper bound on this Lipschitz constant. The search uses it to tell progress from rounding
+    /// errors. The default is the estimate.
     fn smoothness_bound(&self, mu: f64) -> f64 {
         self.smoothness(mu)
     }
 
-    /// σ with f − (σ/2)‖x‖² convex.
+    /// A σ for which f(x) − (σ/2)‖x‖² is convex.
     fn strong_convexity(&self) -> f64 {
         0.0
     }
 
-    /// Whether f is linear, so that one oracle call minimises it.
+    /// Whether f is linear. Then one oracle call minimises it.
     fn is_linear(&self) -> bool {
         false
     }
 
-    /// Whether f(x) is half the squared norm of the image of x, which makes exact line searches
-    /// cheap.
+    /// Whether f(x) is half the squared norm of the image of x. Then exact line searches are cheap.
     fn is_square(&self) -> bool {
         false
     }
 }
 
-/// A point, or a direction, with its image.
+/// A point or a direction, with its image.
 #[derive(Debug, Clone, Copy)]
 pub struct Imaged<'a> {
-    /// The point.
+    /// The point or the direction.
     pub x: &'a [f64],
-    /// Its image.
+    /// The image of `x`.
     pub image: &'a [f64],
 }
 
@@ -95,26 +94,27 @@ impl<'a> Imaged<'a> {
     }
 }
 
-/// A proven lower bound of a total from its gradient g at a point x, and its value there.
+/// A proven lower bound on a total f from its gradient g at a point x, and an upper bound on f(x).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Minorant {
-    /// f(u) ≥ constant + ⟨g, u⟩ + (σ/2)‖u − x‖² for all u within reach, σ the strong convexity.
+    /// f(u) ≥ `constant` + ⟨g, u⟩ + (σ/2)‖u − x‖² for all u within reach of x, where σ is the strong
+    /// convexity.
     pub constant: f64,
-    /// f(x) ≤ value.
+    /// f(x) ≤ `value`.
     pub value: f64,
 }
 
 /// The value of a total at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TotalValue {
-    /// The value of the (smoothed) function that the gradient belongs to.
+    /// The value of the smoothed function. The gradient is the gradient of this function.
     pub value: f64,
-    /// The value of the function itself.
+    /// The value of the function without smoothing.
     pub unsmoothed: f64,
-    /// The unsmoothed function lies at least this far above the tangent plane of the smoothed one,
-    /// everywhere; 0 without smoothing.
+    /// The function lies above every tangent plane of the smoothed function by at least this much;
+    /// 0 without smoothing.
     pub smoothing_slack: f64,
-    /// An estimate of the rounding error of both values, for the search. Proofs do not use it where
-    /// a total has its own [`Total::minorant`].
+    /// An estimate of the rounding error of both values, for the search. Proofs use it only if the
+    /// total has no [`Total::minorant`] of its own.
     pub rounding: f64,
 }

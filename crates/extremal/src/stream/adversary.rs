@@ -1,4 +1,4 @@
-//! Adaptive adversaries: linear losses chosen after the decision is seen.
+//! Adaptive adversaries, which choose a linear loss after they see the decision.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -65,7 +65,7 @@ struct AdversaryStream {
     sum: Vec<f64>,
 }
 
-/// row −= its part along `a`.
+/// Subtracts from `row` its component along `a`.
 fn remove_part(row: &mut [f64], a: &[f64]) {
     let norm = kernel::norm(a);
     if norm > 1e-12 {
@@ -88,7 +88,7 @@ impl Stream for AdversaryStream {
             }
             Malice::Orthogonal => {
                 fill_sphere(rng, row);
-                // Again and again, since the two are not orthogonal to each other.
+                // Several times, because `sum` and `x` are not orthogonal to each other.
                 for _ in 0..8 {
                     remove_part(row, sum);
                     remove_part(row, x);
@@ -99,7 +99,7 @@ impl Stream for AdversaryStream {
         if norm > 1e-9 {
             row.iter_mut().for_each(|v| *v /= norm);
         } else {
-            // Nothing to hold against the decision: any direction will do.
+            // No direction is worse than another for this decision.
             fill_sphere(rng, row);
         }
         kernel::axpy(1.0, row, sum);

@@ -1,4 +1,4 @@
-//! Regression with duplicated columns: gradients whose entries tie exactly, round after round.
+//! Regression with duplicated columns. Several entries of every gradient are exactly equal.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -10,7 +10,7 @@ use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
-    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where column i equals column i mod m.
+    /// Spec of `duplicated`: y = ⟨a, w⟩ + noise, where entry i of a equals entry i mod m.
     pub struct Duplicated {
         /// the number of copies of each column
         pub copies: usize = 2 => Kind::COUNT,
@@ -49,7 +49,7 @@ impl MakeStream for Duplicated {
     }
 }
 
-/// out = a vector of norm 1 whose entry i equals entry i mod `distinct`.
+/// Fills `out` with a vector of norm 1 whose entry i equals entry i mod `distinct`.
 fn fill_copies(rng: &mut ChaCha8Rng, distinct: usize, out: &mut [f64]) {
     fill_sphere(rng, &mut out[..distinct]);
     for i in distinct..out.len() {

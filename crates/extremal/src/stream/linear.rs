@@ -1,4 +1,4 @@
-//! Linear losses that do not depend on the decision: drift, noise, alternating signs.
+//! Linear losses that do not depend on the decision: drift, noise and alternating signs.
 
 use super::{MakeStream, Stream, UNIT, fill_around, fill_sphere, generator, oblivious, planted};
 use crate::Result;
@@ -6,7 +6,7 @@ use crate::parameter::fields;
 use crate::spec::{About, Described, Kind};
 
 fields! {
-    /// Spec of `drift`: a fixed mean direction under noise, cut to norm 1.
+    /// Spec of `drift`: a fixed mean plus noise. Gradients of norm above 1 are scaled to norm 1.
     pub struct Drift {
         /// the mean's norm
         pub mean: f64 = 0.5 => Kind::between(0.0, 1.0),
@@ -38,7 +38,7 @@ impl MakeStream for Drift {
 }
 
 fields! {
-    /// Spec of `noise`: zero-mean gradients on the unit sphere.
+    /// Spec of `noise`: gradients with mean 0 on the unit sphere.
     pub struct Noise {}
 }
 
@@ -63,7 +63,7 @@ impl MakeStream for Noise {
 }
 
 fields! {
-    /// Spec of `alternating`: u, −u, u, −u, …
+    /// Spec of `alternating`: the gradients u, −u, u, −u, … for a unit vector u.
     pub struct Alternating {}
 }
 

@@ -1,5 +1,5 @@
-//! Synthetic streams, seeded. A stream is shown the decision before it reveals the round, so
-//! that adaptive adversaries are streams like any other.
+//! Synthetic streams with a seed. A stream sees the decision before it reveals the round. An adaptive
+//! adversary is therefore an ordinary stream.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -40,7 +40,7 @@ pub(crate) trait MakeStream {
 }
 
 impl StreamSpec {
-    /// The stream in this dimension. The same seed gives the same rounds.
+    /// Builds the stream in this dimension. The same seed gives the same rounds.
     pub fn build(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         if dim == 0 {
             return Err(Error::parameter("stream", "dim", dim, "1 or more"));
@@ -53,16 +53,16 @@ impl StreamSpec {
 /// The data that a stream reveals in a round.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
-    /// a of ⟨a, x⟩.
+    /// The coefficients a of the prediction ⟨a, x⟩.
     pub row: Row<'a>,
-    /// The label; ignored by linear losses.
+    /// The label. Linear losses ignore it.
     pub label: f64,
-    /// How often the example counts.
+    /// The factor of the example's loss. A weight of 2 counts like two equal examples.
     pub weight: f64,
 }
 
 impl<'a> Round<'a> {
-    /// An example that counts once.
+    /// An example with weight 1.
     pub fn new(row: Row<'a>, label: f64) -> Self {
         let weight = 1.0;
         Self { row, label, weight }
@@ -71,20 +71,20 @@ impl<'a> Round<'a> {
 
 /// A source of rounds.
 pub trait Stream: Send {
-    /// The next round, given the decision that was made for it; `None` at the end.
+    /// Returns the next round, or `None` at the end of the stream. `decision` is the learner's
+    /// decision for this round.
     fn next(&mut self, decision: &dyn Point) -> Result<Option<Round<'_>>>;
 
-    /// No row's ℓ2 norm exceeds this; ∞ where no bound is known.
+    /// A bound on the ℓ2 norms of the rows; ∞ if no bound is known.
     fn row_bound(&self) -> f64;
 
-    /// No |label| exceeds this.
+    /// A bound on |label|.
     fn label_bound(&self) -> f64 {
         0.0
     }
 
-    /// Whether rounds may depend on decisions. A stream that ignores the decisions answers
-    /// `false`: its rounds can be replayed without a learner, and theorems about losses that were
-    /// fixed beforehand apply to it.
+    /// Whether rounds may depend on decisions. If false, the rounds can be replayed without a learner,
+    /// and theorems about losses that are fixed before the run apply.
     fn is_adaptive(&self) -> bool {
         true
     }
@@ -94,10 +94,10 @@ fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// A bound of the norm of a row that was divided by its norm, with room for rounding.
+/// A bound on the norm of a row that was divided by its norm. It allows for rounding.
 const UNIT: f64 = 1.0 + 1e-12;
 
-/// Rounds that do not depend on the decisions.
+/// A stream whose rounds do not depend on the decisions.
 struct Oblivious<R, F> {
     row: R,
     rng: ChaCha8Rng,
@@ -105,7 +105,7 @@ struct Oblivious<R, F> {
     draw: F,
 }
 
-/// The memory of a row.
+/// The memory that holds a row.
 trait Buffer: Send + 'static {
     fn row(&self) -> Row<'_>;
 }
@@ -116,15 +116,15 @@ impl Buffer for Vec<f64> {
     }
 }
 
-/// Indices and values.
+/// The indices and values of a sparse row.
 impl Buffer for (Vec<u32>, Vec<f64>) {
     fn row(&self) -> Row<'_> {
         Row::sparse(&self.0, &self.1)
     }
 }
 
-/// A stream whose `draw` writes the next row and returns its label. `bounds` are those of a row's norm
-/// and of a label's size.
+/// A stream whose `draw` writes the next row and returns its label. `bounds` holds a bound on the
+/// norms of the rows and one on the absolute values of the labels.
 fn oblivious<R: Buffer>(
     row: R,
     rng: ChaCha8Rng,
@@ -167,7 +167,7 @@ fn fill_normal(rng: &mut ChaCha8Rng, out: &mut [f64]) {
     }
 }
 
-/// out = a point drawn evenly from the unit sphere.
+/// Fills `out` with a point drawn uniformly from the unit sphere.
 fn fill_sphere(rng: &mut ChaCha8Rng, out: &mut [f64]) {
     loop {
         fill_normal(rng, out);
@@ -179,7 +179,7 @@ fn fill_sphere(rng: &mut ChaCha8Rng, out: &mut [f64]) {
     }
 }
 
-/// A point drawn evenly from the sphere of this radius.
+/// A point drawn uniformly from the sphere of this radius.
 fn planted(rng: &mut ChaCha8Rng, dim: usize, radius: f64) -> Vec<f64> {
     let mut point = vec![0.0; dim];
     fill_sphere(rng, &mut point);
@@ -187,7 +187,8 @@ fn planted(rng: &mut ChaCha8Rng, dim: usize, radius: f64) -> Vec<f64> {
     point
 }
 
-/// row = the mean under Gaussian noise of norm `noise`, roughly, cut to norm 1.
+/// Fills `row` with the mean plus Gaussian noise of norm about `noise`. A row of norm above 1 is
+/// scaled to norm 1.
 fn fill_around(rng: &mut ChaCha8Rng, mean: &[f64], noise: f64, row: &mut [f64]) {
     fill_normal(rng, row);
     let noise = noise / (row.len() as f64).sqrt();
@@ -200,18 +201,18 @@ fn fill_around(rng: &mut ChaCha8Rng, mean: &[f64], noise: f64, row: &mut [f64]) 
     }
 }
 
-/// Gaussian noise of a label, cut at three standard deviations.
+/// Gaussian noise for a label, clipped at three standard deviations.
 fn label_noise(rng: &mut ChaCha8Rng, deviation: f64) -> f64 {
     let z: f64 = StandardNormal.sample(rng);
     deviation * z.clamp(-3.0, 3.0)
 }
 
-/// The bounds of rows of norm 1 with labels from weights of this norm and noise.
+/// The bounds of rows a of norm 1 with labels ⟨a, w⟩ + noise, where `norm` is the norm of w.
 fn regression_bounds(norm: f64, noise: f64) -> (f64, f64) {
     (UNIT, norm * UNIT + 3.0 * noise)
 }
 
-/// ±1 with the logistic chance of `clean`.
+/// A label ±1. The probability of +1 is 1/(1 + exp(−`clean`)).
 fn sign_label(rng: &mut ChaCha8Rng, clean: f64) -> f64 {
     let chance = 1.0 / (1.0 + (-clean).exp());
     let positive = rng.random::<f64>() < chance;

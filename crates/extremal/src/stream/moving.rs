@@ -1,4 +1,4 @@
-//! Opponents whose best decision moves: on a circle, or by leaps.
+//! Streams whose best decision moves, on a circle or in jumps.
 
 use super::{
     MakeStream, Stream, UNIT, fill_around, fill_sphere, generator, label_noise, oblivious, planted,
@@ -19,7 +19,7 @@ choices! {
 }
 
 fields! {
-    /// Spec of `rotating`: w moves on a circle.
+    /// Spec of `rotating`: the best decision w moves on a circle.
     pub struct Rotating {
         /// the kind of rounds
         pub kind: Rounds = Rounds::Regression => Rounds::KIND,
@@ -47,7 +47,7 @@ impl MakeStream for Rotating {
     fn make(&self, dim: usize, seed: u64) -> Result<Box<dyn Stream>> {
         let mut rng = generator(seed);
         let (u, mut v) = (planted(&mut rng, dim, 1.0), vec![0.0; dim]);
-        // In one dimension there is no circle, and w swings between u and −u.
+        // In one dimension there is no circle, and w moves between u and −u.
         let mut length = if dim == 1 { 1.0 } else { 0.0 };
         while length < 1e-3 {
             fill_sphere(&mut rng, &mut v);
@@ -85,7 +85,7 @@ impl MakeStream for Rotating {
 }
 
 fields! {
-    /// Spec of `switching`: regression whose planted solution is drawn anew every so many rounds.
+    /// Spec of `switching`: regression with a planted solution w. A new w is drawn every `every` rounds.
     pub struct Switching {
         /// rounds between two changes
         pub every: u64 = 100 => Kind::COUNT,

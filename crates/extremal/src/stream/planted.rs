@@ -9,7 +9,7 @@ use crate::spec::{About, Described, Kind};
 use crate::{Result, kernel};
 
 fields! {
-    /// Spec of `regression`: y = ⟨a, w⟩ + noise, rows on the unit sphere.
+    /// Spec of `regression`: rows a on the unit sphere, with labels y = ⟨a, w⟩ + noise.
     pub struct Regression {
         /// the norm of w
         pub norm: f64 = 1.0 => Kind::NOT_NEGATIVE,
@@ -47,7 +47,7 @@ impl MakeStream for Regression {
 }
 
 fields! {
-    /// Spec of `classification`: y = ±1 with the logistic chance of ⟨a, w⟩.
+    /// Spec of `classification`: labels y = ±1, where +1 has the logistic probability of ⟨a, w⟩.
     pub struct Classification {
         /// the norm of w; the larger, the cleaner the labels
         pub norm: f64 = 10.0 => Kind::NOT_NEGATIVE,

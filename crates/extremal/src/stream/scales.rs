@@ -1,5 +1,5 @@
-//! Linear losses whose gradients have no scale that could be known beforehand: heavy tails, and
-//! jumps. Their directions lie around a planted u, so that there is a best decision to find.
+//! Linear losses whose gradients have no scale that is known before the run: heavy tails, and jumps.
+//! No gradient g has ⟨g, u⟩ < 0 for a planted unit vector u, so that there is a best decision.
 
 use rand::RngExt;
 use rand_distr::{Distribution, StudentT};
@@ -9,7 +9,7 @@ use crate::parameter::{choices, fields};
 use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
-/// Turns `row` to the side of `u`, which leaves its norm as it is.
+/// Negates `row` if ⟨u, row⟩ < 0.
 fn turn_towards(u: &[f64], row: &mut [f64]) {
     if kernel::dot(u, row) < 0.0 {
         row.iter_mut().for_each(|v| *v = -*v);
@@ -17,7 +17,7 @@ fn turn_towards(u: &[f64], row: &mut [f64]) {
 }
 
 choices! {
-    /// A law with P(size > r) falling like r^(−index).
+    /// A distribution of sizes with P(size > r) falling like r^(−index).
     pub enum Law {
         /// norms with P(‖g‖ > r) = r^(−index) for r ≥ 1, uniform directions
         Pareto = "pareto",
@@ -27,7 +27,7 @@ choices! {
 }
 
 fields! {
-    /// Spec of `heavy-tailed`.
+    /// Spec of `heavy-tailed`: gradients with heavy-tailed norms.
     pub struct HeavyTailed {
         /// the distribution that sizes are drawn from
         pub law: Law = Law::Pareto => Law::KIND,
@@ -77,7 +77,7 @@ impl MakeStream for HeavyTailed {
 }
 
 fields! {
-    /// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, … for so many rounds each.
+    /// Spec of `scale-jump`: gradients of norm 1, F, 1, 1/F, 1, …, each for `every` rounds.
     pub struct ScaleJump {
         /// the factor by which the scale jumps: 1, factor, 1, 1/factor, and so on
         pub factor: f64 = 1e8 => Kind::between(1.0, 1e100),

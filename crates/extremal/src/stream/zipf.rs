@@ -1,5 +1,5 @@
-//! Sparse rows whose features follow Zipf's law, as words do: classification with a planted
-//! solution.
+//! Classification with a planted solution and sparse rows. The features follow Zipf's law, like words
+//! of a text.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Zipf as ZipfLaw};
@@ -10,7 +10,7 @@ use crate::spec::{About, Described, Kind};
 use crate::{Error, Result};
 
 fields! {
-    /// Spec of `zipf`.
+    /// Spec of `zipf`: sparse rows with Zipf-distributed features.
     pub struct Zipf {
         /// the number of features per row; a number above the dimension counts as the dimension
         pub nonzeros: usize = 75 => Kind::COUNT,
@@ -41,7 +41,7 @@ impl MakeStream for Zipf {
         let mut weights = vec![0.0; dim];
         fill_normal(&mut rng, &mut weights);
         weights.iter_mut().for_each(|w| *w *= self.weight);
-        // The last round in which each feature was drawn, so that no round draws one twice.
+        // The last round in which each feature was drawn. No round draws a feature twice.
         let (mut round, mut last) = (0_u64, vec![0; dim]);
         // The features drawn, and whether their values are positive.
         let mut drawn: Vec<(u32, bool)> = Vec::with_capacity(nonzeros);
@@ -55,7 +55,7 @@ impl MakeStream for Zipf {
             for _ in 0..nonzeros {
                 let mut i = law.sample(rng) as usize - 1;
                 while last[i] == round {
-                    // Where the frequent features are used up, the next free one serves.
+                    // If the frequent features are used up, take the next free one.
                     misses += 1;
                     i = if misses < 1000 {
                         law.sample(rng) as usize - 1

@@ -1,15 +1,15 @@
-//! Learners that project: online gradient descent, dual averaging, the online Newton step.
+//! Learners with a projection: online gradient descent, dual averaging, the online Newton step.
 
 use super::Assumption::{ExpConcaveLosses, Gradient, StronglyConvexLosses};
 use super::Guarantee;
 
-/// Regret ≤ (3/2)GD√T: online gradient descent with η = D/(G√t) (Zinkevich; Hazan's book).
+/// Online gradient descent with η_t = D/(G√t): regret ≤ (3/2)GD√T (Zinkevich; Hazan's book).
 pub fn ogd_convex(gradient: f64, diameter: f64) -> Guarantee {
     let bound = move |rounds: f64| 1.5 * gradient * diameter * rounds.sqrt();
     Guarantee::new("OGD, (3/2)GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// Regret ≤ G²(1 + ln T)/(2λ): online gradient descent with η = 1/(λt).
+/// Online gradient descent with η_t = 1/(λt): regret ≤ G²(1 + ln T)/(2λ).
 pub fn ogd_strongly_convex(gradient: f64, lambda: f64) -> Guarantee {
     let bound =
         move |rounds: f64| gradient * gradient * (1.0 + rounds.max(1.0).ln()) / (2.0 * lambda);
@@ -17,39 +17,42 @@ pub fn ogd_strongly_convex(gradient: f64, lambda: f64) -> Guarantee {
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// Regret ≤ √2·D·√V, V = Σ‖g‖² of the run: online gradient descent with η_t = D/√(2V_t).
+/// Online gradient descent with η_t = D/√(2V_t): regret ≤ √2·D·√V, where V is the run's Σ‖g_t‖² and
+/// V_t the sum of the first t terms. `root` is √V.
 pub fn ogd_adagrad(diameter: f64, root: f64) -> Guarantee {
     let bound = std::f64::consts::SQRT_2 * diameter * root;
     Guarantee::of_run("OGD, √2·D·√(Σ‖g‖²)", 0.5, bound)
 }
 
-/// Regret ≤ (GD/2)(√N + T/√N) after T rounds with η = D/(G√N); GD√T for T = N.
+/// Dual averaging with η = D/(G√N) for a horizon N: regret ≤ (GD/2)(√N + T/√N), or GD√T for T = N.
 ///
-/// Dual averaging: x_t minimises ⟨S_{t−1}, x⟩ + ‖x − x₁‖²/(2η_{t−1}) over the set, η not growing.
-/// Follow-the-regularised-leader then gives regret ≤ D²/(2η_{T−1}) + Σδ_t, where δ_t is by how much
-/// x_t misses the minimum once g_t is added. That is at most (η_{t−1}/2)‖g_t‖², as the regulariser
-/// is 1/η_{t−1}-strongly convex, and at most ⟨g_t, x_t − y⟩ ≤ D‖g_t‖, as x_t was a minimiser before.
+/// Proof. x_t minimises ⟨S_{t−1}, x⟩ + ‖x − x₁‖²/(2η_{t−1}) over the set, where S is the sum of the
+/// gradients and η does not grow. By the analysis of follow-the-regularised-leader, regret is at most
+/// D²/(2η_{T−1}) + Σδ_t, where δ_t is the suboptimality of x_t after g_t is added to the objective. The
+/// regulariser is 1/η_{t−1}-strongly convex, so that δ_t ≤ (η_{t−1}/2)‖g_t‖². And x_t minimised the
+/// objective before, so that δ_t ≤ ⟨g_t, x_t − y⟩ ≤ D‖g_t‖ for the new minimiser y.
 pub fn dual_averaging(gradient: f64, diameter: f64, horizon: f64) -> Guarantee {
     let root = horizon.sqrt();
     let bound = move |rounds: f64| 0.5 * gradient * diameter * (root + rounds / root);
     Guarantee::new("Dual averaging, GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// Regret ≤ (3/2)GD√T with η_t = D/(G√t): D²/(2η_{T−1}) of [`dual_averaging`] is at most (GD/2)√T,
-/// and (G²/2)(η₁ + Σ_{t<T} η_t) at most GD√T.
+/// Dual averaging with η_t = D/(G√t): regret ≤ (3/2)GD√T. In the proof of [`dual_averaging`],
+/// D²/(2η_{T−1}) ≤ (GD/2)√T and (G²/2)(η₁ + Σ_{t<T} η_t) ≤ GD√T.
 pub fn dual_averaging_anytime(gradient: f64, diameter: f64) -> Guarantee {
     let bound = move |rounds: f64| 1.5 * gradient * diameter * rounds.sqrt();
     Guarantee::new("Dual averaging, (3/2)GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// Regret ≤ (1 + √5/2)·D·√V, V = Σ‖g‖² of the run, with η_t = D/√V_t. `root` is √V.
+/// Dual averaging with η_t = D/√V_t: regret ≤ (1 + √5/2)·D·√V, where V is the run's Σ‖g_t‖² and V_t the
+/// sum of the first t terms. `root` is √V.
 ///
-/// η_{t−1} does not know g_t, which may be larger than all before; that is where the second bound
-/// of δ_t in [`dual_averaging`] comes in. With r = ‖g_t‖/√V_{t−1}, δ_t ≤ D√V_{t−1}·min(r²/2, r), and
-/// min(r²/2, r) ≤ φ(√(1 + r²) − 1) for φ = (1 + √5)/2: the quotient r²/2 / (√(1 + r²) − 1) =
-/// (√(1 + r²) + 1)/2 rises with r, r/(√(1 + r²) − 1) falls, and where they meet, at r = 2, both
-/// are φ. So δ_t ≤ φD(√V_t − √V_{t−1}), which adds up to φD√V_T; the first part of the regret is
-/// D√V_{T−1}/2.
+/// Proof. η_{t−1} does not depend on g_t, which may be larger than all gradients before. The proof
+/// therefore needs both bounds on δ_t from [`dual_averaging`]. With r = ‖g_t‖/√V_{t−1} they are
+/// δ_t ≤ D√V_{t−1}·min(r²/2, r), and min(r²/2, r) ≤ φ(√(1 + r²) − 1) for φ = (1 + √5)/2. To see this,
+/// divide both terms by √(1 + r²) − 1: the first quotient rises with r, the second falls, and they are
+/// equal at r = 2, where both are φ. Hence δ_t ≤ φD(√V_t − √V_{t−1}), and these terms sum to φD√V_T. The
+/// first part of the regret bound is D√V_{T−1}/2.
 ///
 /// ```
 /// let bound = extremal::theory::dual_averaging_adaptive(2.0, 5.0).bound(1.0);
@@ -60,18 +63,18 @@ pub fn dual_averaging_adaptive(diameter: f64, root: f64) -> Guarantee {
     Guarantee::of_run("Dual averaging, (1 + √5/2)·D·√(Σ‖g‖²)", 0.5, bound)
 }
 
-/// Regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) + γΣε_t: the online Newton step for α-exp-concave
-/// losses. `left` is γΣε_t, what inexact projections left in the rounds played; 0 if they are exact.
-/// For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T (Hazan, Agarwal & Kale 2007), as
-/// 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
+/// The online Newton step for α-exp-concave losses: regret ≤
+/// (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)) + γΣε_t. `left` is γΣε_t, the sum of the gaps ε_t of inexact
+/// projections; 0 if projections are exact. For T ≥ 5 the first part is at most 5(1/α + GD)·d·ln T
+/// (Hazan, Agarwal & Kale 2007), since 1/(2γ) = max{4GD, 1/α} and γGD ≤ 1/8.
 ///
-/// With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ −
-/// (γ/2)⟨g_t, x_t − u⟩² over the set; so has a λ-strongly convex one if γ ≤ λ/‖g_t‖². From
-/// y = x_t − A_t⁻¹g_t/γ, ⟨g_t, x_t − u⟩ = (1/(2γ))g_tᵀA_t⁻¹g_t + (γ/2)(‖x_t − u‖² − ‖y − u‖²) in
-/// the norm of A_t, and ‖y − u‖² ≥ ‖x_{t+1} − u‖² − 2ε_t where x_{t+1} leaves the gap
-/// ε_t ≥ ⟨A_t(x_{t+1} − y), x_{t+1} − u⟩. The sum over t telescopes but for
-/// A_t − A_{t−1} = g_tg_tᵀ, which the square above pays for, and for A_0 = I/(γ²D²), at most
-/// 1/(2γ). And Σ g_tᵀA_t⁻¹g_t ≤ ln det A_T/det A_0 ≤ d·ln(1 + (γD)²Σ‖g_t‖²/d).
+/// Proof. With γ ≤ ½min{1/(4GD), α}, an α-exp-concave f has f(x_t) − f(u) ≤ ⟨g_t, x_t − u⟩ −
+/// (γ/2)⟨g_t, x_t − u⟩² over the set. A λ-strongly convex f has this property too if γ ≤ λ/‖g_t‖². Let
+/// y = x_t − A_t⁻¹g_t/γ. In the norm of A_t, ⟨g_t, x_t − u⟩ = (1/(2γ))g_tᵀA_t⁻¹g_t +
+/// (γ/2)(‖x_t − u‖² − ‖y − u‖²). If x_{t+1} has the gap ε_t ≥ ⟨A_t(x_{t+1} − y), x_{t+1} − u⟩, then
+/// ‖y − u‖² ≥ ‖x_{t+1} − u‖² − 2ε_t. The sum over t telescopes up to two terms. The term of
+/// A_t − A_{t−1} = g_tg_tᵀ cancels with the square above, and the term of A_0 = I/(γ²D²) is at most
+/// 1/(2γ). Finally Σ g_tᵀA_t⁻¹g_t ≤ ln(det A_T/det A_0) ≤ d·ln(1 + (γD)²Σ‖g_t‖²/d).
 pub fn ons(alpha: f64, gamma: f64, gradient: f64, diameter: f64, dim: f64, left: f64) -> Guarantee {
     let share = gamma * gradient * diameter;
     let bound = move |rounds: f64| {

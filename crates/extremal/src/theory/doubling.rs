@@ -1,25 +1,25 @@
 //! Restarts for an unknown T, an unknown G, or both.
 //!
-//! Take a learner whose regret over n rounds is at most B(n), linear in G. After fewer rounds it
-//! is no larger: rounds without a loss may follow, and change nothing.
+//! Let a learner's regret over n rounds be at most B(n), which is linear in G. After fewer rounds the
+//! regret is at most B(n) too, because rounds with the loss 0 could follow.
 //!
-//! **T unknown.** It starts anew in rounds 1, 2, 4, 8, …, each time for as many rounds as have
-//! been played. The regrets add up to Σ_{m ≤ log₂T} B(2^m).
+//! **T unknown.** The learner restarts in rounds 1, 2, 4, 8, …, each time with a horizon equal to the
+//! number of rounds until the next restart. The regrets sum to Σ_{m ≤ log₂T} B(2^m).
 //!
-//! **G unknown.** It starts anew with a guess Ĝ doubled until it is at least ‖g_t‖, whenever it is
-//! not; the first guess is the first ‖g_t‖ > 0. (Where the gradient is 0, the decision was
-//! optimal.) Each guess is at least twice the one before, so that all of them add up to 2Ĝ at
-//! most, Ĝ the last; and Ĝ < 2·max‖g_t‖. Each has its own stretch of at most n rounds, and the
-//! regrets add up to twice B(n) for Ĝ, less than four times B(n) for G.
+//! **G unknown.** The learner has a guess Ĝ, at first the first ‖g_t‖ > 0. (A decision with the
+//! gradient 0 was optimal.) Whenever ‖g_t‖ > Ĝ, the learner doubles Ĝ until Ĝ ≥ ‖g_t‖, and restarts.
+//! Each guess is at least twice the one before. All guesses therefore sum to at most twice the last
+//! one, which is below 2·max‖g_t‖. Each guess is used for at most n rounds. The regrets sum to at most
+//! 2B(n) with the last Ĝ for G, and hence to less than 4B(n).
 //!
-//! **Both.** Restarts for T as above; a guess outgrown in between starts anew for 2^m rounds
-//! again. The guesses within one such stretch are distinct and add up to 2Ĝ at most, so that the
-//! regret is at most twice Σ_{m ≤ log₂T} B(2^m) for Ĝ.
+//! **Both unknown.** The learner restarts for T as above. If a gradient exceeds the guess in between,
+//! the learner restarts for 2^m rounds again. The guesses between two restarts for T are distinct and
+//! sum to at most 2Ĝ. The regret is at most twice Σ_{m ≤ log₂T} B(2^m), with Ĝ for G.
 
 use super::{Assumption, Guarantee};
 
-/// Σ B(2^m) over 2^m ≤ T: the bound of restarts in rounds 1, 2, 4, …. For B = c·T^a it is at most
-/// 2^a/(2^a − 1) times B(T). For c·(T+2)^a it can be more.
+/// The bound Σ B(2^m) over 2^m ≤ T of a learner that restarts in rounds 1, 2, 4, …. For B(T) = c·T^a
+/// it is at most 2^a/(2^a − 1) times B(T). For c·(T+2)^a it can be larger.
 ///
 /// ```
 /// use extremal::theory::{doubled, ofw};
@@ -28,16 +28,13 @@ use super::{Assumption, Guarantee};
 /// assert!(doubled(4096.0, bound) <= 2.47 * bound(4096.0));
 /// ```
 pub fn doubled(rounds: f64, bound: impl Fn(f64) -> f64) -> f64 {
-    let stretches = std::iter::successors(Some(1.0), |n| Some(2.0 * n));
-    stretches
-        .take_while(|n| *n <= rounds && n.is_finite())
-        .map(bound)
-        .sum()
+    let lengths = std::iter::successors(Some(1.0), |n| Some(2.0 * n));
+    let played = lengths.take_while(|n| *n <= rounds && n.is_finite());
+    played.map(bound).sum()
 }
 
-/// The theorem of a learner that starts anew. `theorem` maps T and G to the theorem of one
-/// stretch. `horizon` is T where it is known. `gradient` is G, or the present guess of it where
-/// `guessed`.
+/// The theorem of a learner that restarts. `theorem` maps T and G to the theorem between two
+/// restarts. `horizon` is T if it is known. `gradient` is G, or the last guess if `guessed` is true.
 pub fn restarted(
     horizon: Option<f64>,
     gradient: f64,

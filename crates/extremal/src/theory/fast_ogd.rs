@@ -1,25 +1,25 @@
 //! Gradient descent with a projection z = Π̃(x + v) that satisfies, for all points u of the set,
 //! ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖².
 //!
-//! With y = x + v, ‖z − u‖² ≤ ‖y − u‖² + 2μD‖v‖²: where z is no farther from u than y there is
-//! nothing to show, and otherwise the difference of squares is at most μ‖v‖²·(‖z − u‖ + ‖y − u‖)
-//! ≤ μ‖v‖²·2D, as z is in the set. So a step has the inequality of exact projections with κ‖g‖² in
-//! the place of ‖g‖², κ = 1 + 2μD:
+//! With y = x + v this gives ‖z − u‖² ≤ ‖y − u‖² + 2μD‖v‖². This is clear if ‖z − u‖ ≤ ‖y − u‖.
+//! Otherwise the difference of the squares is at most μ‖v‖²·(‖z − u‖ + ‖y − u‖) ≤ μ‖v‖²·2D, because z
+//! lies in the set. A step then satisfies the inequality of an exact projection with κ‖g‖² in place
+//! of ‖g‖², where κ = 1 + 2μD:
 //!
-//! ‖x_{t+1} − u‖² ≤ ‖x_t − u‖² − 2η_t⟨g_t, x_t − u⟩ + κη_t²‖g_t‖²,
+//! ‖x_{t+1} − u‖² ≤ ‖x_t − u‖² − 2η_t⟨g_t, x_t − u⟩ + κη_t²‖g_t‖².
 //!
-//! and for steps that do not grow, regret ≤ D²/(2η_T) + (κ/2)Σ η_t‖g_t‖². All steps below have
-//! η_t‖g_t‖ ≤ 1/(2μ), where the projection is known to satisfy its inequality.
+//! If the step sizes do not grow, regret ≤ D²/(2η_T) + (κ/2)Σ η_t‖g_t‖². All steps below have
+//! η_t‖g_t‖ ≤ 1/(2μ). For such steps the projection is known to satisfy its inequality.
 
 use super::Assumption::{Gradient, StronglyConvexLosses};
 use super::Guarantee;
 
-/// κ = 1 + 2μD.
+/// The factor κ = 1 + 2μD.
 pub fn fast_ogd_kappa(mu: f64, diameter: f64) -> f64 {
     1.0 + 2.0 * mu * diameter
 }
 
-/// Regret ≤ (κ/2 + 1)GD√T with η_t = D/(Gκ√t), κ = 1 + 2μD: D²/(2η_T) = (κ/2)GD√T, and
+/// Step sizes η_t = D/(Gκ√t): regret ≤ (κ/2 + 1)GD√T, since D²/(2η_T) = (κ/2)GD√T and
 /// (κ/2)G²Σ η_t ≤ GD√T.
 ///
 /// ```
@@ -28,16 +28,15 @@ pub fn fast_ogd_kappa(mu: f64, diameter: f64) -> f64 {
 /// ```
 pub fn fast_ogd(gradient: f64, diameter: f64, mu: f64) -> Guarantee {
     let factor = (0.5 * fast_ogd_kappa(mu, diameter) + 1.0) * gradient * diameter;
-    Guarantee::new("Fast OGD, (κ/2+1)GD√T", 0.5, move |rounds| {
-        factor * rounds.sqrt()
-    })
-    .assuming([Gradient(gradient)])
+    let bound = move |rounds: f64| factor * rounds.sqrt();
+    Guarantee::new("Fast OGD, (κ/2+1)GD√T", 0.5, bound).assuming([Gradient(gradient)])
 }
 
-/// Regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV) with V = Σ‖g‖², M = max‖g‖ of the run and
-/// η_t = D/max(√(2κV_t), κM_t): the first part is D²/(2η_T), and of the second
-/// (κ/2)Σ η_t‖g_t‖² ≤ (D/2)√(κ/2)·Σ‖g_t‖²/√V_t ≤ (D/2)√(κ/2)·2√V. Both together are at most
-/// √(2κ)·D√V + (κ/2)DM. `root` is √V, `largest` is M.
+/// Step sizes η_t = D/max(√(2κV_t), κM_t): regret ≤ (D/2)·max(√(2κV), κM) + (D/2)·√(2κV), where
+/// V = Σ‖g_t‖² and M = max‖g_t‖ over the run. `root` is √V, and `largest` is M.
+///
+/// The first part is D²/(2η_T). The second part bounds (κ/2)Σ η_t‖g_t‖² ≤ (D/2)√(κ/2)·Σ‖g_t‖²/√V_t ≤
+/// (D/2)√(κ/2)·2√V. The two parts sum to at most √(2κ)·D√V + (κ/2)DM.
 pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> Guarantee {
     let kappa = fast_ogd_kappa(mu, diameter);
     let along = (2.0 * kappa).sqrt() * root;
@@ -45,12 +44,12 @@ pub fn fast_ogd_adaptive(diameter: f64, mu: f64, root: f64, largest: f64) -> Gua
     Guarantee::of_run("Fast OGD, D√(2κΣ‖g‖²)+κDM/2", 0.5, bound)
 }
 
-/// Regret ≤ μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))) for λ-strongly convex losses with
-/// η_t = 1/(2μG + λt).
+/// Step sizes η_t = 1/(2μG + λt), λ-strongly convex losses: regret ≤
+/// μGD² + κG²/(2λ)·min(1 + ln T, ln(1 + λT/(2μG))).
 ///
-/// The parts (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 vanish but for the first, at most μGD², and
-/// Σ 1/(2μG + λt) has both bounds. With the largest gradient so far, M_t, for G the first parts
-/// add up to μD²M_T, and M_t²/(2μM_t + λt) grows with M_t, so that the same holds for G = M_T.
+/// The terms (1/η_t − 1/η_{t−1} − λ)‖x_t − u‖²/2 are 0 except for the first, which is at most μGD². The
+/// sum Σ 1/(2μG + λt) has both bounds in the minimum. If the learner uses the largest ‖g‖ so far, M_t,
+/// for G, these terms sum to at most μD²M_T. As M_t²/(2μM_t + λt) grows with M_t, G = M_T is valid.
 pub fn fast_ogd_strongly_convex(gradient: f64, lambda: f64, diameter: f64, mu: f64) -> Guarantee {
     let kappa = fast_ogd_kappa(mu, diameter);
     let bound = move |rounds: f64| {

@@ -1,4 +1,4 @@
-//! A theorem about regret, as a value.
+//! A theorem about regret, represented by a value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{Check, LossFacts, Report, Run, RunStatistics, is_vacuous};
 use crate::rounding;
 
-/// An assumption of a theorem. Every theorem assumes besides that the losses are convex and that
-/// the set has the constants it declares.
+/// An assumption of a theorem. In addition, every theorem assumes that the losses are convex and that
+/// the constants that the set declares are true.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Assumption {
@@ -20,26 +20,26 @@ pub enum Assumption {
     StronglyConvexLosses(f64),
     /// Every decision lies in the set, up to this violation.
     Feasible(f64),
-    /// The bound is about the mean over seeds, so that no single run can be held against it.
+    /// The bound is about the mean over seeds. A single run can't satisfy or break it.
     InExpectation,
-    /// The losses are fixed beforehand and do not depend on the decisions.
+    /// The losses are fixed before the run and do not depend on the decisions.
     Oblivious,
-    /// The losses are β-smooth: linear for β = 0.
+    /// The losses are β-smooth; β = 0 means linear.
     Smooth(f64),
-    /// No entry of a gradient is larger than this in size.
+    /// Every entry of a gradient has at most the absolute value G.
     Entries {
         /// G.
         bound: f64,
-        /// The largest entry that the learner saw.
+        /// The largest absolute value of an entry in the run.
         largest: f64,
     },
-    /// The losses are α-exp-concave. Strongly convex ones are known to be, with λ/G².
+    /// The losses are α-exp-concave. λ-strongly convex losses are α-exp-concave with α = λ/G².
     ExpConcaveLosses(f64),
 }
 
-/// A theorem about a learner's regret, with its constants filled in: a name, a bound as a function
-/// of T, the exponent of T, and the assumptions. The theorems of this library are functions that
-/// return one, and anyone can state another.
+/// A theorem about a learner's regret, for given constants: a name, a bound as a function of T, the
+/// exponent of T, and the assumptions. The functions of this module return theorems; state your own
+/// like this:
 ///
 /// ```
 /// use extremal::theory::{Assumption, Guarantee, LossFacts, RunStatistics};
@@ -59,8 +59,7 @@ pub struct Guarantee {
 }
 
 impl Guarantee {
-    /// A theorem whose bound grows like T^`exponent`; the exponent of log T is 0. `bound` maps T
-    /// to the bound.
+    /// A theorem whose bound grows like T^`exponent`; use 0 for log T. `bound` maps T to the bound.
     pub fn new(
         theorem: impl Into<Cow<'static, str>>,
         exponent: f64,
@@ -74,12 +73,11 @@ impl Guarantee {
         }
     }
 
-    /// A theorem whose bound was summed up along a run: it holds for the rounds played. The sum
-    /// gets an allowance for the rounding of that many rounds.
+    /// A theorem whose bound was computed from the sums of a run. It holds for the rounds played. The
+    /// bound is raised by an allowance for the rounding errors of the sums.
     pub fn of_run(theorem: impl Into<Cow<'static, str>>, exponent: f64, bound: f64) -> Self {
-        Self::new(theorem, exponent, move |rounds| {
-            bound * rounding::of_run(rounds)
-        })
+        let bound = move |rounds| bound * rounding::of_run(rounds);
+        Self::new(theorem, exponent, bound)
     }
 
     /// Replaces the exponent.
@@ -98,7 +96,7 @@ impl Guarantee {
         (self.bound)(rounds)
     }
 
-    /// a, where the bound grows like T^a; 0 for log T.
+    /// The a for which the bound grows like T^a; 0 for log T.
     pub fn exponent(&self) -> f64 {
         self.exponent
     }
@@ -120,7 +118,7 @@ impl Guarantee {
         self.assumptions.iter().map(|a| run.check(*a)).collect()
     }
 
-    /// The bound for a run, and whether it applies to it.
+    /// The bound for a run, and a check of every assumption.
     ///
     /// ```
     /// use extremal::theory::{self, LossFacts, RunStatistics, Run};
@@ -144,7 +142,7 @@ impl Guarantee {
     }
 }
 
-/// Where bounds are compared and shown.
+/// The values of T at which bounds are compared and shown.
 const ROUNDS: [f64; 3] = [1.0, 1e3, 1e6];
 
 impl fmt::Debug for Guarantee {
@@ -158,8 +156,7 @@ impl fmt::Debug for Guarantee {
     }
 }
 
-/// Two guarantees are equal if their names, exponents and assumptions are, and their bounds at
-/// T = 1, 10³ and 10⁶.
+/// Equal guarantees have the same name, exponent, assumptions, and bounds at T = 1, 10³ and 10⁶.
 impl PartialEq for Guarantee {
     fn eq(&self, other: &Self) -> bool {
         self.theorem == other.theorem

@@ -1,34 +1,35 @@
 //! Follow the leader, and the perturbed leader: FPL with several samples per round, OSPF with
 //! blocks of rounds.
 //!
-//! **The perturbed leader.** With h the support function of the set moved to its centre, R its
-//! largest norm there, and v drawn evenly from the unit ball, Φ_δ(s) = E h(s + v/δ) has the mean of
-//! a sample as its gradient. It lies above h, by no more than R/δ more for a smaller δ than for a
-//! larger one, and its gradient changes by no more than RLδ times the way,
-//! L = [`perturbation_smoothness`]. Let block b have the sum of gradients G_b, and S_b be the sum
-//! up to it. For decisions x̄_b = ∇Φ_{δ_b}(−S_{b−1}), δ not growing, the potentials telescope:
+//! **The perturbed leader.** Move the set's centre to 0. Let h be the support function of the set, R
+//! its largest norm, and v uniform in the unit ball. The gradient of Φ_δ(s) = E h(s + v/δ) is the mean
+//! of a sample. Φ_δ ≥ h, and when δ shrinks to δ', Φ grows by at most R/δ' − R/δ. The gradient of Φ_δ is
+//! RLδ-Lipschitz, where L is [`perturbation_smoothness`]. Let G_b be the sum of the gradients of block b
+//! and S_b the sum of G_1, …, G_b. For decisions x̄_b = ∇Φ_{δ_b}(−S_{b−1}) with δ not growing, the
+//! potentials telescope:
 //!
 //! Σ⟨G_b, x̄_b − u⟩ ≤ R/δ_B + Σ D_b, D_b ≤ min(RLδ_b‖G_b‖²/2, D‖G_b‖).
 //!
-//! As long as S = 0 every point of the set is a ∇h(0), that is δ = ∞, and the start is one.
+//! While S = 0, δ counts as ∞: every point of the set, and so the start, is a subgradient of h at 0.
 //!
-//! A decision is a mean x of m samples, E‖x − x̄‖² ≤ R²/m. For losses that were fixed beforehand
-//! E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩ is 0 if they are linear, at most βR²/m if they are
-//! β-smooth, and in any case at most GR/√m. That is what a round adds.
+//! A decision x is the mean of m samples, with E‖x − x̄‖² ≤ R²/m. For losses fixed before the run, a
+//! round adds E⟨∇f(x), x − x̄⟩ = E⟨∇f(x) − ∇f(x̄), x − x̄⟩. This is 0 for linear losses, at most βR²/m for
+//! β-smooth losses, and always at most GR/√m.
 
 use super::Assumption::{Gradient, InExpectation, Oblivious, StronglyConvexLosses};
 use super::Guarantee;
 use crate::rounding;
 
-/// Regret ≤ 8G²(1 + ln T)/(αL): linear losses over an α-strongly convex set, ‖S_t‖ ≥ L·t in every
-/// round (Huang et al. 2017 with the constants of Kerdreux et al. 2021). `slowest` is L.
+/// Follow the leader for linear losses on an α-strongly convex set: regret ≤ 8G²(1 + ln T)/(αL) if the
+/// sums S_t of the gradients have ‖S_t‖ ≥ L·t in every round (Huang et al. 2017, with the constants of
+/// Kerdreux et al. 2021). `slowest` is L.
 pub fn ftl(gradient: f64, alpha: f64, slowest: f64) -> Guarantee {
     let factor = 8.0 * gradient * (gradient / (alpha * slowest));
     let bound = move |rounds: f64| factor * (1.0 + rounds.max(1.0).ln());
     Guarantee::new("FTL, 8G²(1+ln T)/(αL)", 0.0, bound).assuming([Gradient(gradient)])
 }
 
-/// Regret ≤ 2(G + λD)²(1 + ln T)/λ: λ-strongly convex losses.
+/// Follow the leader for λ-strongly convex losses: regret ≤ 2(G + λD)²(1 + ln T)/λ.
 pub fn ftl_strongly_convex(gradient: f64, lambda: f64, diameter: f64) -> Guarantee {
     let slope = gradient + lambda * diameter;
     let factor = 2.0 * slope * (slope / lambda);
@@ -37,14 +38,15 @@ pub fn ftl_strongly_convex(gradient: f64, lambda: f64, diameter: f64) -> Guarant
         .assuming([Gradient(gradient), StronglyConvexLosses(lambda)])
 }
 
-/// L = min(d, √(2(d + 1)/π)): no less than 2V_{d−1}/V_d, V the volume of the unit ball. Two balls
-/// that are ε apart differ in no more than 2εV_{d−1} of their volume.
+/// The smoothness constant L = min(d, √(2(d + 1)/π)) of the perturbed leader in dimension d. It is at
+/// least 2V_{d−1}/V_d, where V_d is the volume of the unit ball: two unit balls whose centres are ε
+/// apart differ in a volume of at most 2εV_{d−1}.
 pub fn perturbation_smoothness(dim: f64) -> f64 {
     dim.min((2.0 * (dim + 1.0) / std::f64::consts::PI).sqrt())
 }
 
-/// The regret that a round with the mean of m samples adds: min(βR²/m, GR/√m), as far as β and G
-/// are known; ∞ if neither is.
+/// The regret that sampling adds in a round: min(βR²/m, GR/√m) for the mean of m samples. A term whose
+/// β or G is unknown counts as ∞. `reach` is R.
 pub fn sampling_noise(
     smoothness: Option<f64>,
     gradient: Option<f64>,
@@ -56,44 +58,41 @@ pub fn sampling_noise(
     smooth.min(convex)
 }
 
-/// The constants of the perturbed leader's theorems besides δ.
+/// The constants of the perturbed leader's theorems, except for δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Perturbation {
-    /// R, the set's largest norm from its centre.
+    /// R, the largest distance of a point of the set from its centre.
     pub reach: f64,
-    /// D.
+    /// D, the set's diameter.
     pub diameter: f64,
-    /// d.
+    /// d, the dimension.
     pub dim: f64,
     /// The regret from sampling: per round for [`perturbed`], in total for [`perturbed_adaptive`].
     pub noise: f64,
 }
 
-/// Mean regret ≤ R/δ + RLδkG²T/2 + kGD + nT, for blocks of k rounds, n from [`sampling_noise`].
-/// With δ = 2/(G√(dTk)) the first two are at most (3/2)RG√(dTk). A
-/// caller whose n relies on β-smooth losses adds [`Smooth`](super::Assumption::Smooth), and one that chooses k or m by
-/// T the [exponent](Guarantee::with_exponent) that follows.
+/// The perturbed leader with a fixed δ and blocks of k rounds: mean regret ≤
+/// R/δ + RLδkG²T/2 + kGD + nT, where n is [`sampling_noise`]. With δ = 2/(G√(dTk)) the first two terms
+/// are at most (3/2)RG√(dTk). If n relies on β-smooth losses, the caller must add the assumption
+/// [`Smooth`](super::Assumption::Smooth). If k or the number of samples depends on T, the caller must
+/// set the [exponent](Guarantee::with_exponent).
 pub fn perturbed(leader: &Perturbation, gradient: f64, delta: f64, block: f64) -> Guarantee {
-    let Perturbation {
-        reach,
-        diameter,
-        dim,
-        noise,
-    } = *leader;
-    let smoothness = perturbation_smoothness(dim);
+    let leader = *leader;
+    let smoothness = perturbation_smoothness(leader.dim);
     mean_over_seeds(move |rounds| {
         let drift = 0.5 * smoothness * (delta * gradient) * gradient * block * rounds;
-        reach * (1.0 / delta + drift) + block * gradient * diameter + noise * rounds
+        let wait = block * gradient * leader.diameter;
+        leader.reach * (1.0 / delta + drift) + wait + leader.noise * rounds
     })
     .assuming([Gradient(gradient)])
 }
 
-/// Mean regret ≤ √V·(R/c + a + √(a² + D²)) with a = cLR/2, V = Σ‖G_b‖² of the run and
-/// δ_b = c/√V_{b−1}, and what sampling adds, `noise` over all rounds. `root` is √V.
+/// The perturbed leader with δ_b = c/√V_{b−1}: mean regret ≤ √V·(R/c + a + √(a² + D²)) + `noise`, where
+/// a = cLR/2 and V = Σ‖G_b‖² of the run. `root` is √V.
 ///
-/// With r = ‖G_b‖/√V_{b−1}, D_b ≤ √V_{b−1}·min(ar², Dr), which is at most
-/// C(√V_b − √V_{b−1}) for C = a + √(a² + D²): the quotient of ar² and √(1 + r²) − 1 rises with r,
-/// that of Dr falls, and where they meet, at r = D/a, both are C.
+/// Proof. With r = ‖G_b‖/√V_{b−1}, D_b ≤ √V_{b−1}·min(ar², Dr), and this is at most C(√V_b − √V_{b−1})
+/// for C = a + √(a² + D²). To see this, divide both terms by √(1 + r²) − 1: the first quotient rises
+/// with r, the second falls, and they are equal at r = D/a, where both are C.
 pub fn perturbed_adaptive(leader: &Perturbation, c: f64, root: f64) -> Guarantee {
     let reach = leader.reach;
     let a = 0.5 * c * perturbation_smoothness(leader.dim) * reach;

@@ -1,11 +1,12 @@
-//! Regret bounds: every theorem's bound as a function, its assumptions, and a check of a run against
-//! them. A bound applies to a run only if its assumptions hold, and it carries no information if it
-//! is [vacuous](is_vacuous).
+//! Regret bounds: the bound and the assumptions of every theorem, and a check whether a run satisfies
+//! them. A bound applies to a run only if its assumptions hold. A [vacuous](is_vacuous) bound says
+//! nothing about the learner.
 //!
-//! A theorem is a [`Guarantee`], a value. The functions here return the theorems of the built-in
-//! learners for given constants, one file for each family of learners. Names: `gradient` is G, `diameter` D,
-//! `horizon` a T that was known beforehand, `rounds` the T that was played, `alpha` the set's strong
-//! convexity α, `lambda` the losses' λ, `scale` the factor on the step size.
+//! A theorem is a value of type [`Guarantee`]. The functions of this module return the theorems of the
+//! built-in learners for given constants. Each family of learners has a file. The arguments are:
+//! `gradient` the bound G on the gradients' norms, `diameter` the set's diameter D, `horizon` a T known
+//! before the run, `rounds` the T that was played, `alpha` the set's strong convexity α, `lambda` the
+//! losses' strong convexity λ, and `scale` the factor on the step size.
 
 mod descent;
 mod doubling;
@@ -19,6 +20,7 @@ mod list;
 mod local;
 mod run;
 
+pub use crate::record::RunStatistics;
 pub use descent::*;
 pub use doubling::*;
 pub use experts::*;
@@ -29,4 +31,4 @@ pub use guarantee::{Assumption, Guarantee};
 pub use leader::*;
 pub use list::{BOUNDS, Bound};
 pub use local::*;
-pub use run::{Check, LossFacts, Report, Run, RunStatistics, is_vacuous, trivial_regret};
+pub use run::{Check, LossFacts, Report, Run, is_vacuous, trivial_regret};

@@ -1,40 +1,15 @@
-//! The facts about a run, and the check of a theorem's assumptions against them.
+//! The facts about a run, and the check whether they satisfy a theorem's assumptions.
 
-use serde::{Deserialize, Serialize};
+use super::{Assumption, RunStatistics};
 
-use super::Assumption;
-
-/// Statistics of a run that the assumptions of a theorem are checked against.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RunStatistics {
-    /// T so far.
-    pub rounds: u64,
-    /// max ‖g_t‖.
-    pub largest_gradient: f64,
-    /// Oracle calls made to play.
-    pub oracle_calls: u64,
-}
-
-impl RunStatistics {
-    /// So many rounds with gradients up to this norm.
-    pub fn new(rounds: u64, largest_gradient: f64) -> Self {
-        Self {
-            rounds,
-            largest_gradient,
-            ..Self::default()
-        }
-    }
-}
-
-/// Known properties of the losses of a run. By default they are only convex.
+/// Known properties of the losses of a run. The default is that they are convex, and no more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossFacts {
-    /// Their strong convexity λ, 0 if unknown.
+    /// The strong convexity λ; 0 if it is unknown.
     pub strong_convexity: f64,
-    /// A bound β of their second derivatives: 0 for linear losses, ∞ where no bound is known.
+    /// A bound β on the second derivatives: 0 for linear losses, ∞ if no bound is known.
     pub smoothness: f64,
-    /// Whether the losses were fixed beforehand and do not depend on the decisions.
+    /// Whether the losses were fixed before the run and do not depend on the decisions.
     pub oblivious: bool,
 }
 
@@ -49,7 +24,7 @@ impl Default for LossFacts {
 }
 
 impl LossFacts {
-    /// Losses of which only their λ is known.
+    /// Losses with this λ, of which nothing else is known.
     pub fn strongly_convex(lambda: f64) -> Self {
         Self {
             strong_convexity: lambda,
@@ -58,20 +33,20 @@ impl LossFacts {
     }
 }
 
-/// A run as it was observed, to check a theorem against.
+/// The facts about a run that are needed to check a theorem.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
     /// The learner's statistics.
     pub seen: RunStatistics,
-    /// The losses.
+    /// The known properties of the losses.
     pub losses: LossFacts,
-    /// The largest violation of any decision; `None` where the set can't compute it.
+    /// The largest violation of any decision; `None` if the set can't compute violations.
     pub violation: Option<f64>,
     /// The set's ℓ2 diameter.
     pub diameter: f64,
-    /// How far the total loss is above the least total that the losses allow:
-    /// [`Objective::above_least`](crate::loss::Objective::above_least).
+    /// The total loss minus the smallest total loss that is possible for any decision
+    /// ([`Objective::above_least`](crate::loss::Objective::above_least)).
     pub above_least: f64,
 }
 
@@ -83,35 +58,35 @@ pub struct Check {
     pub assumption: Assumption,
     /// Whether the assumption holds.
     pub holds: bool,
-    /// A sentence with the figures.
+    /// A sentence that gives the numbers.
     pub detail: String,
 }
 
-/// A theorem's bound for a run, and its broken assumptions.
+/// A theorem's bound for a run, and a check of each assumption.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct Report {
     /// The bound for the rounds played.
     pub bound: f64,
-    /// Whether the bound holds for any learner on this run: [`is_vacuous`].
+    /// Whether the bound is vacuous, because it holds for every learner ([`is_vacuous`]).
     pub vacuous: bool,
-    /// Each assumption, and that decisions were feasible where that is known.
+    /// The checks of all assumptions, and of feasibility if violations are known.
     pub checks: Vec<Check>,
 }
 
 impl Report {
-    /// The assumptions that the run broke. The bound holds only if the list is empty.
+    /// The assumptions that the run broke. The bound is proven only if there are none.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| !check.holds)
     }
 }
 
 impl Run {
-    /// Violations of a set's constraints up to this one count as feasible.
+    /// A decision whose violation of the set's constraints is at most this counts as feasible.
     pub(super) const FEASIBLE: f64 = 1e-9;
 
-    /// A run on a set of unknown diameter, with losses of which no least value is known.
+    /// A run on a set of unknown diameter, with losses whose smallest value is unknown.
     pub fn new(seen: RunStatistics, losses: LossFacts) -> Self {
         Self {
             seen,
@@ -122,7 +97,7 @@ impl Run {
         }
     }
 
-    /// The bound that holds for this run whatever the learner does.
+    /// The bound on the regret that holds for every learner on this run.
     pub fn trivial_regret(&self) -> f64 {
         let (gradient, rounds) = (self.seen.largest_gradient, self.seen.rounds as f64);
         trivial_regret(gradient, self.diameter, rounds, self.above_least)
@@ -190,28 +165,27 @@ impl Run {
     }
 }
 
-/// The bound that holds for the regret of any feasible decisions, whatever the learner does:
-/// min(G·D·T, `above_least`), where `above_least` is the total loss less the least total that the
-/// losses allow, [`Objective::above_least`](crate::loss::Objective::above_least). For several
-/// learners that share the rounds, one per class for example, it is the sum of theirs.
+/// The bound min(G·D·T, `above_least`) on the regret, which holds for every learner with feasible
+/// decisions. `above_least` is the total loss minus the smallest total loss that is possible for any
+/// decision ([`Objective::above_least`](crate::loss::Objective::above_least)). For several learners
+/// that share the rounds, for example one per class, add their `above_least`.
 ///
-/// Losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. No fixed decision has a total
-/// loss below the least that the losses allow, so that regret ≤ total loss − that least.
+/// The losses are convex, so that regret ≤ Σ⟨g_t, x_t − u⟩ ≤ G·D·T. And no fixed decision has a smaller
+/// total loss than the smallest possible one, so that regret ≤ `above_least`.
 ///
 /// ```
 /// use extremal::theory::{is_vacuous, trivial_regret};
 /// let trivial = trivial_regret(0.5, 2.0, 100.0, 60.0);
 /// assert_eq!(trivial, 60.0);
 /// assert!(is_vacuous(60.0, trivial) && !is_vacuous(59.9, trivial));
-/// // where the losses have no least value, G·D·T is left
+/// // without a lower bound on the losses, G·D·T is left
 /// assert_eq!(trivial_regret(0.5, 2.0, 100.0, f64::INFINITY), 100.0);
 /// ```
 pub fn trivial_regret(gradient: f64, diameter: f64, rounds: f64, above_least: f64) -> f64 {
     (gradient * diameter * rounds).min(above_least)
 }
 
-/// Whether a bound or a certificate is vacuous: it is at least `trivial`, the
-/// [`trivial_regret`] of the run, or not a number.
+/// Whether a bound or a certificate is vacuous: NaN, or at least the [`trivial_regret`] of the run.
 pub fn is_vacuous(bound: f64, trivial: f64) -> bool {
     !(bound < trivial)
 }

@@ -538,3 +538,21 @@ fn bytes_that_are_not_this_meters_change_nothing() {
         }
     }
 }
+
+#[test]
+fn a_meter_without_memory_to_grow_is_an_error_and_stays_as_it_was() {
+    let mut meter = Meter::new(&set_of("l2", 3), 0.0, true);
+    meter
+        .see(&[0.0; 3], &Gradient::dense(&[1.0, 2.0, 3.0]))
+        .unwrap();
+    let before = meter.save().unwrap();
+    let features = usize::MAX / 8;
+    let error = meter.reserve(features).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("not enough memory for {features} features")
+    );
+    assert_eq!(meter.save().unwrap(), before);
+    meter.reserve(100).unwrap();
+    assert_eq!(meter.save().unwrap(), before);
+}

@@ -62,7 +62,7 @@ fn errors_list_what_is_allowed() {
         let deep = bracket.repeat(100_000) + "(l2)";
         let close = if bracket == "[" { "]" } else { ")" };
         let error = message(&format!("scale:set={deep}{}", close.repeat(100_000)));
-        assert!(error.ends_with("more than 32 brackets lie within one another"));
+        assert!(error.ends_with("brackets are nested more than 32 deep"));
     }
 }
 

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::caratheodory::Tableau;
-use crate::set::{Atom, AtomSigns, SparseAtoms, Structure};
+use crate::set::Atom;
 
 /// A weight that is at most this large counts as 0.
 const NO_WEIGHT: f64 = 1e-15;
@@ -91,39 +90,6 @@ impl ActiveSet {
         }
     }
 
-    /// A point x of a simplex or of an ℓ1 ball as a mixture: its weights are the entries of x.
-    /// Returns `None` for other sets.
-    pub(super) fn of_entries(x: &[f64], structure: &Structure) -> Option<Self> {
-        let Structure::Sparse(SparseAtoms {
-            count: 1,
-            size,
-            signs,
-        }) = *structure
-        else {
-            return None;
-        };
-        let (mut active, mut atom) = (Self::new(x.len()), Atom::new());
-        let mut rest = 1.0;
-        for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            let weight = v.abs() / size;
-            atom.set_coordinate(i, size.copysign(*v));
-            active.push(&atom, weight);
-            rest -= weight;
-        }
-        // the remaining weight goes to the atom 0, or to two atoms whose mean is 0
-        let pads: &[f64] = match signs {
-            AtomSigns::Positive => &[],
-            AtomSigns::PositiveOrZero => &[0.0],
-            AtomSigns::Any => &[size, -size],
-        };
-        for value in pads.iter().filter(|_| rest > 0.0) {
-            atom.set_coordinate(0, *value);
-            active.add(&atom, rest / pads.len() as f64);
-        }
-        active.normalise();
-        Some(active)
-    }
-
     /// The dimension of x.
     pub fn dim(&self) -> usize {
         self.dim
@@ -192,7 +158,7 @@ impl ActiveSet {
     }
 
     /// Adds an atom that is not in the mixture yet.
-    fn push(&mut self, atom: &Atom, weight: f64) {
+    pub(crate) fn push(&mut self, atom: &Atom, weight: f64) {
         let mut own = self.spare.pop().unwrap_or_default();
         own.clone_from(atom);
         self.atoms.push(own);
@@ -242,14 +208,13 @@ impl ActiveSet {
         self.prune();
     }
 
-    /// Replaces an atom that is a mixture of other atoms by these atoms. `size` is the set's diameter.
-    pub(crate) fn reduce(&mut self, size: f64, tableau: &mut Tableau) {
-        tableau.reduce(self.dim, size, self.atoms.iter(), &mut self.weights);
-        self.prune();
+    /// The atoms and their weights.
+    pub(crate) fn parts_mut(&mut self) -> (&[Atom], &mut [f64]) {
+        (&self.atoms, &mut self.weights)
     }
 
     /// Removes the atoms without weight, and scales the weights so that they sum to 1.
-    pub(super) fn prune(&mut self) {
+    pub(crate) fn prune(&mut self) {
         let mut i = 0;
         while i < self.len() {
             if self.weights[i] > NO_WEIGHT {
@@ -262,7 +227,7 @@ impl ActiveSet {
         self.normalise();
     }
 
-    pub(super) fn normalise(&mut self) {
+    pub(crate) fn normalise(&mut self) {
         let sum: f64 = self.weights.iter().sum();
         if sum != 1.0 && sum > 0.0 {
             self.weights.iter_mut().for_each(|w| *w /= sum);

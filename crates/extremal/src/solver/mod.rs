@@ -11,16 +11,13 @@
 //! when it runs.
 
 mod active_set;
-mod caratheodory;
 mod distance;
 mod frank_wolfe;
 mod projected;
 mod search;
-mod start;
 mod total;
 
 pub use active_set::ActiveSet;
-pub(crate) use caratheodory::Tableau;
 pub(crate) use distance::Distance;
 pub use search::Method;
 pub(crate) use search::{Search, Task};

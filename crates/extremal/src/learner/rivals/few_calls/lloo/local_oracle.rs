@@ -10,9 +10,10 @@
 //!
 //! [`Polytope::facial_distance`]: crate::set::Polytope::facial_distance
 
+use super::caratheodory::Tableau;
 use crate::Result;
 use crate::set::{Atom, CheckedOracle, Minimum, Oracle, Set};
-use crate::solver::{ActiveSet, Tableau};
+use crate::solver::ActiveSet;
 
 /// So many numbers are reserved for vertices; beyond, memory is taken as needed.
 const RESERVED: usize = 1 << 20;
@@ -118,7 +119,7 @@ impl LocalOracle {
     pub fn step(&mut self, active: &mut ActiveSet, alpha: f64) {
         active.transfer(&self.taken, alpha, &self.vertex);
         if active.len() >= most_vertices(active.dim()) {
-            active.reduce(self.diameter, &mut self.tableau);
+            self.tableau.reduce(active, self.diameter);
         }
     }
 

@@ -33,7 +33,9 @@
 //! ```
 
 #[doc(hidden)]
+mod caratheodory;
 pub mod local_oracle;
+mod start;
 
 use serde::{Deserialize, Serialize};
 

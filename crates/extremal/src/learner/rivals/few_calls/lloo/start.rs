@@ -1,7 +1,10 @@
 //! Writes a point of a set as a mixture of vertices.
 
-use super::{ActiveSet, Distance, Method, Search, Task};
-use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, centre_of, check_point};
+use crate::set::{
+    Atom, AtomSigns, CheckedOracle, Oracle, SharedSet, SparseAtoms, Structure, centre_of,
+    check_point,
+};
+use crate::solver::{ActiveSet, Distance, Method, Search, Task};
 use crate::{Error, Result, kernel};
 
 impl ActiveSet {
@@ -62,6 +65,39 @@ impl ActiveSet {
             )));
         }
         Ok(active)
+    }
+
+    /// A point x of a simplex or of an ℓ1 ball as a mixture: its weights are the entries of x.
+    /// Returns `None` for other sets.
+    fn of_entries(x: &[f64], structure: &Structure) -> Option<Self> {
+        let Structure::Sparse(SparseAtoms {
+            count: 1,
+            size,
+            signs,
+        }) = *structure
+        else {
+            return None;
+        };
+        let (mut active, mut atom) = (Self::new(x.len()), Atom::new());
+        let mut rest = 1.0;
+        for (i, v) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            let weight = v.abs() / size;
+            atom.set_coordinate(i, size.copysign(*v));
+            active.push(&atom, weight);
+            rest -= weight;
+        }
+        // the remaining weight goes to the atom 0, or to two atoms whose mean is 0
+        let pads: &[f64] = match signs {
+            AtomSigns::Positive => &[],
+            AtomSigns::PositiveOrZero => &[0.0],
+            AtomSigns::Any => &[size, -size],
+        };
+        for value in pads.iter().filter(|_| rest > 0.0) {
+            atom.set_coordinate(0, *value);
+            active.add(&atom, rest / pads.len() as f64);
+        }
+        active.normalise();
+        Some(active)
     }
 
     fn distance(&self, aim: &[f64]) -> f64 {

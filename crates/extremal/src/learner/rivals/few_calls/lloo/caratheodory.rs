@@ -1,6 +1,6 @@
 //! Reduces a mixture of points to at most dimension + 1 points (Carathéodory).
 
-use crate::set::Atom;
+use crate::solver::ActiveSet;
 
 /// If all entries of a point are at most this large after the elimination, the point depends on the
 /// others.
@@ -23,24 +23,20 @@ impl Tableau {
         self.basis.reserve(dim + 1);
     }
 
-    /// Moves weight between points until the points with weight are affinely independent. The
-    /// weights stay ≥ 0, and the mixture changes only by rounding errors. `size` is the largest
-    /// distance between two points.
+    /// Moves weight between atoms until the atoms with weight are affinely independent, and removes
+    /// the others. The weights stay ≥ 0, and the mixture changes only by rounding errors. `size` is
+    /// the largest distance between two atoms.
     ///
     /// Coordinates are eliminated one after the other. Each is eliminated with the point that has the
     /// largest entry. These points are the basis, and the elimination computes the coefficients of all
     /// other points in this basis. The basis is then maintained as in the simplex method.
-    pub(crate) fn reduce<'a>(
-        &mut self,
-        dim: usize,
-        size: f64,
-        points: impl Iterator<Item = &'a Atom>,
-        weights: &mut [f64],
-    ) {
+    pub(crate) fn reduce(&mut self, active: &mut ActiveSet, size: f64) {
+        let dim = active.dim();
+        let (atoms, weights) = active.parts_mut();
         let width = dim + 1;
         self.rows.clear();
         self.rows.resize(weights.len() * width, 0.0);
-        for (row, point) in self.rows.chunks_mut(width).zip(points) {
+        for (row, point) in self.rows.chunks_mut(width).zip(atoms) {
             point.write(&mut row[..dim]);
             row[..dim].iter_mut().for_each(|v| *v /= size);
             row[dim] = 1.0;
@@ -58,6 +54,7 @@ impl Tableau {
                 self.dissolve(width, j, weights);
             }
         }
+        active.prune();
     }
 
     /// Gauss-Jordan elimination on columns: column k becomes 1 at the k-th basis point and 0 at the

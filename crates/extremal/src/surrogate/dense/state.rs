@@ -1,4 +1,4 @@
-//! The bytes of a [`DenseSurrogate`]: every entry of x and c.
+//! The saved form of a [`DenseSurrogate`]: every entry of x and c.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,12 @@
-//! The oracle of a [`SparseSurrogate`]: the best entries of ∇F, from the support and from outside it.
+//! The oracle of a [`SparseSurrogate`]: the best entries of ∇F, from inside and outside the
+//! support.
 
 use crate::range::SMALLEST_DIRECTION;
 use crate::set::AtomSigns;
 use crate::surrogate::sparse::SparseSurrogate;
 use crate::surrogate::sparse::ranked::Order;
 
-/// How ∇F follows from the ranked numbers outside the support.
+/// The numbers with which ∇F follows from c outside the support.
 #[derive(Clone, Copy)]
 pub(crate) struct Outside {
     pub offset: f64,
@@ -14,13 +15,13 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// The entry of ∇F for a ranked number, rounded as in dense storage. The order stays.
+    /// The entry of ∇F for an entry c, rounded as in dense storage. The map preserves the order.
     pub fn direction(&self, c: f64) -> f64 {
         self.beta.mul_add(self.rest, c + self.offset)
     }
 }
 
-/// An entry of an atom, with that of the direction.
+/// An entry of an atom, with the corresponding entry of the direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Corner {
     pub feature: usize,
@@ -29,8 +30,8 @@ pub(crate) struct Corner {
 }
 
 impl SparseSurrogate {
-    /// The atom for the direction that was scanned, and its rest outside the support; false where
-    /// it is 0.
+    /// Computes the atom for the scanned direction on the support and for `outside` elsewhere.
+    /// Returns false if ∇F is 0.
     pub(crate) fn choose(&mut self, outside: Outside) -> bool {
         self.last.atom.clear();
         if self.atoms.count > 1 {
@@ -57,7 +58,7 @@ impl SparseSurrogate {
         }
         let (size, direction) = (self.atoms.size, -key);
         let value = match self.atoms.signs {
-            // a sign has no part in the key
+            // the key has no sign
             AtomSigns::Any if key >= SMALLEST_DIRECTION => {
                 let direction = match self.support.slot(feature) {
                     Some(slot) => self.support.direction()[slot],
@@ -84,15 +85,15 @@ impl SparseSurrogate {
         true
     }
 
-    /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
+    /// Whether ∇F = 0, given that no entry of ∇F is negative and the set is a simplex.
     fn is_still(&self, outside: Outside) -> bool {
         let is_zero = |d: f64| d < SMALLEST_DIRECTION;
         self.support.direction().iter().all(|d| is_zero(*d))
             && self.outside.is_all(|c| is_zero(outside.direction(c)))
     }
 
-    /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by
-    /// one, as long as they stand a chance, and put back.
+    /// Selects the largest |∇F_i| inside and outside the support. Entries outside are removed one
+    /// by one while they can be selected, and then put back.
     fn choose_several(&mut self) -> bool {
         let Self {
             top,

@@ -1,4 +1,4 @@
-//! The bytes of a [`SparseSurrogate`]: its non-zeros and no more.
+//! The saved form of a [`SparseSurrogate`]: its non-zeros only.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,11 @@ struct Saved {
     rest: f64,
     offset: f64,
     total: Total,
-    /// x, in the order of the slots, which later sums depend on.
+    /// x on the support, in the order of the slots, because later sums depend on this order.
     support: SparseVector,
     /// c on the support.
     sums: Vec<f64>,
-    /// The non-zeros of c elsewhere.
+    /// The non-zeros of c outside the support.
     outside: SparseVector,
     first_rest: f64,
     first: SparseVector,

@@ -57,7 +57,7 @@ fields! {
         pub lower: Bound = Bound::All(-1.0) => Kind::Each(&Kind::ENTRY),
         /// the upper bounds; each is at least the lower bound
         pub upper: Bound = Bound::All(1.0) => Kind::Each(&Kind::ENTRY),
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

@@ -18,7 +18,7 @@ fields! {
     pub struct CappedSimplex {
         /// the total τ of the entries; at most the dimension
         pub total: f64 = 1.0 => Kind::POSITIVE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

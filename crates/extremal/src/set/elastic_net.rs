@@ -33,7 +33,7 @@ fields! {
         pub omega: f64 = 1.0 => Kind::SIZE,
         /// the bound τ
         pub tau: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

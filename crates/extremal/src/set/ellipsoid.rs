@@ -33,7 +33,7 @@ fields! {
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

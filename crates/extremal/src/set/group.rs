@@ -48,7 +48,7 @@ fields! {
         /// in place of groups: the number of consecutive coordinates per group; the last group may be
         /// smaller
         pub size: Option<usize> = None => Kind::COUNT,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

@@ -16,7 +16,7 @@ fields! {
         pub radius: f64 = 1.0 => Kind::SIZE,
         /// whether entries range from −r to r; otherwise from 0 to r
         pub centred: bool = false => Kind::Flag,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

@@ -22,7 +22,7 @@ fields! {
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

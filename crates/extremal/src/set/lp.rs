@@ -21,7 +21,7 @@ fields! {
         pub p: f64 => Kind::above(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

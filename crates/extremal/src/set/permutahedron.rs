@@ -18,7 +18,7 @@ fields! {
     pub struct Permutahedron {
         /// the vector to permute, not all 0; default: 1, 2, …, d
         pub weights: Option<Vec<f64>> = None => Kind::List(&Kind::ENTRY),
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

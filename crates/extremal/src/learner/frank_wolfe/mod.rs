@@ -1,4 +1,4 @@
-//! Frank-Wolfe learners: three pure functions each, on any surrogate.
+//! Frank-Wolfe learners. Each one is a [`Rule`]: three pure functions that run on any surrogate.
 
 pub mod dynamic_ofw;
 mod eta;
@@ -23,10 +23,11 @@ use crate::surrogate::{
 use crate::theory::Guarantee;
 use crate::{Gradient, Point, Result};
 
-/// A Frank-Wolfe learner: how a gradient enters the surrogate F, and how far to step.
+/// A Frank-Wolfe learner. It defines how a gradient enters the surrogate F, and how far the learner
+/// steps.
 ///
-/// The functions are pure: they take the numbers that the learner remembers and return the next
-/// ones. The learner around them asks the oracle, moves, saves and loads.
+/// The functions are pure: they receive the learner's state and return the next state. The code
+/// around them calls the oracle, moves the decision, saves and loads.
 ///
 /// ```
 /// use extremal::learner::{Learner, Rule, frank_wolfe::sc_ofw::ScOfw, on_surrogate};
@@ -44,20 +45,20 @@ use crate::{Gradient, Point, Result};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub trait Rule: Send + Sync {
-    /// The learner's state from round to round: numbers.
+    /// The learner's state: plain numbers.
     type State: Copy + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round, and the weight w of F_0(x) = (w/2)‖x − x₁‖².
     fn start(&self) -> (Self::State, f64);
 
-    /// F_t from F_{t−1}, and what is known before the oracle has answered.
+    /// F_t from F_{t−1}: the next state, and the update of the surrogate.
     fn absorb<'g>(
         &self,
         state: Self::State,
         facts: &Facts<'_, 'g>,
     ) -> Result<(Self::State, Update<'g>)>;
 
-    /// Where to go, and what to remember.
+    /// The step, after the oracle's answer: the next state, and the move of the decision.
     fn step(&self, state: Self::State, facts: &Facts<'_, '_>, probe: &Probe)
     -> (Self::State, Move);
 
@@ -89,9 +90,9 @@ pub trait Rule: Send + Sync {
     }
 }
 
-/// The facts about the round that a rule can use. Each is computed only when a rule calls it.
+/// The facts about a round that a rule can use. Each is computed only if a rule asks for it.
 pub struct Facts<'a, 'g> {
-    /// g_t.
+    /// The gradient g_t.
     pub gradient: &'g Gradient<'g>,
     /// The set's constants.
     pub geometry: &'a Geometry,
@@ -104,13 +105,13 @@ impl Facts<'_, '_> {
         self.surrogate.size_of(self.gradient)
     }
 
-    /// At least ‖g_t‖_q.
+    /// An upper bound on ‖g_t‖_q.
     pub fn norm_in(&self, q: f64) -> f64 {
         self.surrogate.gradient_norm(self.gradient, q)
     }
 }
 
-/// A rule and the surrogate that it plays on.
+/// A rule and the surrogate on which it runs.
 pub struct OnSurrogate<R: Rule, P> {
     rule: R,
     state: R::State,
@@ -125,8 +126,9 @@ impl<R: Rule, P: Surrogate> OnSurrogate<R, P> {
     }
 }
 
-/// A rule on a surrogate of your own, a factored matrix for example. `settings` names the rule and its
-/// parameters: a saved state is loaded only where they are the same.
+/// Creates a learner from a rule and a surrogate of your own, for example a factored matrix.
+/// `settings` names the rule and its parameters. A saved state is only loaded if its settings are
+/// equal.
 pub fn on_surrogate<R: Rule, P: Surrogate>(
     settings: impl Into<String>,
     rule: R,
@@ -144,7 +146,7 @@ pub fn on_surrogate<R: Rule, P: Surrogate>(
     Acting::new(settings, body)
 }
 
-/// Puts a rule on the surrogate that the storage asks for.
+/// Creates a learner from a rule, on the surrogate for this storage.
 pub(crate) fn stored<S: Registered + Serialize, R: Rule + 'static>(
     spec: &S,
     rule: R,

@@ -2,15 +2,17 @@
 //!
 //! **Problem.** Convex losses over any set.
 //!
-//! **Update.** With η = D/(2GT^(3/4)), F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖² and
-//! σ_t = min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
+//! **Update.** With η = D/(2GT^(3/4)), F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖² and σ_t = min(1,
+//! 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
-//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4); without G,
-//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). Or, with `doubling`, the first F starts anew when the rounds have
-//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4). If G is
+//! not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). With `doubling`, the learner keeps the F_t with η, and
+//! restarts it at the current decision whenever the number of rounds reaches a power of two (T
+//! unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled until it
+//! covers the gradient.
 //!
-//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, the bound of
-//! [`theory::restarted`]. For a regulariser that grows there is no proven bound.
+//! **Guarantee.** With T and G given: regret ≤ 8GDT^(3/4). With restarts, [`theory::restarted`]
+//! gives the bound. No bound is proven with a growing regulariser.
 //!
 //! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
 //! *Introduction to Online Convex Optimization*, ch. 7.

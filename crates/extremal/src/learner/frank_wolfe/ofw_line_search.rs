@@ -81,7 +81,7 @@ struct OfwLineSearch {
 impl Rule for OfwLineSearch {
     type State = Clock;
 
-    /// F_0(x) = ‖x − x₁‖² where T and G are known; 0 otherwise, and the term grows
+    /// F_0(x) = ‖x − x₁‖² if T and G are known; otherwise 0, and the regulariser grows
     fn start(&self) -> (Clock, f64) {
         self.eta.start()
     }

@@ -6,14 +6,15 @@
 //! ½) and σ = min(1, √(3/T)): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩,
 //! x_{t+1} = x_t + σ(v_t − x_t).
 //!
-//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4) and
-//! σ_t = min(1, √(3/t)): η and σ as above with t for T. Without G, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). Or, with `doubling`, the
-//! first F starts anew when the rounds have doubled, or a gradient has outgrown a guess of G,
-//! which is doubled.
+//! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4),
+//! and σ_t = min(1, √(3/t)). If G is not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). With
+//! `doubling`, the learner keeps the F_t with η, and restarts it at the current decision whenever
+//! the number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess of G (G
+//! unknown). The guess is then doubled until it covers the gradient.
 //!
-//! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G, (5/3^(3/4))GDT^(3/4) for every T at
-//! once with G alone; the guide has a proof of both. With restarts, the bound of
-//! [`theory::restarted`]. Without G there is no proven bound.
+//! **Guarantee.** With T and G: regret ≤ (4/3^(3/4))GDT^(3/4). With G alone: regret ≤
+//! (5/3^(3/4))GDT^(3/4) for every T. The guide has the proofs. With restarts, [`theory::restarted`]
+//! gives the bound. No bound is proven without G, except with restarts.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
 //! online learning: construction and worst-case analysis*, AISTATS 2026.

@@ -1,5 +1,5 @@
-//! The one learner around every algorithm, which no algorithm's author has to read, and its saved
-//! states.
+//! The one implementation of [`Learner`](crate::learner::Learner), and the saved states. The author
+//! of an algorithm need not read it.
 
 mod acting;
 pub(crate) mod method;

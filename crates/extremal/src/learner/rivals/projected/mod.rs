@@ -1,6 +1,6 @@
-//! Learners that project: descent from the decision, or from x₁ along the sum of gradients. They
-//! keep every entry on any set that has a projection, or play lazily on ℓ2 balls, where a
-//! projection is a scale.
+//! Learners with projections: gradient descent from the decision, or a step from x₁ along the sum
+//! of gradients. Dense storage works on every set that has a projection. Lazy storage works on ℓ2
+//! balls, where a projection only scales.
 
 pub mod dual_averaging;
 pub mod eg;
@@ -25,17 +25,17 @@ use crate::surrogate::{SavedScaled, Scaled, SparseVector};
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 
-/// The differences between projected learners. η_t is scale·factor over the schedule's divisor for
-/// round t + offset.
+/// The differences between projected learners. η_t is scale·factor, divided by the schedule's
+/// divisor for round t + offset.
 pub(crate) struct Descent {
-    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
+    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). If false, x_{t+1} = Π(x_t − η_t g_t).
     pub follows_sum: bool,
     pub schedule: Schedule,
     pub factor: f64,
     pub offset: f64,
     pub scale: f64,
     pub diameter: f64,
-    /// The guarantee for scale 1 and offset 0, given Σ‖g‖² and the statistics of the run.
+    /// The guarantee for scale 1 and offset 0, from Σ‖g‖² and the statistics of the run.
     pub theorem: fn(&Descent, f64, &RunStatistics) -> Guarantee,
 }
 
@@ -52,16 +52,16 @@ enum Imaged {
     Lazy(Lazy),
 }
 
-/// Every entry.
+/// A decision with every entry.
 struct Dense {
     x: Vec<f64>,
     next: Vec<f64>,
-    /// Where the learner follows the sum of gradients: x₁, the sum, and the next sum.
+    /// For a learner that follows the sum of gradients: x₁, the sum, and the next sum.
     sums: Option<[Vec<f64>; 3]>,
     projection: Box<dyn Projection>,
 }
 
-/// x = factor·vector, in O(non-zeros) per round.
+/// The decision x = factor·vector, in O(non-zeros) per round.
 struct Lazy {
     radius: f64,
     vector: Scaled,
@@ -70,18 +70,18 @@ struct Lazy {
     held: HeldRow,
 }
 
-/// vector ← keep·vector + k·a, ‖k·a‖ = size, and then into the ball.
+/// The step vector ← keep·vector + k·a with ‖k·a‖ = size, before the projection.
 #[derive(Clone, Copy)]
 pub(crate) struct LazyStep {
     keep: f64,
     k: f64,
     size: f64,
-    /// ⟨a, vector⟩
+    /// ⟨a, vector⟩.
     dot: f64,
     eta: f64,
 }
 
-/// A projected learner in the storage asked for.
+/// Builds a projected learner in the given storage.
 pub(crate) fn projected<S: Registered + Serialize>(
     spec: &S,
     descent: Descent,
@@ -124,7 +124,7 @@ impl Dense {
         })
     }
 
-    /// next = Π(x − ηg), or Π(x₁ − η(S + g)).
+    /// Sets next = Π(x − ηg), or next = Π(x₁ − η(S + g)).
     fn plan(&mut self, gradient: &Gradient<'_>, eta: f64) -> Result<()> {
         let Self { x, next, sums, .. } = self;
         match sums {
@@ -226,7 +226,7 @@ impl Lazy {
         }
     }
 
-    /// Takes the step with the row given, or with the row that is held.
+    /// Applies the step with the given row, or with the held row if there is none.
     fn commit(&mut self, step: LazyStep, row: Option<&Row<'_>>, follows_sum: bool) {
         let held = self.held.row();
         self.vector.multiply(step.keep);
@@ -234,7 +234,7 @@ impl Lazy {
         self.vector
             .add(step.k, row, step.size, step.keep * step.dot);
         let norm = self.vector.norm();
-        // a projection onto the ball is a scale
+        // a projection onto the ball only scales
         if follows_sum {
             self.factor = if step.eta * norm <= self.radius {
                 -step.eta
@@ -282,7 +282,7 @@ impl Point for Lazy {
 }
 
 impl Body for Projected {
-    /// The next Σ‖g‖², and the step of lazy storage that is still to be taken.
+    /// The next Σ‖g‖², and in lazy storage the step, unless it was already applied.
     type Plan = (f64, Option<LazyStep>);
 
     fn point(&self) -> &dyn Point {
@@ -335,7 +335,7 @@ impl Body for Projected {
         }
     }
 
-    /// Nothing that shows has changed.
+    /// Does nothing: a plan that can be discarded does not change the decision.
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {
@@ -385,7 +385,7 @@ impl Body for Projected {
             Imaged::Dense(dense) => {
                 if set.projection().is_none() {
                     return Err(Error::Unsupported(format!(
-                        "set {} has no projection in the larger dimension",
+                        "set {} has no projection in the larger dimension; the learner can't grow",
                         set.name()
                     )));
                 }

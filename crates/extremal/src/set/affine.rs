@@ -45,8 +45,8 @@ fields! {
 fields! {
     /// Spec of K + s.
     pub struct Translate {
-        /// the translation s: one number for all coordinates, or a list; its norm is at most the set's
-        /// largest norm or 10³ diameters
+        /// the translation s: one number for all coordinates, or a list; its norm is at most the
+        /// set's largest norm or 10³ diameters
         pub by: Bound => Kind::Each(&Kind::NUMBER),
         /// the set to transform
         pub set: Box<SetSpec> => Kind::Spec("set"),

@@ -133,7 +133,7 @@ impl CheckedOracle {
         let off = (said - here).abs();
         let differs = said != here && here.is_finite() && !(off <= ROUNDING * here.abs());
         if differs && !(off <= self.allowance(direction)) {
-            let why = format!("it returned {said} as the value of ⟨direction, v⟩, but the value is {here}");
+            let why = format!("it returned the value {said}, but ⟨direction, v⟩ is {here}");
             return Err(self.refuse(why));
         }
         let there = kernel::dot(&direction[..centre.len()], centre);

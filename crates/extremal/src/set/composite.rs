@@ -16,7 +16,7 @@ pub(crate) fn check_size(
     if geometry.norm_bound <= most && (d == 0.0 || d >= least) {
         return Ok(geometry);
     }
-    let allowed = "such that the set's diameter is 0 or at least 1e-60, and its norms are at most 1e60";
+    let allowed = "such that the set's diameter and norms stay between 1e-60 and 1e60";
     Err(Error::parameter(owner, name, value, allowed))
 }
 

@@ -28,8 +28,8 @@ fields! {
         /// the semi-axes along the coordinates; the longest is at most 1e8 times the shortest;
         /// default: 1
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
-        /// in place of axes: the rows of A, symmetric and positive definite; its longest semi-axis is
-        /// at most 1e5 times the shortest
+        /// in place of axes: the rows of A, symmetric and positive definite; its longest semi-axis
+        /// is at most 1e5 times the shortest
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),

@@ -1,12 +1,13 @@
 //! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2
 //! and p = 1 it is the ball of the group lasso, and an atom has one group.
 //!
-//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where K = min(s,
-//! p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm N, with
-//! a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb 1994). The
-//! p-inequality follows: for p ≥ s because means increase with their exponent; for p < s, with the
-//! constant p − 1, by hypercontractivity (of a positive operator, and so for vectors too). An ℓp
-//! sum of norms inherits the p-inequality by Minkowski's inequality for the exponent p/2 ≤ 1.
+//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where K =
+//! min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm
+//! N, with a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb
+//! 1994). The p-inequality follows: for p ≥ s because means increase with their exponent; for p <
+//! s, with the constant p − 1, by hypercontractivity (of a positive operator, and so for vectors
+//! too). An ℓp sum of norms inherits the p-inequality by Minkowski's inequality for the exponent
+//! p/2 ≤ 1.
 //!
 //! ```
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
@@ -42,11 +43,11 @@ fields! {
         pub p: f64 = 1.0 => Kind::at_least(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is in
-        /// exactly one group
+        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is
+        /// in exactly one group
         pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
-        /// in place of groups: the number of consecutive coordinates per group; the last group may be
-        /// smaller
+        /// in place of groups: the number of consecutive coordinates per group; the last group may
+        /// be smaller
         pub size: Option<usize> = None => Kind::COUNT,
         /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,

@@ -42,7 +42,7 @@ impl Identity {
         };
         let (there, here) = (describe(self), describe(&here));
         Err(mismatch(if there == here {
-            format!("it belongs to a different set {there}; load it with the set that it was saved with")
+            format!("it belongs to a different set {there}")
         } else {
             format!("it belongs to set {there}, but set {here} was given")
         }))

@@ -1,6 +1,6 @@
-//! Constraint sets. A learner accesses a set through its linear minimisation oracle, which minimises
-//! ⟨direction, v⟩ over the points v of the set. A set also states its constants ([`Geometry`]), and it
-//! may have a projection or a gauge.
+//! Constraint sets. A learner accesses a set through its linear minimisation oracle, which
+//! minimises ⟨direction, v⟩ over the points v of the set. A set also states its constants
+//! ([`Geometry`]), and it may have a projection or a gauge.
 
 use std::fmt;
 use std::sync::Arc;

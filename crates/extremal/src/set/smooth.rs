@@ -67,11 +67,13 @@ impl FastProjection {
         };
         let mu = h.curvature();
         if !(mu > 0.0 && mu.is_finite()) {
-            return refused(&format!("has a smooth h of curvature {mu}; the curvature must be positive and finite"));
+            return refused(&format!(
+                "has a smooth h whose curvature {mu} is not positive and finite"
+            ));
         }
         let centre = centre_of(set);
         if !(h.value(&centre) <= 0.0) {
-            return refused("has a smooth h that is positive at its centre; the centre must be a point of the set");
+            return refused("has a smooth h that is positive at its centre");
         }
         let zeros = || vec![0.0; set.dim()];
         Ok(Self {

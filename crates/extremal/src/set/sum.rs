@@ -72,16 +72,13 @@ impl SumSet {
         }
         let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
         let flatness = |g: &Geometry| g.strong_convexity.map(f64::recip);
+        let total_flatness: Option<f64> = all.iter().map(flatness).sum();
         let radii = all.iter().filter_map(|g| g.inner_radius);
         let geometry = Geometry {
             diameter: all.iter().map(|g| g.diameter).sum(),
             norm_bound: all.iter().map(|g| g.norm_bound).sum(),
             inner_radius: radii.reduce(|a, b| a + b),
-            strong_convexity: all
-                .iter()
-                .map(flatness)
-                .sum::<Option<f64>>()
-                .map(f64::recip),
+            strong_convexity: total_flatness.map(f64::recip),
         };
         Ok(Self {
             geometry: check_size("sum", "sets", "[…]", geometry)?,

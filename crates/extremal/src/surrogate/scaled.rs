@@ -217,10 +217,7 @@ mod tests {
             let indices = [first, first + 1, first + 3];
             let values = [0.0; 3].map(|_| below(2000) as f64 / 1000.0 - 1.0);
             let k = sizes[below(sizes.len())];
-            let row = Row::Sparse {
-                indices: &indices,
-                values: &values,
-            };
+            let row = Row::sparse(&indices, &values);
             let top = plain.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
             // the rounding of a plain vector since it was last this large
             let scale = top.max(k);

@@ -52,10 +52,7 @@ impl SparseVector {
     }
 
     pub fn row(&self) -> Row<'_> {
-        Row::Sparse {
-            indices: &self.indices,
-            values: &self.values,
-        }
+        Row::sparse(&self.indices, &self.values)
     }
 
     /// Returns an error unless all indices are below `dim`.

@@ -3,6 +3,7 @@
 
 use crate::Result;
 use crate::memory::reserve;
+use crate::saved::check_shape;
 
 /// The number of items in a block.
 pub(crate) const BLOCK: usize = 8;
@@ -100,6 +101,25 @@ impl<T: Copy + Default> Touched<T> {
                 change(i, item);
             }
         }
+    }
+
+    /// The items of marked blocks that are `used`, in order, with their indices.
+    pub fn save(&self, used: impl Fn(&T) -> bool) -> Vec<(u32, T)> {
+        let mut saved = Vec::with_capacity(self.size());
+        let entries = self.entries().filter(|(_, item)| used(item));
+        saved.extend(entries.map(|(i, item)| (i as u32, *item)));
+        saved
+    }
+
+    /// A vector of `len` items with these saved ones.
+    pub fn restore(saved: &[(u32, T)], len: usize) -> Result<Self> {
+        let mut restored = Self::new(len);
+        for &(i, item) in saved {
+            check_shape((i as usize) < len)?;
+            restored.items[i as usize] = item;
+            restored.marks.set(i as usize);
+        }
+        Ok(restored)
     }
 
     /// Resets all items and removes all marks.

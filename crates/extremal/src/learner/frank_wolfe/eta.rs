@@ -10,10 +10,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::Known;
-use crate::learner::frank_wolfe::Facts;
+use crate::learner::frank_wolfe::{Facts, Rule};
 use crate::learner::skeleton::schedule::Schedule;
-use crate::surrogate::Update;
+use crate::learner::{Known, RunStatistics};
+use crate::set::Geometry;
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
@@ -246,5 +247,45 @@ impl EtaSchedule {
             }
             _ => None,
         }
+    }
+}
+
+/// The rule of an OFW learner without line search.
+pub(crate) struct WithoutLineSearch<S> {
+    pub eta: EtaSchedule,
+    /// σ_t.
+    pub sigma: S,
+    /// The guarantee for given G, D and T.
+    pub theorem: fn(f64, f64, f64) -> Guarantee,
+}
+
+impl<S: Fn(&Clock) -> f64 + Send + Sync> Rule for WithoutLineSearch<S> {
+    type State = Clock;
+
+    fn start(&self) -> (Clock, f64) {
+        self.eta.start()
+    }
+
+    #[inline]
+    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        self.eta.absorb(clock, facts)
+    }
+
+    #[inline]
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
+        let sigma = (self.sigma)(&clock);
+        (clock, Move::Towards(probe.step_unless_flat(sigma)))
+    }
+
+    fn guarantee(
+        &self,
+        clock: &Clock,
+        _: &RunStatistics,
+        geometry: &Geometry,
+    ) -> Option<Guarantee> {
+        let (theorem, diameter) = (self.theorem, geometry.diameter);
+        self.eta.guarantee(clock, move |horizon, gradient| {
+            theorem(gradient, diameter, horizon)
+        })
     }
 }

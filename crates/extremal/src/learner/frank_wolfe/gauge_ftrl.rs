@@ -43,13 +43,12 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters;
 use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::{choices, fields};
-use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
 use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result};
+use crate::{Error, Point, Result};
 
 const NAME: &str = "gauge-ftrl";
 
@@ -285,16 +284,15 @@ impl Rule for GaugeRule {
         &self,
         state: &State,
         geometry: &Geometry,
-        dim: usize,
-        accuracy: Accuracy,
+        x: &dyn Point,
     ) -> Option<Certificate> {
         if state.t == 0 {
             return None;
         }
         // The rounding error: each round adds two roundings of the sizes ‖S_t‖ and ‖g_t‖ to S, and
         // ⟨g_t, x_t⟩ and min ⟨S, x⟩ have the rounding of their terms.
-        let reach = geometry.norm_bound;
-        let products = rounding::of_dot(dim) * accuracy.dot;
+        let (dim, reach) = (x.dim(), geometry.norm_bound);
+        let products = rounding::of_dot(dim) * x.accuracy().dot;
         let rounding = (1.0 + 4.0 * state.t as f64 * UNIT)
             * (2.0 * UNIT * (state.sums + state.gradients) * reach
                 + products * (state.gradients + 2.0 * state.sum) * reach

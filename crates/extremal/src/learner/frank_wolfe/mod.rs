@@ -12,9 +12,8 @@ pub mod sc_ofw;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::learner::skeleton::parameters::need_oracle;
-use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, Planned, decode, encode, settings};
 use crate::learner::{Certificate, Learner, Record, RunStatistics, Storage, not_stored};
-use crate::point::Accuracy;
 use crate::set::{Geometry, Set, SharedSet, Structure};
 use crate::spec::Registered;
 use crate::surrogate::{
@@ -78,13 +77,12 @@ pub trait Rule: Send + Sync {
     }
 
     /// A certificate of the regret from the learner's own sums, with an allowance for rounding.
-    /// `dim` and `accuracy` are the surrogate's.
+    /// `x` is the decision.
     fn certificate(
         &self,
         _state: &Self::State,
         _geometry: &Geometry,
-        _dim: usize,
-        _accuracy: Accuracy,
+        _x: &dyn Point,
     ) -> Option<Certificate> {
         None
     }
@@ -181,12 +179,7 @@ impl<R: Rule, P: Surrogate> Body for OnSurrogate<R, P> {
     }
 
     #[inline(always)]
-    fn plan(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let Self {
             rule,
             state,
@@ -233,9 +226,8 @@ impl<R: Rule, P: Surrogate> Body for OnSurrogate<R, P> {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        let (dim, accuracy) = (self.surrogate.dim(), self.surrogate.accuracy());
         self.rule
-            .certificate(&self.state, &self.geometry, dim, accuracy)
+            .certificate(&self.state, &self.geometry, &self.surrogate)
     }
 
     fn set(&self) -> Option<&SharedSet> {

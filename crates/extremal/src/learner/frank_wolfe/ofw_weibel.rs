@@ -28,14 +28,13 @@
 //! ```
 
 use crate::Result;
-use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family};
-use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Known, Learner, MakeLearner, RunStatistics, Storage};
+use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family, WithoutLineSearch};
+use crate::learner::frank_wolfe::{Rule, stored};
+use crate::learner::{Known, Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described};
-use crate::surrogate::{Move, Probe, Update};
-use crate::theory::{self, Guarantee};
+use crate::theory;
 
 fields! {
     /// Spec of `ofw-weibel`.
@@ -61,7 +60,12 @@ impl OfwWeibel {
     /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw-weibel", Family::OfwWeibel, &self.0, geometry.diameter)?;
-        Ok(OfwWeibelRule { eta })
+        // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖² and σ = min(1, √(3/T))
+        Ok(WithoutLineSearch {
+            eta,
+            sigma: |clock: &Clock| (3.0 / clock.span).sqrt().min(1.0),
+            theorem: theory::ofw_weibel,
+        })
     }
 }
 
@@ -69,42 +73,5 @@ impl MakeLearner for OfwWeibel {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let rule = self.rule(&set.geometry())?;
         stored(self, rule, set, self.0.start.as_deref(), storage)
-    }
-}
-
-struct OfwWeibelRule {
-    eta: EtaSchedule,
-}
-
-impl Rule for OfwWeibelRule {
-    type State = Clock;
-
-    fn start(&self) -> (Clock, f64) {
-        self.eta.start()
-    }
-
-    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖²
-    #[inline]
-    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
-        self.eta.absorb(clock, facts)
-    }
-
-    /// σ = min(1, √(3/T))
-    #[inline]
-    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
-        let sigma = (3.0 / clock.span).sqrt().min(1.0);
-        (clock, Move::Towards(probe.step_unless_flat(sigma)))
-    }
-
-    fn guarantee(
-        &self,
-        clock: &Clock,
-        _: &RunStatistics,
-        geometry: &Geometry,
-    ) -> Option<Guarantee> {
-        let diameter = geometry.diameter;
-        self.eta.guarantee(clock, move |horizon, gradient| {
-            theory::ofw_weibel(gradient, diameter, horizon)
-        })
     }
 }

@@ -29,17 +29,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters::need;
 use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
-use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
+use crate::{Point, Result};
 
 fields! {
     /// Spec of `sc-ofw`.
@@ -48,7 +47,8 @@ fields! {
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// the weight T₀ of an initial regulariser
         pub warm: f64 = 0.0 => Kind::CURVATURE,
-        /// a bound G on the gradients' norm, used only in the theorem's bound; default: the largest norm observed
+        /// a bound G on the gradients' norm, used only in the theorem's bound; default: the largest
+        /// norm observed
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -121,8 +121,8 @@ impl Rule for StronglyConvexOfw {
         (State::default(), self.warm * self.lambda)
     }
 
-    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, with the curvature β = λt, or λ(t
-    /// + T₀)
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, with the curvature β = λt, or
+    /// λ(t + T₀)
     #[inline]
     fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         let t = state.t + 1;
@@ -150,12 +150,19 @@ impl Rule for StronglyConvexOfw {
         &self,
         state: &State,
         geometry: &Geometry,
-        dim: usize,
-        accuracy: Accuracy,
+        x: &dyn Point,
     ) -> Option<Certificate> {
         // with T₀ > 0 the surrogate is more than the sum of the losses' lower bounds
-        let certified = state.t > 0 && self.warm == 0.0;
-        certified.then(|| self.certified(state, self.rounding(state, geometry, dim, accuracy)))
+        if state.t == 0 || self.warm > 0.0 {
+            return None;
+        }
+        let rounding = self.rounding(state, geometry, x);
+        Some(Certificate {
+            level: Level::Quadratic,
+            strong_convexity: self.lambda,
+            regret: state.regret + rounding,
+            rounding,
+        })
     }
 }
 
@@ -181,22 +188,13 @@ impl StronglyConvexOfw {
         state
     }
 
-    /// The regret bound from the sums, including an allowance for rounding.
-    fn certified(&self, state: &State, rounding: f64) -> Certificate {
-        Certificate {
-            level: Level::Quadratic,
-            strong_convexity: self.lambda,
-            regret: state.regret + rounding,
-            rounding,
-        }
-    }
-
     /// An upper bound on the rounding errors in the certificate. In every round c is rounded three
     /// times, at the sizes ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖. The
     /// comparator's norm multiplies these errors. The terms of the inner products are at most
     /// ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
-    fn rounding(&self, state: &State, geometry: &Geometry, dim: usize, accuracy: Accuracy) -> f64 {
+    fn rounding(&self, state: &State, geometry: &Geometry, x: &dyn Point) -> f64 {
         let (t, reach) = (state.t as f64, geometry.norm_bound);
+        let (dim, accuracy) = (x.dim(), x.accuracy());
         let (beta, steepness) = (self.lambda * t, state.steepness);
         let sizes =
             state.steepnesses + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;

@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::frank_wolfe::ofw_line_search::OfwLs;
 use crate::learner::skeleton::method::admitted;
-use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, Planned, check_shape, decode, encode, settings};
 use crate::learner::{
     Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, RunStatistics, Storage, Uses,
 };
@@ -282,12 +282,7 @@ impl Body for Queue {
 
     /// If several gradients arrive, the base plays several rounds, and all of them must succeed.
     /// The base's state is saved before.
-    fn plan(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let point = self.base.decision();
         let (ax, xx) = (point.dot(&gradient.row)?, point.norm_squared());
         let (gradient, _, mut record) = admitted(round, gradient, ax, xx)?;

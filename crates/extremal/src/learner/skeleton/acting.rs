@@ -73,6 +73,9 @@ pub trait Body: Send + Sync {
     }
 }
 
+/// The result of [`Body::plan`].
+pub(crate) type Planned<B> = Result<(Record, <B as Body>::Plan)>;
+
 /// A [`Body`] that plays: the only implementation of [`Learner`].
 pub struct Acting<B: Body> {
     /// The spec. States with other settings are rejected.
@@ -256,7 +259,9 @@ impl Header {
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(mismatch("it belongs to a learner on a different kind of set".into())),
+            _ => Err(mismatch(
+                "it belongs to a learner on a different kind of set".into(),
+            )),
         }
     }
 }

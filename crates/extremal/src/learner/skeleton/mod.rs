@@ -8,5 +8,5 @@ pub(crate) mod schedule;
 
 pub use crate::saved::STATE_VERSION;
 pub(crate) use crate::saved::{check_shape, decode, encode};
-pub(crate) use acting::settings;
 pub use acting::{Acting, Body};
+pub(crate) use acting::{Planned, settings};

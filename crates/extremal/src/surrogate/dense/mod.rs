@@ -3,12 +3,11 @@
 //! The first pass forms the direction and every inner product that the step needs. On ℓp balls it
 //! also forms the atom, so that no oracle reads the vectors again. The second pass moves x.
 
-mod state;
-
 use crate::kernel::{self, Apart, Buffer, Exponent, InnerProducts, Pass, PassResult};
 use crate::memory::reserve;
 use crate::point::nonzeros;
 use crate::range::{self, SMALLEST_DIRECTION};
+use crate::saved::{check_shape, decode, encode};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
 use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
@@ -515,11 +514,23 @@ impl Surrogate for DenseSurrogate {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
+        let Vectors { x, c, .. } = &self.vectors;
+        let numbers = (self.scale, self.norm_squared);
+        encode(&(&x[..], &c[..], &self.origin, numbers, &self.guess))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        self.take_bytes(saved)
+        type Saved = (Vec<f64>, Vec<f64>, Option<Vec<f64>>, (f64, f64), Atom);
+        let (x, c, origin, numbers, guess): Saved = decode(saved)?;
+        let dim = self.vectors.x.len();
+        let all_fit = [&x, &c].into_iter().chain(&origin).all(|v| v.len() == dim);
+        check_shape(all_fit && guess.fits(dim))?;
+        self.vectors.x.copy_from_slice(&x);
+        self.vectors.c.copy_from_slice(&c);
+        (self.scale, self.norm_squared) = numbers;
+        (self.origin, self.guess) = (origin, guess);
+        self.found = LastAtom::Nothing;
+        Ok(())
     }
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {

@@ -17,13 +17,13 @@ use crate::{Result, Row, kernel};
 const LANES: usize = 4;
 
 /// The entries of w and u for one feature. The alignment keeps it within one cache line.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 struct LazyEntry {
-    w: f64,
-    u: f64,
     /// The epoch up to which `w` is current, or 0 if the cell was never touched.
     stamp: u32,
+    w: f64,
+    u: f64,
 }
 
 /// The vectors w and u. Each [`Cells::scale_w`] starts an epoch, and the factor of that epoch is
@@ -47,8 +47,7 @@ pub(crate) struct Cells {
 pub(crate) struct SavedCells {
     epoch: u32,
     factor: f64,
-    /// The index, stamp, w and u of each cell.
-    cells: Vec<(u32, u32, f64, f64)>,
+    cells: Vec<(u32, LazyEntry)>,
 }
 
 /// The coordinates of a vector with respect to the basis (w, u).
@@ -146,17 +145,10 @@ impl Cells {
             sums[0] += a * w;
             sums[1] += a * u;
         };
-        let [w, u] = match *row {
-            Row::Sparse { indices, values } => {
-                kernel::prefetch(cells, indices);
-                in_lanes(indices, values, add)
-            }
-            _ => {
-                let mut sums = [0.0; 2];
-                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
-                sums
-            }
-        };
+        if let Row::Sparse { indices, .. } = *row {
+            kernel::prefetch(cells, indices);
+        }
+        let [w, u] = sum_over(row, add);
         y[0] * w + y[1] * u
     }
 
@@ -180,7 +172,7 @@ impl Cells {
             self.noted.extend(before);
         }
         // ⟨δa, w⟩ and ⟨δa, u⟩ before the change
-        let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+        let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
             let LazyEntry { w, u, stamp } = cells[i];
             let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
             sums[0] += b * w;
@@ -194,14 +186,7 @@ impl Cells {
                 marks.set(i);
             }
         };
-        let [bw, bu] = match *row {
-            Row::Sparse { indices, values } => in_lanes(indices, values, add),
-            _ => {
-                let mut sums = [0.0; 2];
-                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
-                sums
-            }
-        };
+        let [bw, bu] = sum_over(row, add);
         let bb = size * size;
         gram.uu += 2.0 * bu + bb;
         gram.wu += bw + rho * (bu + bb);
@@ -341,35 +326,31 @@ impl Cells {
         SavedCells {
             epoch: self.epoch,
             factor: self.factor,
-            cells: self
-                .touched()
-                .map(|(i, &LazyEntry { w, u, stamp })| (i as u32, stamp, w, u))
-                .collect(),
+            cells: self.cells.save(|cell| cell.stamp > 0),
         }
     }
 
     /// Restores a saved state in `dim` dimensions.
     pub fn restore(saved: &SavedCells, dim: usize) -> Result<Self> {
-        let mut restored = Self::new(dim);
-        for &(i, stamp, w, u) in &saved.cells {
-            let i = i as usize;
-            check_shape(i < dim && stamp <= saved.epoch)?;
-            restored.cells.items[i] = LazyEntry { w, u, stamp };
-            restored.cells.marks.set(i);
-        }
-        (restored.epoch, restored.factor) = (saved.epoch, saved.factor);
-        Ok(restored)
+        let mut stamps = saved.cells.iter().map(|(_, cell)| cell.stamp);
+        check_shape(stamps.all(|stamp| stamp <= saved.epoch))?;
+        Ok(Self {
+            cells: Touched::restore(&saved.cells, dim)?,
+            epoch: saved.epoch,
+            factor: saved.factor,
+            ..Self::default()
+        })
     }
 }
 
-/// Sums over a sparse row, whose entries go to the partial sums in turn.
+/// Sums over a row. The entries of a sparse row go to the partial sums in turn.
 #[inline]
-fn in_lanes(
-    indices: &[u32],
-    values: &[f64],
-    mut add: impl FnMut(usize, f64, &mut [f64; 2]),
-) -> [f64; 2] {
+fn sum_over(row: &Row<'_>, mut add: impl FnMut(usize, f64, &mut [f64; 2])) -> [f64; 2] {
     let mut sums = [[0.0; 2]; LANES];
+    let Row::Sparse { indices, values } = *row else {
+        row.entries().for_each(|(i, a)| add(i, a, &mut sums[0]));
+        return sums[0];
+    };
     let (i4, i) = indices.as_chunks::<LANES>();
     let (a4, a) = values.as_chunks::<LANES>();
     for (i, a) in i4.iter().zip(a4) {
@@ -392,10 +373,7 @@ mod tests {
     use crate::surrogate::lazy::cells::*;
 
     fn row(values: &[f64]) -> Row<'_> {
-        Row::Sparse {
-            indices: &[0, 2],
-            values,
-        }
+        Row::sparse(&[0, 2], values)
     }
 
     fn absorb(cells: &mut Cells, gram: &mut Gram, rho: f64) {

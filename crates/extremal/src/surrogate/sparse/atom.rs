@@ -56,26 +56,17 @@ impl SparseSurrogate {
             };
             key = best;
         }
-        let (size, direction) = (self.atoms.size, -key);
-        let value = match self.atoms.signs {
+        let size = self.atoms.size;
+        let (value, direction) = match self.atoms.signs {
             // the key has no sign
-            AtomSigns::Any if key >= SMALLEST_DIRECTION => {
-                let direction = match self.support.slot(feature) {
-                    Some(slot) => self.support.direction()[slot],
-                    None => self.outside.get(feature),
-                };
-                let value = if direction > 0.0 { -size } else { size };
-                self.last.atom.push(Corner {
-                    feature,
-                    value,
-                    direction,
-                });
-                return true;
-            }
+            AtomSigns::Any if key >= SMALLEST_DIRECTION => match self.entry(feature) {
+                direction if direction > 0.0 => (-size, direction),
+                direction => (size, direction),
+            },
             AtomSigns::Any => return false,
             _ if key.abs() < SMALLEST_DIRECTION && self.is_still(outside) => return false,
-            AtomSigns::PositiveOrZero if direction >= 0.0 => return true,
-            AtomSigns::Positive | AtomSigns::PositiveOrZero => size,
+            AtomSigns::PositiveOrZero if key <= 0.0 => return true,
+            AtomSigns::Positive | AtomSigns::PositiveOrZero => (size, -key),
         };
         self.last.atom.push(Corner {
             feature,
@@ -83,6 +74,14 @@ impl SparseSurrogate {
             direction,
         });
         true
+    }
+
+    /// The entry of ∇F for a feature, on balls, where entries outside the support equal c.
+    fn entry(&self, feature: usize) -> f64 {
+        match self.support.slot(feature) {
+            Some(slot) => self.support.direction()[slot],
+            None => self.outside.get(feature),
+        }
     }
 
     /// Whether ∇F = 0, given that no entry of ∇F is negative and the set is a simplex.

@@ -9,7 +9,7 @@
 //! number to every entry are kept as one `offset`: m·rest, and x₁'s own rest.
 //!
 //! A probe writes c' over c outside the support and records the old entries. It restores them if
-//! the round fails. Nothing is scaled lazily, and the only running sum does not drift ([`Total`]).
+//! the round fails. Nothing is scaled lazily, and the only running sum does not drift ([`Wide`]).
 //! Given equal steps, decisions on balls therefore equal those of dense storage, bit for bit.
 //!
 //! A feature leaves the support when its entry returns to `rest`: after σ = 1, or when the
@@ -21,13 +21,14 @@ mod state;
 mod support;
 
 use crate::point::Accuracy;
+use crate::rounding::Wide;
 use crate::set::{AtomSigns, SharedSet, SparseAtoms, Structure, Top, norm_p};
 use crate::surrogate::residual::has_cancelled;
 use crate::surrogate::sparse_vector::SparseVector;
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 use atom::{Corner, Outside};
-use ranked::{Order, Ranked, Total};
+use ranked::{Order, Ranked};
 use support::{LEAST_ROOM, Support};
 
 /// An entry that is smaller than the largest one by this factor counts as 0.
@@ -56,7 +57,7 @@ struct Last {
     offset: f64,
     /// The changed entries outside the support, with their old values.
     changed: Vec<(u32, f64)>,
-    total: Total,
+    total: Wide,
     /// The old values of all entries outside the support, for a round that restarts F.
     aside: Option<Ranked>,
     is_aside: bool,

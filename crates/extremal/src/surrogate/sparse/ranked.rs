@@ -7,13 +7,15 @@
 //! its best entry became worse. For 10⁶ entries there are three short levels, while a heap would
 //! move about twenty entries.
 
-use serde::{Deserialize, Serialize};
-
 use crate::Result;
 use crate::memory::reserve;
+use crate::rounding::Wide;
 
 /// The number of entries per block.
 const FAN: usize = 64;
+
+/// The largest number of levels: enough for 2³² entries.
+const LEVELS: usize = 5;
 
 /// The key of a block that has only holes.
 const NONE: f64 = f64::NEG_INFINITY;
@@ -41,10 +43,10 @@ pub(crate) struct Ranked {
     order: Order,
     /// The entries; NaN for a hole.
     values: Vec<f64>,
-    levels: Vec<Vec<f64>>,
-    /// Memory for the levels that later entries will need.
-    reserved: Vec<Vec<f64>>,
-    total: Total,
+    levels: [Vec<f64>; LEVELS],
+    /// The number of levels in use.
+    height: usize,
+    total: Wide,
 }
 
 impl Ranked {
@@ -53,9 +55,9 @@ impl Ranked {
         let mut ranked = Self {
             order,
             values: Vec::new(),
-            levels: Vec::new(),
-            reserved: Vec::new(),
-            total: Total::default(),
+            levels: Default::default(),
+            height: 0,
+            total: Wide::default(),
         };
         ranked.grow(dim);
         ranked
@@ -67,10 +69,8 @@ impl Ranked {
         self.values.resize(dim, 0.0);
         for level in 0.. {
             let blocks = len.div_ceil(FAN);
-            if level == self.levels.len() {
-                let mut memory = self.reserved.drain(..self.reserved.len().min(1));
-                self.levels.push(memory.next().unwrap_or_default());
-                from = 0;
+            if level >= self.height {
+                (self.height, from) = (level + 1, 0);
             }
             self.levels[level].resize(blocks, NONE);
             for block in from / FAN..blocks {
@@ -87,18 +87,9 @@ impl Ranked {
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         reserve(&mut self.values, dim, dim)?;
         let mut len = dim;
-        for level in 0_usize.. {
+        for level in &mut self.levels {
             len = len.div_ceil(FAN);
-            let memory = match level.checked_sub(self.levels.len()) {
-                None => &mut self.levels[level],
-                Some(later) => {
-                    if later == self.reserved.len() {
-                        self.reserved.push(Vec::new());
-                    }
-                    &mut self.reserved[later]
-                }
-            };
-            reserve(memory, len, dim)?;
+            reserve(level, len, dim)?;
             if len <= FAN {
                 break;
             }
@@ -111,7 +102,7 @@ impl Ranked {
         self.values.fill(0.0);
         let key = self.order.key(0.0);
         self.levels.iter_mut().for_each(|level| level.fill(key));
-        self.total = Total::default();
+        self.total = Wide::default();
     }
 
     /// The i-th entry; NaN for a hole.
@@ -131,12 +122,12 @@ impl Ranked {
     }
 
     /// The sum of all entries except holes. It is kept for [`Order::Smallest`] only.
-    pub fn total(&self) -> Total {
+    pub fn total(&self) -> Wide {
         self.total
     }
 
     /// Restores an earlier sum, without the rounding of the changes since then.
-    pub fn set_total(&mut self, total: Total) {
+    pub fn set_total(&mut self, total: Wide) {
         self.total = total;
     }
 
@@ -153,7 +144,7 @@ impl Ranked {
         }
         let (mut old, mut new) = (self.order.key(before), self.order.key(v));
         let mut block = i;
-        for level in 0..self.levels.len() {
+        for level in 0..self.height {
             block /= FAN;
             let best = self.levels[level][block];
             let next = if new >= best {
@@ -182,20 +173,15 @@ impl Ranked {
 
     /// The best key; −∞ if there are only holes.
     pub fn best(&self) -> f64 {
-        self.levels.last().map_or(NONE, |top| best(top, |key| key))
+        best(&self.levels[self.height - 1], |key| key)
     }
 
     /// The first entry whose key is accepted. A key that is better than an accepted one must be
     /// accepted too.
     pub fn first(&self, accepts: impl Fn(f64) -> bool) -> Option<usize> {
         let mut place = 0;
-        for (height, level) in self.levels.iter().rev().enumerate() {
-            let keys = if height == 0 {
-                &level[..]
-            } else {
-                part(level, place)
-            };
-            let found = keys.iter().position(|key| accepts(*key))?;
+        for level in self.levels[..self.height].iter().rev() {
+            let found = part(level, place).iter().position(|key| accepts(*key))?;
             place = (place + found) * FAN;
         }
         let values = part(&self.values, place).iter();
@@ -227,27 +213,6 @@ fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
     lanes
         .into_iter()
         .fold(NONE, |a, b| if b > a { b } else { a })
-}
-
-/// A sum to which terms are added and removed. A second number collects its rounding errors, so
-/// that it does not drift.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Total {
-    pub sum: f64,
-    pub lost: f64,
-}
-
-impl Total {
-    fn add(&mut self, v: f64) {
-        let sum = self.sum + v;
-        let part = sum - self.sum;
-        self.lost += (self.sum - (sum - part)) + (v - part);
-        self.sum = sum;
-    }
-
-    pub fn value(&self) -> f64 {
-        self.sum + self.lost
-    }
 }
 
 #[cfg(test)]

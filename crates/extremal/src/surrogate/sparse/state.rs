@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rounding::Wide;
 use crate::saved::{check_shape, decode, encode};
 use crate::surrogate::sparse::SparseSurrogate;
-use crate::surrogate::sparse::ranked::Total;
 use crate::surrogate::sparse_vector::SparseVector;
 use crate::{Point, Result};
 
@@ -12,7 +12,7 @@ use crate::{Point, Result};
 struct Saved {
     rest: f64,
     offset: f64,
-    total: Total,
+    total: Wide,
     /// x on the support, in the order of the slots, because later sums depend on this order.
     support: SparseVector,
     /// c on the support.

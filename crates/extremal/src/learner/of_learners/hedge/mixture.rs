@@ -73,18 +73,12 @@ impl Mixture {
         self.norm_squared = kernel::dot(&self.mean, &self.mean);
     }
 
-    /// Plans the round of every base. `planned` counts the plans that succeeded.
-    fn plan_all(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        planned: &mut usize,
-    ) -> Result<Record> {
+    /// Plans the round of every base. After an error some bases may have a plan.
+    fn plan_all(&mut self, round: u64, gradient: &Gradient<'_>) -> Result<Record> {
         let ax = self.mean.dot(&gradient.row)?;
         let (gradient, _, mut record) = admitted(round, gradient, ax, self.norm_squared)?;
         for (base, loss) in self.bases.iter_mut().zip(&mut self.losses) {
             let own = base.plan(&gradient)?;
-            *planned += 1;
             // φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², whose gradient the base received
             *loss = own.gradient_dot - 0.5 * gradient.ridge * own.norm_squared;
             record.oracle_calls += own.oracle_calls;
@@ -103,14 +97,11 @@ impl Body for Mixture {
     }
 
     fn plan(&mut self, round: u64, gradient: &Gradient<'_>, _sure: bool) -> Result<(Record, f64)> {
-        let mut planned = 0;
-        match self.plan_all(round, gradient, &mut planned) {
-            Ok(record) => Ok((record, gradient.ridge)),
-            Err(error) => {
-                self.bases[..planned].iter_mut().for_each(|b| b.discard());
-                Err(error)
-            }
+        let planned = self.plan_all(round, gradient);
+        if planned.is_err() {
+            self.discard();
         }
+        Ok((planned?, gradient.ridge))
     }
 
     fn commit(&mut self, ridge: f64) {

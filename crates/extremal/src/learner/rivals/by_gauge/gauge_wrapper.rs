@@ -66,12 +66,11 @@ impl Described for GaugeWrapper {
 
 impl MakeLearner for GaugeWrapper {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let method = GaugeDescent {
             set: set.clone(),
             radius: set.geometry().norm_bound,
-            scale,
+            scale: self.eta_scale,
             surrogate: vec![0.0; set.dim()],
         };
         acting(self, method, set, self.start.as_deref(), storage)

@@ -7,14 +7,14 @@
 //! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, take a
 //! subgradient s of γ at y and set y ← y − ((γ(y) − 1 + δ)/‖s‖²)s. This moves y onto a hyperplane
 //! that separates it from (1 − δ)K. The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ =
-//! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t = min(1/2,
-//! 4R/(r√t)).
+//! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t =
+//! min(1/2, 4R/(r√t)).
 //!
 //! **Guarantee.** With T and G, on every interval of L rounds and for every factor on η: regret ≤
 //! 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if T ≥ 64R²/r².
 //! The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about 5T/4. If T
-//! or G is unknown, the bound is computed from the rounds played: √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} −
-//! δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
+//! or G is unknown, the bound is computed from the rounds played: √2·R·(2√(Σ‖g‖²) +
+//! Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Each of their steps has length δr. Here the gauge
@@ -75,7 +75,6 @@ impl Described for SoOgd {
 impl MakeLearner for SoOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let schedule = Schedule::of(None, self.horizon, self.gradient_bound);
-        let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
         let method = SoOgdMethod {
@@ -83,7 +82,7 @@ impl MakeLearner for SoOgd {
             radius: set.geometry().norm_bound,
             inner,
             schedule: schedule.or_gradients(),
-            scale,
+            scale: self.eta_scale,
             s: vec![0.0; set.dim()],
             separations: 0,
         };

@@ -1,5 +1,5 @@
-//! The surrogate F_t for Frank-Wolfe learners on plain vectors. Its gradient is S_t + K_t(x −
-//! x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
+//! The surrogate F_t for Frank-Wolfe learners on plain vectors. Its gradient is S_t +
+//! K_t(x − x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
 
 use crate::kernel;
 use crate::range::SMALLEST_DIRECTION;

@@ -6,13 +6,13 @@
 //!
 //! **Update.** The N corners are experts: the points τe_i, also 0 with `at-most`, and on the ℓ1
 //! ball the points ±τe_i (EG±). x_{t+1} is their mean with weights ∝ exp(−η⟨S_t, corner⟩), where
-//! S_t = Σ_{s≤t} g_s. Let G be a bound on the gradients' entries. With T and G, η = √(2
-//! ln(N)/T)/(τG); with G alone, η_t = √(ln(N)/t)/(τG). Without G, η is AdaHedge's ln(N)/Δ, where Δ
-//! is the sum of the mixability gaps.
+//! S_t = Σ_{s≤t} g_s. Let G be a bound on the gradients' entries. With T and G, η =
+//! √(2 ln(N)/T)/(τG); with G alone, η_t = √(ln(N)/t)/(τG). Without G, η is AdaHedge's ln(N)/Δ,
+//! where Δ is the sum of the mixability gaps.
 //!
-//! **Guarantee.** Regret ≤ τG√(2T ln N) with T and G, 2τG√(T ln N) with G alone, and 2Δ ≤ √((4 + ln
-//! N)Σr_t²) without G, where r_t is the range of the corners' losses. [`theory::eg`] has the proof,
-//! for every `eta-scale`.
+//! **Guarantee.** Regret ≤ τG√(2T ln N) with T and G, 2τG√(T ln N) with G alone, and 2Δ ≤
+//! √((4 + ln N)Σr_t²) without G, where r_t is the range of the corners' losses. [`theory::eg`] has
+//! the proof, for every `eta-scale`.
 //!
 //! **Reference.** Kivinen & Warmuth, Information and Computation 1997; AdaHedge: de Rooij, van
 //! Erven, Grünwald & Koolen, JMLR 2014.
@@ -69,7 +69,6 @@ impl Described for Eg {
 
 impl MakeLearner for Eg {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = self.eta_scale;
         let corners = Corners::of(set)?;
         let logarithm = corners.count().ln();
         let schedule = Schedule::of(None, self.horizon, self.entry_bound);
@@ -81,8 +80,8 @@ impl MakeLearner for Eg {
         let method = Exponentiated {
             corners,
             schedule,
-            factor: scale * factor,
-            scale,
+            factor: self.eta_scale * factor,
+            scale: self.eta_scale,
         };
         let mut start = vec![0.0; set.dim()];
         let before = method.start(&start);

@@ -47,7 +47,8 @@ fields! {
     pub struct FastOgd {
         /// the losses' strong convexity λ; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// a bound G on the gradients' ℓ2 norm; without it, the step size follows the observed gradients
+        /// a bound G on the gradients' ℓ2 norm; without it, the step size follows the observed
+        /// gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -74,7 +75,6 @@ impl Described for FastOgd {
 impl MakeLearner for FastOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let schedule = Schedule::of(self.lambda, None, self.gradient_bound);
-        let scale = self.eta_scale;
         let mut start = first_decision(set, self.start.as_deref())?;
         if set.smooth().is_none() {
             return Err(parameters::cannot_play(
@@ -93,7 +93,7 @@ impl MakeLearner for FastOgd {
             bound: self.gradient_bound,
             mu: projection.curvature(),
             diameter: set.geometry().diameter,
-            scale,
+            scale: self.eta_scale,
             projection,
             way: vec![0.0; set.dim()],
         };

@@ -14,8 +14,8 @@ use serde::Serialize;
 use crate::learner::skeleton::method::{admitted, first_decision};
 use crate::learner::skeleton::parameters::cannot_play;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
-use crate::learner::{Learner, Record, RunStatistics, Storage, not_stored};
+use crate::learner::skeleton::{Acting, Body, Planned, check_shape, decode, encode, settings};
+use crate::learner::{Learner, RunStatistics, Storage, not_stored};
 use crate::memory::reserve;
 use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
@@ -292,12 +292,7 @@ impl Body for Projected {
         }
     }
 
-    fn plan(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let x = self.point();
         let (ax, xx) = (x.dot(&gradient.row)?, x.norm_squared());
         let (gradient, row_norm, mut record) = admitted(round, gradient, ax, xx)?;

@@ -107,8 +107,7 @@ impl Ogd {
                 (None, None) => Schedule::Adagrad,
             });
         if self.offset != 0.0 && schedule != Schedule::StronglyConvex {
-            let allowed =
-                "absent, unless schedule=strongly-convex, whose step size is 1/(λ(t+b))";
+            let allowed = "absent, unless schedule=strongly-convex, whose step size is 1/(λ(t+b))";
             return Err(Error::parameter(NAME, "offset", self.offset, allowed));
         }
         let (schedule, factor) = match schedule {

@@ -95,7 +95,6 @@ impl MakeLearner for Ons {
         let why = "its step size depends on the losses' exp-concavity";
         let alpha = parameters::need(NAME, "exp-concavity", self.exp_concavity, why)?;
         let gradient = parameters::bound(NAME, self.gradient_bound)?;
-        let scale = self.eta_scale;
         parameters::need_oracle(NAME, &**set)?;
         let dim = set.dim();
         let room = dim.checked_mul(dim + 1).and_then(|n| n.checked_mul(8));
@@ -105,13 +104,13 @@ impl MakeLearner for Ons {
             )));
         }
         let diameter = set.geometry().diameter;
-        let gamma = scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
+        let gamma = self.eta_scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
         // γD from a quotient without D, which may be very large or small
-        let reach = scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
+        let reach = self.eta_scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
         let mut method = Newton {
             alpha,
             gradient,
-            scale,
+            scale: self.eta_scale,
             tolerance: self.tolerance,
             steps: self.steps,
             gamma,

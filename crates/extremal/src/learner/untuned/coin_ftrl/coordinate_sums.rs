@@ -6,7 +6,6 @@ use std::array::from_fn;
 use serde::{Deserialize, Serialize};
 
 use crate::range::SMALLEST_DIRECTION;
-use crate::saved::check_shape;
 use crate::surrogate::{Marks, Touched};
 use crate::{Result, Row, kernel};
 
@@ -120,25 +119,18 @@ impl CoordinateSums {
     }
 
     pub(crate) fn save(&self) -> SavedSums {
-        let mut cells = Vec::with_capacity(self.cells.size());
-        let used = self.cells.entries().filter(|(_, cell)| cell.top != 0.0);
-        cells.extend(used.map(|(i, cell)| (i as u32, *cell)));
         SavedSums {
-            cells,
+            cells: self.cells.save(|cell| cell.top != 0.0),
             sums: self.sums,
         }
     }
 
     /// Restores saved sums in `dim` dimensions.
     pub(crate) fn restored(saved: &SavedSums, dim: usize) -> Result<Self> {
-        let mut restored = Self::new(dim);
-        restored.sums = saved.sums;
-        for (i, cell) in &saved.cells {
-            check_shape((*i as usize) < dim)?;
-            restored.cells.items[*i as usize] = *cell;
-            restored.cells.marks.set(*i as usize);
-        }
-        Ok(restored)
+        Ok(Self {
+            cells: Touched::restore(&saved.cells, dim)?,
+            sums: saved.sums,
+        })
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -152,12 +144,6 @@ impl CoordinateSums {
     /// ‖c‖.
     pub(crate) fn sum_norm(&self) -> f64 {
         self.sums.products.cc.max(0.0).sqrt()
-    }
-
-    /// ‖c‖, computed from all entries, without the rounding errors that updates add to the
-    /// products.
-    pub(crate) fn sum_norm_from_entries(&self) -> f64 {
-        self.summed_up().cc.sqrt()
     }
 
     /// ⟨a, y⟩ and ⟨a, c⟩.
@@ -263,17 +249,16 @@ impl CoordinateSums {
         // the number of touched cells, because the dimension may still grow
         let room = self.cells.size() as u64;
         if sums.taken >= 16 * room || error > 1e-10 * (cc + floor * floor) {
-            self.sum_up();
+            let products = self.summed_up();
+            self.sums = Sums {
+                products,
+                top: products.cc,
+                taken: 0,
+            };
         }
     }
 
-    fn sum_up(&mut self) {
-        self.sums.products = self.summed_up();
-        self.sums.top = self.sums.products.cc;
-        self.sums.taken = 0;
-    }
-
-    /// The inner products, computed from the entries.
+    /// The inner products, computed from the entries, without the rounding errors of updates.
     pub(crate) fn summed_up(&self) -> Products {
         let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
         let mut add = |lane: usize, cell: &CoordinateState| {

@@ -51,7 +51,7 @@ mod coordinate_sums;
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::{Acting, Body, decode, encode, parameters, settings};
+use crate::learner::skeleton::{Acting, Body, Planned, decode, encode, parameters, settings};
 use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use crate::learner::{
@@ -346,12 +346,7 @@ impl Body for Coin {
         self
     }
 
-    fn plan(
-        &mut self,
-        _round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, _round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         gradient.row.check_shape(self.state.sums.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
         let xx = self.norm_squared();
@@ -417,7 +412,7 @@ impl Body for Coin {
         // cancellation. In every round an entry of c has the rounding error of itself and of g. A
         // product ⟨g, x⟩ has those of its terms, two for each entry because both parts of x lie in
         // the ball. The norm has those of its square.
-        let norm = state.sums.sum_norm_from_entries();
+        let norm = state.sums.summed_up().cc.sqrt();
         let products = 2.0 * rounding::of_dot(state.sums.dim());
         let rounding = self.radius
             * (UNIT * (state.sizes + state.gradients) + products * (state.gradients + norm))

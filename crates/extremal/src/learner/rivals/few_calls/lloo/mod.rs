@@ -10,9 +10,9 @@
 //! x_{t+1} minimises F_t on the segment from x_t to p_t. With T and G, w = (G/D)√((4ρ² + ¼)T). With
 //! G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual averaging.
 //!
-//! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤ 2GD√((4ρ² +
-//! ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With λ alone,
-//! regret is O(ρ²(G + λD)² ln T/λ): [`theory::lloo_strongly_convex`].
+//! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤
+//! 2GD√((4ρ² + ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With
+//! λ alone, regret is O(ρ²(G + λD)² ln T/λ): [`theory::lloo_strongly_convex`].
 //!
 //! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016. For facial distances: Peña &
 //! Rodríguez, Mathematics of Operations Research 2019. [`theory::lloo`] has the proof of the
@@ -57,13 +57,13 @@ fields! {
     pub struct Lloo {
         /// the number of rounds T; without T or G, the regulariser grows
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as in
-        /// dual averaging
+        /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as
+        /// in dual averaging
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the factor ρ by which the local oracle may exceed its radius: D over the facial distance;
-        /// default: the value known for the set
+        /// the factor ρ by which the local oracle may exceed its radius: D over the facial
+        /// distance; default: the value known for the set
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
         /// factor on the theorem's step size 1/w; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,

@@ -130,15 +130,14 @@ impl MakeSet for Image {
     }
 }
 
-/// The largest translation in the ℓ1 norm, in diameters of the set. Points lose as many digits as
-/// this number has.
+/// The largest translation in the ℓ1 norm, in diameters of the set. Points lose that factor in
+/// precision.
 const FARTHEST: f64 = 1e3;
 
-/// The largest condition number. Mapping a point back to the set loses at most as many digits as it
-/// has.
+/// The largest condition number of the matrix. The inverse map may lose that factor in precision.
 const WORST_CONDITION: f64 = 1e5;
 
-/// The map that takes a point of K to a point of its image.
+/// The map from K to its image.
 #[derive(Clone)]
 enum Map {
     /// τx + s. `scale` has an empty s, and `translate` has τ = 1.

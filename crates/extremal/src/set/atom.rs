@@ -49,16 +49,16 @@ pub enum AtomView<'a> {
     Zero,
     /// value·e_index.
     Coordinate {
-        /// The position of the only non-zero entry.
+        /// The index of the only non-zero entry.
         index: usize,
-        /// The value of this entry.
+        /// The value of the only non-zero entry.
         value: f64,
     },
     /// The entries at `indices`, which are distinct, are `values`; all other entries are 0.
     Sparse {
-        /// The positions of the listed entries.
+        /// The indices of the listed entries.
         indices: &'a [u32],
-        /// The values of these entries.
+        /// The values of the listed entries.
         values: &'a [f64],
     },
     /// All entries.
@@ -112,8 +112,9 @@ impl Atom {
         &mut self.values
     }
 
-    /// Sets the atom to these entries and 0 elsewhere: a sparse atom if `few`, a dense one
-    /// otherwise. It reserves memory for both forms, because the next call may need the other one.
+    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few`,
+    /// otherwise dense. Memory is reserved for both forms, because the next call may need the other
+    /// form.
     pub(crate) fn set_entries(
         &mut self,
         dim: usize,

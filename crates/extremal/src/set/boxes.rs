@@ -93,7 +93,7 @@ pub struct BoxSet {
 }
 
 impl BoxSet {
-    /// The box with these bounds.
+    /// The box with the given bounds.
     pub fn new(lower: &[f64], upper: &[f64]) -> Result<Self> {
         settle_dim("box", Some(lower.len()), None)?;
         check_len("upper", lower.len(), upper.len())?;

@@ -78,10 +78,10 @@ impl CappedSimplexSet {
         self.total.ceil() as usize
     }
 
-    /// The polytope's facial distance. A face fixes some entries at 0 and some at 1. A vertex
-    /// outside the face differs from it in at least one of these entries, by at least the
-    /// fractional part of τ or its complement. If the face is a vertex and all entries are 0 or 1,
-    /// it differs in at least two.
+    /// Computes the facial distance. A face fixes some entries at 0 and some at 1. A vertex outside
+    /// the face differs from the face in at least one fixed entry, by at least the fractional part
+    /// of τ or its complement. If the face is a vertex and τ is whole, two vertices differ in at
+    /// least two entries.
     fn polytope(&self) -> Polytope {
         let (ones, rest) = self.parts();
         let n = self.dim as f64;

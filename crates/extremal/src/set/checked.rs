@@ -93,7 +93,7 @@ impl CheckedOracle {
     }
 
     /// Returns an error if `atom` can't be a minimiser over the set, if `found.value` is not
-    /// ⟨direction, atom⟩, or if the floor lies above that value.
+    /// ⟨direction, atom⟩, or if the floor exceeds ⟨direction, atom⟩.
     fn check_answer(
         &self,
         direction: &[f64],

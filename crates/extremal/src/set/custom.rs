@@ -12,13 +12,13 @@ type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, Cause> + Send 
 type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
 type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
-/// A set that is given by a function that minimises ⟨direction, v⟩ over it.
+/// A set that is defined by an oracle function, which minimises ⟨direction, v⟩ over the set.
 ///
 /// Every answer of the function is checked. It is an [`Error::Oracle`] with the set's name if the
 /// returned point has NaN, is longer than the set's `norm_bound`, or is worse than the centre or a
-/// learner's decision. The last case shows that the function maximises. The function itself may
-/// fail with any error, with `?` or with `Err("…".into())`. That error becomes the cause of the
-/// [`Error::Oracle`].
+/// learner's decision. A point worse than the centre shows that the function maximises. The
+/// function itself may fail with any error, with `?` or with `Err("…".into())`. That error becomes
+/// the cause of the [`Error::Oracle`].
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};

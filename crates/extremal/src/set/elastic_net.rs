@@ -205,7 +205,8 @@ fn below_one(c: f64) -> f64 {
 }
 
 impl ElasticNetOracle {
-    /// Reduces `members` to the coordinates of the atom, and returns the Σ(1 − c²) of these.
+    /// Reduces `members` to the coordinates of the atom, and returns Σ(1 − c²) over these
+    /// coordinates.
     fn find_members(&mut self, direction: &[f64], top: f64) -> f64 {
         let Self { ball, members } = self;
         members.clear();

@@ -86,7 +86,8 @@ struct Shape {
     axes: Vec<f64>,
     longest: f64,
     centre: Vec<f64>,
-    /// The directions of the axes one after the other, unless they are those of the coordinates.
+    /// The directions of the axes, one after the other; `None` if the axes are parallel to the
+    /// coordinates.
     frame: Option<Vec<f64>>,
     /// The centre's coordinates along the axes.
     offset: Vec<f64>,

@@ -61,14 +61,13 @@ impl MakeSet for Hull {
     }
 }
 
-/// The largest distance of the points from 0, in diameters. Mixtures lose as many digits as this
-/// number has.
+/// The largest distance of the points from 0, in diameters. Mixtures lose that factor in precision.
 const FARTHEST: f64 = 1e4;
 
 /// The convex hull of some points.
 pub struct HullSet {
     dim: usize,
-    /// The points, one after the other.
+    /// The coordinates of all points, one point after the other.
     points: Arc<[f64]>,
     geometry: Geometry,
 }

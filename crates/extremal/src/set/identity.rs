@@ -73,7 +73,7 @@ impl Fingerprint {
         Self(bytes.iter().fold(self.0, step))
     }
 
-    /// The fingerprint of a set that is fully determined by its name and these parts.
+    /// The fingerprint of a set that is fully determined by its name and its parts.
     pub(crate) fn of_parts<'a>(name: &str, parts: impl IntoIterator<Item = &'a SharedSet>) -> u64 {
         let parts = parts.into_iter().map(|part| part.fingerprint());
         parts.fold(Self::new(name), Self::with_part).value()

@@ -14,7 +14,7 @@ use super::{
 use crate::set::composite::{largest, least};
 use crate::{Error, Result, kernel};
 
-/// The points that lie in all of several sets. Each of these sets must contain 0 and have a gauge.
+/// The intersection of several sets. Each set must contain 0 and have a gauge.
 ///
 /// ```
 /// use extremal::{LearnerSpec, Gradient, set::{Intersection, Set, SetSpec}};
@@ -38,7 +38,7 @@ pub struct Intersection {
 }
 
 impl Intersection {
-    /// The intersection of these sets, of which there must be at least one.
+    /// The intersection of the given sets. At least one set is needed.
     pub fn new(parts: Vec<SharedSet>) -> Result<Self> {
         let Some(first) = parts.first() else {
             return Err(Error::Unsupported(

@@ -130,9 +130,9 @@ impl Set for KSupportBall {
     }
 }
 
-/// The k-support norm. With r from 0 to k − 1, the k − r − 1 largest |x_i| enter as in the ℓ2 norm,
-/// and the sum T of all others enters as r + 1 equal entries T/(r+1). r is the smallest number for
-/// which each of the largest |x_i| exceeds T/(r+1).
+/// The k-support norm: the ℓ2 norm of k numbers. The first k − r − 1 of them are the largest |x_i|.
+/// The other r + 1 are all equal to T/(r+1), where T is the sum of the remaining |x_i|. Among 0, …,
+/// k − 1, r is the smallest number for which each of the largest |x_i| exceeds T/(r+1).
 fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
     let length = kernel::norm(x);
     if length == 0.0 || !length.is_finite() {
@@ -185,7 +185,7 @@ struct KSupportProjection {
     ball: KSupportBall,
     /// The absolute values of the point's entries in units of the radius, in falling order.
     sizes: Vec<f64>,
-    /// The sums of the squares of the first 0, 1, 2, … of these.
+    /// The i-th entry is the sum of the squares of the i largest `sizes`.
     squares: Vec<f64>,
 }
 

@@ -74,8 +74,8 @@ impl LpBall {
         (self.dim as f64).powf(0.5 - 1.0 / self.p)
     }
 
-    /// The curvature. Unlike the strong-convexity constant, it has no factor that depends on the
-    /// dimension.
+    /// The curvature of the support function. Unlike the strong-convexity constant, it does not
+    /// depend on the dimension.
     pub(super) fn curvature(&self) -> Curvature {
         let Self { p, radius, .. } = *self;
         let (q, width) = (p / (p - 1.0), 2.0 * radius);

@@ -88,8 +88,8 @@ pub(crate) trait MakeSet {
 }
 
 impl SetSpec {
-    /// Builds the set. `dim` is the dimension if the spec has none, for example that of the data. A
-    /// dimension that contradicts the spec is an error.
+    /// Builds the set. If the spec states no dimension, `dim` is used, for example the data's
+    /// dimension. A `dim` that contradicts the spec is an error.
     pub fn build(&self, dim: Option<usize>) -> Result<SharedSet> {
         self.check()?;
         self.inner().make(dim)
@@ -106,7 +106,7 @@ pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
     centre
 }
 
-/// The set's inspector. If the set has none, a closure that calls [`Set::violation`].
+/// The set's inspector; for a set without an inspector, a closure that calls [`Set::violation`].
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
     set.inspector()
@@ -137,10 +137,10 @@ pub trait Set: Send + Sync {
         out.fill(0.0);
     }
 
-    /// The largest violation of a constraint, relative to the set's scale. It is 0 for a point of
-    /// the set, NaN or positive for a point with NaN, and `None` if the set can't compute it. The
-    /// default calls the [inspector](Set::inspector). A set without an inspector uses its gauge:
-    /// how far the gauge exceeds 1.
+    /// The largest violation of a constraint, relative to the set's scale. The result is 0 for a
+    /// point of the set, and NaN or positive for a point with NaN. It is `None` if the set can't
+    /// compute violations. The default calls the [inspector](Set::inspector). A set without an
+    /// inspector uses its gauge: how far the gauge exceeds 1.
     fn violation(&self, x: &[f64]) -> Option<f64> {
         match self.inspector() {
             Some(mut inspect) => inspect(x),
@@ -193,7 +193,8 @@ pub trait Set: Send + Sync {
     }
 
     /// A hash that distinguishes, in saved states, sets with equal name, dimension and constants.
-    /// The default hashes the centre. A set with further parameters must include them.
+    /// The default hashes the centre. A set with further parameters must override the method and
+    /// hash these parameters too.
     fn fingerprint(&self) -> u64 {
         if let Some((p, radius)) = self.facts().structure.as_ball() {
             // around 0, and nothing to it but these
@@ -237,8 +238,8 @@ impl dyn Set + '_ {
     }
 }
 
-/// Properties of a set beyond its constants. The default claims nothing. A set that wraps another
-/// set copies the facts of that set and changes those that differ.
+/// Properties of a set beyond its constants. The default claims nothing. A set that wraps an inner
+/// set starts from the inner set's facts and changes the facts that differ.
 ///
 /// ```
 /// use extremal::set::{Facts, Set, Structure, l2::L2Ball};
@@ -334,11 +335,11 @@ impl Minimum {
 /// An iterative oracle may start from the atom that the caller passes in; the exact oracles of the
 /// library overwrite it. A caller of an iterative oracle therefore saves its last atom if a resumed
 /// run must repeat every bit. A storage that may discard a probe keeps two atoms. It copies the
-/// committed atom into the other one, passes that one to the oracle, and swaps them on commit. A
-/// discarded probe then has no effect.
+/// committed atom into the second one, passes the second one to the oracle, and swaps the two on
+/// commit. A discarded probe then has no effect.
 pub trait Oracle: Send + Sync {
-    /// Writes a minimiser into `atom` and returns its value. Ties are always broken in the same
-    /// manner. A direction with NaN or ∞ is an error.
+    /// Writes a minimiser into `atom` and returns its value. Equal calls break ties in the same
+    /// way. A direction with NaN or ∞ is an error.
     ///
     /// ```
     /// use extremal::set::{Atom, Minimum, Set, l1::L1Ball};
@@ -430,9 +431,9 @@ impl Structure {
 pub struct SparseAtoms {
     /// The number of entries of an atom.
     pub count: usize,
-    /// The size of these entries.
+    /// The absolute value of each non-zero entry of an atom.
     pub size: f64,
-    /// The signs of these entries.
+    /// The signs of the non-zero entries of an atom.
     pub signs: AtomSigns,
 }
 
@@ -530,7 +531,7 @@ pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     }
     set.grown(dim).ok_or_else(|| {
         Error::Unsupported(format!(
-            "set {name} can't grow to a higher dimension; fix the dimension from the start"
+            "set {name} can't grow to a higher dimension; choose its final dimension from the start"
         ))
     })
 }
@@ -577,7 +578,8 @@ pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Re
     })
 }
 
-/// Returns an error unless `entries` has `dim` finite numbers. `what` names it in the message.
+/// Returns an error unless `entries` has `dim` finite numbers. `what` names the entries in the
+/// message.
 pub(crate) fn check_entries(what: &'static str, dim: usize, entries: &[f64]) -> Result<()> {
     check_len(what, dim, entries.len())?;
     match kernel::find_not_finite(entries) {

@@ -204,9 +204,9 @@ struct PermutahedronProjection {
     blocks: Vec<Block>,
 }
 
-/// Consecutive entries of the sorted point that the projection moves by the same amount. The sums
-/// are relative to the first entry and to the mean weight: thus entries of size 1e16 next to
-/// weights of size 1 keep the digits of both.
+/// A block of consecutive entries of the sorted point. The projection moves all entries of a block
+/// by the same amount. The sums are relative to the first entry and to the mean weight, so that
+/// entries of size 1e16 and weights of size 1 both keep their digits.
 #[derive(Clone, Copy)]
 struct Block {
     first: f64,

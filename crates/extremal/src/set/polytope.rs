@@ -40,8 +40,8 @@ pub(crate) fn simplex_distance(n: usize, total: f64) -> f64 {
     total * (n / (half * (n - half))).sqrt()
 }
 
-/// The facial distance 1/√(Σ 1/δ²) of a product of polytopes with these facial distances δ. An
-/// infinite δ stands for a single point, which does not change the result.
+/// The facial distance 1/√(Σ 1/δ²) of a product of polytopes with facial distances δ. An infinite δ
+/// stands for a single point, which does not change the result.
 pub(crate) fn joint_distance(distances: impl Iterator<Item = f64> + Clone) -> f64 {
     let least = distances.clone().fold(f64::INFINITY, f64::min);
     let sum: f64 = distances.map(|d| (least / d).powi(2)).sum();

@@ -92,7 +92,7 @@ struct Block {
 }
 
 impl ProductSet {
-    /// The product of these sets, in this order.
+    /// The product of the given sets, in the given order.
     pub fn new(sets: Vec<SharedSet>) -> Result<Self> {
         if sets.is_empty() {
             return Err(Error::parameter("product", "sets", "[]", "one set or more"));

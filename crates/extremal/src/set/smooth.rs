@@ -1,14 +1,13 @@
 //! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only
-//! values and gradients of h. It does not return the nearest point, but one that serves gradient
-//! descent almost as well.
+//! values and gradients of h. The result is not the nearest point, but it serves gradient descent
+//! almost as well.
 
 use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
 
 /// The function h of a set {x : h(x) ≤ 0}.
 pub trait SmoothConstraint: Send + Sync {
-    /// h(x), or another number with the same sign: it is at most 0 exactly for the points of the
-    /// set.
+    /// h(x), or another number with the same sign. It is at most 0 if and only if x is in the set.
     fn value(&mut self, x: &[f64]) -> f64;
 
     /// Writes ∇h(x), or a positive multiple of it, into `out`.
@@ -47,7 +46,7 @@ pub struct FastProjection {
     mu: f64,
     centre: Vec<f64>,
     way: Vec<f64>,
-    /// The last point found inside the set.
+    /// The last tested point that was inside the set.
     inside: Vec<f64>,
     /// The point that is tested now.
     trial: Vec<f64>,
@@ -62,7 +61,7 @@ impl FastProjection {
         let refused = |why: &str| Err(Error::Unsupported(format!("set {} {why}", set.name())));
         let Some(mut h) = set.smooth() else {
             return refused(
-                "has no smooth function h with x in the set if and only if h(x) ≤ 0; use a learner that needs no h, such as ogd or ofw-ls",
+                "is not known in the form h(x) ≤ 0 with a smooth h; use a learner without h, such as ogd or ofw-ls",
             );
         };
         let mu = h.curvature();
@@ -126,8 +125,8 @@ impl FastProjection {
         x.copy_from_slice(&self.inside);
     }
 
-    /// Returns the largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set,
-    /// and moves `inside` to that point.
+    /// Returns the largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set.
+    /// Moves `inside` to `inside` + s·`way`.
     fn leave(&mut self, precision: f64) -> f64 {
         self.origin.copy_from_slice(&self.inside);
         if self.enters_at(1.0) {

@@ -61,7 +61,7 @@ pub struct SumSet {
 }
 
 impl SumSet {
-    /// The sum of these sets.
+    /// The sum of the given sets.
     pub fn new(sets: Vec<SharedSet>) -> Result<Self> {
         let Some(first) = sets.first() else {
             return Err(Error::parameter("sum", "sets", "[]", "one set or more"));

@@ -114,7 +114,7 @@ impl<'a> Update<'a> {
     }
 }
 
-/// The results of a probe: what the oracle's atom v shows about F at the decision x.
+/// The results of a probe: numbers about F at the decision x, computed with the oracle's atom v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
     /// ⟨∇F(x), x − v⟩. The sum of this and `slack` is at least F(x) − min F.

@@ -6,11 +6,11 @@ use crate::kernel;
 use crate::set::Atom;
 use crate::surrogate::Probe;
 
-/// If ‖v − x‖² is below this share of ‖v‖² + ‖x‖², it has cancelled too far and is summed entry by
-/// entry.
+/// ‖v − x‖² is summed entry by entry if it is below this share of ‖v‖² + ‖x‖²: the difference of
+/// such sums has lost too many digits.
 pub(crate) const CANCELLED: f64 = 1e-9;
 
-/// If the gap is below this share of |⟨∇F, x⟩| + |⟨∇F, v⟩|, it has cancelled too far. Each of the
+/// The gap is summed entry by entry if it is below this share of |⟨∇F, x⟩| + |⟨∇F, v⟩|. Each of the
 /// two terms has an error of about ten roundings, which would reach the ninth digit of the gap.
 const CANCELLED_GAP: f64 = 1e-6;
 

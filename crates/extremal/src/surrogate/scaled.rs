@@ -28,9 +28,9 @@ struct Numbers {
     scale: f64,
     /// ‖w‖².
     square: f64,
-    /// The largest ‖w‖² since it was computed from the entries.
+    /// The largest ‖w‖² since it was last computed from the entries.
     top: f64,
-    /// The number of non-zeros added since then.
+    /// The number of non-zeros added since ‖w‖² was last computed from the entries.
     added: u64,
 }
 

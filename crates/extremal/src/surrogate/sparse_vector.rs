@@ -34,7 +34,7 @@ impl SparseVector {
         self.values.push(value);
     }
 
-    /// Replaces the vector by one with these entries, of which there are at most `len`.
+    /// Replaces all entries. There may be at most `len` new entries.
     pub fn set(&mut self, len: usize, entries: impl Iterator<Item = (usize, f64)>) {
         self.indices.clear();
         self.values.clear();

@@ -1,5 +1,5 @@
-//! A long vector of which only a few blocks are used. Passes over it, and its saved form, cost what
-//! these blocks cost.
+//! A long vector of which only a few blocks are used. The cost of a pass, and the size of the saved
+//! form, depend on the used blocks only.
 
 use crate::Result;
 use crate::memory::reserve;
@@ -111,7 +111,7 @@ impl<T: Copy + Default> Touched<T> {
         saved
     }
 
-    /// A vector of `len` items with these saved ones.
+    /// A vector of `len` items that contains the saved ones.
     pub fn restore(saved: &[(u32, T)], len: usize) -> Result<Self> {
         let mut restored = Self::new(len);
         for &(i, item) in saved {

@@ -172,7 +172,7 @@ struct State {
     /// Σ⟨g_t, x_t⟩, and the minimum of ⟨S, x⟩ over the set.
     played: Wide,
     low: f64,
-    /// Σ‖g_t‖, an upper bound on Σ‖S_t‖, and the last term of that bound.
+    /// Σ‖g_t‖, an upper bound on Σ‖S_t‖, and the last term of the upper bound.
     gradients: f64,
     sums: f64,
     sum: f64,

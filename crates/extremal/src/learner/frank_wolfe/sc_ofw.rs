@@ -109,7 +109,7 @@ struct State {
     gradients: f64,
     /// An upper bound on Σ‖∇F_t(x_t)‖.
     steepnesses: f64,
-    /// The last term of that bound.
+    /// The last term of `steepnesses`.
     steepness: f64,
 }
 

@@ -259,9 +259,7 @@ impl Header {
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(mismatch(
-                "it belongs to a learner on a different kind of set".into(),
-            )),
+            _ => Err(mismatch("it or this learner belongs to no set".into())),
         }
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative
 //! least squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum,
-//! these are the weights of the point of the hull that is nearest to x. The active columns are kept
-//! as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
+//! the w_i are the weights of the point of the hull that is nearest to x. The active columns are
+//! kept as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
 //! digits of the distance.
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
-/// A column is dependent on others if its remainder is at most this share of its length.
+/// A column counts as dependent on other columns if the part of it that is orthogonal to them is at
+/// most this share of its length.
 const DEPENDENT: f64 = 1e-13;
 
 /// The memory for one hull. Each column has `rows` = d + 1 entries.

@@ -39,7 +39,8 @@ impl Top {
         self.kept.clear();
     }
 
-    /// Adds a key to choose from. Indices may come in any order, at most once each.
+    /// Offers a key with its index. The order of the calls does not matter. Each index may be
+    /// offered once.
     pub fn offer(&mut self, key: f64, index: u32, k: usize) {
         self.kept.push((key, index));
         if self.kept.len() == limit(k) {
@@ -66,7 +67,7 @@ impl Top {
         &self.kept
     }
 
-    /// Drops all but the k largest keys, and returns the smallest of these.
+    /// Drops all but the k largest keys, and returns the k-th largest key.
     fn cut(&mut self, k: usize) -> f64 {
         let (_, &mut (bar, _), _) = self.kept.select_nth_unstable_by(k - 1, precedes);
         self.kept.truncate(k);

@@ -197,8 +197,8 @@ impl DenseSurrogate {
         probe
     }
 
-    /// Writes what replaces c in this round, if anything does: 0 on a restart, or c + origin·x₁. c
-    /// itself must not change before the commit.
+    /// Writes the vector that replaces c in this round, if there is one: 0 on a restart, or c +
+    /// origin·x₁. The stored c must not change before the commit.
     #[inline]
     fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;

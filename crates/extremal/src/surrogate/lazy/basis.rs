@@ -41,7 +41,7 @@ pub(crate) struct Span {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Numbers {
     pub gram: Gram,
-    /// x = x[0]·w + x[1]·u with x[0] ≠ 0. c and ∇F have coordinates of the same form.
+    /// x = x[0]·w + x[1]·u with x[0] ≠ 0. The coordinates of c and ∇F have the same meaning.
     pub x: Coordinates,
     pub c: Coordinates,
     pub gradient: Coordinates,
@@ -51,12 +51,13 @@ pub(crate) struct Numbers {
     pub base: f64,
     /// The largest ‖w‖² and ‖u‖² since the inner products were last computed from the entries.
     pub tops: [f64; 2],
-    /// The number of non-zeros absorbed since then.
+    /// The number of non-zeros absorbed since the inner products were last computed from the
+    /// entries.
     pub absorbed: u64,
     pub passes: Passes,
 }
 
-/// The number of passes over all entries, by reason. It shows what a run cost.
+/// The number of passes over all entries, by reason: a measure of what a run cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passes {
     /// Passes that recomputed the inner products.
@@ -74,7 +75,7 @@ impl Passes {
     }
 }
 
-/// What a probe computes, in units of the radius.
+/// The lengths that a probe computes, in units of the radius.
 pub(crate) struct Measured {
     pub norm: f64,
     pub slope: f64,

@@ -68,7 +68,7 @@ impl Gram {
         a + b + c
     }
 
-    /// ⟨y, z⟩, or `None` if it is below the share `least` of the sum of its terms' sizes.
+    /// ⟨y, z⟩; `None` if its terms cancel to less than the share `least` of their absolute sum.
     pub fn dot_unless_cancelled(&self, y: Coordinates, z: Coordinates, least: f64) -> Option<f64> {
         let [a, b, c] = self.terms(y, z);
         let sum = a + b + c;
@@ -152,8 +152,8 @@ impl Cells {
         y[0] * w + y[1] * u
     }
 
-    /// u += δa and w += ρδa, and the same change of the inner products. Returns ⟨a, y⟩ from before
-    /// the change. The row must not exceed the dimension.
+    /// u += δa and w += ρδa, with the inner products updated. Returns ⟨a, y⟩ from before the
+    /// change. The row must not exceed the dimension.
     pub fn absorb(
         &mut self,
         row: &Row<'_>,

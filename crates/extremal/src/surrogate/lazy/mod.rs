@@ -3,8 +3,8 @@
 //! On this ball the atom is a multiple of ∇F = c + βx, so that a step keeps x and c in the span of
 //! two vectors w and u. Three pairs of coordinates describe x, c and ∇F with respect to (w, u), and
 //! a step changes these coordinates only. A gradient k·a changes w and u by multiples of a, only
-//! where a is non-zero, such that x stays and c gains k·a. The inner products of w and u give every
-//! length that the step needs.
+//! where a is non-zero, such that x stays and c gains k·a. Every length that the step needs follows
+//! from the inner products of w and u.
 //!
 //! In exact arithmetic nothing more is needed. Rounding requires these safeguards:
 //! - ∇F's coordinates have their own recurrence, because c + βx cancels when x nearly minimises F.
@@ -18,9 +18,9 @@
 //!
 //! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Two kinds of
 //! streams can need such a pass every few rounds, or in every round. Gradients may all lie along
-//! one line, or have sums that cancel repeatedly. Or the update is c' = c + k·a + m·x with m ≠ 0.
-//! This gives c a part along w, and later steps make x and c nearly parallel, which the basis then
-//! can't represent accurately for long.
+//! one line, or have sums that cancel repeatedly. Or the update may be c' = c + k·a + m·x with m ≠
+//! 0. Then c has a part along w, later steps make x and c nearly parallel, and the basis soon loses
+//! its accuracy.
 //!
 //! Features that no gradient has touched affect neither the numbers, nor the time of a pass, nor
 //! the saved state. Features can be added at any time ([`Surrogate::grow`]).

@@ -5,23 +5,25 @@
 //! equal one number `rest`, which is 0 except for simplices that start at their centre. On the
 //! support, x and c are stored side by side, as in dense storage ([`Support`]). Elsewhere ∇F = c +
 //! β·rest, so that the best entry of ∇F is also the best entry of c. A [`Ranked`] vector keeps
-//! track of this entry, and changes only where gradients are non-zero. Terms that add the same
-//! number to every entry are kept as one `offset`: m·rest, and x₁'s own rest.
+//! track of this entry, and changes only where gradients are non-zero. Some terms add the same
+//! number to every entry: m·rest, and the rest of x₁. They are kept as one number `offset`.
 //!
 //! A probe writes c' over c outside the support and records the old entries. It restores them if
 //! the round fails. Nothing is scaled lazily, and the only running sum does not drift ([`Wide`]).
-//! Given equal steps, decisions on balls therefore equal those of dense storage, bit for bit.
+//! Given equal steps, decisions on balls therefore have the same bits as in dense storage.
 //!
 //! A feature leaves the support when its entry returns to `rest`: after σ = 1, or when the
 //! difference is [`NEGLIGIBLE`].
 
 mod atom;
 mod ranked;
-mod state;
 mod support;
+
+use serde::{Deserialize, Serialize};
 
 use crate::point::Accuracy;
 use crate::rounding::Wide;
+use crate::saved::{check_shape, decode, encode};
 use crate::set::{AtomSigns, SharedSet, SparseAtoms, Structure, Top, norm_p};
 use crate::surrogate::residual::has_cancelled;
 use crate::surrogate::sparse_vector::SparseVector;
@@ -68,9 +70,25 @@ struct Last {
     atom: Vec<Corner>,
 }
 
+/// The saved form: the non-zeros only.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    rest: f64,
+    offset: f64,
+    total: Wide,
+    /// x on the support, in the order of the slots, because later sums depend on this order.
+    support: SparseVector,
+    /// c on the support.
+    sums: Vec<f64>,
+    /// The non-zeros of c outside the support.
+    outside: SparseVector,
+    first_rest: f64,
+    first: SparseVector,
+}
+
 impl SparseSurrogate {
     /// Starts at `start`, or at the set's centre if there is none, with c = 0. A start with many
-    /// entries is allowed, but rounds then cost as much as these entries. Returns an error unless
+    /// entries is allowed, but the cost of a round includes all of them. Returns an error unless
     /// the set's atoms have few entries.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Sparse(atoms) = set.structure() else {
@@ -510,11 +528,50 @@ impl Surrogate for SparseSurrogate {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
+        let mut outside = SparseVector::default();
+        let entries = self.outside.values().iter().enumerate();
+        let nonzeros = entries.filter(|(_, c)| **c != 0.0 && !c.is_nan());
+        nonzeros.for_each(|(i, c)| outside.push(i, *c));
+        encode(&Saved {
+            rest: self.rest,
+            offset: self.offset,
+            total: self.outside.total(),
+            support: SparseVector {
+                indices: self.support.indices().to_vec(),
+                values: self.support.x().to_vec(),
+            },
+            sums: self.support.c().to_vec(),
+            outside,
+            first_rest: self.first_rest,
+            first: self.first.clone(),
+        })
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        self.take_bytes(saved)
+        let saved: Saved = decode(saved)?;
+        for vector in [&saved.support, &saved.outside, &saved.first] {
+            vector.check(self.dim())?;
+        }
+        check_shape(saved.sums.len() == saved.support.len())?;
+        self.support.clear();
+        self.outside.clear();
+        for ((i, x), c) in saved.support.entries().zip(saved.sums) {
+            check_shape(self.support.slot(i).is_none())?;
+            self.outside.set(i, f64::NAN);
+            self.support.push(i, x, c);
+        }
+        for (i, c) in saved.outside.entries() {
+            self.outside.set(i, c);
+        }
+        self.outside.set_total(saved.total);
+        self.rest = saved.rest;
+        self.offset = saved.offset;
+        self.first_rest = saved.first_rest;
+        self.first = saved.first;
+        self.last.changed.clear();
+        self.last.is_aside = false;
+        self.last.found = false;
+        Ok(())
     }
 
     fn discard(&mut self) {

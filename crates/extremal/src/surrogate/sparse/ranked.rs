@@ -3,9 +3,9 @@
 //! O(1), and the worst O(log d).
 //!
 //! Levels lie above the entries: each number of a level is the best of [`FAN`] numbers of the level
-//! below. A change goes up only as long as it changes the best number. A block is searched only if
-//! its best entry became worse. For 10⁶ entries there are three short levels, while a heap would
-//! move about twenty entries.
+//! below. A change of an entry propagates to the next level only if it changes the best number of
+//! its block. A block is searched only if its best entry became worse. For 10⁶ entries there are
+//! three short levels, while a heap would move about twenty entries.
 
 use crate::Result;
 use crate::memory::reserve;
@@ -126,7 +126,7 @@ impl Ranked {
         self.total
     }
 
-    /// Restores an earlier sum, without the rounding of the changes since then.
+    /// Restores an earlier sum. Undoing the changes one by one would add rounding errors.
     pub fn set_total(&mut self, total: Wide) {
         self.total = total;
     }

@@ -25,7 +25,7 @@ pub(crate) struct Support {
     next: Vec<f64>,
     /// The entries of the gradient's row that have slots; all zeros between rounds.
     row: Vec<f64>,
-    /// The slots of these entries.
+    /// The slots at which `row` may be non-zero.
     touched: Vec<u32>,
     direction: Vec<f64>,
     /// Replaces c in a round that restarts F or adds x₁.
@@ -160,8 +160,8 @@ impl Support {
         }
     }
 
-    /// Writes what replaces c in the next scan: 0, or c + pull·x₁, where x₁ is a common number
-    /// except for the given entries.
+    /// Writes the vector that replaces c in the next scan: 0, or c + pull·x₁. All entries of x₁ are
+    /// `rest`, except those in `first`.
     pub fn write_shifted_sum(&mut self, pull: Option<(f64, (f64, &SparseVector))>) {
         self.base.clear();
         self.base.reserve(self.x.capacity());

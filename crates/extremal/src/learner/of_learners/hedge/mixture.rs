@@ -11,8 +11,8 @@ use crate::set::{SharedSet, check_len};
 use crate::theory::{Assumption, Guarantee};
 use crate::{Gradient, Point, Result};
 
-/// Creates a hedge over learners of your own, all on this set. `settings` identifies them. A saved
-/// state is only loaded if its settings are equal.
+/// Creates a hedge over learners of your own, all on this set. `settings` identifies the mixture: a
+/// saved state is only loaded if its settings are equal.
 pub fn over(
     settings: impl Into<String>,
     set: &SharedSet,

@@ -86,7 +86,7 @@ pub(crate) fn check_gauge(owner: &'static str, set: &dyn Set) -> Result<()> {
     if set.facts().gauge {
         return Ok(());
     }
-    let needs = "0 inside the set and a subgradient of its gauge";
+    let needs = "a set that contains 0 and has a gauge with a subgradient";
     Err(parameters::cannot_play(owner, set, needs))
 }
 

@@ -101,11 +101,8 @@ fn inner_radius(set: &dyn Set) -> Result<f64> {
     if inner > 0.0 {
         return Ok(inner);
     }
-    Err(parameters::cannot_play(
-        NAME,
-        set,
-        "a known ball around 0 inside the set",
-    ))
+    let needs = "a set that contains a known ball around 0";
+    Err(parameters::cannot_play(NAME, set, needs))
 }
 
 struct SoOgdMethod {

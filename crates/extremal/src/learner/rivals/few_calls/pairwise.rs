@@ -6,9 +6,9 @@
 //!
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with the η_t of dual averaging: D/(G√T),
 //! D/(G√t) or D/√(Σ‖g‖²). With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex
-//! for ∇F_t(x). v⁻ is the vertex with the largest ⟨∇F_t(x), v⟩ among those with entry l wherever x
-//! has l and entry u wherever x has u. x moves in the direction v⁺ − v⁻ as far as F_t decreases and
-//! the bounds allow.
+//! for ∇F_t(x). v⁻ has the largest ⟨∇F_t(x), v⟩ of all vertices that agree with x in the entries
+//! where x is l or u. x moves in the direction v⁺ − v⁻ as far as F_t decreases and the bounds
+//! allow.
 //!
 //! **Guarantee.** No bound is known. For a fixed F, the steps converge linearly.
 //!
@@ -76,7 +76,7 @@ impl MakeLearner for Pairwise {
             return Err(parameters::cannot_play(
                 NAME,
                 &**set,
-                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere)",
+                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with equal bounds for all entries)",
             ));
         };
         parameters::need_oracle(NAME, &**set)?;

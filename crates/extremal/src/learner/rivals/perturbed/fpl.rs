@@ -79,18 +79,11 @@ impl MakeLearner for Fpl {
             gradient: self.gradient_bound,
             smoothness: Some(self.smoothness.unwrap_or(0.0)),
             scale: self.eta_scale,
+            seed: self.seed,
             ..Constants::of(set)
         };
-        let (seed, start) = (self.seed, self.start.as_deref());
-        perturbed::make(
-            self,
-            EveryRound(self.samples),
-            constants,
-            seed,
-            start,
-            set,
-            storage,
-        )
+        let (kind, start) = (EveryRound(self.samples), self.start.as_deref());
+        perturbed::make(self, kind, constants, start, set, storage)
     }
 }
 

@@ -40,10 +40,12 @@ pub(crate) struct Constants {
     pub reach: f64,
     pub dim: f64,
     pub diameter: f64,
+    /// The seed of the perturbations.
+    pub seed: u64,
 }
 
 impl Constants {
-    /// The constants of the set; all others are unknown.
+    /// The set's constants, with T, G and β unknown.
     pub(crate) fn of(set: &SharedSet) -> Self {
         let (geometry, centre) = (set.geometry(), centre_of(&**set));
         let reach = geometry.norm_bound + kernel::norm(&centre);
@@ -55,6 +57,7 @@ impl Constants {
             reach: reach.min(geometry.diameter),
             dim: set.dim() as f64,
             diameter: geometry.diameter,
+            seed: 0,
         }
     }
 
@@ -75,7 +78,6 @@ pub(crate) fn make<S: Registered + Serialize, K: Kind>(
     spec: &S,
     kind: K,
     constants: Constants,
-    seed: u64,
     start: Option<&[f64]>,
     set: &SharedSet,
     storage: Storage,
@@ -85,7 +87,6 @@ pub(crate) fn make<S: Registered + Serialize, K: Kind>(
         schedule: Schedule::of(None, constants.horizon, constants.gradient).or_gradients(),
         oracle: CheckedOracle::of(&**set),
         atom: Atom::new(),
-        seed,
         direction: vec![0.0; set.dim()],
         sample: vec![0.0; set.dim()],
         centre: centre_of(&**set),
@@ -128,7 +129,6 @@ struct Perturbed<K> {
     centre: Vec<f64>,
     /// Either fixed, or computed from the blocks' sums of gradients.
     schedule: Schedule,
-    seed: u64,
     direction: Vec<f64>,
     sample: Vec<f64>,
 }
@@ -187,7 +187,7 @@ impl<K: Kind> Method for Perturbed<K> {
 
     fn start(&self, x: &[f64]) -> State {
         State {
-            rng: ChaCha8Rng::seed_from_u64(self.seed),
+            rng: ChaCha8Rng::seed_from_u64(self.constants.seed),
             sum: vec![0.0; x.len()],
             block: vec![0.0; x.len()],
             numbers: Numbers {

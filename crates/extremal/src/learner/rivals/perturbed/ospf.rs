@@ -79,10 +79,11 @@ impl MakeLearner for Ospf {
             gradient: self.gradient_bound,
             smoothness: self.smoothness,
             scale: self.eta_scale,
+            seed: self.seed,
             ..Constants::of(set)
         };
-        let (seed, start) = (self.seed, self.start.as_deref());
-        perturbed::make(self, Blocks, constants, seed, start, set, storage)
+        let start = self.start.as_deref();
+        perturbed::make(self, Blocks, constants, start, set, storage)
     }
 }
 

@@ -2,7 +2,7 @@
 //! dozen values of h and one gradient, but does not return the nearest point.
 //!
 //! **Problem.** Convex or λ-strongly convex losses over a set with a known h: balls of the ℓp norms
-//! with p ≥ 2, ellipsoids, translated and scaled sets of these kinds, and a user's own sets.
+//! with p ≥ 2, ellipsoids, translations and scalings of such sets, and a user's own sets.
 //!
 //! **Update.** x_{t+1} = Π̃(x_t − η_t g_t), where Π̃ is [`FastProjection`]. Let μ be the curvature
 //! of h and κ = 1 + 2μD. With G, η_t = D/(Gκ√t); without G, η_t = D/max(√(2κΣ‖g‖²), κ·max‖g‖). With
@@ -77,11 +77,8 @@ impl MakeLearner for FastOgd {
         let schedule = Schedule::of(self.lambda, None, self.gradient_bound);
         let mut start = first_decision(set, self.start.as_deref())?;
         if set.smooth().is_none() {
-            return Err(parameters::cannot_play(
-                NAME,
-                &**set,
-                "a set of the form h(x) ≤ 0 with a known smooth h",
-            ));
+            let needs = "a set of the form h(x) ≤ 0 with a known smooth h";
+            return Err(parameters::cannot_play(NAME, &**set, needs));
         }
         let mut projection = FastProjection::new(&**set).map_err(|e| match e {
             Error::Unsupported(why) => Error::Unsupported(format!("{NAME}: {why}")),

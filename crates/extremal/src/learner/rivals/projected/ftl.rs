@@ -69,7 +69,7 @@ impl MakeLearner for Ftl {
             }
             Some(lambda) => {
                 let projection = set.projection().ok_or_else(|| {
-                    parameters::cannot_play(NAME, &**set, "a projection, with lambda")
+                    parameters::cannot_play(NAME, &**set, "a projection if lambda is given")
                 })?;
                 Leader::Projected { lambda, projection }
             }

@@ -183,7 +183,7 @@ impl Lazy {
             return Err(Error::CannotPlay {
                 learner: name,
                 set: set.name().into(),
-                needs: "dense storage if `start` is given: its decisions are then no multiples of the gradients' sum",
+                needs: "dense storage if `start` is given, because its decisions are then not multiples of the sum of gradients",
                 instead: vec!["ogd", "ofw-ls"],
             });
         }

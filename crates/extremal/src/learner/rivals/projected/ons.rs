@@ -6,10 +6,10 @@
 //! log-wealth has α = 1, and a λ-strongly convex loss has α = λ/G².
 //!
 //! **Update.** γ = ½min{1/(4GD), α}, A_t = I/(γ²D²) + Σ_{τ≤t} g_τg_τᵀ, and y = x_t − A_t⁻¹g_t/γ.
-//! x_{t+1} is the point of the set that is nearest to y in the norm of A_t. If y is in the set, it
-//! is y itself; otherwise projected steps or Frank-Wolfe steps from x_t find it. A_t is stored as
-//! its Cholesky factor, which is updated with every gradient. A gradient longer than 100G is
-//! shortened to 100G.
+//! x_{t+1} is the point of the set that is nearest to y in the norm of A_t. If y is in the set,
+//! x_{t+1} = y. Otherwise x_{t+1} is computed with projected steps or Frank-Wolfe steps from x_t.
+//! A_t is stored as its Cholesky factor, which is updated with every gradient. A gradient longer
+//! than 100G is shortened to 100G.
 //!
 //! **Guarantee.** Regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)), which is at most 5(1/α + GD)·d·ln T
 //! for T ≥ 5. If a projection stops at a gap ε of ½‖x − y‖² in the norm of A, the bound increases
@@ -131,8 +131,8 @@ impl MakeLearner for Ons {
     }
 }
 
-/// With h = γD·g and M = I + Σhhᵀ, A is M/(γD)² and y = x − D·M⁻¹h. These numbers have sizes near 1
-/// for all D and G.
+/// With h = γD·g and M = I + Σhhᵀ, A is M/(γD)² and y = x − D·M⁻¹h. M and M⁻¹h thus have sizes near
+/// 1 for all D and G.
 struct Newton {
     alpha: f64,
     gradient: f64,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::theory;
 
 /// Plays a number m against linear losses q·m. Let θ = −Σq, A = Σ|q|, and L the largest |q| so far,
-/// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
-/// tanh(θ/(A + 2L)) of it. A q that is larger than all earlier ones counts as large as these.
+/// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction tanh(θ/(A +
+/// 2L)) of the wealth. If |q| exceeds all earlier ones, q counts as if its size were the old L.
 ///
 /// The wealth is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). Proof for one round with L fixed:
 /// the logarithm of the wealth grows by ln(1 + c·tanh x) with c = −q/L and x = θ/(A + 2L). Compare
@@ -56,8 +56,8 @@ impl CoinBet {
         self.won -= counted * bet;
     }
 
-    /// The losses of the numbers played, all in [0, 1], exceed those of the number 1 by at most
-    /// this.
+    /// If all numbers played are in [0, 1], their loss exceeds the loss of the number 1 by at most
+    /// this bound.
     pub(crate) fn regret_bound(&self, stake: f64) -> f64 {
         theory::coin_betting(stake, self.first, self.scale, self.total)
     }

@@ -9,8 +9,8 @@ use crate::range::SMALLEST_DIRECTION;
 use crate::surrogate::{Marks, Touched};
 use crate::{Result, Row, kernel};
 
-/// The number of partial sums, and of cells that are updated together: four square roots and
-/// quotients take as long as one, and one running sum would wait for itself.
+/// The number of partial sums, and of cells that are updated together. The processor computes four
+/// square roots in the time of one, and independent sums need not wait for each other.
 const LANES: usize = 4;
 
 /// An entry below this counts as 0: its square would underflow.
@@ -86,7 +86,8 @@ struct Sums {
     products: Products,
     /// The largest cc since the inner products were last computed from the cells.
     top: f64,
-    /// The number of entries absorbed since then, with an allowance of 4 per gradient.
+    /// The number of entries absorbed since the products were last computed from the cells, plus 4
+    /// per gradient.
     taken: u64,
 }
 

@@ -23,7 +23,7 @@
 //! the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The order is
 //! O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). The factor ln(L/L₁) matters little: with a first loss of
 //! relative size 1e-90, the second term is 4.5 times as large as without it (T = 10⁴). The
-//! linearised losses also exceed those of the scaled decision by at most (1 + ε)L. Nothing is
+//! learner's linearised losses also exceed the scaled decision's by at most (1 + ε)L. Nothing is
 //! proven about the scaled decision's own regret; its form is that of AdaGrad. The guide has the
 //! proofs.
 //!

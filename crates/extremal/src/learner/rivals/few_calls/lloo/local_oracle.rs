@@ -1,6 +1,6 @@
-//! Local oracles. A local oracle receives a point x, a direction c and a share of x's mass. Among
-//! all points that result from moving this share of the mass to one vertex, it finds the point p
-//! with the smallest ⟨c, p⟩.
+//! Local oracles. A local oracle receives a point x, a direction c and a share of x's mass. It
+//! considers all points p that result from moving this share of the mass to one vertex, and finds
+//! the one with the smallest ⟨c, p⟩.
 //!
 //! In a polytope with facial distance δ ([`Polytope::facial_distance`]) and diameter D, moving the
 //! share r/δ reaches every point y at distance r or less. Proof: let x = Σ λ_i v_i, and write y = x
@@ -79,9 +79,9 @@ impl LocalOracle {
         self.oracle.minimise(c, &mut self.vertex)
     }
 
-    /// Sets way = p − x, where p is x with this share of its mass moved to the vertex of
-    /// [`LocalOracle::find`]. The mass comes from the vertices with the largest ⟨c, v⟩. x does not
-    /// change yet.
+    /// Sets way = p − x, where p results from x by moving `share` of its mass to the vertex of
+    /// [`LocalOracle::find`]. The mass comes from the vertices with the largest ⟨c, v⟩. This call
+    /// does not change x.
     pub fn withdraw_mass(&mut self, active: &ActiveSet, c: &[f64], share: f64, way: &mut [f64]) {
         self.taken.clear();
         if share < 1.0 {
@@ -117,8 +117,8 @@ impl LocalOracle {
 
     /// Moves x to x + α(p − x).
     ///
-    /// If the mixture then has more than 2(d + 1) vertices, those that depend on others are removed
-    /// and their weight goes to the others.
+    /// If the mixture then has more than 2(d + 1) vertices, it drops vertices that depend on
+    /// others, and moves their weight to the other vertices.
     pub fn step(&mut self, active: &mut ActiveSet, alpha: f64) {
         active.transfer(&self.taken, alpha, &self.vertex);
         if active.len() >= most_vertices(active.dim()) {

@@ -4,11 +4,12 @@
 //! **Problem.** Convex losses, or with λ, λ-strongly convex losses, over a polytope.
 //!
 //! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖². With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) +
-//! 8ρ²λ‖x − x₁‖². Let r_t be an upper bound on the distance from x_t to the minimiser of F_t; it
-//! comes from the theory or from the gap, whichever is smaller. p_t is the point with the smallest
-//! ⟨∇F_t(x_t), p⟩ among those that result from moving the share r_t/δ of x_t's mass to one vertex.
-//! x_{t+1} minimises F_t on the segment from x_t to p_t. With T and G, w = (G/D)√((4ρ² + ¼)T). With
-//! G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual averaging.
+//! 8ρ²λ‖x − x₁‖². Let r_t be an upper bound on the distance from x_t to the minimiser of F_t: the
+//! smaller one of two bounds, from the theory and from the gap. Consider the points p that result
+//! from moving the share r_t/δ of x_t's mass to one vertex. p_t is the one with the smallest
+//! ⟨∇F_t(x_t), p⟩. x_{t+1} minimises F_t on the segment from x_t to p_t. With T and G, w =
+//! (G/D)√((4ρ² + ¼)T). With G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual
+//! averaging.
 //!
 //! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤
 //! 2GD√((4ρ² + ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With

@@ -18,10 +18,10 @@
 //! smaller, still with a few calls per hundred rounds.
 //!
 //! **Guarantee.** With T and G, on every interval of L rounds and for all values of the parameters:
-//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most
-//! 20GR(√T + T^(3/4)). If T or G is unknown, the bound is computed from the rounds played:
-//! 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is Σ‖S +
-//! λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus the same term.
+//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most 20GR(√T +
+//! T^(3/4)). If T or G is unknown, the bound is computed from the rounds played: 2√2·R·√(Σ‖S‖²) +
+//! Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is Σ‖S + λK(ỹ − x)‖²/(2λt) +
+//! Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Their learner waits one block before it moves, and

@@ -205,8 +205,8 @@ pub trait Learner: Send + Sync {
     /// with the strong convexity that the certificate states.
     fn certificate(&self) -> Option<Certificate>;
 
-    /// The whole state as bytes. [`Learner::load`] resumes from them in a learner with the same
-    /// spec and set.
+    /// The whole state as bytes. A learner with the same spec on the same set resumes from these
+    /// bytes with [`Learner::load`].
     fn save(&self) -> Result<Vec<u8>>;
 
     /// Restores the state that [`Learner::save`] returned. An error changes nothing.

@@ -213,9 +213,9 @@ impl GroupBall {
         norm_of(self.p, self.norms(x, self.s)) / self.radius
     }
 
-    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward`, otherwise max ‖(n_g^e·t_g)_g‖₂ over
-    /// ‖t‖_p = 1, where n_g is the size of group g. By Hölder's inequality with the exponents 2 and
-    /// p, which is attained.
+    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward`, otherwise max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p =
+    /// 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
+    /// this maximum.
     fn spread(&self, e: f64, inward: bool) -> f64 {
         let p = self.p;
         let factors = self

@@ -1,5 +1,5 @@
-//! The ball {‖x‖_p ≤ r} for 1 < p < ∞. It is strongly convex for p ≤ 2, and uniformly convex for p
-//! > 2.
+//! The ball {‖x‖_p ≤ r} for 1 < p < ∞. It is strongly convex for p ≤ 2, and uniformly convex for
+//! larger p.
 
 use std::sync::Arc;
 

@@ -137,7 +137,8 @@ impl Set for PermutahedronSet {
     }
 
     /// The sum of any k entries is at most the sum of the k largest weights, and the two totals are
-    /// equal. Each excess is divided by min(k, d − k), and that of the total by d.
+    /// equal. The excess of k entries is divided by min(k, d − k), and the difference of the totals
+    /// by d.
     fn inspector(&self) -> Option<Inspector> {
         let (weights, scale, d) = (self.weights.clone(), self.scale, self.dim());
         let mut falling = Vec::with_capacity(d);

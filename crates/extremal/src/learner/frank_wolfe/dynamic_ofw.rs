@@ -7,9 +7,9 @@
 //! **Update.** v_t ∈ argmin_{x∈K} ⟨g_t, x⟩, σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²)),
 //! x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
-//! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|, Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ
-//! + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. This does not bound the regret against
-//! one fixed decision.
+//! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
+//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. This
+//! does not bound the regret against one fixed decision.
 //!
 //! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
 //!

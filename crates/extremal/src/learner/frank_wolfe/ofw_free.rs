@@ -3,23 +3,23 @@
 //! **Problem.** Convex losses over any set. If the losses are λ-strongly convex, the learner can
 //! use λ.
 //!
-//! **Update.** As in SC-OFW, but each round has its own curvature λ_t: F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ +
-//! (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here λ_t = λ +
-//! μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be the decrease by the step, and s the factor
-//! `eta-scale`. The choice `own` sets μ_{t+1} = 2p_t/(sD²). The choice `steady` sets μ_{t+1} =
-//! ‖g_t‖/(sD), as if the losses were strongly convex in proportion to their slope. The guarantee
-//! holds for any μ ≥ 0.
+//! **Update.** As in SC-OFW, but each round has its own curvature λ_t: F_t(x) = Σ_{τ≤t} (⟨g_τ,
+//! x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
+//! λ_t = λ + μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be the decrease by the step, and s
+//! the factor `eta-scale`. The choice `own` sets μ_{t+1} = 2p_t/(sD²). The choice `steady` sets
+//! μ_{t+1} = ‖g_t‖/(sD), as if the losses were strongly convex in proportion to their slope. The
+//! guarantee holds for any μ ≥ 0.
 //!
-//! **Guarantee.** Write m_t = min F_t. The round's quadratic is 0 at x_t, and so Σ⟨g_t, x_t⟩ − m_T
-//! = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to Σ_t p_t +
-//! (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic is at most
-//! μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in every
-//! round. With `own`, the first sum is 1/s times the second one without its last term, so that the
-//! two balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below 6·max(1, B)^(1/3),
-//! and on strongly convex sets below a constant. Regret is therefore O(GDT^(3/4)), and O(T^(2/3))
-//! on strongly convex sets. The guide has the proof, with constants. For `steady` alone nothing is
-//! proven. It is meant as a base of [`hedge`](crate::learner::of_learners::hedge), and is often by
-//! far the best of the bases.
+//! **Guarantee.** Write m_t = min F_t. The round's quadratic is 0 at x_t, and so Σ⟨g_t,
+//! x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to
+//! Σ_t p_t + (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic
+//! is at most μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in
+//! every round. With `own`, the first sum is 1/s times the second one without its last term, so
+//! that the two balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below
+//! 6·max(1, B)^(1/3), and on strongly convex sets below a constant. Regret is therefore
+//! O(GDT^(3/4)), and O(T^(2/3)) on strongly convex sets. The guide has the proof, with constants.
+//! For `steady` alone nothing is proven. It is meant as a base of
+//! [`hedge`](crate::learner::of_learners::hedge), and is often by far the best of the bases.
 //!
 //! **Reference.** This project. The step is that of Wan & Zhang, AAAI 2021. The balance follows
 //! AdaHedge (de Rooij et al., JMLR 2014).

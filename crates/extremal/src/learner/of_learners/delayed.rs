@@ -13,7 +13,7 @@
 //! arrives. The base receives ∇m(x) for a function m with ∇m(y) = g that is, up to a constant, a
 //! lower bound on f:
 //! - If no curvature is known, m(x) = ⟨g, x⟩, and the base receives g.
-//! - A ridge term (ρ/2)‖x‖² is known as a function. It is part of m, and the base receives its
+//! - If the loss has a ridge term (ρ/2)‖x‖², this term is part of m, and the base receives its
 //!   gradient at x.
 //! - If the base has the parameter `lambda` with λ > ρ, m also contains ((λ − ρ)/2)‖x − y‖², and
 //!   the base receives (λ − ρ)(x − y) in addition.

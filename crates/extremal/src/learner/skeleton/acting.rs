@@ -46,7 +46,7 @@ pub trait Body: Send + Sync {
     /// The guarantee, given the statistics of the run.
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee>;
 
-    /// A certificate of the regret from the learner's own sums.
+    /// A certificate of the regret, computed from the learner's own sums.
     fn certificate(&self) -> Option<Certificate> {
         None
     }

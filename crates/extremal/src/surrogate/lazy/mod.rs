@@ -18,9 +18,9 @@
 //!
 //! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Two kinds of
 //! streams can need such a pass every few rounds, or in every round. Gradients may all lie along
-//! one line, or have sums that cancel repeatedly. Or the update may be c' = c + k·a + m·x with m ≠
-//! 0. Then c has a part along w, later steps make x and c nearly parallel, and the basis soon loses
-//! its accuracy.
+//! one line, or have sums that cancel repeatedly. Or the update may be c' = c + k·a + m·x with a
+//! non-zero m. Then c has a part along w, later steps make x and c nearly parallel, and the basis
+//! soon loses its accuracy.
 //!
 //! Features that no gradient has touched affect neither the numbers, nor the time of a pass, nor
 //! the saved state. Features can be added at any time ([`Surrogate::grow`]).

@@ -33,7 +33,7 @@ use atom::{Corner, Outside};
 use ranked::{Order, Ranked};
 use support::{LEAST_ROOM, Support};
 
-/// An entry that is smaller than the largest one by this factor counts as 0.
+/// An entry of x counts as 0 if it is below this share of the largest entry.
 const NEGLIGIBLE: f64 = 1e-30;
 
 /// (x, c), stored entry by entry on the support of x only.
@@ -383,7 +383,7 @@ impl SparseSurrogate {
         }
     }
 
-    /// Sets an entry of x. A feature outside the support enters it unless x equals `rest`.
+    /// Sets an entry of x. A feature outside the support enters the support unless x equals `rest`.
     fn enter(&mut self, feature: usize, x: f64) {
         match self.support.slot(feature) {
             Some(slot) => self.support.x_mut()[slot] = x,

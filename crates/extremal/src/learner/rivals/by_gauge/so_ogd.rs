@@ -10,11 +10,11 @@
 //! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t =
 //! min(1/2, 4R/(r√t)).
 //!
-//! **Guarantee.** With T and G, on every interval of L rounds and for every factor on η: regret ≤
-//! 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if T ≥ 64R²/r².
-//! The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about 5T/4. If T
-//! or G is unknown, the bound is computed from the rounds played: √2·R·(2√(Σ‖g‖²) +
-//! Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
+//! **Guarantee.** With T and G, on every interval of L rounds and for every factor on η:
+//! regret ≤ 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if
+//! T ≥ 64R²/r². The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about
+//! 5T/4. If T or G is unknown, the bound is computed from the rounds played:
+//! √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Each of their steps has length δr. Here the gauge
@@ -115,7 +115,7 @@ struct SoOgdMethod {
     schedule: Schedule,
     scale: f64,
     s: Vec<f64>,
-    /// The number of gauges computed so far, which count as calls of the separation oracle.
+    /// The number of gauges computed so far. Each one counts as a call of the separation oracle.
     separations: u64,
 }
 

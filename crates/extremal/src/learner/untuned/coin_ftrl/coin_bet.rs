@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::theory;
 
 /// Plays a number m against linear losses q·m. Let θ = −Σq, A = Σ|q|, and L the largest |q| so far,
-/// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction tanh(θ/(A +
-/// 2L)) of the wealth. If |q| exceeds all earlier ones, q counts as if its size were the old L.
+/// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
+/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier ones, q counts as if its size were
+/// the old L.
 ///
 /// The wealth is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). Proof for one round with L fixed:
 /// the logarithm of the wealth grows by ln(1 + c·tanh x) with c = −q/L and x = θ/(A + 2L). Compare
 /// this with the growth of φ = θ²/(2L(A + L)) − ½ ln((A + L)/L). The former is concave in c and the
-/// latter is convex on either side of 0, so that it suffices to check c = ±1. There ln(1 ± tanh x)
-/// ≥ ±x − x²/2, and φ grows by at most this. If L grows, φ grows by at most ½ ln of the ratio.
+/// latter is convex on either side of 0, so that it suffices to check c = ±1. There ln(1 ± tanh
+/// x) ≥ ±x − x²/2, and φ grows by at most this. If L grows, φ grows by at most ½ ln of the ratio.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct CoinBet {
     /// L₁, the first |q| that is not 0.

@@ -21,11 +21,10 @@
 //! Let L be the largest |q_t|, L₁ the first one that is not 0, and ε the stake. With S = L(A + L)
 //! and K = εL₁√(L₁/(A + L)), regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), without T and G. This is
 //! the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The order is
-//! O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). The factor ln(L/L₁) matters little: with a first loss of
-//! relative size 1e-90, the second term is 4.5 times as large as without it (T = 10⁴). The
-//! learner's linearised losses also exceed the scaled decision's by at most (1 + ε)L. Nothing is
-//! proven about the scaled decision's own regret; its form is that of AdaGrad. The guide has the
-//! proofs.
+//! O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a logarithm: with
+//! L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴). The learner's
+//! linearised losses also exceed the scaled decision's by at most (1 + ε)L. Nothing is proven about
+//! the scaled decision's own regret; its form is that of AdaGrad. The guide has the proofs.
 //!
 //! **Reference.** This project, from known parts: AdaGrad (McMahan & Streeter; Duchi, Hazan &
 //! Singer, 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), and two ideas of Cutkosky

@@ -4,13 +4,14 @@
 //! **Problem.** Convex losses over any set, if oracle calls are expensive; or, with λ, λ-strongly
 //! convex losses.
 //!
-//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then y
-//! = ỹ − ηS. A search over K moves x within the set, and y no farther from any point of the set,
+//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then
+//! y = ỹ − ηS. A search over K moves x within the set, and y no farther from any point of the set,
 //! until their distance is at most √(3ε). The results are the next x and ỹ. Let R be the radius of
-//! a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4), ε =
-//! 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block that
-//! starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉
-//! and ε = 130(4GR²/(λt))^(2/3), where the largest gradient so far replaces G if G is not given.
+//! a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4),
+//! ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block
+//! that starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt),
+//! K = ⌈√t⌉ and ε = 130(4GR²/(λt))^(2/3), where the largest gradient so far replaces G if G is not
+//! given.
 //!
 //! These constants suit long runs only. Below T ≈ 2000, any two points of the set count as near,
 //! and x makes only the one step with which every block ends here. In practice `tolerance` = 0.05
@@ -18,10 +19,10 @@
 //! smaller, still with a few calls per hundred rounds.
 //!
 //! **Guarantee.** With T and G, on every interval of L rounds and for all values of the parameters:
-//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most 20GR(√T +
-//! T^(3/4)). If T or G is unknown, the bound is computed from the rounds played: 2√2·R·√(Σ‖S‖²) +
-//! Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is Σ‖S + λK(ỹ − x)‖²/(2λt) +
-//! Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
+//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most
+//! 20GR(√T + T^(3/4)). If T or G is unknown, the bound is computed from the rounds played:
+//! 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is
+//! Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
 //! with Adaptive Regret Guarantees*, COLT 2022. Their learner waits one block before it moves, and

@@ -1,6 +1,7 @@
 //! Learners. A round has two phases: [`Learner::decide`] returns the decision, and
-//! [`Learner::observe`] takes the gradient there and ends the round. The file of a Frank-Wolfe
-//! learner holds a [`Rule`]: it defines how a gradient enters the surrogate and how far the learner steps.
+//! [`Learner::observe`] receives the gradient there and ends the round. The file of a Frank-Wolfe
+//! learner implements a [`Rule`], which defines how a gradient enters the surrogate and how far the
+//! learner steps.
 
 use std::fmt;
 
@@ -106,9 +107,9 @@ impl LearnerSpec {
         self.inner().uses()
     }
 
-    /// The λ of the ridge term (λ/2)‖x‖² that the losses need so that a round in lazy storage costs
-    /// O(non-zeros). With another ridge term, the learner passes over all features touched so far
-    /// every few rounds. `None` for learners without this condition.
+    /// The λ of the ridge term (λ/2)‖x‖² that the losses must have if a round in lazy storage is to
+    /// cost O(non-zeros). With another ridge term, the learner passes over all features touched so
+    /// far every few rounds. `None` for learners without this condition.
     pub fn needs_ridge(&self) -> Option<f64> {
         self.inner().needs_ridge()
     }
@@ -125,7 +126,7 @@ impl LearnerSpec {
     }
 }
 
-/// How a decision is stored.
+/// The storage of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Storage {
@@ -165,9 +166,9 @@ pub trait Learner: Send + Sync {
         self.decision().dim()
     }
 
-    /// The decision of this round. Until [`Learner::observe`] ends the round, every call returns the
-    /// same decision and changes nothing more. A learner that draws its decision at random draws it
-    /// in the first call; the others do nothing here.
+    /// The decision of this round. Until [`Learner::observe`] ends the round, every call returns
+    /// the same decision. A learner with random decisions draws one in the first call of a round.
+    /// For other learners the call changes nothing.
     ///
     /// ```
     /// use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -188,7 +189,7 @@ pub trait Learner: Send + Sync {
     /// the caller did not. An invalid gradient is an error and changes nothing.
     fn observe(&mut self, gradient: &Gradient<'_>) -> Result<Record>;
 
-    /// The present decision, read-only.
+    /// The current decision, read-only.
     fn decision(&self) -> &dyn Point;
 
     /// The number of completed rounds.
@@ -200,15 +201,15 @@ pub trait Learner: Send + Sync {
     /// no theorem.
     fn guarantee(&self) -> Option<Guarantee>;
 
-    /// The observed quantities that the theorem's assumptions are checked against.
+    /// The observed quantities against which the theorem's assumptions are checked.
     fn seen(&self) -> &RunStatistics;
 
     /// An upper bound on the regret that the learner computes while it runs. It holds for losses
     /// with the strong convexity that the certificate states.
     fn certificate(&self) -> Option<Certificate>;
 
-    /// The whole state as bytes. A learner with the same spec on the same set resumes from them
-    /// with [`Learner::load`].
+    /// The whole state as bytes. A learner with the same spec on the same set resumes from these
+    /// bytes with [`Learner::load`].
     fn save(&self) -> Result<Vec<u8>>;
 
     /// Restores the state that [`Learner::save`] returned. An error changes nothing.
@@ -396,8 +397,8 @@ pub trait ByExample {
     fn loss_rounding(&self) -> f64;
 }
 
-/// The learner can't play the set in this storage. If the set allows the storage, with learners
-/// that can.
+/// The error of a learner that can't play the set in this storage. If the set allows the storage,
+/// the message names learners that can.
 fn not_stored(learner: &'static str, set: &SharedSet, storage: Storage) -> Error {
     let (needs, mut instead) = match (storage, set.structure()) {
         (Storage::Lazy, Structure::Euclidean { .. }) => (

@@ -1,6 +1,6 @@
-//! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix
-//! (`image`). Together they make Mx + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A scaled
-//! ball is a ball, and keeps the fast ways that balls have.
+//! Affine images of a set K: τK (`scale`), K + s (`translate`) and MK with an invertible matrix M
+//! (`image`). Together they make MK + b: `translate:by=[…],set=(image:matrix=[…],set=(…))`. A
+//! scaled ball is again a ball, and keeps the fast algorithms for balls.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -45,8 +45,8 @@ fields! {
 fields! {
     /// Spec of K + s.
     pub struct Translate {
-        /// the translation s: one number for all coordinates, or a list; its norm is at most the set's
-        /// largest norm or 10³ diameters
+        /// the translation s: one number for all coordinates, or a list; its norm is at most the
+        /// set's largest norm or 10³ diameters
         pub by: Bound => Kind::Each(&Kind::NUMBER),
         /// the set to transform
         pub set: Box<SetSpec> => Kind::Spec("set"),
@@ -66,7 +66,7 @@ fields! {
 impl Described for Scale {
     const ABOUT: About = About {
         summary: "a set scaled by a factor",
-        cost: "that of the set",
+        cost: "the set's cost",
         guarantee: "D = τ·D_K, strongly convex with α_K/τ",
         reference: "textbook",
         citations: &[],
@@ -77,8 +77,8 @@ impl Described for Scale {
 impl Described for Translate {
     const ABOUT: About = About {
         summary: "a translated set",
-        cost: "that of the set and O(d); atoms are dense",
-        guarantee: "D, α and curvature are those of the set; max ‖x‖ at most √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
+        cost: "the set's cost plus O(d); atoms are dense",
+        guarantee: "D, α and curvature are those of the set; max ‖x‖ ≤ √(R² + 2·max⟨s, x⟩ + ‖s‖²)",
         reference: "textbook",
         citations: &[],
         examples: &[
@@ -91,7 +91,7 @@ impl Described for Translate {
 impl Described for Image {
     const ABOUT: About = About {
         summary: "image of a set under an invertible matrix",
-        cost: "that of the set and O(d²); O(d³) once, to build it",
+        cost: "the set's cost plus O(d²); O(d³) once, to build it",
         guarantee: "D ≤ σ_max·D_K, with equality if K is l2; strongly convex with α_K·σ_min/σ_max²",
         reference: "textbook; for ellipsoids Journée et al., JMLR 2010",
         citations: &[],
@@ -130,27 +130,27 @@ impl MakeSet for Image {
     }
 }
 
-/// How many diameters a set may be moved, all coordinates added up as a simplex adds them: that
-/// costs as many digits.
+/// The largest translation in the ℓ1 norm, in diameters of the set. Points lose that factor in
+/// precision.
 const FARTHEST: f64 = 1e3;
 
-/// No more digits than this are lost when a point is brought back to the set.
+/// The largest condition number of the matrix. The inverse map may lose that factor in precision.
 const WORST_CONDITION: f64 = 1e5;
 
-/// Where a point of K goes.
+/// The map from K to its image.
 #[derive(Clone)]
 enum Map {
-    /// τx + s; without an s for `scale`, with τ = 1 for `translate`.
+    /// τx + s. `scale` has an empty s, and `translate` has τ = 1.
     Similar { by: f64, shift: Arc<[f64]> },
     /// Mx
     Linear(Arc<Matrix>),
 }
 
 struct Matrix {
-    /// By rows.
+    /// The matrix, row by row.
     entries: Vec<f64>,
     inverse: Vec<f64>,
-    /// σ_max
+    /// The largest singular value σ_max.
     stretch: f64,
 }
 
@@ -162,7 +162,7 @@ fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
 }
 
 impl Map {
-    /// τ, where the map is x ↦ τx.
+    /// τ, if the map is x ↦ τx.
     fn factor(&self) -> Option<f64> {
         match self {
             Self::Similar { by, shift } if shift.is_empty() => Some(*by),
@@ -170,7 +170,7 @@ impl Map {
         }
     }
 
-    /// out = the point that x goes to.
+    /// Writes the image of x into `out`.
     fn apply(&self, x: &[f64], out: &mut [f64]) {
         match self {
             Self::Similar { by, shift } => {
@@ -181,7 +181,7 @@ impl Map {
         }
     }
 
-    /// out = the point that goes to x.
+    /// Writes the point whose image is x into `out`.
     fn bring_back(&self, x: &[f64], out: &mut [f64]) {
         match self {
             Self::Similar { by, shift } => {
@@ -193,7 +193,7 @@ impl Map {
         }
     }
 
-    /// How much longer a difference of points becomes at most.
+    /// The largest factor by which the map lengthens a difference of two points.
     fn stretch(&self) -> f64 {
         match self {
             Self::Similar { by, .. } => *by,
@@ -210,7 +210,7 @@ pub struct AffineSet {
 }
 
 impl AffineSet {
-    /// The set times a factor.
+    /// The set scaled by the factor `by`.
     pub fn scaled(inner: SharedSet, by: f64) -> Result<Self> {
         check_radius("scale", "by", by)?;
         let geometry = stretched(inner.geometry(), by, by);
@@ -218,7 +218,7 @@ impl AffineSet {
         Ok(Self::similar(inner, by, &[], geometry))
     }
 
-    /// The set moved by `shift`.
+    /// The set translated by `shift`.
     pub fn translated(inner: SharedSet, shift: &[f64]) -> Result<Self> {
         check_len("by", inner.dim(), shift.len())?;
         let own = inner.geometry();
@@ -245,7 +245,7 @@ impl AffineSet {
         }
     }
 
-    /// The image of a set under a square matrix, given by rows.
+    /// The image of a set under a square matrix, which is given row by row.
     pub fn image(inner: SharedSet, matrix: &[f64]) -> Result<Self> {
         let dim = inner.dim();
         check_len("matrix of an image", dim * dim, matrix.len())?;
@@ -254,7 +254,7 @@ impl AffineSet {
         let (smallest, largest) = (found.smallest, found.largest);
         if !(smallest > 0.0 && largest <= WORST_CONDITION * smallest) {
             let value = format!("[…] with singular values from {smallest:e} to {largest:e}");
-            let allowed = "an invertible matrix with condition number 1e5 at most";
+            let allowed = "an invertible matrix with a condition number of at most 1e5";
             return Err(Error::parameter("image", "matrix", value, allowed));
         }
         let geometry = stretched(inner.geometry(), largest, smallest);
@@ -290,7 +290,8 @@ impl AffineSet {
         Some(curvature)
     }
 
-    /// A tool of the set's own, used through the map.
+    /// Wraps an oracle, a projection or a smooth constraint of the inner set, so that it applies to
+    /// the image.
     fn through<T: ?Sized>(&self, inner: Box<T>) -> Box<Through<T>> {
         Box::new(Through {
             inner,
@@ -301,7 +302,7 @@ impl AffineSet {
     }
 }
 
-/// The constants of a set whose vectors become `least` to `most` times as long.
+/// The constants of a set whose vectors become longer by factors between `least` and `most`.
 fn stretched(own: Geometry, most: f64, least: f64) -> Geometry {
     Geometry {
         diameter: most * own.diameter,
@@ -311,8 +312,8 @@ fn stretched(own: Geometry, most: f64, least: f64) -> Geometry {
     }
 }
 
-/// ‖x + s‖² = ‖x‖² + 2⟨s, x⟩ + ‖s‖², each part at its largest: exact where the points of largest
-/// norm are also the furthest along s, as in balls, simplices and symmetric boxes.
+/// Bounds ‖x + s‖² = ‖x‖² + 2⟨s, x⟩ + ‖s‖² by the maximum of each term. The bound is exact if a
+/// point of largest norm is also farthest along s, as in balls, simplices and symmetric boxes.
 fn moved_norm_bound(inner: &dyn Set, shift: &[f64]) -> Result<f64> {
     let (radius, length) = (inner.geometry().norm_bound, kernel::norm(shift));
     if length == 0.0 {
@@ -441,7 +442,7 @@ impl Set for AffineSet {
     }
 }
 
-/// A tool of the set's own, with a point or a direction brought back to that set.
+/// An oracle, a projection or a smooth constraint of the inner set that is used through the map.
 struct Through<T: ?Sized> {
     inner: Box<T>,
     map: Map,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel;
 
-/// An extreme point, kept in its own structure; the memory is reused from call to call.
+/// An extreme point, stored in its own structure. Its memory is reused from call to call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Atom {
     kind: Kind,
@@ -21,7 +21,7 @@ impl Clone for Atom {
         }
     }
 
-    /// Reuses the memory that is there.
+    /// Copies `other` into the memory that this atom already owns.
     fn clone_from(&mut self, other: &Self) {
         self.kind = other.kind;
         self.values.clone_from(&other.values);
@@ -42,28 +42,28 @@ enum Kind {
     },
 }
 
-/// An atom to read.
+/// A read-only view of an atom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AtomView<'a> {
     /// The origin.
     Zero,
     /// value·e_index.
     Coordinate {
-        /// Where.
+        /// The index of the only non-zero entry.
         index: usize,
-        /// How much.
+        /// The value of the only non-zero entry.
         value: f64,
     },
-    /// values_k at indices_k (distinct), 0 elsewhere.
+    /// The entries at `indices`, which are distinct, are `values`; all other entries are 0.
     Sparse {
-        /// Where.
+        /// The indices of the listed entries.
         indices: &'a [u32],
-        /// How much.
+        /// The values of the listed entries.
         values: &'a [f64],
     },
-    /// Every entry.
+    /// All entries.
     Dense(&'a [f64]),
-    /// scale·left·rightᵀ, a matrix stored by rows.
+    /// The matrix scale·left·rightᵀ, stored row by row.
     RankOne {
         /// The factor.
         scale: f64,
@@ -75,36 +75,36 @@ pub enum AtomView<'a> {
 }
 
 impl Atom {
-    /// The origin, with no memory yet.
+    /// The origin, with no memory reserved.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Becomes the origin.
+    /// Sets the atom to the origin.
     pub fn set_zero(&mut self) {
         self.become_empty(Kind::Zero);
     }
 
-    /// Becomes value·e_index.
+    /// Sets the atom to value·e_index, where e_index is a unit vector.
     pub fn set_coordinate(&mut self, index: usize, value: f64) {
         self.become_empty(Kind::Coordinate(index as u32, value));
     }
 
-    /// Nothing of an earlier atom is left, so that equal atoms are saved as equal bytes.
+    /// Clears all memory, so that equal atoms are saved as equal bytes.
     fn become_empty(&mut self, kind: Kind) {
         self.kind = kind;
         self.indices.clear();
         self.values.clear();
     }
 
-    /// Becomes an atom with a few entries, 0 elsewhere; the caller pushes as many indices
-    /// (distinct) as values. Both are empty at first.
+    /// Turns the atom into a sparse one. The caller fills the two empty lists: distinct indices,
+    /// and a value for each index.
     pub fn sparse_mut(&mut self) -> (&mut Vec<u32>, &mut Vec<f64>) {
         self.become_empty(Kind::Sparse);
         (&mut self.indices, &mut self.values)
     }
 
-    /// Becomes dense with `dim` entries, which the caller fills in.
+    /// Turns the atom into a dense one with `dim` entries, which the caller writes.
     pub fn dense_mut(&mut self, dim: usize) -> &mut [f64] {
         self.kind = Kind::Dense;
         self.indices.clear();
@@ -112,8 +112,9 @@ impl Atom {
         &mut self.values
     }
 
-    /// Becomes an atom with these entries, 0 elsewhere, sparse if they are `few`. It reserves
-    /// memory for either form: which one it is may change from call to call.
+    /// Sets the atom to the given entries, and to 0 elsewhere. The atom is sparse if `few`,
+    /// otherwise dense. Memory is reserved for both forms, because the next call may need the other
+    /// form.
     pub(crate) fn set_entries(
         &mut self,
         dim: usize,
@@ -135,7 +136,7 @@ impl Atom {
         }
     }
 
-    /// Becomes scale·left·rightᵀ; the caller fills in left and right.
+    /// Sets the atom to scale·left·rightᵀ. The caller writes left and right.
     pub fn rank_one_mut(
         &mut self,
         scale: f64,
@@ -148,7 +149,7 @@ impl Atom {
         self.values.split_at_mut(rows)
     }
 
-    /// The atom to read.
+    /// A read-only view of the atom.
     pub fn view(&self) -> AtomView<'_> {
         match self.kind {
             Kind::Zero => AtomView::Zero,
@@ -168,24 +169,24 @@ impl Atom {
         }
     }
 
-    /// For how many values and indices there is memory.
+    /// The numbers of values and of indices for which memory is reserved.
     pub(crate) fn capacity(&self) -> (usize, usize) {
         (self.values.capacity(), self.indices.capacity())
     }
 
-    /// Reserves memory for so many values and indices in all.
+    /// Reserves memory for this total number of values and of indices.
     pub(crate) fn reserve(&mut self, values: usize, indices: usize) {
         let (now, there) = (self.values.len(), self.indices.len());
         self.values.reserve(values.saturating_sub(now));
         self.indices.reserve(indices.saturating_sub(there));
     }
 
-    /// Whether its structure lists the entries that can be other than 0.
+    /// Whether the atom stores only the entries that may differ from 0.
     pub(crate) fn has_few_entries(&self) -> bool {
         !matches!(self.kind, Kind::Dense | Kind::RankOne { .. })
     }
 
-    /// These, with their indices.
+    /// The stored entries with their indices. Call it only if [`Self::has_few_entries`] is true.
     pub(crate) fn few_entries(&self) -> impl Iterator<Item = (u32, f64)> {
         let one = match self.kind {
             Kind::Coordinate(index, value) => Some((index, value)),
@@ -195,7 +196,7 @@ impl Atom {
         one.into_iter().chain(all.map(|(i, v)| (*i, *v)))
     }
 
-    /// Whether the atom is a point in this dimension.
+    /// Whether the atom is a point of this dimension.
     pub(crate) fn fits(&self, dim: usize) -> bool {
         match self.kind {
             Kind::Zero => true,
@@ -212,7 +213,7 @@ impl Atom {
         }
     }
 
-    /// Becomes k times itself.
+    /// Multiplies the atom by k.
     pub fn scale(&mut self, k: f64) {
         match &mut self.kind {
             Kind::Zero => {}
@@ -222,7 +223,7 @@ impl Atom {
         }
     }
 
-    /// out = the atom, every entry written.
+    /// Writes all entries of the atom into `out`.
     pub fn write(&self, out: &mut [f64]) {
         match self.view() {
             AtomView::Dense(values) => out.copy_from_slice(values),

@@ -13,13 +13,13 @@ use crate::parameter::{Field, fields};
 use crate::spec::{About, Described, Kind};
 use crate::{Error, Result, kernel};
 
-/// One bound for all coordinates, or one for each.
+/// A bound that is one number for all coordinates, or one number for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number or a list of numbers was expected")]
 pub enum Bound {
     /// One value for all coordinates.
     All(f64),
-    /// One for each.
+    /// One value for each coordinate.
     Each(Vec<f64>),
 }
 
@@ -31,7 +31,7 @@ impl Bound {
         }
     }
 
-    /// One number per coordinate, if there is one for each.
+    /// One number per coordinate. A list of the wrong length is an error.
     pub(crate) fn expand(&self, what: &'static str, dim: usize) -> Result<Vec<f64>> {
         check_len(what, dim, self.len().unwrap_or(dim))?;
         Ok(match self {
@@ -57,7 +57,7 @@ fields! {
         pub lower: Bound = Bound::All(-1.0) => Kind::Each(&Kind::ENTRY),
         /// the upper bounds; each is at least the lower bound
         pub upper: Bound = Bound::All(1.0) => Kind::Each(&Kind::ENTRY),
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -93,7 +93,7 @@ pub struct BoxSet {
 }
 
 impl BoxSet {
-    /// The box with these bounds.
+    /// The box with the given bounds.
     pub fn new(lower: &[f64], upper: &[f64]) -> Result<Self> {
         settle_dim("box", Some(lower.len()), None)?;
         check_len("upper", lower.len(), upper.len())?;
@@ -115,7 +115,7 @@ impl BoxSet {
         })
     }
 
-    /// Replaces the name, for another spec that builds a box.
+    /// Sets the name, for another spec that builds a box.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -124,7 +124,7 @@ impl BoxSet {
         self.lower.iter().zip(&*self.upper)
     }
 
-    /// The bound that x_i goes towards.
+    /// The bound on the side of x_i: the upper bound if x_i > 0, otherwise the lower one.
     fn side(&self, i: usize, x: f64) -> f64 {
         if x > 0.0 {
             self.upper[i]
@@ -133,13 +133,13 @@ impl BoxSet {
         }
     }
 
-    /// Whether 0 is inside, and not so near a bound that x/bound would be no number.
+    /// Whether 0 is inside, far enough from every bound that x/bound does not overflow.
     fn has_gauge(&self) -> bool {
         let near = 1e-100 * self.scale;
         self.bounds().all(|(l, u)| -l > near && *u > near)
     }
 
-    /// Where x/bound is largest, and how large.
+    /// The index at which x/bound is largest, and this largest value.
     fn furthest(&self, x: &[f64]) -> Option<(usize, f64)> {
         if !self.has_gauge() {
             return None;

@@ -1,5 +1,5 @@
-//! The capped simplex {0 ≤ x ≤ 1, Σx = τ}. For a whole τ it is the hull of all choices of τ among
-//! d things: which adverts to show, which sensors to read.
+//! The capped simplex {0 ≤ x ≤ 1, Σx = τ}. For a whole number τ it is the hull of all choices of τ
+//! out of d items: for example, which adverts to show, or which sensors to read.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`CappedSimplexSet`].
     pub struct CappedSimplex {
-        /// the entries' total τ, at most the dimension
+        /// the total τ of the entries; at most the dimension
         pub total: f64 = 1.0 => Kind::POSITIVE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -58,7 +58,7 @@ pub struct CappedSimplexSet {
 }
 
 impl CappedSimplexSet {
-    /// The capped simplex with this total, at most `dim`.
+    /// The capped simplex with this total, which is at most `dim`.
     pub fn new(dim: usize, total: f64) -> Result<Self> {
         let dim = settle_dim("capped-simplex", Some(dim), None)?;
         if !(1e-50..=dim as f64).contains(&total) {
@@ -68,23 +68,26 @@ impl CappedSimplexSet {
         Ok(Self { dim, total })
     }
 
-    /// How many entries of an atom are 1, and the rest that another one gets.
+    /// The number of entries of an atom that are 1, and the value of one further entry.
     fn parts(&self) -> (usize, f64) {
         (self.total as usize, self.total.fract())
     }
 
-    /// How many entries an atom has.
+    /// The number of non-zero entries of an atom.
     fn entries(&self) -> usize {
         self.total.ceil() as usize
     }
 
-    /// A face fixes some entries at 0 and some at 1. A vertex outside it differs from it in one
-    /// of them at least, by ξ at least; in two if the face is a vertex and all are 0 or 1.
+    /// Computes the facial distance. A face fixes some entries at 0 and some at 1. A vertex outside
+    /// the face differs from the face in at least one fixed entry, by at least the fractional part
+    /// of τ or its complement. If the face is a vertex and τ is whole, two vertices differ in at
+    /// least two entries.
     fn polytope(&self) -> Polytope {
         let (ones, rest) = self.parts();
         let n = self.dim as f64;
         let whole = rest == 0.0;
-        // With `zeros` and `ones` entries fixed: ‖their indicators' difference, less its mean‖².
+        // With `zeros` and `ones` entries fixed: ‖the difference of their indicators, minus its
+        // mean‖².
         let spread = |zeros: f64, ones: f64| zeros + ones - (ones - zeros).powi(2) / n;
         let distance = if ones == 0 {
             simplex_distance(self.dim, self.total)

@@ -1,18 +1,20 @@
-//! The oracle as learners, meters and the solver hold it: calls are counted, and answers checked. The library's own oracles are covered by its tests. A user's
-//! oracle is checked at every call: one that maximises, or whose points lie outside the set, would
-//! make every certificate false.
+//! The oracle as learners, meters and the solver use it: calls are counted and answers are checked.
+//! The library's own oracles are not checked at run time, because its tests cover them. A user's
+//! oracle is checked at every call. If it maximised, or returned points outside the set, every
+//! certificate would be false.
 
 use super::{Answers, Atom, Geometry, Minimum, Oracle, Set, centre_of, check_direction};
 use crate::{Error, Result, kernel};
 
-/// How far from the minimum an answer may be, as a share of the diameter, and how much longer than
-/// the norm bound, as a share of it. An oracle in single precision passes.
+/// An answer may miss the minimum by this share of the diameter, and its norm may exceed the norm
+/// bound by this share of the bound. An oracle in single precision stays within both.
 const TOLERANCE: f64 = 1e-6;
 
-/// How much an inner product may lose to rounding, as a share of the factors' norms.
+/// The rounding error that an inner product may have, as a share of the product of the norms.
 const ROUNDING: f64 = 1e-9;
 
-/// A fresh oracle of the set, whose answers are checked unless the set vouches for them.
+/// A new oracle of the set. Its answers are checked unless the set's facts say that they are
+/// trusted.
 pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
     match set.facts().oracle {
         Answers::Checked => Box::new(CheckedOracle::of(set)),
@@ -20,20 +22,21 @@ pub(crate) fn oracle_of(set: &dyn Set) -> Box<dyn Oracle> {
     }
 }
 
-/// A set's oracle, the checks of its answers, and the number of calls.
+/// A set's oracle with the checks of its answers and the number of its calls.
 pub(crate) struct CheckedOracle {
     inner: Box<dyn Oracle>,
     set: Box<str>,
     dim: usize,
     geometry: Geometry,
-    /// The set's centre, empty where it is 0; only where every answer is checked.
+    /// The set's centre if every answer is checked, otherwise `None`. The list is empty if the
+    /// centre is 0.
     centre: Option<Box<[f64]>>,
-    /// How often it was asked.
+    /// The number of calls so far.
     calls: u64,
 }
 
 impl CheckedOracle {
-    /// As [`oracle_of`], for those who also check gaps.
+    /// Like [`oracle_of`], but always of this type, for callers that also check gaps.
     pub(crate) fn of(set: &dyn Set) -> Self {
         let checked = set.facts().oracle == Answers::Checked;
         Self {
@@ -42,7 +45,7 @@ impl CheckedOracle {
         }
     }
 
-    /// The oracle `inner` of the set, with every answer checked.
+    /// Wraps `inner`, an oracle of the set, and checks every answer.
     pub(crate) fn around(set: &dyn Set, inner: Box<dyn Oracle>) -> Self {
         Self {
             inner,
@@ -54,26 +57,27 @@ impl CheckedOracle {
         }
     }
 
-    /// How often it was asked so far.
+    /// The number of calls so far.
     pub(crate) fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Errors where `gap`, which is ⟨direction, x⟩ less the floor that the oracle gave for it, is
-    /// below 0 by more than rounding: the decision x would be better than the minimum.
+    /// Checks the gap ⟨direction, x⟩ − floor of a decision x, where the oracle returned the floor
+    /// for this direction. A gap below 0 by more than rounding is an error: x would be better than
+    /// the minimum.
     #[inline]
     pub(crate) fn check_gap(&self, gap: f64, direction: &[f64]) -> Result<()> {
         if !(gap < 0.0) || !(gap < -self.allowance(direction)) {
             return Ok(());
         }
         Err(self.refuse(format!(
-            "it returned a point v with ⟨direction, v⟩ above that of the decision by {:e}. {MUST}, \
+            "it returned a point v with ⟨direction, v⟩ above ⟨direction, decision⟩ by {:e}. {MUST}, \
              and every decision must be a point of the set",
             -gap
         )))
     }
 
-    /// How far above the minimum ⟨direction, v⟩ may be.
+    /// How far ⟨direction, v⟩ may lie above the minimum.
     fn allowance(&self, direction: &[f64]) -> f64 {
         let room = TOLERANCE * self.geometry.diameter + ROUNDING * self.geometry.norm_bound;
         // sums of products that underflow are off by less than the smallest normal number
@@ -88,8 +92,8 @@ impl CheckedOracle {
         }
     }
 
-    /// Errors where `atom` can't be a minimiser over a set of that size around `centre`, or
-    /// `found.value` is not ⟨direction, atom⟩, or the floor lies above it.
+    /// Returns an error if `atom` can't be a minimiser over the set, if `found.value` is not
+    /// ⟨direction, atom⟩, or if the floor exceeds ⟨direction, atom⟩.
     fn check_answer(
         &self,
         direction: &[f64],
@@ -122,14 +126,14 @@ impl CheckedOracle {
         let (here, said) = (atom.dot(direction), found.value);
         if !(found.floor <= said) && !here.is_nan() {
             return Err(self.refuse(format!(
-                "it returned the floor {} above ⟨direction, v⟩ = {said} of its own point",
+                "it returned the floor {}, which is above ⟨direction, v⟩ = {said} for its own point v",
                 found.floor
             )));
         }
         let off = (said - here).abs();
         let differs = said != here && here.is_finite() && !(off <= ROUNDING * here.abs());
         if differs && !(off <= self.allowance(direction)) {
-            let why = format!("it returned {said} for ⟨direction, v⟩, which is {here}");
+            let why = format!("it returned the value {said}, but ⟨direction, v⟩ is {here}");
             return Err(self.refuse(why));
         }
         let there = kernel::dot(&direction[..centre.len()], centre);
@@ -146,7 +150,7 @@ impl CheckedOracle {
 
 const MUST: &str = "The oracle must minimise ⟨direction, v⟩ over the set, not maximise it";
 
-/// The set's centre; empty where it is 0.
+/// The set's centre; an empty list if the centre is 0.
 fn known_centre(set: &dyn Set) -> Box<[f64]> {
     let mut centre = centre_of(set);
     if centre.iter().all(|v| *v == 0.0) {

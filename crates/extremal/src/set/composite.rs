@@ -4,7 +4,7 @@ use crate::range::COMPOSITES;
 use crate::set::{Geometry, larger};
 use crate::{Error, Result};
 
-/// Errors unless squares of the set's sizes are numbers, with room for those of gradients.
+/// Returns an error unless squares of the set's sizes, times squares of gradients, stay in range.
 pub(crate) fn check_size(
     owner: &'static str,
     name: &'static str,
@@ -16,16 +16,16 @@ pub(crate) fn check_size(
     if geometry.norm_bound <= most && (d == 0.0 || d >= least) {
         return Ok(geometry);
     }
-    let allowed = "such that the set's size stays between 1e-60 and 1e60";
+    let allowed = "such that the set's diameter and norms stay between 1e-60 and 1e60";
     Err(Error::parameter(owner, name, value, allowed))
 }
 
-/// The smallest of some numbers, if all of them are known.
+/// The smallest of some numbers; `None` if one of them is unknown.
 pub(crate) fn least(parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     parts.reduce(|a, b| Some(a?.min(b?))).flatten()
 }
 
-/// The largest of some numbers ≥ 0, if all of them are known.
+/// The largest of some numbers ≥ 0; `None` if one of them is unknown.
 pub(crate) fn largest(mut parts: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     parts.try_fold(0.0, |most, part| Some(larger(most, part?)))
 }

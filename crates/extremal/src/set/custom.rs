@@ -12,12 +12,13 @@ type OracleFn = dyn Fn(&[f64], &mut [f64]) -> Result<Option<f64>, Cause> + Send 
 type ViolationFn = dyn Fn(&[f64]) -> f64 + Send + Sync;
 type GradientFn = dyn Fn(&[f64], &mut [f64]) + Send + Sync;
 
-/// A set known through a function that minimises ⟨direction, v⟩ over it.
+/// A set that is defined by an oracle function, which minimises ⟨direction, v⟩ over the set.
 ///
-/// Every answer of the function is checked. A point with NaN, one longer than the set's
-/// `norm_bound`, and one that is worse than the centre or a learner's decision, as of a function
-/// that maximises, is an [`Error::Oracle`] with the set's name. The function may fail with any
-/// error, by `?` or with a text by `Err("…".into())`: it is the cause of that error.
+/// Every answer of the function is checked. It is an [`Error::Oracle`] with the set's name if the
+/// returned point has NaN, is longer than the set's `norm_bound`, or is worse than the centre or a
+/// learner's decision. A point worse than the centre shows that the function maximises. The
+/// function itself may fail with any error, with `?` or with `Err("…".into())`. That error becomes
+/// the cause of the [`Error::Oracle`].
 ///
 /// ```
 /// use extremal::set::{CustomSet, Geometry};
@@ -41,7 +42,7 @@ pub struct CustomSet {
     smooth: Option<Constraint>,
 }
 
-/// h, its gradient and μ.
+/// The function h with its gradient and its curvature μ.
 #[derive(Clone)]
 struct Constraint {
     value: Arc<ViolationFn>,
@@ -50,8 +51,8 @@ struct Constraint {
 }
 
 impl CustomSet {
-    /// A set from its oracle, which writes a minimiser into its second argument. Its centre is 0
-    /// unless [`CustomSet::with_centre`] gives another.
+    /// Creates a set from its oracle, which writes a minimiser into its second argument. The centre
+    /// is 0 unless [`CustomSet::with_centre`] sets another point.
     pub fn new(
         name: &str,
         dim: usize,
@@ -63,9 +64,9 @@ impl CustomSet {
         })
     }
 
-    /// A set from an oracle whose points need not be minimisers. It returns a floor, a number
-    /// that ⟨direction, ·⟩ is nowhere below on the set, or `None` where its point is a minimiser.
-    /// Certificates rest on the floor: see [`Minimum`].
+    /// Creates a set from an oracle that may return points that are not minimisers. The oracle also
+    /// returns a lower bound on ⟨direction, ·⟩ over the set, or `None` if its point is a minimiser.
+    /// Certificates depend on this bound: see [`Minimum::floor`].
     pub fn inexact(
         name: &str,
         dim: usize,
@@ -94,14 +95,15 @@ impl CustomSet {
         })
     }
 
-    /// Starts from another point of the set than 0.
+    /// Sets the centre, which is 0 otherwise. It must be a point of the set.
     pub fn with_centre(mut self, centre: &[f64]) -> Result<Self> {
         super::check_point(self.dim(), centre)?;
         self.centre = centre.into();
         Ok(self)
     }
 
-    /// Says how to measure infeasibility: 0 inside, relative to the set's scale outside.
+    /// Sets the function that measures infeasibility: 0 inside the set, relative to the set's scale
+    /// outside.
     pub fn with_violation(
         mut self,
         violation: impl Fn(&[f64]) -> f64 + Send + Sync + 'static,
@@ -110,8 +112,8 @@ impl CustomSet {
         self
     }
 
-    /// Says that the set is {x : h(x) ≤ 0}, by the value and the gradient of a smooth h and its
-    /// curvature μ: see [`SmoothConstraint`].
+    /// Declares that the set is {x : h(x) ≤ 0} with a smooth h, given by its value, its gradient
+    /// and its curvature μ: see [`SmoothConstraint`].
     ///
     /// ```
     /// use extremal::set::{CustomSet, Geometry};

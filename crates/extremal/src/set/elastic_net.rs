@@ -1,9 +1,9 @@
-//! The elastic-net ball {‖x‖₁ + (ω/2)‖x‖₂² ≤ τ}: sparse decisions as in the ℓ1 ball, on a set
-//! that is curved.
+//! The elastic-net ball {‖x‖₁ + (ω/2)‖x‖₂² ≤ τ}. Decisions are sparse as in the ℓ1 ball, but the
+//! set is curved.
 //!
-//! In units of its longest vector, a spike of length ρ, it is {a‖y‖₁ + b‖y‖₂² ≤ 1} with
-//! a + b = 1: something between the ℓ1 and the ℓ2 ball. All is computed there, so that neither a
-//! small nor a large ω costs digits.
+//! Its longest vectors have a single non-zero entry ρ. In units of ρ it is {a‖y‖₁ + b‖y‖₂² ≤ 1}
+//! with a + b = 1, between the ℓ1 ball and the ℓ2 ball. All computations use these units, so that
+//! neither a small nor a large ω costs digits.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, elastic_net::ElasticNetBall};
@@ -33,7 +33,7 @@ fields! {
         pub omega: f64 = 1.0 => Kind::SIZE,
         /// the bound τ
         pub tau: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -41,7 +41,7 @@ fields! {
 impl Described for ElasticNet {
     const ABOUT: About = About {
         summary: "elastic-net ball ‖x‖₁ + (ω/2)‖x‖₂² ≤ τ",
-        cost: "oracle O(d), an atom with few entries; projection O(d) per step, a few steps",
+        cost: "oracle O(d), with few entries per atom; projection: a few steps of O(d) each",
         guarantee: "D = 2(√(1+2ωτ)−1)/ω, strongly convex with ω/√(d+2ωτ)",
         reference: "Zou & Hastie, JRSS B 2005; constants: this project",
         citations: &[],
@@ -66,7 +66,7 @@ pub struct ElasticNetBall {
     dim: usize,
     omega: f64,
     tau: f64,
-    /// ρ
+    /// ρ, the largest entry of a point of the ball.
     spike: f64,
     a: f64,
     b: f64,
@@ -92,16 +92,16 @@ impl ElasticNetBall {
         })
     }
 
-    /// The s with a‖y/s‖₁ + b‖y/s‖₂² = 1.
+    /// The gauge s, which solves a‖y/s‖₁ + b‖y/s‖₂² = 1.
     fn gauge_of(&self, x: &[f64]) -> f64 {
         let straight = self.a * x.iter().map(|v| v.abs()).sum::<f64>();
         let round = 2.0 * self.b.sqrt() * kernel::norm(x);
         0.5 * (straight + straight.hypot(round)) / self.spike
     }
 
-    /// Whether c exceeds the threshold aλ that k members with Σ(1 − c²) = `lost` make, where
-    /// λ² = Σc²/(4b + ka²). The threshold of any members is at most the true one, so that what
-    /// fails here is not in the atom.
+    /// Whether c exceeds the threshold aλ that k members with Σ(1 − c²) = `lost` imply, where λ² =
+    /// Σc²/(4b + ka²). Any members imply a threshold that is at most the one of the atom, so that a
+    /// coordinate that fails this test is not in the atom.
     fn exceeds(&self, c: f64, k: usize, lost: f64) -> bool {
         4.0 * self.b * c * c > self.a * self.a * (k as f64 * below_one(c) - lost)
     }
@@ -111,8 +111,8 @@ impl ElasticNetBall {
         entries.map(|y| y * (self.a + self.b * y)).sum()
     }
 
-    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P, P a projection: at most
-    /// ρ/ω + 2ρ², without a factor of the dimension.
+    /// The Hessian of ½h² at the atom x is xxᵀ + (τ/ω + ½‖x‖²)P with a projection matrix P. It is
+    /// at most ρ/ω + 2ρ², with no factor that depends on the dimension.
     fn curvature(&self) -> Curvature {
         let share = if self.dim == 1 {
             1.0
@@ -138,10 +138,10 @@ impl Set for ElasticNetBall {
         Geometry {
             diameter: 2.0 * spike,
             norm_bound: spike,
-            // where all entries are equal: a√d·t + b·t² = 1
+            // at a point with d equal entries: a√d·t + b·t² = 1
             inner_radius: Some(spike * 2.0 / (a * d.sqrt() + (a * a * d + 4.0 * b).sqrt())),
-            // The function bounded by τ is ω-strongly convex, and its squared gradient is d + 2ωτ
-            // on the boundary, less where an entry is 0: the quotient is the curvature itself.
+            // The function bounded by τ is ω-strongly convex. On the boundary its squared gradient
+            // is at most d + 2ωτ, with equality if no entry is 0. The constant is the quotient.
             strong_convexity: Some(if self.dim == 1 {
                 1.0 / spike
             } else {
@@ -173,7 +173,8 @@ impl Set for ElasticNetBall {
         let gauge = self.gauge_of(x);
         out.fill(0.0);
         if gauge > 0.0 && gauge.is_finite() {
-            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge, of which ⟨·, y/s⟩ is 1 + b‖y/s‖₂²
+            // the gradient of a‖y/s‖₁ + b‖y/s‖₂² at s = gauge; its inner product with y/s is 1 +
+            // b‖y/s‖₂²
             let y = |x: f64| x / self.spike / gauge;
             let along = 1.0 + self.b * x.iter().map(|x| y(*x) * y(*x)).sum::<f64>();
             for (out, x) in out.iter_mut().zip(x) {
@@ -194,17 +195,18 @@ impl Set for ElasticNetBall {
 
 struct ElasticNetOracle {
     ball: ElasticNetBall,
-    /// Coordinates that may be in the atom, with c = |d| over the largest.
+    /// Coordinates that may be in the atom, with c = |d_i| divided by the largest |d_j|.
     members: Vec<(u32, f64)>,
 }
 
-/// 1 − c², with all its digits where c is near 1.
+/// 1 − c², with full precision for c near 1.
 fn below_one(c: f64) -> f64 {
     (1.0 - c) * (1.0 + c)
 }
 
 impl ElasticNetOracle {
-    /// Leaves in `members` those of the atom; returns their Σ(1 − c²).
+    /// Reduces `members` to the coordinates of the atom, and returns Σ(1 − c²) over these
+    /// coordinates.
     fn find_members(&mut self, direction: &[f64], top: f64) -> f64 {
         let Self { ball, members } = self;
         members.clear();
@@ -228,8 +230,8 @@ impl ElasticNetOracle {
 }
 
 impl Oracle for ElasticNetOracle {
-    /// y_i = (c_i/λ − a)/2b for the members, written so that a small b divides no difference of
-    /// numbers that nearly agree.
+    /// y_i = (c_i/λ − a)/2b for the members. The formula is rewritten, because a small b would
+    /// magnify the rounding of c_i/λ − a.
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         let ElasticNetBall {
             dim, a, b, spike, ..
@@ -260,8 +262,8 @@ impl Oracle for ElasticNetOracle {
     }
 }
 
-/// z_i = (|y_i| − ma)₊/(1 + 2bm) with the m ≥ 0 that puts it on the boundary, found by Newton
-/// from the left: the level is convex and decreasing in m.
+/// z_i = (|y_i| − ma)₊/(1 + 2bm), where m ≥ 0 puts z on the boundary. Newton's method finds m from
+/// the left, because the level is convex and decreasing in m.
 struct ElasticNetProjection {
     ball: ElasticNetBall,
     moved: Vec<f64>,
@@ -278,9 +280,9 @@ impl Projection for ElasticNetProjection {
         }
         let top = kernel::max_abs(x);
         let reach = (top / spike).min(range::FAR);
-        // Start where the largest entry alone has come down to `first` ≤ 1, and measure the others
-        // from it: far away only their distances from it count. Then z = first − (gap + n·(a +
-        // 2b·first))/(grown + 2bn), n the rest of m.
+        // Start with the m for which the largest entry alone is `first` ≤ 1, and measure the other
+        // entries from the largest one: far outside, only these differences matter. Then z = first
+        // − (gap + n·(a + 2b·first))/(grown + 2bn), where n is the remainder of m.
         let (first, grown) = if reach > 1.0 {
             (1.0, (2.0 * b * reach + a) / (a + 2.0 * b))
         } else {

@@ -1,5 +1,5 @@
-//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: a ball seen through a linear map, given by its semi-axes
-//! along the coordinates or by A.
+//! The ellipsoid {(x − c)ᵀA⁻¹(x − c) ≤ 1}: the image of a ball under an affine map. It is given by
+//! its semi-axes along the coordinates, or by A.
 //!
 //! ```
 //! use extremal::set::{Atom, Set, ellipsoid::EllipsoidSet};
@@ -28,21 +28,21 @@ fields! {
         /// the semi-axes along the coordinates; the longest is at most 1e8 times the shortest;
         /// default: 1
         pub axes: Option<Bound> = None => Kind::Each(&Kind::SIZE),
-        /// in place of axes: the rows of A, symmetric and positive definite; its longest semi-axis is
-        /// at most 1e5 times the shortest
+        /// in place of axes: the rows of A, symmetric and positive definite; its longest semi-axis
+        /// is at most 1e5 times the shortest
         pub matrix: Option<Vec<Vec<f64>>> = None => Kind::MATRIX,
         /// the centre c, up to ±1e6 semi-axes
         pub centre: Bound = Bound::All(0.0) => Kind::Each(&Kind::NUMBER),
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for Ellipsoid {
     const ABOUT: About = About {
-        summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, by its semi-axes or by A",
-        cost: "oracle O(d), with a matrix O(d²); projection: a few iterations of the same cost",
-        guarantee: "D = 2·a_max, strongly convex with a_min/a_max², for semi-axes a",
+        summary: "ellipsoid (x − c)ᵀA⁻¹(x − c) ≤ 1, given by its semi-axes or by A",
+        cost: "oracle O(d), or O(d²) with a matrix; projection: a few iterations, each as costly as the oracle",
+        guarantee: "D = 2·a_max, strongly convex with a_min/a_max², where a are the semi-axes",
         reference: "Journée et al., JMLR 2010 (constant)",
         citations: &[],
         examples: &[
@@ -86,23 +86,26 @@ struct Shape {
     axes: Vec<f64>,
     longest: f64,
     centre: Vec<f64>,
-    /// The axes' directions one after the other, where they are not the coordinates'.
+    /// The directions of the axes, one after the other; `None` if the axes are parallel to the
+    /// coordinates.
     frame: Option<Vec<f64>>,
-    /// The centre along the axes.
+    /// The centre's coordinates along the axes.
     offset: Vec<f64>,
-    /// How far it is from 0, in semi-axes: 0 is inside where this is below 1.
+    /// The distance of the centre from 0, with each coordinate divided by its semi-axis. 0 is
+    /// inside if this is below 1.
     reach: f64,
     geometry: Geometry,
 }
 
-/// Beyond these rounding alone would put points outside: a coordinate along a short axis is
-/// no more exact than the centre's, or, in a turned frame, than those along the others.
+/// Beyond these limits, rounding alone would move points out of the set. A coordinate along a short
+/// axis is only as exact as the centre's coordinate, or, if the axes are turned, as the coordinates
+/// along the longer axes.
 const FARTHEST_CENTRE: f64 = 1e6;
 const LARGEST_RATIO: f64 = 1e8;
 const LARGEST_TURNED_RATIO: f64 = 1e5;
 
 impl EllipsoidSet {
-    /// Σ ((x_i − centre_i)/axes_i)² ≤ 1.
+    /// The ellipsoid Σ ((x_i − centre_i)/axes_i)² ≤ 1.
     pub fn with_axes(axes: &[f64], centre: &[f64]) -> Result<Self> {
         settle_dim("ellipsoid", Some(axes.len()), None)?;
         for &axis in axes {
@@ -117,7 +120,8 @@ impl EllipsoidSet {
         Self::new(axes.to_vec(), None, centre)
     }
 
-    /// (x − centre)ᵀA⁻¹(x − centre) ≤ 1, with A by rows: symmetric and positive definite.
+    /// The ellipsoid (x − centre)ᵀA⁻¹(x − centre) ≤ 1, where `rows` are the rows of a symmetric and
+    /// positive definite A.
     pub fn with_matrix(rows: &[Vec<f64>], centre: &[f64]) -> Result<Self> {
         let n = settle_dim("ellipsoid", Some(rows.len()), None)?;
         let refused = |value: String| {
@@ -148,7 +152,7 @@ impl EllipsoidSet {
         for (c, axis) in centre.iter().zip(&axes) {
             let axis = if frame.is_some() { short } else { *axis };
             if !(c.abs() <= FARTHEST_CENTRE * axis) {
-                let allowed = "a number no larger than 1e6 semi-axes";
+                let allowed = "at most 1e6 semi-axes in size";
                 return Err(Error::parameter("ellipsoid", "centre", c, allowed));
             }
         }
@@ -175,7 +179,7 @@ impl EllipsoidSet {
     }
 }
 
-/// √Σv².
+/// √Σv², for values that are computed and not stored.
 fn length(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|v| v * v).sum::<f64>().sqrt()
 }
@@ -185,7 +189,7 @@ impl Shape {
         self.axes.len()
     }
 
-    /// ⟨x, i-th axis' direction⟩.
+    /// ⟨x, the direction of the i-th axis⟩.
     fn along(&self, i: usize, x: &[f64]) -> f64 {
         match &self.frame {
             None => x[i],
@@ -193,7 +197,7 @@ impl Shape {
         }
     }
 
-    /// out += Σ u_i·(i-th axis' direction).
+    /// out += Σ u_i·(the direction of the i-th axis).
     fn add(&self, u: impl Iterator<Item = f64>, out: &mut [f64]) {
         for (i, u) in u.enumerate() {
             match &self.frame {
@@ -203,7 +207,7 @@ impl Shape {
         }
     }
 
-    /// out = the point with these coordinates along the axes, seen from the centre.
+    /// Writes the point whose coordinates along the axes, relative to the centre, are u.
     fn write(&self, u: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.centre);
         self.add(u.iter().copied(), out);
@@ -214,16 +218,16 @@ impl Shape {
         length((0..x.len()).map(|i| (self.along(i, x) - self.offset[i]) / self.axes[i]))
     }
 
-    /// max ‖c + au‖ over ‖u‖ ≤ 1, by duality: the least of μ + Σ c²μ/(μ − a²) over μ ≥ a_max², where
-    /// the best u is ac/(μ − a²). Any μ gives an upper bound. (c is the centre along the axes; all
-    /// in units of the longest.)
+    /// max ‖c + au‖ over ‖u‖ ≤ 1, where c is the centre along the axes and all lengths are in units
+    /// of the longest semi-axis. By duality it is the minimum of μ + Σ c²μ/(μ − a²) over μ ≥
+    /// a_max², and the best u is ac/(μ − a²). Any μ gives an upper bound.
     fn norm_bound(&self) -> f64 {
         let pairs = self.offset.iter().zip(&self.axes);
         let terms = pairs.map(|(c, a)| (c / self.longest, a / self.longest));
-        // a c this small adds nothing, and would be divided by 0
+        // a c this small adds nothing, and its term could divide 0 by 0
         let terms = || terms.clone().filter(|(c, _)| c * c > 0.0);
         let gap = |nu: f64, a: f64| nu + (1.0 - a) * (1.0 + a);
-        // ν = μ − 1: where ‖u‖ = 1, or 0 if it is less than that all the way
+        // ν = μ − 1, such that ‖u‖ = 1; or 0 if ‖u‖ < 1 for every ν > 0
         let (mut low, mut high) = (0.0, length(terms().map(|(c, a)| a * c)));
         for _ in 0..300 {
             let nu = 0.5 * (low + high);
@@ -254,7 +258,8 @@ impl Set for EllipsoidSet {
     }
 
     fn facts(&self) -> Facts {
-        // Seen from the centre h² = dᵀAd: no more curved than the ball of the longest axis.
+        // With the centre moved to 0, h² = dᵀAd: the curvature is at most that of the ball whose
+        // radius is the longest axis.
         Facts {
             curvature: Some(Curvature::euclidean(self.shape.longest)),
             gauge: self.shape.reach < 1.0,
@@ -283,7 +288,8 @@ impl Set for EllipsoidSet {
         Some(excess(self.shape.level(x)))
     }
 
-    /// The s with ‖x/s − c‖ = 1 in the norm whose ball the ellipsoid is.
+    /// The gauge s solves N(x/s − c) = 1, where N is the norm whose unit ball is the centred
+    /// ellipsoid.
     fn gauge(&self, x: &[f64]) -> Option<f64> {
         let Shape { axes, reach, .. } = &*self.shape;
         if !(*reach < 1.0) {
@@ -305,7 +311,7 @@ impl Set for EllipsoidSet {
         })
     }
 
-    /// With p = x/γ on the surface and n = A⁻¹(p − c) its normal there, s = n/⟨n, p⟩.
+    /// s = n/⟨n, p⟩, where p = x/gauge is on the surface and n = A⁻¹(p − c) is the normal at p.
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
         let gauge = self.gauge(x)?;
         out.fill(0.0);
@@ -313,7 +319,7 @@ impl Set for EllipsoidSet {
             return Some(gauge);
         }
         let Shape { axes, offset, .. } = &*self.shape;
-        // p and p − c along an axis, in semi-axes
+        // the coordinates of p and of p − c along an axis, in semi-axes
         let part = |i: usize| {
             let p = self.shape.along(i, x) / gauge;
             (p / axes[i], (p - offset[i]) / axes[i])
@@ -334,10 +340,10 @@ impl Set for EllipsoidSet {
     }
 }
 
-/// Oracle and projection, with their scratch memory.
+/// The oracle, the projection and the smooth constraint, with their memory.
 struct Worker {
     shape: Arc<Shape>,
-    /// A point seen from the centre, divided by its largest entry.
+    /// A point relative to the centre, divided by its largest entry.
     unit: Vec<f64>,
     /// Coordinates along the axes.
     along: Vec<f64>,
@@ -359,12 +365,12 @@ impl Oracle for Worker {
         let shape = &*self.shape;
         check_direction(shape.dim(), direction)?;
         for (i, w) in self.along.iter_mut().enumerate() {
-            // in longest axes: no more is lost to underflow than entries that count for nothing
+            // In units of the longest axis, only entries too small to matter can underflow.
             *w = shape.along(i, direction) * (shape.axes[i] / shape.longest);
         }
         let norm = kernel::norm(&self.along);
         if norm < f64::MIN_POSITIVE {
-            // any direction is as good
+            // every direction is equally good
             self.along.fill(0.0);
             self.along[0] = -f64::MIN_POSITIVE;
         }
@@ -385,7 +391,7 @@ impl SmoothConstraint for Worker {
         (level - 1.0) * (level + 1.0)
     }
 
-    /// A⁻¹(x − c), its coordinates along the axes in units of the shortest.
+    /// A⁻¹(x − c), with its coordinates along the axes in units of the shortest axis.
     fn gradient(&mut self, x: &[f64], out: &mut [f64]) {
         let shape = &*self.shape;
         let short = kernel::min(&shape.axes);
@@ -404,8 +410,8 @@ impl SmoothConstraint for Worker {
 }
 
 impl Projection for Worker {
-    /// With y along the axes, u_i = a_i·y_i/(a_i² + m) and the m that makes ‖u‖ = 1. 1/‖u‖ is
-    /// concave in m and nearly straight, so that Newton's method converges from the left in a few
+    /// With y along the axes, u_i = a_i·y_i/(a_i² + m), where m is such that ‖u‖ = 1. 1/‖u‖ is
+    /// concave in m and nearly linear, so that Newton's method converges from the left in a few
     /// steps.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let shape = &*self.shape;
@@ -418,7 +424,7 @@ impl Projection for Worker {
         }
         let top = kernel::max_abs(&self.unit);
         self.unit.iter_mut().for_each(|u| *u /= top);
-        // all lengths in longest axes
+        // all lengths in units of the longest axis
         let reach = (top / shape.longest).min(range::FAR);
         let relative = |i: usize| shape.axes[i] / shape.longest;
         for (i, w) in self.along.iter_mut().enumerate() {

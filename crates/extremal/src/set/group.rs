@@ -1,11 +1,13 @@
-//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}: groups of coordinates are chosen together.
-//! With s = 2, p = 1 it is the group lasso's ball, and an atom is one group.
+//! The group ball {‖(‖x_g‖_s)_g‖_p ≤ r}, whose atoms select whole groups of coordinates. With s = 2
+//! and p = 1 it is the ball of the group lasso, and an atom has one group.
 //!
-//! For 1 < s, p ≤ 2 it is strongly convex, in its own norm with K/r where K = min(s, p) − 1. For
-//! a norm N call (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² the p-inequality. ℓs has the s-inequality
-//! with s − 1 (Ball, Carlen & Lieb 1994), hence the p-inequality: for p ≥ s by the means'
-//! order, for p < s with p − 1 by hypercontractivity (of a positive operator, so for vectors
-//! too). An ℓp sum of norms inherits it by Minkowski's inequality for the exponent p/2 ≤ 1.
+//! For 1 < s, p ≤ 2 it is strongly convex in its own norm, with the constant K/r where K =
+//! min(s, p) − 1. The proof uses the p-inequality (E N(x ± y)^p)^(2/p) ≥ N(x)² + K·N(y)² of a norm
+//! N, with a random sign. The ℓs norm satisfies the s-inequality with s − 1 (Ball, Carlen & Lieb
+//! 1994). The p-inequality follows: for p ≥ s because means increase with their exponent; for p <
+//! s, with the constant p − 1, by hypercontractivity (of a positive operator, and so for vectors
+//! too). An ℓp sum of norms inherits the p-inequality by Minkowski's inequality for the exponent
+//! p/2 ≤ 1.
 //!
 //! ```
 //! use extremal::set::{AtomView, Atom, Set, group::GroupBall};
@@ -41,22 +43,22 @@ fields! {
         pub p: f64 = 1.0 => Kind::at_least(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is in
-        /// exactly one group
+        /// the coordinates of each group, counted from 0, as a list of lists; every coordinate is
+        /// in exactly one group
         pub groups: Option<Vec<Vec<usize>>> = None => Kind::List(&Kind::List(&Kind::WHOLE)),
-        /// in place of groups: the number of consecutive coordinates per group; the last group may be
-        /// smaller
+        /// in place of groups: the number of consecutive coordinates per group; the last group may
+        /// be smaller
         pub size: Option<usize> = None => Kind::COUNT,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
 
 impl Described for Group {
     const ABOUT: About = About {
-        summary: "ball of the ℓp norm of the groups' ℓs norms; s = 2 and p = 1 give the group lasso",
-        cost: "oracle O(d), for p = 1 one group per atom; projection for s = 2: O(d) and a projection of the groups' norms",
-        guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n",
+        summary: "ball of the ℓp norm of the groups' ℓs norms; the group lasso has s = 2 and p = 1",
+        cost: "oracle O(d), one group per atom for p = 1; projection only for s = 2: O(d) plus a projection of the groups' norms",
+        guarantee: "s, p ≤ 2: D = 2r; 1 < s, p ≤ 2: strongly convex with (min(s,p)−1)·n^(1/2−1/s)·m^(1/2−1/p)/r for m groups of n coordinates",
         reference: "Yuan & Lin, JRSS B 2006; Ball, Carlen & Lieb, Inventiones 1994 (convexity)",
         citations: &[],
         examples: &[
@@ -88,12 +90,12 @@ impl MakeSet for Group {
     }
 }
 
-/// Which coordinates are together.
+/// The partition of the coordinates into groups.
 #[derive(Debug)]
 struct Layout {
-    /// Where each group starts, and where the last one ends.
+    /// The start of each group in `order`, and the end of the last group.
     starts: Vec<usize>,
-    /// The coordinates group by group.
+    /// The coordinates, group by group.
     order: Vec<u32>,
 }
 
@@ -147,7 +149,7 @@ impl Layout {
         self.starts.windows(2).map(|w| w[0]..w[1])
     }
 
-    /// The coordinate in this place of the groups' order.
+    /// The coordinate at this position of `order`.
     fn coordinate(&self, place: usize) -> usize {
         self.order[place] as usize
     }
@@ -170,8 +172,8 @@ impl GroupBall {
         Self::with_layout(Layout::listed(groups, dim)?, s, p, radius)
     }
 
-    /// The ball around 0 with `size` coordinates in each group, one after the other; the last
-    /// group may be shorter.
+    /// The ball around 0 with groups of `size` consecutive coordinates; the last group may be
+    /// smaller.
     pub fn of_size(dim: usize, size: usize, s: f64, p: f64, radius: f64) -> Result<Self> {
         let dim = settle_dim("group", Some(dim), None)?;
         Self::with_layout(Layout::even(dim, size)?, s, p, radius)
@@ -193,7 +195,7 @@ impl GroupBall {
         layout.ranges().map(move |range| norm_of(e, entries(range)))
     }
 
-    /// The ball of the groups' norms.
+    /// The ball in which the vector of the groups' norms lies.
     fn across(&self) -> Box<dyn Set> {
         let (dim, radius) = (self.layout.count(), self.radius);
         if self.p == 1.0 {
@@ -211,8 +213,9 @@ impl GroupBall {
         norm_of(self.p, self.norms(x, self.s)) / self.radius
     }
 
-    /// The largest (n_g^e)_g in the norm that turns an ℓ2 norm across groups into an ℓp norm, or
-    /// the other way round: Hölder's inequality with the exponents 2 and p, attained.
+    /// max ‖(n_g^e·t_g)_g‖_p over ‖t‖₂ = 1 if `inward`, otherwise max ‖(n_g^e·t_g)_g‖₂ over ‖t‖_p =
+    /// 1, where n_g is the size of group g. Hölder's inequality with the exponents 2 and p gives
+    /// this maximum.
     fn spread(&self, e: f64, inward: bool) -> f64 {
         let p = self.p;
         let factors = self
@@ -236,8 +239,9 @@ impl GroupBall {
         self.spread(0.5 - 1.0 / self.s, false)
     }
 
-    /// The smaller and the larger exponent among those that matter: s does not where every group
-    /// is one coordinate, nor p where there is one group; an interval is as round as any ball.
+    /// The smaller and the larger of the exponents that matter. s does not matter if every group is
+    /// one coordinate, and p does not if there is only one group. In one dimension neither matters,
+    /// and 2 stands for both.
     fn exponents(&self) -> (f64, f64) {
         let Self { s, p, layout, .. } = self;
         let one_group = layout.count() == 1;
@@ -261,8 +265,8 @@ impl GroupBall {
                 .curvature(),
             );
         }
-        // ½h² is r²/K-smooth in the dual norm, which is at most the ℓq norm, q conjugate to the
-        // larger exponent.
+        // ½h² is r²/K-smooth in the dual norm. This norm is at most the ℓq norm, where q is
+        // conjugate to the larger exponent.
         let l = self.radius * self.radius / (low - 1.0);
         let q = high / (high - 1.0);
         (low > 1.0 && high <= 2.0).then(|| Curvature::smooth(l, q, 2.0 * self.radius))
@@ -285,7 +289,7 @@ impl Set for GroupBall {
             diameter: 2.0 * radius * self.outward(),
             norm_bound: radius * self.outward(),
             inner_radius: Some(radius / inward),
-            // in its own norm without the last factor, and its own norm is at least the ℓ2 norm
+            // the constant in the set's own norm N over `inward`, as ‖x‖₂ ≤ N(x) ≤ inward·‖x‖₂
             strong_convexity: (low > 1.0 && high <= 2.0).then(|| (low - 1.0) / radius / inward),
         }
     }
@@ -324,7 +328,7 @@ impl Set for GroupBall {
         Some(self.gauge_of(x))
     }
 
-    /// (‖x_g‖/N)^(p−1)·(|x_i|/‖x_g‖)^(s−1)·sgn(x_i)/r for i in the group g, N the norm of all.
+    /// (‖x_g‖/N)^(p−1)·(|x_i|/‖x_g‖)^(s−1)·sgn(x_i)/r for i in group g, where N is the norm of x.
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
         let all = norm_of(self.p, self.norms(x, self.s));
         out.fill(0.0);
@@ -345,7 +349,7 @@ impl Set for GroupBall {
         Some(all / self.radius)
     }
 
-    /// For s = 2 the groups are scaled, to norms that are the projection of theirs.
+    /// For s = 2 each group is scaled, so that the vector of the norms becomes its projection.
     fn projection(&self) -> Option<Box<dyn Projection>> {
         if self.s != 2.0 {
             return None;
@@ -361,25 +365,26 @@ impl Set for GroupBall {
     }
 }
 
-/// In each group the atom is that of the ℓs ball, at a norm that the ℓp ball's atom gives to the
-/// group.
+/// The oracle over the ball of the groups' norms determines the norm of each group. Within a group,
+/// the atom is the atom of the ℓs ball with this norm.
 struct GroupOracle {
     ball: GroupBall,
-    /// Over the ball of the groups' norms.
+    /// The oracle over the ball of the groups' norms.
     across: Box<dyn Oracle>,
-    /// The direction in the groups' order, divided by its largest entry.
+    /// The direction, ordered by group and divided by its largest entry.
     direction: Vec<f64>,
-    /// The atom, in the same order.
+    /// The entries of the atom, ordered by group.
     entries: Vec<f64>,
-    /// −‖d_g‖ in the dual norm.
+    /// −‖d_g‖ in the dual norm, for each group.
     sizes: Vec<f64>,
-    /// The groups' norms in the atom.
+    /// The atom's norm in each group.
     norms: Vec<f64>,
     across_atom: Atom,
 }
 
 impl GroupOracle {
-    /// The minimiser with the groups' `norms`: −‖x_g‖·sgn(d)(|d|/‖d_g‖)^(z−1), z conjugate to s.
+    /// Computes the minimiser with these norms of the groups: −‖x_g‖·sgn(d)(|d|/‖d_g‖)^(z−1), where
+    /// z is conjugate to s.
     fn fill_in_entries(&mut self) {
         let GroupBall { layout, s, .. } = &self.ball;
         let exponent = Exponent::from(1.0 / (s - 1.0));
@@ -391,8 +396,8 @@ impl GroupOracle {
                 let k = kernel::argmax_abs(d).unwrap_or(0);
                 out[k] = if d[k] > 0.0 { -norm } else { norm };
             } else if norm > 0.0 {
-                // Relative to the largest entry: for s near 1 the power would blow up the rounding of
-                // any other scale.
+                // The entries are divided by the largest one. With any other scale, the power would
+                // magnify rounding for s near 1.
                 let sum = kernel::power_map(d, 1.0 / kernel::max_abs(d), exponent, out);
                 let k = -norm * sum.powf(-1.0 / s);
                 out.iter_mut().for_each(|v| *v *= k);
@@ -417,7 +422,7 @@ impl Oracle for GroupOracle {
         }
         for (size, range) in self.sizes.iter_mut().zip(layout.ranges()) {
             let norm = norm_p(&self.direction[range], s / (s - 1.0));
-            // a group that is so much smaller gets nothing: its powers would be no numbers
+            // a group this much smaller has entries 0: its powers would underflow
             *size = if norm < SMALLEST_DIRECTION {
                 0.0
             } else {
@@ -437,7 +442,7 @@ impl Oracle for GroupOracle {
 
 struct GroupProjection {
     ball: GroupBall,
-    /// Onto the ℓp ball of the groups' norms.
+    /// The projection onto the ℓp ball of the groups' norms.
     across: Box<dyn Projection>,
     norms: Vec<f64>,
     moved: Vec<f64>,

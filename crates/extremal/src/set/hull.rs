@@ -1,8 +1,8 @@
-//! The convex hull of points that are given one by one: a few experts' portfolios, measured
-//! corners, the vertices of any small polytope.
+//! The convex hull of points that are listed one by one: portfolios of a few experts, measured
+//! corners, or the vertices of any small polytope.
 //!
-//! Whether a point lies inside is found by non-negative least squares (Lawson & Hanson): the
-//! weights of the nearest mixture, exact but for rounding after finitely many steps.
+//! Non-negative least squares (Lawson & Hanson) decides whether a point lies inside. It returns the
+//! weights of the nearest mixture after finitely many steps, exact up to rounding.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -61,19 +61,19 @@ impl MakeSet for Hull {
     }
 }
 
-/// How many diameters from 0 the points may be: that costs as many digits.
+/// The largest distance of the points from 0, in diameters. Mixtures lose that factor in precision.
 const FARTHEST: f64 = 1e4;
 
-/// All mixtures of some points.
+/// The convex hull of some points.
 pub struct HullSet {
     dim: usize,
-    /// One after the other.
+    /// The coordinates of all points, one point after the other.
     points: Arc<[f64]>,
     geometry: Geometry,
 }
 
 impl HullSet {
-    /// The hull of points that are given one after the other, `dim` numbers each.
+    /// The hull of the points, which are listed one after the other with `dim` numbers each.
     pub fn new(dim: usize, points: &[f64]) -> Result<Self> {
         let dim = settle_dim("hull", Some(dim), None)?;
         let whole = dim * points.len().div_ceil(dim).max(1);
@@ -82,7 +82,7 @@ impl HullSet {
         let norm_bound = points.chunks(dim).map(kernel::norm).fold(0.0, f64::max);
         let diameter = diameter(dim, points);
         if diameter > 0.0 && norm_bound > FARTHEST * diameter {
-            let value = format!("[… as far from 0 as {norm_bound} …]");
+            let value = format!("[…] with a point at distance {norm_bound} from 0");
             let allowed = "within 10⁴ diameters of 0, so that mixtures keep their precision";
             return Err(Error::parameter("hull", "points", value, allowed));
         }

@@ -1,5 +1,5 @@
-//! The hypercube [0, r]^d, or the ℓ∞ ball [−r, r]^d with `centred`: a [`BoxSet`] with the same
-//! bounds everywhere.
+//! The hypercube [0, r]^d, or the ℓ∞ ball [−r, r]^d with `centred`. It is a [`BoxSet`] with equal
+//! bounds for all coordinates.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::parameter::fields;
 use crate::spec::{About, Described, Kind};
 
 fields! {
-    /// Spec of the hypercube.
+    /// Spec of a hypercube.
     pub struct Hypercube {
         /// the largest entry r
         pub radius: f64 = 1.0 => Kind::SIZE,
         /// whether entries range from −r to r; otherwise from 0 to r
         pub centred: bool = false => Kind::Flag,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -25,7 +25,7 @@ impl Described for Hypercube {
     const ABOUT: About = About {
         summary: "hypercube: entries from 0 to r, or from −r to r (ball of the ℓ∞ norm)",
         cost: "oracle O(d); projection O(d)",
-        guarantee: "D = r√d, or 2r√d; a polytope, not strongly convex",
+        guarantee: "D = r√d, or 2r√d if centred; a polytope, not strongly convex",
         reference: "textbook",
         citations: &[],
         examples: &["hypercube", "hypercube:centred=true,radius=2"],

@@ -1,4 +1,4 @@
-//! Which set a saved state belongs to.
+//! Checks that a saved state belongs to the set that it is loaded with.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use super::{Geometry, Set, SharedSet};
 use crate::saved::{check_shape, damaged, mismatch};
 use crate::{Result, kernel};
 
-/// The record in a saved state of the set that it belongs to. A user's own set is known by its
-/// name, dimension, constants and fingerprint, and must be supplied again.
+/// The record of a set in a saved state. It has the set's name, dimension, constants and
+/// fingerprint, but not the set itself: the user supplies the set again on load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     name: String,
@@ -30,7 +30,7 @@ impl Identity {
         self.dim
     }
 
-    /// Errors unless it is that of `set`.
+    /// Returns an error unless this record describes `set`.
     pub(crate) fn check(&self, set: &dyn Set) -> Result<()> {
         let here = Self::of(set);
         if *self == here {
@@ -42,14 +42,14 @@ impl Identity {
         };
         let (there, here) = (describe(self), describe(&here));
         Err(mismatch(if there == here {
-            format!("it belongs to another set {there}")
+            format!("it belongs to a different set {there}")
         } else {
-            format!("it belongs to set {there}, not to {here}")
+            format!("it belongs to set {there}, but set {here} was given")
         }))
     }
 }
 
-/// Errors unless `x` is a point of the set. A set without `violation` accepts every point.
+/// Returns an error if `x` lies outside the set. A set without `violation` accepts every point.
 pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
     check_shape(x.len() == set.dim() && kernel::find_not_finite(x).is_none())?;
     match set.violation(x) {
@@ -60,7 +60,7 @@ pub(crate) fn check_saved_point(set: &dyn Set, x: &[f64]) -> Result<()> {
     }
 }
 
-/// FNV-1a over what makes a set the one it is.
+/// A 64-bit FNV-1a hash of the numbers and names that define a set.
 pub(crate) struct Fingerprint(u64);
 
 impl Fingerprint {
@@ -73,7 +73,7 @@ impl Fingerprint {
         Self(bytes.iter().fold(self.0, step))
     }
 
-    /// Of a set that is made of these, and of nothing else.
+    /// The fingerprint of a set that is fully determined by its name and its parts.
     pub(crate) fn of_parts<'a>(name: &str, parts: impl IntoIterator<Item = &'a SharedSet>) -> u64 {
         let parts = parts.into_iter().map(|part| part.fingerprint());
         parts.fold(Self::new(name), Self::with_part).value()

@@ -1,8 +1,8 @@
 //! The intersection of sets that have gauges, for learners that need no oracle.
 //!
-//! Minimising a linear function over an intersection is a problem of its own, so there is no
-//! oracle: `gauge-wrapper` and `so-ogd` play here, those that ask an oracle are told why they
-//! can't. The gauge is the largest of the parts' gauges.
+//! Minimising a linear function over an intersection is hard even if it is easy over each part, so
+//! this set has no oracle. The learners `gauge-wrapper` and `so-ogd` work without one; a learner
+//! that needs an oracle can't be built. The gauge is the largest of the parts' gauges.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{
 use crate::set::composite::{largest, least};
 use crate::{Error, Result, kernel};
 
-/// The points that lie in all of several sets, each with 0 inside and a gauge.
+/// The intersection of several sets. Each set must contain 0 and have a gauge.
 ///
 /// ```
 /// use extremal::{LearnerSpec, Gradient, set::{Intersection, Set, SetSpec}};
@@ -38,7 +38,7 @@ pub struct Intersection {
 }
 
 impl Intersection {
-    /// Of one set or more.
+    /// The intersection of the given sets. At least one set is needed.
     pub fn new(parts: Vec<SharedSet>) -> Result<Self> {
         let Some(first) = parts.first() else {
             return Err(Error::Unsupported(
@@ -50,7 +50,7 @@ impl Intersection {
             check_len("set of an intersection", dim, part.dim())?;
             if !part.facts().gauge {
                 return Err(Error::Unsupported(format!(
-                    "an intersection needs the gauge of every set and its subgradient; set {} has none",
+                    "every set of an intersection needs a gauge with a subgradient; set {} has none",
                     part.name()
                 )));
             }
@@ -69,7 +69,7 @@ impl Intersection {
         Ok(Self { parts, geometry })
     }
 
-    /// For learners.
+    /// Converts the set into the shared form that learners use.
     pub fn shared(self) -> SharedSet {
         Arc::new(self)
     }

@@ -1,5 +1,5 @@
-//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For
-//! k = 1 the ℓ1 ball, for k ≥ d the ℓ∞ ball.
+//! The k-sparse polytope {‖x‖∞ ≤ r, ‖x‖₁ ≤ k·r}: the hull of the vectors with k entries ±r. For k =
+//! 1 it is the ℓ1 ball, for k ≥ d the ℓ∞ ball.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{Error, Result, kernel};
 fields! {
     /// Spec of [`KSparsePolytope`].
     pub struct KSparse {
-        /// the number of entries k of an atom; a k above the dimension counts as the dimension
+        /// the number k of entries of an atom; a k above the dimension counts as the dimension
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -44,7 +44,7 @@ impl MakeSet for KSparse {
     }
 }
 
-/// k, or the dimension if that is less.
+/// Returns the smaller of k and the dimension.
 pub(crate) fn check_k(owner: &'static str, k: usize, dim: usize) -> Result<usize> {
     if k == 0 {
         return Err(Error::parameter(owner, "k", k, "1 or more"));
@@ -71,7 +71,7 @@ pub struct KSparsePolytope {
 }
 
 impl KSparsePolytope {
-    /// The polytope around 0; a k above the dimension means the dimension.
+    /// The polytope around 0. A k above the dimension counts as the dimension.
     pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
         let dim = settle_dim("k-sparse", Some(dim), None)?;
         Ok(Self {
@@ -86,7 +86,7 @@ impl KSparsePolytope {
         if self.k == self.dim {
             return top;
         }
-        // divided first: as large a sum as its mean
+        // each entry is divided first, so that the sum does not overflow
         let k = self.k as f64;
         larger(top, x.iter().map(|v| v.abs() / k).sum())
     }

@@ -1,6 +1,6 @@
-//! The ball of the k-support norm: the hull of the vectors with at most k non-zeros and ℓ2 norm
-//! at most r, the tightest convex stand-in for sparse vectors of bounded length. For k = 1 the ℓ1
-//! ball, for k ≥ d the ℓ2 ball.
+//! The ball of the k-support norm: the hull of the vectors with at most k non-zeros and ℓ2 norm at
+//! most r. It is the tightest convex relaxation of the k-sparse vectors of bounded length. For k =
+//! 1 it is the ℓ1 ball, for k ≥ d the ℓ2 ball.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::{Result, kernel, range};
 fields! {
     /// Spec of [`KSupportBall`].
     pub struct KSupport {
-        /// the number of entries k of an atom; a k above the dimension counts as the dimension
+        /// the number k of entries of an atom; a k above the dimension counts as the dimension
         pub k: usize => Kind::COUNT,
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -30,7 +30,7 @@ fields! {
 impl Described for KSupport {
     const ABOUT: About = About {
         summary: "ball of the k-support norm: hull of the k-sparse vectors in an ℓ2 ball",
-        cost: "oracle O(d + k log k), k entries per atom; projection O(d log d), then about 60 passes over the entries near its threshold",
+        cost: "oracle O(d + k log k), k entries per atom; projection O(d log d) and about 60 passes over the entries near the threshold",
         guarantee: "D = 2r; strongly convex, with 1/r, only for k ≥ d",
         reference: "Argyriou, Foygel & Srebro, NIPS 2012; McDonald, Pontil & Stamos, JMLR 2016",
         citations: &[],
@@ -64,7 +64,7 @@ pub struct KSupportBall {
 }
 
 impl KSupportBall {
-    /// The ball around 0; a k above the dimension means the dimension.
+    /// The ball around 0. A k above the dimension counts as the dimension.
     pub fn new(dim: usize, k: usize, radius: f64) -> Result<Self> {
         let dim = settle_dim("k-support", Some(dim), None)?;
         let k = check_k("k-support", k, dim)?;
@@ -130,8 +130,9 @@ impl Set for KSupportBall {
     }
 }
 
-/// The k-support norm: the largest sizes count as in ℓ2, the sum T of all others as r + 1
-/// equal ones, with the smallest r for which those before are larger than T/(r+1).
+/// The k-support norm: the ℓ2 norm of k numbers. The first k − r − 1 of them are the largest |x_i|.
+/// The other r + 1 are all equal to T/(r+1), where T is the sum of the remaining |x_i|. Among 0, …,
+/// k − 1, r is the smallest number for which each of the largest |x_i| exceeds T/(r+1).
 fn norm(x: &[f64], k: usize, sizes: &mut Vec<f64>) -> f64 {
     let length = kernel::norm(x);
     if length == 0.0 || !length.is_finite() {
@@ -182,24 +183,26 @@ impl Oracle for KSupportOracle {
 
 struct KSupportProjection {
     ball: KSupportBall,
-    /// The sizes of the point's entries in units of the radius, in falling order.
+    /// The absolute values of the point's entries in units of the radius, in falling order.
     sizes: Vec<f64>,
-    /// The sums of the squares of the first of them.
+    /// The i-th entry is the sum of the squares of the i largest `sizes`.
     squares: Vec<f64>,
 }
 
 impl Projection for KSupportProjection {
-    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k, and the nearest point
-    /// x_i = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1): for a given δ the θ are
-    /// shares at a water level λδ with cap δ, and the norm of x grows with δ.
+    /// The norm is the smallest √(Σ x_i²/θ_i) over 0 ≤ θ ≤ 1 with Σθ = k. The nearest point is
+    /// x_i = y_i·θ_i/(θ_i + λ) with θ_i = clip((|y_i| − λδ)/δ, 0, 1), where λ is the multiplier of
+    /// the constraint and δ > 0 a scale. For a given δ the θ_i are shares at a [water level](Level)
+    /// λδ with cap δ, and the norm of x grows with δ.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         let KSupportBall { dim, k, radius } = self.ball;
         check_point(dim, x)?;
         if norm(x, k, &mut self.sizes) <= radius {
             return Ok(());
         }
-        // Points farther than FAR radii are brought to there, and entries below 1e-150 radii to
-        // 0: it moves the answer by less than either, and squares stay in range.
+        // Points farther than FAR radii are moved to that distance, and entries below 1e-150 radii
+        // are set to 0. Both change the answer by less than rounding does, and squares stay in
+        // range.
         let unit = radius.max(kernel::max_abs(x) / range::FAR);
         let size = |v: f64| {
             let size = v.abs() / unit;
@@ -235,7 +238,7 @@ impl Projection for KSupportProjection {
 }
 
 impl KSupportProjection {
-    /// The level whose point has norm 1, and the size from which on shares are 1.
+    /// The level whose point has norm 1, and the size above which shares are 1.
     fn level(&self) -> (Level, f64) {
         let k = self.ball.k as f64;
         let at = |cap: f64| {
@@ -249,8 +252,8 @@ impl KSupportProjection {
             let length = (self.squares[full].sqrt() / full_at).hypot((k - full as f64).sqrt());
             level.base >= level.depth * cap && cap * length <= 1.0
         };
-        // Positive numbers are ordered as their bits are: halving these ends at two neighbours,
-        // however small the cap, after as many steps as there are bits.
+        // Positive numbers are ordered as their bits are. Bisecting the bits ends at two
+        // neighbouring numbers, however small the cap, after at most 64 steps.
         let (mut low, mut high) = (1e-280_f64.to_bits(), k.sqrt().recip().to_bits() + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;

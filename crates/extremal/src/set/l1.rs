@@ -16,7 +16,7 @@ fields! {
     pub struct L1 {
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -56,7 +56,7 @@ impl L1Ball {
     }
 }
 
-/// 1, −1, or 0 for 0.
+/// The sign of x: 1, −1, or 0 if x = 0.
 pub(super) fn sign(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x.signum() }
 }
@@ -75,15 +75,16 @@ impl Set for L1Ball {
             diameter: 2.0 * self.radius,
             norm_bound: self.radius,
             inner_radius: Some(self.radius / (self.dim as f64).sqrt()),
-            // an interval is a ball like any other
+            // in one dimension the ball is an interval
             strong_convexity: (self.dim == 1).then_some(1.0 / self.radius),
         }
     }
 
     fn facts(&self) -> Facts {
         let d = self.dim as f64;
-        // Signs on s < d entries against all other vertices: r/√s; on all d against the opposite
-        // ones: 2r/√d.
+        // The facial distance is the smaller of r/√s with s = d − 1 and 2r/√d: a face that fixes
+        // the signs of s < d entries is r/√s from the other vertices, and the faces that fix all d
+        // entries are 2r/√d from their opposites.
         let inverse = (d - 1.0).sqrt().max(0.5 * d.sqrt());
         Facts {
             structure: Structure::Sparse(SparseAtoms {

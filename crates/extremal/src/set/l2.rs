@@ -1,5 +1,5 @@
-//! The Euclidean ball {‖x‖₂ ≤ r}: 1/r-strongly convex, and the one set whose atom is a multiple
-//! of the direction, so that sparse gradients cost O(non-zeros).
+//! The Euclidean ball {‖x‖₂ ≤ r}, which is 1/r-strongly convex. Only for this set every atom is a
+//! multiple of the direction, so that a round with a sparse gradient costs O(non-zeros).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fields! {
     pub struct L2 {
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -24,7 +24,7 @@ fields! {
 impl Described for L2 {
     const ABOUT: About = About {
         summary: "Euclidean ball",
-        cost: "oracle O(d), in lazy storage O(non-zeros); projection O(d)",
+        cost: "oracle O(d), or O(non-zeros) in lazy storage; projection O(d)",
         guarantee: "D = 2r, strongly convex with 1/r",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],

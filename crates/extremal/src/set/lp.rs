@@ -1,4 +1,5 @@
-//! The ball {‖x‖_p ≤ r} for 1 < p < ∞: strongly convex up to p = 2, uniformly convex beyond.
+//! The ball {‖x‖_p ≤ r} for 1 < p < ∞. It is strongly convex for p ≤ 2, and uniformly convex for
+//! larger p.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ fields! {
         pub p: f64 => Kind::above(1.0),
         /// the radius
         pub radius: f64 = 1.0 => Kind::SIZE,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -28,7 +29,7 @@ fields! {
 impl Described for Lp {
     const ABOUT: About = About {
         summary: "ball of the ℓp norm, 1 < p < ∞",
-        cost: "oracle O(d); projection O(d), a few dozen powers per entry",
+        cost: "oracle O(d); projection O(d), with a few dozen powers per entry",
         guarantee: "p ≤ 2: D = 2r, strongly convex with (p−1)·d^(1/2−1/p)/r; p > 2: D = 2r·d^(1/2−1/p), uniformly convex",
         reference: "Garber & Hazan, ICML 2015",
         citations: &[],
@@ -68,12 +69,13 @@ impl LpBall {
         })
     }
 
-    /// d^(1/2 − 1/p): at most 1 up to p = 2, at least 1 beyond.
+    /// d^(1/2 − 1/p): at most 1 for p ≤ 2, at least 1 for p ≥ 2.
     fn factor(&self) -> f64 {
         (self.dim as f64).powf(0.5 - 1.0 / self.p)
     }
 
-    /// Without a factor of the dimension, unlike the strong-convexity constant.
+    /// The curvature of the support function. Unlike the strong-convexity constant, it does not
+    /// depend on the dimension.
     pub(super) fn curvature(&self) -> Curvature {
         let Self { p, radius, .. } = *self;
         let (q, width) = (p / (p - 1.0), 2.0 * radius);
@@ -92,7 +94,7 @@ impl LpBall {
     }
 }
 
-/// ‖x‖_p, scaled by the largest entry; p may be ∞.
+/// ‖x‖_p, computed with entries that are divided by the largest one; p may be ∞.
 pub(crate) fn norm_p(x: &[f64], p: f64) -> f64 {
     let top = kernel::max_abs(x);
     if !(top >= SMALLEST_DIRECTION && top.is_finite() && p.is_finite()) {
@@ -115,7 +117,7 @@ pub(crate) fn norm_of(p: f64, entries: impl Iterator<Item = f64> + Clone) -> f64
     }
 }
 
-/// The largest size of an entry, NaN if there is one.
+/// The largest absolute value of an entry; NaN if an entry is NaN.
 fn largest(entries: impl Iterator<Item = f64>) -> f64 {
     entries.fold(0.0, |top, v| larger(top, v.abs()))
 }
@@ -189,7 +191,7 @@ impl Set for LpBall {
     }
 }
 
-/// h = ‖x/r‖_p² − 1 for p ≥ 2; for p < 2 it is not smooth.
+/// h = ‖x/r‖_p² − 1, which is smooth for p ≥ 2 only.
 impl SmoothConstraint for LpBall {
     fn value(&mut self, x: &[f64]) -> f64 {
         let level = self.gauge_of(x);
@@ -201,16 +203,16 @@ impl SmoothConstraint for LpBall {
         kernel::power_map(x, 1.0 / top, Exponent::from(self.p - 1.0), out);
     }
 
-    /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm, and its gradient has
-    /// ℓ_q norm 2r on the boundary, so an ℓ2 norm of at least 2r·d^(1/p − 1/2).
+    /// ‖·‖_p² is 2(p−1)-smooth in its own norm, which is at most the ℓ2 norm. On the boundary its
+    /// gradient has ℓ_q norm 2r, and so an ℓ2 norm of at least 2r·d^(1/p − 1/2).
     fn curvature(&self) -> f64 {
         (self.p - 1.0) * self.factor() / self.radius
     }
 }
 
 impl Oracle for LpBall {
-    /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1), with d divided by its largest entry first: a
-    /// power of a small number would underflow and the atom leave the ball.
+    /// v_i = −r·sgn(d_i)|d_i|^(q−1)/‖d‖_q^(q−1). The direction d is first divided by its largest
+    /// entry: powers of small numbers would underflow, and the atom would leave the ball.
     fn minimise(&mut self, direction: &[f64], atom: &mut Atom) -> Result<Minimum> {
         check_direction(self.dim, direction)?;
         let Self { dim, p, radius } = *self;
@@ -228,9 +230,9 @@ impl Oracle for LpBall {
     }
 }
 
-/// Projection onto an ℓp ball: x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m such that
-/// the point lies on the sphere. Newton inside Newton, each in a form that is convex, so that it
-/// comes from one side.
+/// The projection onto an ℓp ball. It solves x_i + m·x_i^(p−1) = |y_i| for every coordinate, with m
+/// such that the point lies on the sphere. One Newton iteration for m contains another one for each
+/// x_i. Both equations are convex, so that Newton's method converges from one side.
 struct LpProjection {
     ball: LpBall,
     size: Vec<f64>,
@@ -238,7 +240,8 @@ struct LpProjection {
 }
 
 impl LpProjection {
-    /// Fills in `moved` for the multiplier m; returns Σ z^p − 1 and its derivative in m.
+    /// Writes the solutions for the multiplier m into `moved`. Returns Σ z^p − 1 and its derivative
+    /// in m.
     fn excess(&mut self, m: f64) -> (f64, f64) {
         let p = self.ball.p;
         let (mut sum, mut slope) = (-1.0, 0.0);
@@ -254,7 +257,7 @@ impl LpProjection {
     }
 }
 
-/// The z ≥ 0 with z + m·z^(p−1) = a.
+/// The solution z ≥ 0 of z + m·z^(p−1) = a.
 fn coordinate(a: f64, m: f64, p: f64) -> f64 {
     if a == 0.0 || m == 0.0 {
         return a;
@@ -264,7 +267,8 @@ fn coordinate(a: f64, m: f64, p: f64) -> f64 {
         let root = a / (half + half.hypot(a.sqrt()));
         return root * root;
     }
-    // For p < 2 in u = z^(p−1), for p ≥ 2 in z itself: convex and increasing either way.
+    // The equation is in u = z^(p−1) for p < 2, and in z for p ≥ 2: convex and increasing in both
+    // cases.
     let (inner, outer, e) = if p < 2.0 {
         (m, 1.0, 1.0 / (p - 1.0))
     } else {
@@ -290,12 +294,12 @@ impl Projection for LpProjection {
         if self.ball.gauge_of(x) <= 1.0 {
             return Ok(());
         }
-        // From so far away only the direction counts, and powers would overflow.
+        // Farther away only the direction matters, and powers would overflow.
         let top = kernel::max_abs(x);
         let reach = (top / radius).min(FAR);
         self.size.clear();
         self.size.extend(x.iter().map(|v| (v.abs() / top) * reach));
-        // z ≤ (a/m)^(1/(p−1)), so that m = ‖a‖_q is large enough; far outside it is just right.
+        // z ≤ (a/m)^(1/(p−1)), so that the m of the solution is at most ‖a‖_q.
         let p = self.ball.p;
         let (mut low, mut high) = (0.0, norm_p(&self.size, p / (p - 1.0)));
         let mut m = 0.5 * high;
@@ -316,7 +320,7 @@ impl Projection for LpProjection {
                 0.5 * (low + high)
             };
         }
-        // Scaling removes the last step's remaining error, so that the point lies inside.
+        // Scaling removes the remaining error of the iteration, so that the point lies inside.
         let norm = norm_p(&self.moved, self.ball.p);
         let scale = radius / norm.max(1.0);
         for (x, z) in x.iter_mut().zip(&self.moved) {

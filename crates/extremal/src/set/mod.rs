@@ -1,6 +1,6 @@
-//! Constraint sets. A learner accesses a set through its linear minimisation oracle, which minimises
-//! ⟨direction, v⟩ over the points v of the set. A set also states its constants ([`Geometry`]), and it
-//! may have a projection or a gauge.
+//! Constraint sets. A learner accesses a set through its linear minimisation oracle, which
+//! minimises ⟨direction, v⟩ over the points v of the set. A set also states its constants
+//! ([`Geometry`]), and it may have a projection or a gauge.
 
 use std::fmt;
 use std::sync::Arc;
@@ -90,15 +90,15 @@ pub(crate) trait MakeSet {
 }
 
 impl SetSpec {
-    /// Builds the set. `dim` is the dimension if the spec has none, for example that of the data. A
-    /// dimension that contradicts the spec is an error.
+    /// Builds the set. If the spec states no dimension, `dim` is used, for example the data's
+    /// dimension. A `dim` that contradicts the spec is an error.
     pub fn build(&self, dim: Option<usize>) -> Result<SharedSet> {
         self.check()?;
         self.inner().make(dim)
     }
 }
 
-/// [`Set::violation`] as a closure that owns its memory.
+/// A closure that computes [`Set::violation`] and owns the memory that it needs.
 pub type Inspector = Box<dyn FnMut(&[f64]) -> Option<f64> + Send + Sync>;
 
 /// The set's centre.
@@ -108,7 +108,7 @@ pub(crate) fn centre_of(set: &dyn Set) -> Vec<f64> {
     centre
 }
 
-/// The set's inspector, or one that needs no memory.
+/// The set's inspector; for a set without an inspector, a closure that calls [`Set::violation`].
 pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
     let set = set.clone();
     set.inspector()
@@ -117,7 +117,7 @@ pub(crate) fn inspector_of(set: &SharedSet) -> Inspector {
 
 /// A compact convex set.
 pub trait Set: Send + Sync {
-    /// The name in messages.
+    /// The set's name, as messages show it.
     fn name(&self) -> &str;
 
     /// The dimension.
@@ -139,9 +139,10 @@ pub trait Set: Send + Sync {
         out.fill(0.0);
     }
 
-    /// The largest violation of a constraint, relative to the set's scale: 0 for a point of the set,
-    /// never a number ≤ 0 for a point with NaN, `None` if it can't be computed. The default uses the
-    /// [inspector](Set::inspector), or else the part of the gauge above 1.
+    /// The largest violation of a constraint, relative to the set's scale. The result is 0 for a
+    /// point of the set, and NaN or positive for a point with NaN. It is `None` if the set can't
+    /// compute violations. The default calls the [inspector](Set::inspector). A set without an
+    /// inspector uses its gauge: how far the gauge exceeds 1.
     fn violation(&self, x: &[f64]) -> Option<f64> {
         match self.inspector() {
             Some(mut inspect) => inspect(x),
@@ -149,20 +150,21 @@ pub trait Set: Send + Sync {
         }
     }
 
-    /// [`Set::violation`] with reused memory, for sets whose `violation` would allocate in each call.
-    /// The game uses it to measure violations in every round.
+    /// A closure that computes [`Set::violation`] with reused memory, for sets whose `violation`
+    /// would allocate memory in each call. The game calls it in every round.
     fn inspector(&self) -> Option<Inspector> {
         None
     }
 
-    /// The smallest s ≥ 0 with x ∈ s·K, for sets K with 0 inside.
+    /// The gauge of x: the smallest s ≥ 0 with x ∈ s·K. Only a set K that contains 0 has one.
     fn gauge(&self, _x: &[f64]) -> Option<f64> {
         None
     }
 
-    /// The gauge, as [`Set::gauge`] returns it, and a subgradient s of it: ⟨s, x⟩ is the gauge, and
-    /// ⟨s, u⟩ ≤ 1 for every u of the set. If the gauge exceeds 1, s separates x from the set.
-    /// Returns `None` and writes nothing if the set has no cheap gauge ([`Facts::gauge`]).
+    /// Returns the gauge of x, as [`Set::gauge`] does, and writes a subgradient s of it into `out`:
+    /// ⟨s, x⟩ is the gauge, and ⟨s, u⟩ ≤ 1 for every point u of the set. If the gauge exceeds 1, s
+    /// separates x from the set. Returns `None` and writes nothing if the set has no cheap gauge
+    /// ([`Facts::gauge`]).
     ///
     /// ```
     /// use extremal::set::{Set, l1::L1Ball};
@@ -185,14 +187,16 @@ pub trait Set: Send + Sync {
         None
     }
 
-    /// The same set in a higher dimension: with 0 in the new entries it is the present set, and its
-    /// diameter does not change. Balls of the ℓp norms with p ≤ 2 can grow.
+    /// The same set in a higher dimension, if the set can grow. The points whose new entries are 0
+    /// form the present set, and the diameter does not change. Balls of the ℓp norms with p ≤ 2 can
+    /// grow.
     fn grown(&self, _dim: usize) -> Option<SharedSet> {
         None
     }
 
-    /// Distinguishes, in saved states, sets with the same name, dimension and constants. The default
-    /// depends on the centre; a set with further parameters must include them.
+    /// A hash that distinguishes, in saved states, sets with equal name, dimension and constants.
+    /// The default hashes the centre. A set with further parameters must override the method and
+    /// hash these parameters too.
     fn fingerprint(&self) -> u64 {
         if let Some((p, radius)) = self.facts().structure.as_ball() {
             // around 0, and nothing to it but these
@@ -217,7 +221,8 @@ impl dyn Set + '_ {
         self.facts().polytope
     }
 
-    /// The curvature that the set states, or the one that follows from its strong-convexity constant.
+    /// The curvature that the set states in its [`Facts`], or else the curvature that follows from
+    /// its strong-convexity constant.
     pub fn curvature(&self) -> Option<Curvature> {
         let facts = self.facts();
         if facts.curvature.is_some() || facts.oracle == Answers::Missing {
@@ -235,8 +240,8 @@ impl dyn Set + '_ {
     }
 }
 
-/// Properties of a set beyond its constants. The default claims nothing. A set that wraps another
-/// one forwards the other's facts with its own changes.
+/// Properties of a set beyond its constants. The default claims nothing. A set that wraps an inner
+/// set starts from the inner set's facts and changes the facts that differ.
 ///
 /// ```
 /// use extremal::set::{Facts, Set, Structure, l2::L2Ball};
@@ -251,17 +256,18 @@ pub struct Facts {
     pub structure: Structure,
     /// The known properties of the vertices, if the set is known to be a polytope.
     pub polytope: Option<Polytope>,
-    /// The curvature of the support function of the set, translated so that its centre is 0, if more
-    /// is known than the strong-convexity constant implies.
+    /// The curvature of the support function, if more is known than the strong-convexity constant
+    /// implies. The set is first translated so that its centre is 0.
     pub curvature: Option<Curvature>,
     /// Whether the oracle's answers are checked.
     pub oracle: Answers,
-    /// Whether 0 is inside and [`Set::gauge_gradient`] returns the gauge with a subgradient.
+    /// Whether 0 is in the interior and [`Set::gauge_gradient`] returns the gauge with a
+    /// subgradient.
     pub gauge: bool,
 }
 
 impl Facts {
-    /// Of a set of the library.
+    /// The facts of a set of this library: its oracle is trusted.
     pub(crate) fn own() -> Self {
         Self {
             oracle: Answers::Trusted,
@@ -269,7 +275,7 @@ impl Facts {
         }
     }
 
-    /// Of a set whose oracle asks those of its parts.
+    /// The facts of a set whose oracle calls the oracles of its parts.
     pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a dyn Set>) -> Self {
         let missing = |set: &dyn Set| set.facts().oracle == Answers::Missing;
         let mut facts = Self::own();
@@ -292,24 +298,24 @@ pub enum Answers {
     Missing,
 }
 
-/// An oracle's result: the value of its atom, and a lower bound for every point of the set.
+/// The result of an oracle: the value of its atom, and a lower bound on the minimum over the set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Minimum {
-    /// ⟨direction, atom⟩. Steps use it.
+    /// ⟨direction, atom⟩, which the step rules use.
     pub value: f64,
     /// A proven lower bound on ⟨direction, v⟩ over the set: `value` if the oracle is exact.
-    /// Certificates use it.
+    /// Certificates use this bound.
     pub floor: f64,
 }
 
 impl Minimum {
-    /// The result of an oracle that is exact up to rounding; certificates include an allowance for
-    /// rounding.
+    /// The result of an oracle that is exact up to rounding. Certificates add their own allowance
+    /// for rounding.
     pub fn exact(value: f64) -> Self {
         Self::within(value, 0.0)
     }
 
-    /// value − floor: an upper bound on the atom's distance from the minimum.
+    /// value − floor: an upper bound on how far the atom's value exceeds the minimum.
     pub fn slack(&self) -> f64 {
         if self.value == self.floor {
             0.0 // ∞ − ∞ is NaN
@@ -318,7 +324,7 @@ impl Minimum {
         }
     }
 
-    /// An atom of this value, with the floor `slack` below it.
+    /// A result with this value, and a floor that is lower by `slack`.
     pub(crate) fn within(value: f64, slack: f64) -> Self {
         let floor = value - slack;
         Self { value, floor }
@@ -328,13 +334,14 @@ impl Minimum {
 /// Minimises ⟨direction, v⟩ over a set. The result depends only on the direction and on the atom
 /// that is passed in: an oracle keeps no state between calls.
 ///
-/// An iterative oracle may start from what `atom` holds on entry; the exact ones of the library
-/// ignore it. A caller that resumes bit for bit therefore saves its last atom when it uses such
-/// an oracle. A storage that may discard a probe keeps two atoms. It copies the committed one into
-/// the other, hands that one in, and swaps them on commit: a discarded probe leaves no trace.
+/// An iterative oracle may start from the atom that the caller passes in; the exact oracles of the
+/// library overwrite it. A caller of an iterative oracle therefore saves its last atom if a resumed
+/// run must repeat every bit. A storage that may discard a probe keeps two atoms. It copies the
+/// committed atom into the second one, passes the second one to the oracle, and swaps the two on
+/// commit. A discarded probe then has no effect.
 pub trait Oracle: Send + Sync {
-    /// Writes a minimiser into `atom` and returns its value. Ties break the same way every time. A
-    /// direction with NaN or ∞ is an error.
+    /// Writes a minimiser into `atom` and returns its value. Equal calls break ties in the same
+    /// way. A direction with NaN or ∞ is an error.
     ///
     /// ```
     /// use extremal::set::{Atom, Minimum, Set, l1::L1Ball};
@@ -352,17 +359,17 @@ pub trait Projection: Send + Sync {
     fn project(&mut self, x: &mut [f64]) -> Result<()>;
 }
 
-/// A set's constants, all in the ℓ2 norm. For sets that are made of other sets, diameter and norm
+/// A set's constants, all in the ℓ2 norm. For a set that is made of other sets, diameter and norm
 /// bound may be upper bounds, and the inner radius a lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// D = max ‖x − y‖.
+    /// D = max ‖x − y‖ over the points of the set.
     pub diameter: f64,
-    /// R = max ‖x‖, from the origin.
+    /// R = max ‖x‖ over the points of the set.
     pub norm_bound: f64,
-    /// The radius of a ball around the centre inside the set, if the set has an interior.
+    /// The radius of a ball around the centre that lies in the set, if the set has an interior.
     pub inner_radius: Option<f64>,
-    /// α_K of a strongly convex set.
+    /// The strong-convexity constant α_K, if the set is strongly convex.
     pub strong_convexity: Option<f64>,
 }
 
@@ -381,7 +388,7 @@ impl Default for Geometry {
 /// The structure that a storage of decisions may exploit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Structure {
-    /// No structure: call the oracle.
+    /// No structure: the storage has to call the oracle.
     #[default]
     General,
     /// The ball ‖x‖₂ ≤ radius: the atom is a multiple of the direction.
@@ -416,7 +423,7 @@ impl Structure {
         }
     }
 
-    /// p and the radius of a ball around 0.
+    /// p and the radius, if this is the structure of a ball around 0.
     pub fn as_ball(&self) -> Option<(f64, f64)> {
         match *self {
             Self::Euclidean { radius } => Some((2.0, radius)),
@@ -426,15 +433,15 @@ impl Structure {
     }
 }
 
-/// Atoms with `count` entries of equal size, at the largest entries of the direction. Ties go to the
-/// smallest indices. All entries of the set's centre are equal.
+/// Every atom has `count` entries of equal size, at the largest entries of the direction. Ties go
+/// to the smallest indices. All entries of the set's centre are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SparseAtoms {
     /// The number of entries of an atom.
     pub count: usize,
-    /// Their size.
+    /// The absolute value of each non-zero entry of an atom.
     pub size: f64,
-    /// Their signs.
+    /// The signs of the non-zero entries of an atom.
     pub signs: AtomSigns,
 }
 
@@ -442,32 +449,32 @@ pub struct SparseAtoms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomSigns {
-    /// −size where the direction is above 0, else size; at the largest |direction|.
+    /// At the largest |direction|: −size where the direction is positive, +size elsewhere.
     Any,
-    /// One entry +size, where the direction is smallest.
+    /// One entry +size, at the smallest entry of the direction.
     Positive,
-    /// Like `Positive`, but the atom is 0 if no entry of the direction is below 0.
+    /// Like `Positive`, but the atom is 0 if no entry of the direction is negative.
     PositiveOrZero,
 }
 
-/// The curvature of a set's support function, in the ℓ_q norm of gradients.
+/// The curvature of a set's support function h(g) = max ⟨g, v⟩ over the points v of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Curvature {
     /// The kind of curvature.
     pub kind: CurvatureKind,
     /// q: gradients are measured in the ℓ_q norm.
     pub gradient_norm: f64,
-    /// w with h(g) + h(−g) ≤ w·‖g‖_q, h the support function.
+    /// A number w with h(g) + h(−g) ≤ w·‖g‖_q for every g.
     pub width: f64,
 }
 
 impl Curvature {
-    /// Of the ℓ2 ball, and of sets that are no less round.
+    /// The curvature of the ℓ2 ball with this radius, and of sets that are at least as curved.
     pub(crate) fn euclidean(radius: f64) -> Self {
         Self::smooth(radius * radius, 2.0, 2.0 * radius)
     }
 
-    /// Of a set whose ½h² is l-smooth.
+    /// The curvature of a set whose ½h² is l-smooth.
     pub(crate) fn smooth(l: f64, gradient_norm: f64, width: f64) -> Self {
         Self {
             kind: CurvatureKind::Smooth { l },
@@ -480,21 +487,21 @@ impl Curvature {
 /// The kinds of [`Curvature`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum CurvatureKind {
-    /// ½h² is L-smooth.
+    /// ½h² is l-smooth.
     Smooth {
-        /// L
+        /// The smoothness constant l.
         l: f64,
     },
-    /// An ℓp ball with p > 2, whose h^q/q is smooth of order q < 2.
+    /// The set is an ℓp ball with p > 2, and h^q/q is smooth of order q < 2.
     Uniform {
-        /// The conjugate exponent q.
+        /// The exponent q, conjugate to p.
         q: f64,
         /// The ball's radius.
         radius: f64,
     },
 }
 
-/// The dimension from a spec and from the data, which must agree.
+/// Returns the dimension that the spec or the data states. If both state one, they must agree.
 pub(crate) fn settle_dim(
     owner: &'static str,
     spec: Option<usize>,
@@ -519,7 +526,7 @@ pub(crate) fn settle_dim(
     Ok(dim)
 }
 
-/// The set in a dimension no lower than its own, or an error that explains why it can't grow.
+/// Returns the set in dimension `dim`. The error explains why the set can't grow to it.
 pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     let (name, now) = (set.name(), set.dim());
     if dim == now {
@@ -527,22 +534,22 @@ pub fn grown(set: &SharedSet, dim: usize) -> Result<SharedSet> {
     }
     if dim < now || dim > u32::MAX as usize {
         return Err(Error::Unsupported(format!(
-            "set {name} in dimension {now} can't grow to {dim}; it must be between {now} and 4294967295"
+            "set {name} in dimension {now} can't grow to dimension {dim}; choose a dimension between {now} and 4294967295"
         )));
     }
     set.grown(dim).ok_or_else(|| {
         Error::Unsupported(format!(
-            "set {name} can't grow to a higher dimension; fix the dimension from the start"
+            "set {name} can't grow to a higher dimension; choose its final dimension from the start"
         ))
     })
 }
 
-/// By how much a gauge exceeds 1. NaN stays NaN: no such point is feasible.
+/// How far a gauge exceeds 1. NaN stays NaN, because a point with NaN is infeasible.
 pub(crate) fn excess(gauge: f64) -> f64 {
     if gauge <= 1.0 { 0.0 } else { gauge - 1.0 }
 }
 
-/// The larger of two, NaN if either is.
+/// The larger of two numbers; NaN if either is NaN.
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
@@ -551,23 +558,23 @@ pub(crate) fn check_radius(owner: &'static str, name: &'static str, radius: f64)
     Kind::SIZE.admit(owner, name, radius)
 }
 
-/// Errors unless these are coordinates that points of sets may have.
+/// Returns an error unless every value is allowed as a coordinate of a point.
 pub(crate) fn check_numbers(owner: &'static str, name: &'static str, values: &[f64]) -> Result<()> {
     let mut values = values.iter();
     values.try_for_each(|value| Kind::ENTRY.admit(owner, name, *value).map(|_| ()))
 }
 
-/// Errors unless `direction` has `dim` finite entries.
+/// Returns an error unless `direction` has `dim` finite entries.
 pub(crate) fn check_direction(dim: usize, direction: &[f64]) -> Result<()> {
     check_entries("direction", dim, direction)
 }
 
-/// Errors unless `x` has `dim` finite entries.
+/// Returns an error unless `x` has `dim` finite entries.
 pub(crate) fn check_point(dim: usize, x: &[f64]) -> Result<()> {
     check_entries("point", dim, x)
 }
 
-/// Errors unless `what` has the expected size.
+/// Returns an error unless `expected` and `found` agree. `what` names the object in the message.
 pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if expected == found {
         return Ok(());
@@ -579,7 +586,8 @@ pub(crate) fn check_len(what: &'static str, expected: usize, found: usize) -> Re
     })
 }
 
-/// Errors unless `what` has `dim` finite entries.
+/// Returns an error unless `entries` has `dim` finite numbers. `what` names the entries in the
+/// message.
 pub(crate) fn check_entries(what: &'static str, dim: usize, entries: &[f64]) -> Result<()> {
     check_len(what, dim, entries.len())?;
     match kernel::find_not_finite(entries) {

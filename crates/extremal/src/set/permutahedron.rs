@@ -1,5 +1,5 @@
-//! The permutahedron of a weight vector w: the hull of all its rearrangements. With w = 1…d it
-//! is the set of mean ranks, for learning an order.
+//! The permutahedron of a weight vector w: the hull of all rearrangements of w. With w = 1…d it is
+//! the hull of all rankings of d items, for learning an order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fields! {
     pub struct Permutahedron {
         /// the vector to permute, not all 0; default: 1, 2, …, d
         pub weights: Option<Vec<f64>> = None => Kind::List(&Kind::ENTRY),
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }
@@ -45,7 +45,7 @@ impl MakeSet for Permutahedron {
     }
 }
 
-/// The hull of all rearrangements of some weights.
+/// The hull of all rearrangements of a weight vector.
 ///
 /// ```
 /// use extremal::set::{Atom, Set, permutahedron::PermutahedronSet};
@@ -57,7 +57,7 @@ impl MakeSet for Permutahedron {
 /// ```
 #[derive(Debug)]
 pub struct PermutahedronSet {
-    /// In falling order.
+    /// The weights in falling order.
     weights: Arc<[f64]>,
     mean: f64,
     geometry: Geometry,
@@ -65,7 +65,7 @@ pub struct PermutahedronSet {
 }
 
 impl PermutahedronSet {
-    /// The hull of the rearrangements of these.
+    /// The hull of all rearrangements of `weights`.
     pub fn new(weights: &[f64]) -> Result<Self> {
         let dim = settle_dim("permutahedron", Some(weights.len()), None)?;
         check_numbers("permutahedron", "weights", weights)?;
@@ -136,8 +136,9 @@ impl Set for PermutahedronSet {
             .value()
     }
 
-    /// No k entries may add up to more than the k largest weights, and all must add up to the
-    /// same. Each is taken per entry of the smaller side.
+    /// The sum of any k entries is at most the sum of the k largest weights, and the two totals are
+    /// equal. The excess of k entries is divided by min(k, d − k), and the difference of the totals
+    /// by d.
     fn inspector(&self) -> Option<Inspector> {
         let (weights, scale, d) = (self.weights.clone(), self.scale, self.dim());
         let mut falling = Vec::with_capacity(d);
@@ -170,7 +171,7 @@ impl Set for PermutahedronSet {
     }
 }
 
-/// The keys with their places in rising order; equal ones by place.
+/// Writes the keys with their indices in rising order; equal keys are ordered by index.
 fn arrange(order: &mut Vec<(f64, u32)>, keys: impl Iterator<Item = f64>) {
     order.clear();
     order.extend(keys.zip(0..));
@@ -204,9 +205,9 @@ struct PermutahedronProjection {
     blocks: Vec<Block>,
 }
 
-/// Neighbours in the order of the point's entries that are moved by the same amount. All is
-/// relative to the first entry and to the mean weight: entries of 1e16 next to weights of 1 keep
-/// the digits of both.
+/// A block of consecutive entries of the sorted point. The projection moves all entries of a block
+/// by the same amount. The sums are relative to the first entry and to the mean weight, so that
+/// entries of size 1e16 and weights of size 1 both keep their digits.
 #[derive(Clone, Copy)]
 struct Block {
     first: f64,
@@ -218,7 +219,7 @@ struct Block {
 }
 
 impl Block {
-    /// By how much more this one is moved than an earlier one.
+    /// How much farther this block is moved than an earlier one.
     fn moved_more_than(&self, earlier: &Self) -> f64 {
         let middle = |b: &Self| (b.entries - b.weights) / b.len as f64;
         (self.first - earlier.first) + (middle(self) - middle(earlier))
@@ -235,8 +236,8 @@ impl Block {
 }
 
 impl Projection for PermutahedronProjection {
-    /// In the order of the entries, y − x is the falling sequence nearest to y − w: neighbours out
-    /// of order are pooled.
+    /// For a sorted point y with projection x, y − x is the falling sequence that is nearest to y −
+    /// w. Neighbours that violate the order are pooled.
     fn project(&mut self, x: &mut [f64]) -> Result<()> {
         check_point(self.weights.len(), x)?;
         arrange(&mut self.order, x.iter().map(|v| -v));

@@ -1,24 +1,26 @@
 //! Known properties of a set that is the hull of finitely many vertices.
 
-/// A set with finitely many vertices, which its oracle returns.
+/// The known properties of a set that is the hull of finitely many vertices, which its oracle
+/// returns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Polytope {
-    /// A lower bound of the distance between a face and the hull of the vertices outside it, the
-    /// least over all faces (Peña & Rodríguez, 2019): from one point to another at distance r no
-    /// more than r / δ of the first one's mass has to move, however it is mixed from vertices.
+    /// A lower bound on the facial distance δ (Peña & Rodríguez, 2019): the smallest distance
+    /// between a face and the hull of the vertices outside it, over all faces. If two points are at
+    /// distance r, moving at most the share r/δ of the first one's weights turns it into the second
+    /// one, for every choice of its weights.
     pub facial_distance: Option<f64>,
-    /// l and u of {Ax = b, l ≤ x ≤ u} where every entry of a vertex is l or u.
+    /// The bounds l and u, if the set is {Ax = b, l ≤ x ≤ u} and every entry of a vertex is l or u.
     pub corners: Option<(f64, f64)>,
 }
 
 impl Polytope {
-    /// One of which only this is known.
+    /// A polytope without further known properties.
     pub(crate) const PLAIN: Self = Self {
         facial_distance: None,
         corners: None,
     };
 
-    /// One whose facial distance is known.
+    /// A polytope whose facial distance is known.
     pub(crate) fn with_distance(distance: f64) -> Self {
         Self {
             facial_distance: Some(distance),
@@ -27,7 +29,8 @@ impl Polytope {
     }
 }
 
-/// δ of the simplex with n vertices τe_i: its halves are the nearest faces.
+/// The facial distance of the simplex with n vertices τe_i. The nearest faces have half of the
+/// vertices each.
 pub(crate) fn simplex_distance(n: usize, total: f64) -> f64 {
     if n < 2 {
         return total; // one point
@@ -37,8 +40,8 @@ pub(crate) fn simplex_distance(n: usize, total: f64) -> f64 {
     total * (n / (half * (n - half))).sqrt()
 }
 
-/// 1/√(Σ 1/δ²): that of a product, where each factor's face has its own outside. Infinite
-/// distances are points, which count for nothing.
+/// The facial distance 1/√(Σ 1/δ²) of a product of polytopes with facial distances δ. An infinite δ
+/// stands for a single point, which does not change the result.
 pub(crate) fn joint_distance(distances: impl Iterator<Item = f64> + Clone) -> f64 {
     let least = distances.clone().fold(f64::INFINITY, f64::min);
     let sum: f64 = distances.map(|d| (least / d).powi(2)).sum();

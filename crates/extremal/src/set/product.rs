@@ -1,4 +1,4 @@
-//! The product K₁ × … × K_m: a decision in blocks, each in a set of its own.
+//! The product K₁ × … × K_m: the decision consists of blocks, and each block lies in its own set.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -32,7 +32,7 @@ fields! {
 
 impl Described for Product {
     const ABOUT: About = About {
-        summary: "product: the decision has blocks, each in its own set",
+        summary: "product of sets: the decision consists of blocks, each in its own set",
         cost: "the sum of the sets' costs",
         guarantee: "D = √ΣD_b²; not strongly convex",
         reference: "textbook",
@@ -46,7 +46,7 @@ impl Described for Product {
 
 impl MakeSet for Product {
     fn make(&self, dim: Option<usize>) -> Result<SharedSet> {
-        // A factor that can't be built on its own lacks a dimension, or gets its error below.
+        // A set that can't be built without `dim` either lacks a dimension or fails again below.
         let own: Vec<Result<SharedSet>> = self.sets.iter().map(|set| set.build(None)).collect();
         let mut open = own.iter().filter(|set| set.is_err()).count();
         let taken: usize = own.iter().flatten().map(|set| set.dim()).sum();
@@ -92,7 +92,7 @@ struct Block {
 }
 
 impl ProductSet {
-    /// The product of these sets, in this order.
+    /// The product of the given sets, in the given order.
     pub fn new(sets: Vec<SharedSet>) -> Result<Self> {
         if sets.is_empty() {
             return Err(Error::parameter("product", "sets", "[]", "one set or more"));
@@ -122,7 +122,7 @@ impl ProductSet {
     }
 
     fn polytope(&self) -> Option<Polytope> {
-        // a point has no face that could be left
+        // a block of one point has no proper face
         let of = |block: &Block| match block.set.geometry().diameter {
             0.0 => Some(Some(f64::INFINITY)),
             _ => Some(block.set.polytope()?.facial_distance),
@@ -185,7 +185,7 @@ impl Set for ProductSet {
         largest(blocks.map(|b| b.set.gauge(&x[b.range.clone()])))
     }
 
-    /// That of the block with the largest gauge.
+    /// Returns the gauge and subgradient of the block with the largest gauge.
     fn gauge_gradient(&self, x: &[f64], out: &mut [f64]) -> Option<f64> {
         let (mut most, mut furthest) = (0.0, 0..0);
         for Block { set, range } in &self.blocks {

@@ -15,11 +15,11 @@ use crate::{Result, kernel};
 fields! {
     /// Spec of [`SimplexSet`].
     pub struct Simplex {
-        /// the entries' total τ
+        /// the total τ of the entries
         pub total: f64 = 1.0 => Kind::SIZE,
         /// whether the constraint is Σx ≤ τ; otherwise Σx = τ
         pub at_most: bool = false => Kind::Flag,
-        /// the dimension; default: that of the data
+        /// the dimension; default: the data's dimension
         pub dim: Option<usize> = None => Kind::COUNT,
     }
 }

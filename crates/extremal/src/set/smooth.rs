@@ -1,34 +1,35 @@
-//! Sets {x : h(x) ≤ 0} of a convex and smooth h, and a projection onto them that asks for nothing
-//! but values and gradients of h: not the nearest point, but one that serves gradient descent
+//! Sets {x : h(x) ≤ 0} with a convex and smooth h, and a projection onto them that needs only
+//! values and gradients of h. The result is not the nearest point, but it serves gradient descent
 //! almost as well.
 
 use super::{Set, centre_of};
 use crate::{Error, Result, kernel};
 
-/// h, of a set {x : h(x) ≤ 0}.
+/// The function h of a set {x : h(x) ≤ 0}.
 pub trait SmoothConstraint: Send + Sync {
-    /// h(x), or another number of the same sign: at most 0 in the set and only there.
+    /// h(x), or another number with the same sign. It is at most 0 if and only if x is in the set.
     fn value(&mut self, x: &[f64]) -> f64;
 
     /// Writes ∇h(x), or a positive multiple of it, into `out`.
     fn gradient(&mut self, x: &[f64], out: &mut [f64]);
 
-    /// μ = β/min ‖∇h(x)‖, the minimum over the set's boundary, for a β-smooth h. The ball of
-    /// radius r has 1/r.
+    /// μ = β/min ‖∇h(x)‖ for a β-smooth h, where the minimum is over the set's boundary. For the
+    /// ball of radius r, μ = 1/r.
     fn curvature(&self) -> f64;
 }
 
-/// How exact a point of the boundary need be, in parts of μ‖v‖².
+/// The precision with which a boundary point is found, as a share of μ‖v‖².
 const PRECISION: f64 = 1e-3;
 
-/// The fast projection of Levy & Krause: z = Π̃(x + v) is a point of the set with
-/// ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖² for every other point u, where x is in the set and
-/// ‖v‖ ≤ 1/(2μ).
+/// The fast projection Π̃ of Levy & Krause. For a point x of the set and a step v with ‖v‖ ≤
+/// 1/(2μ), it returns a point z = Π̃(x + v) of the set with ‖z − u‖ ≤ ‖x + v − u‖ + μ‖v‖² for every
+/// point u of the set.
 ///
-/// A point outside is brought to the tangent plane where the way leaves the set, and from there
-/// along the normal into the set. The plane brings it no farther from any u; the last step has at
-/// most the length a with a = (μ/2)(‖v‖² + a²), which is 0.54·μ‖v‖², and the rest of μ‖v‖² makes
-/// up for points of the boundary that are found by bisection.
+/// The segment from x to x + v leaves the set at a boundary point. The end x + v is first projected
+/// onto the tangent plane at this point, which moves it no farther from any u. It then moves along
+/// the normal into the set. This last move has at most the length a with a = (μ/2)(‖v‖² + a²),
+/// which is at most 0.54·μ‖v‖². The remainder of μ‖v‖² covers the error of the bisection that finds
+/// boundary points.
 ///
 /// ```
 /// use extremal::set::{FastProjection, SetSpec};
@@ -45,31 +46,33 @@ pub struct FastProjection {
     mu: f64,
     centre: Vec<f64>,
     way: Vec<f64>,
-    /// The last point in the set.
+    /// The last tested point that was inside the set.
     inside: Vec<f64>,
-    /// The point under test.
+    /// The point that is tested now.
     trial: Vec<f64>,
     normal: Vec<f64>,
-    /// Where the way starts.
+    /// The start of the segment `origin` + s·`way`.
     origin: Vec<f64>,
 }
 
 impl FastProjection {
-    /// The projection onto a set that has an h.
+    /// The projection onto a set that has a smooth constraint h.
     pub fn new(set: &dyn Set) -> Result<Self> {
         let refused = |why: &str| Err(Error::Unsupported(format!("set {} {why}", set.name())));
         let Some(mut h) = set.smooth() else {
             return refused(
-                "is not given as h(x) ≤ 0 with a smooth h; ogd and ofw-ls don't need h",
+                "is not known in the form h(x) ≤ 0 with a smooth h; use a learner without h, such as ogd or ofw-ls",
             );
         };
         let mu = h.curvature();
         if !(mu > 0.0 && mu.is_finite()) {
-            return refused(&format!("has an h of curvature {mu}, not a number > 0"));
+            return refused(&format!(
+                "has a smooth h whose curvature {mu} is not positive and finite"
+            ));
         }
         let centre = centre_of(set);
         if !(h.value(&centre) <= 0.0) {
-            return refused("has an h above 0 at its centre");
+            return refused("has a smooth h that is positive at its centre");
         }
         let zeros = || vec![0.0; set.dim()];
         Ok(Self {
@@ -84,12 +87,12 @@ impl FastProjection {
         })
     }
 
-    /// μ.
+    /// The curvature μ.
     pub fn curvature(&self) -> f64 {
         self.mu
     }
 
-    /// Moves a point that is outside towards the centre, into the set.
+    /// Moves x, if it lies outside the set, towards the centre until it lies inside.
     pub fn enter(&mut self, x: &mut [f64]) {
         if self.h.value(x) <= 0.0 {
             return;
@@ -100,8 +103,8 @@ impl FastProjection {
         x.copy_from_slice(&self.inside);
     }
 
-    /// x ← Π̃(x + v), v shortened to 1/(2μ) where it is longer. x comes to lie in the set, whatever
-    /// it was.
+    /// x ← Π̃(x + v), where v is first shortened to length 1/(2μ) if it is longer. An x outside the
+    /// set is first moved inside.
     pub fn step(&mut self, x: &mut [f64], v: &[f64]) {
         self.enter(x);
         let most = 0.5 / self.mu;
@@ -122,8 +125,8 @@ impl FastProjection {
         x.copy_from_slice(&self.inside);
     }
 
-    /// The largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set. `inside`
-    /// moves to that point.
+    /// Returns the largest s ≤ 1, up to a precision, for which `inside` + s·`way` is in the set.
+    /// Moves `inside` to `inside` + s·`way`.
     fn leave(&mut self, precision: f64) -> f64 {
         self.origin.copy_from_slice(&self.inside);
         if self.enters_at(1.0) {
@@ -132,9 +135,9 @@ impl FastProjection {
         self.bisect(0.0, 1.0, precision)
     }
 
-    /// From a point of the boundary the rest of the way: along the tangent plane, then back into
-    /// the set, to the nearest point up to a precision. Where none is found, which takes a wrong
-    /// μ or rounding, it stays.
+    /// Continues the rest of the segment from the boundary point `inside`: along the tangent plane,
+    /// then back into the set, up to a precision. If no point of the set is found, because μ is
+    /// wrong or because of rounding, `inside` does not change.
     fn slide(&mut self, rest: f64, precision: f64) {
         self.h.gradient(&self.inside, &mut self.normal);
         let norm = kernel::norm(&self.normal);
@@ -143,7 +146,7 @@ impl FastProjection {
         }
         self.normal.iter_mut().for_each(|n| *n /= norm);
         let outward = (rest * kernel::dot(&self.normal, &self.way)).max(0.0);
-        // the way becomes its part in the plane, and then the normal
+        // `way` first becomes its component in the tangent plane, and then the normal
         for (w, n) in self.way.iter_mut().zip(&self.normal) {
             *w = rest * *w - outward * n;
         }
@@ -153,7 +156,7 @@ impl FastProjection {
         if self.enters_at(0.0) {
             return;
         }
-        // μ‖v̂‖² is enough, but for steps that are lost in rounding
+        // μ‖way‖² is long enough, except for steps that are smaller than rounding
         let (mut low, mut high) = (0.0, (self.mu * along * along).max(1e-18 / self.mu));
         while !self.enters_at(-high) {
             low = high;
@@ -165,8 +168,8 @@ impl FastProjection {
         self.bisect(-high, -low, precision);
     }
 
-    /// Halves the way between a point in the set and one outside it down to a precision; returns
-    /// the end that is in the set.
+    /// Bisects between `good`, whose point is in the set, and `bad`, whose point is not, up to a
+    /// precision. Returns the end inside the set.
     fn bisect(&mut self, mut good: f64, mut bad: f64, precision: f64) -> f64 {
         loop {
             let middle = 0.5 * (good + bad);
@@ -181,7 +184,7 @@ impl FastProjection {
         }
     }
 
-    /// Whether `origin` + s·`way` is in the set. If so, it is stored in `inside`.
+    /// Whether `origin` + s·`way` is in the set. If it is, the point is stored in `inside`.
     fn enters_at(&mut self, s: f64) -> bool {
         add(&self.origin, s, &self.way, &mut self.trial);
         let enters = self.h.value(&self.trial) <= 0.0;

@@ -1,6 +1,6 @@
-//! The Minkowski sum K₁ + … + K_m = {x₁ + … + x_m : x_b ∈ K_b}. With ℓ2 balls and at most one
-//! other set it is that set with its surroundings: then a point's violation and projection
-//! follow from the other's projection.
+//! The Minkowski sum K₁ + … + K_m = {x₁ + … + x_m : x_b ∈ K_b}. If all sets but one are ℓ2 balls,
+//! the sum is the neighbourhood of that one set. Violations and the projection then follow from its
+//! projection.
 //!
 //! ```
 //! use extremal::SetSpec;
@@ -33,8 +33,8 @@ fields! {
 
 impl Described for Sum {
     const ABOUT: About = About {
-        summary: "Minkowski sum: all sums of one point of each set",
-        cost: "the sets' costs and O(d); it has a projection if all sets but one are l2",
+        summary: "Minkowski sum: all sums with one point from each set",
+        cost: "the sum of the sets' costs, plus O(d); it has a projection if all sets but one are l2",
         guarantee: "D ≤ ΣD_b, with equality if all sets but one are l2; strongly convex with 1/Σ(1/α_b)",
         reference: "textbook",
         citations: &[],
@@ -61,7 +61,7 @@ pub struct SumSet {
 }
 
 impl SumSet {
-    /// The sum of these sets.
+    /// The sum of the given sets.
     pub fn new(sets: Vec<SharedSet>) -> Result<Self> {
         let Some(first) = sets.first() else {
             return Err(Error::parameter("sum", "sets", "[]", "one set or more"));
@@ -72,16 +72,13 @@ impl SumSet {
         }
         let all: Vec<Geometry> = sets.iter().map(|set| set.geometry()).collect();
         let flatness = |g: &Geometry| g.strong_convexity.map(f64::recip);
+        let total_flatness: Option<f64> = all.iter().map(flatness).sum();
         let radii = all.iter().filter_map(|g| g.inner_radius);
         let geometry = Geometry {
             diameter: all.iter().map(|g| g.diameter).sum(),
             norm_bound: all.iter().map(|g| g.norm_bound).sum(),
             inner_radius: radii.reduce(|a, b| a + b),
-            strong_convexity: all
-                .iter()
-                .map(flatness)
-                .sum::<Option<f64>>()
-                .map(f64::recip),
+            strong_convexity: total_flatness.map(f64::recip),
         };
         Ok(Self {
             geometry: check_size("sum", "sets", "[…]", geometry)?,
@@ -89,7 +86,7 @@ impl SumSet {
         })
     }
 
-    /// The sum as one set and its surroundings, if it is that.
+    /// The sum as a neighbourhood of one set, if all other sets are ℓ2 balls around 0.
     fn surroundings(&self) -> Option<Surroundings> {
         let (mut radius, mut base) = (0.0, None);
         for set in &self.sets {
@@ -179,7 +176,7 @@ impl Oracle for SumOracle {
     }
 }
 
-/// All that lies within `radius` of a set, or of 0.
+/// All points within `radius` of a set, or of 0 if there is no `base`.
 struct Surroundings {
     base: Option<Box<dyn Projection>>,
     radius: f64,
@@ -187,7 +184,8 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// x ← x minus the nearest point of the base, which stays in `near`; returns how long it is.
+    /// Subtracts from x its nearest point of the base, which is kept in `near`. Returns the
+    /// distance.
     fn away_from_base(&mut self, x: &mut [f64]) -> Result<f64> {
         check_point(self.near.len(), x)?;
         match &mut self.base {

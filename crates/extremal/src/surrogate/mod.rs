@@ -1,11 +1,12 @@
-//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises an
-//! isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set, so that ∇F(x) = c + βx and the
-//! exact line search has a closed form. The surrogate (x, c) has several storages with different costs. A
-//! learner defines only how c and β change and how far to step, and runs on all storages.
+//! The stored surrogate (x, c) and the Frank-Wolfe step. Every Frank-Wolfe learner here minimises
+//! an isotropic quadratic F(x) = ⟨c, x⟩ + (β/2)‖x‖² + const over the set. Hence ∇F(x) = c + βx, and
+//! the exact line search has a closed form. The surrogate (x, c) has several storages with
+//! different costs. A learner only defines how c and β change and how large a step is, and it runs
+//! on all storages.
 //!
-//! A round is [`Surrogate::probe`], which forms c' and calls the oracle without changing the decision, and
-//! then [`Surrogate::commit`], which stores c' and moves, or [`Surrogate::discard`]. A probe that fails changes
-//! nothing.
+//! A round calls [`Surrogate::probe`], which forms the new sum c' and calls the oracle but does not
+//! change the decision. It then calls [`Surrogate::commit`], which stores c' and moves x, or
+//! [`Surrogate::discard`]. A probe that fails changes nothing.
 
 mod dense;
 mod lazy;
@@ -27,11 +28,12 @@ use crate::range::check_step;
 use crate::set::{SharedSet, centre_of, check_entries};
 use crate::{Error, Result, kernel};
 
-/// The change of c in this round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁.
-/// A surrogate reads [`Update::row_factor`], [`Update::decision_factor`], `origin` and `restart`.
+/// The change of c in a round, and the curvature of F: c' = c + weight·g + decision·x + origin·x₁,
+/// where x₁ is the starting point. A surrogate uses [`Update::row_factor`],
+/// [`Update::decision_factor`], `origin`, `beta` and `restart`.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
-    /// g
+    /// The gradient g.
     pub gradient: &'a Gradient<'a>,
     /// The factor of g.
     pub weight: f64,
@@ -39,15 +41,15 @@ pub struct Update<'a> {
     pub decision: f64,
     /// The factor of x₁.
     pub origin: f64,
-    /// β, after the change.
+    /// β after the change.
     pub beta: f64,
-    /// Whether F restarts before the round: c = −βx replaces c, and x₁ = x once the round is
+    /// Whether F restarts before the round: then −βx replaces c, and x₁ becomes x when the round is
     /// committed.
     pub restart: bool,
 }
 
 impl<'a> Update<'a> {
-    /// c' = c + weight·g, curvature β.
+    /// c' = c + weight·g, with curvature β.
     pub fn new(weight: f64, gradient: &'a Gradient<'a>, beta: f64) -> Self {
         Self {
             gradient,
@@ -59,17 +61,17 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// Adds decision·x to c' as well.
+    /// Adds the term decision·x to c'.
     pub fn with_decision(self, decision: f64) -> Self {
         Self { decision, ..self }
     }
 
-    /// Adds origin·x₁ to c' as well.
+    /// Adds the term origin·x₁ to c'.
     pub fn with_origin(self, origin: f64) -> Self {
         Self { origin, ..self }
     }
 
-    /// Restarts F at the present decision: F = weight·⟨g, ·⟩ + (β/2)‖· − x‖².
+    /// Restarts F at the current decision x: F(y) = weight·⟨g, y⟩ + (β/2)‖y − x‖².
     pub fn restarted(self) -> Self {
         Self {
             restart: true,
@@ -77,18 +79,19 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// The factor of the gradient's row a in c'.
+    /// The factor in c' of the gradient's row a.
     pub fn row_factor(&self) -> f64 {
         self.weight * self.gradient.scale
     }
 
-    /// The factor of x in c', the gradient's ridge part and a fresh start included.
+    /// The factor of x in c', including the gradient's ridge term and, on a restart, −β.
     pub fn decision_factor(&self) -> f64 {
         let m = self.decision + self.weight * self.gradient.ridge;
         if self.restart { m - self.beta } else { m }
     }
 
-    /// The numeric door for g and weight·g, as [`Gradient::counts`].
+    /// Checks the sizes of g and weight·g, and returns whether g counts, as [`Gradient::counts`]
+    /// does.
     #[inline]
     fn counts(&self, row_norm: f64, xx: f64) -> Result<bool> {
         let counts = self.gradient.counts(row_norm, xx)?;
@@ -97,7 +100,7 @@ impl<'a> Update<'a> {
         Ok(counts)
     }
 
-    /// The gradient as it counts, as [`Gradient::admit`].
+    /// Checks the sizes, and returns the gradient with its row set to 0 if it does not count.
     fn admit(&self, row_norm: f64, xx: f64) -> Result<Gradient<'a>> {
         let scale = if self.counts(row_norm, xx)? {
             self.gradient.scale
@@ -111,14 +114,14 @@ impl<'a> Update<'a> {
     }
 }
 
-/// The quantities that the oracle's answer v gives about F at x.
+/// The results of a probe: numbers about F at the decision x, computed with the oracle's atom v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probe {
-    /// ⟨∇F(x), x − v⟩. With `slack` added, it is at least F(x) − min F.
+    /// ⟨∇F(x), x − v⟩. The sum of this and `slack` is at least F(x) − min F.
     pub gap: f64,
-    /// An upper bound on how far v is from the oracle's minimum: 0 if the oracle is exact.
+    /// An upper bound on ⟨∇F(x), v⟩ − min ⟨∇F(x), ·⟩ over the set: 0 if the oracle is exact.
     pub slack: f64,
-    /// ‖v − x‖²; 0 if ∇F(x) = 0: then every atom is a minimiser, and x stays.
+    /// ‖v − x‖². It is 0 if ∇F(x) = 0, because then every atom is a minimiser and x does not move.
     pub distance_squared: f64,
     /// ⟨∇F(x), x⟩.
     pub slope: f64,
@@ -126,15 +129,16 @@ pub struct Probe {
     pub norm_squared: f64,
     /// β.
     pub beta: f64,
-    /// ⟨c', x₁ − v⟩ where β = 0: the support function of the set moved to have x₁ at 0.
+    /// ⟨c', x₁ − v⟩ if β = 0: the support function of the set translated by −x₁, at −c'.
     pub support: f64,
-    /// ‖g‖ of the round's gradient.
+    /// ‖g‖, where g is the gradient of the round.
     pub gradient_norm: f64,
     /// ⟨g, x⟩.
     pub gradient_dot: f64,
     /// ‖∇F(x)‖; ∞ if the storage does not compute it.
     pub steepness: f64,
-    /// The number of linear minimisations for v, by the oracle or in closed form: 0 if ∇F(x) = 0.
+    /// The number of linear minimisations, by the oracle or in closed form, that computed v: 0 if
+    /// ∇F(x) = 0.
     pub oracle_calls: u32,
 }
 
@@ -157,25 +161,24 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// An upper bound on F(x) − min F: the gap plus the slack, or the bound ‖∇F(x)‖²/(2β) from F's
-    /// curvature. The latter is far smaller if the minimiser lies inside the set.
+    /// An upper bound on F(x) − min F: the smaller of gap plus slack and ‖∇F(x)‖²/(2β), which F's
+    /// curvature implies. The second one is far smaller if the minimiser lies inside the set.
     pub fn suboptimality(&self) -> f64 {
         // NaN for β = 0 = ∇F, and then it is the gap
         (0.5 * self.steepness * (self.steepness / self.beta)).min(self.gap + self.slack)
     }
 
-    /// The σ in [0, 1] that minimises F(x + σ(v − x)): min(1, gap/(β‖v − x‖²)), with the β of the
-    /// update.
+    /// The σ in [0, 1] that minimises F(x + σ(v − x)): min(1, gap/(β‖v − x‖²)).
     pub fn line_search(&self) -> f64 {
         if self.gap <= 0.0 || self.distance_squared <= 0.0 {
             return 0.0;
         }
         let sigma = self.gap / (self.beta * self.distance_squared);
-        // 0 where β < 0 or NaN, in a state that was tampered with
+        // 0 if β < 0 or β is NaN, in a saved state that was altered
         if sigma > 0.0 { sigma.min(1.0) } else { 0.0 }
     }
 
-    /// A step of fixed size; 0 if ∇F = 0.
+    /// The fixed step size σ, or 0 if ∇F = 0.
     pub fn step_unless_flat(&self, sigma: f64) -> f64 {
         if self.distance_squared > 0.0 {
             sigma
@@ -184,13 +187,13 @@ impl Probe {
         }
     }
 
-    /// ⟨c', x⟩ + (β/2)‖x‖²: F(x) up to its constant.
+    /// ⟨c', x⟩ + (β/2)‖x‖²: F(x) without its constant.
     pub fn surrogate(&self) -> f64 {
         self.slope - 0.5 * self.beta * self.norm_squared
     }
 }
 
-/// How x moves at the end of a round.
+/// The motion of x at the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Move {
     /// x += σ(v − x).
@@ -200,7 +203,7 @@ pub enum Move {
 }
 
 impl Move {
-    /// σ or s.
+    /// The step size: σ or s.
     pub fn size(self) -> f64 {
         match self {
             Self::Towards(size) | Self::ToAtom(size) => size,
@@ -208,17 +211,18 @@ impl Move {
     }
 }
 
-/// The surrogate (x, c) in some storage, with an oracle that reads this storage.
+/// A surrogate (x, c) in some storage, with an oracle that reads this storage.
 pub trait Surrogate: Point + Send + Sync {
-    /// Forms c' and v = argmin ⟨c' + βx, ·⟩. The decision does not change. [`Surrogate::commit`] or
-    /// [`Surrogate::discard`] must follow every successful probe. If `sure`, the caller promises to commit,
-    /// and the surrogate need not record how to undo the probe. An error changes nothing.
+    /// Forms c' and computes v = argmin ⟨c' + βx, ·⟩. The decision does not change. After a
+    /// successful probe the caller must call [`Surrogate::commit`] or [`Surrogate::discard`]. With
+    /// `sure` the caller promises to commit, so that the surrogate need not record how to undo the
+    /// probe. A probe that fails changes nothing.
     fn probe(&mut self, update: &Update<'_>, sure: bool) -> Result<Probe>;
 
-    /// c = c', and x moves.
+    /// Stores c' as c, and moves x.
     fn commit(&mut self, motion: Move);
 
-    /// Undoes the last probe, which was not `sure`.
+    /// Undoes the last probe, which must not have been `sure`.
     fn discard(&mut self);
 
     /// The set, if there is one.
@@ -226,11 +230,11 @@ pub trait Surrogate: Point + Send + Sync {
         None
     }
 
-    /// c = −weight·x₁ and x = x₁: where F(x) = (weight/2)‖x − x₁‖² starts.
+    /// Sets c = −weight·x₁ and x = x₁, the minimiser of F(x) = (weight/2)‖x − x₁‖².
     fn start(&mut self, weight: f64);
 
-    /// ‖g‖ at the present decision, which some rules need before they probe; an error if the
-    /// gradient does not fit or is too large.
+    /// ‖g‖ at the current decision, for rules that need it before they probe. A gradient that is
+    /// too large or has the wrong dimension is an error.
     fn size_of(&self, gradient: &Gradient<'_>) -> Result<f64> {
         gradient.row.check_shape(self.dim())?;
         let (row, xx) = (kernel::norm(gradient.row.values()), self.norm_squared());
@@ -242,27 +246,28 @@ pub trait Surrogate: Point + Send + Sync {
         Ok(gradient.norm_from(row, row_dot, xx))
     }
 
-    /// An upper bound of ‖g‖_q at the present decision, exact where that costs little.
+    /// An upper bound on ‖g‖_q at the current decision; it is exact if that is cheap to compute.
     fn gradient_norm(&self, gradient: &Gradient<'_>, q: f64) -> f64;
 
-    /// The whole state, as bytes.
+    /// The whole state as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Restores the state that [`Surrogate::save`] returned. After an error the surrogate may have changed; the
-    /// learner then restores it.
+    /// Restores a state that [`Surrogate::save`] returned. After an error the surrogate may have
+    /// changed, and the learner restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Checks that the surrogate can continue in this larger set, and reserves memory for it.
+    /// Checks that the surrogate can continue in a larger set, and reserves memory for it.
     fn reserve(&mut self, _set: &SharedSet) -> Result<()> {
         Err(Error::Unsupported("this surrogate can't grow".into()))
     }
 
-    /// Continues in the set that was passed to [`Surrogate::reserve`]. The new entries of x and c are 0.
+    /// Continues in the set that [`Surrogate::reserve`] prepared. The new entries of x and c are 0.
     /// Call it only between a commit and the next probe.
     fn grow(&mut self, _set: SharedSet) {}
 }
 
-/// x = x₁: `start` if given, which must be a point of the set, otherwise the set's centre.
+/// Sets x = x₁: `start` if there is one, otherwise the set's centre. `start` must be a point of the
+/// set.
 fn place_start(set: &SharedSet, start: Option<&[f64]>, x: &mut [f64]) -> Result<()> {
     let centre = centre_of(&**set);
     let start = start.unwrap_or(&centre);

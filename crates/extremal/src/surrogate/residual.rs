@@ -1,23 +1,26 @@
-//! The gap and the distance entry by entry, where their sums cancel: for
-//! [`DenseSurrogate`](crate::surrogate::DenseSurrogate) and [`SparseSurrogate`](crate::surrogate::SparseSurrogate).
+//! The gap and the distance from the entries of x − v, for the case that their sums cancel.
+//! [`DenseSurrogate`](crate::surrogate::DenseSurrogate) and
+//! [`SparseSurrogate`](crate::surrogate::SparseSurrogate) use this.
 
 use crate::kernel;
 use crate::set::Atom;
 use crate::surrogate::Probe;
 
-/// Below this share of ‖v‖² + ‖x‖², ‖v − x‖² has cancelled too far and is summed entry by entry.
+/// ‖v − x‖² is summed entry by entry if it is below this share of ‖v‖² + ‖x‖²: the difference of
+/// such sums has lost too many digits.
 pub(crate) const CANCELLED: f64 = 1e-9;
 
-/// Below this share of |⟨∇F, x⟩| + |⟨∇F, v⟩| so may the gap have, their difference: the ten or so
-/// roundings that either is off by would reach its ninth digit.
+/// The gap is summed entry by entry if it is below this share of |⟨∇F, x⟩| + |⟨∇F, v⟩|. Each of the
+/// two terms has an error of about ten roundings, which would reach the ninth digit of the gap.
 const CANCELLED_GAP: f64 = 1e-6;
 
-/// A gap's share is no less than about this much of ‖v − x‖²'s where the set is round between x
-/// and v. There both shrink together, round after round, and this case is left alone.
+/// If the set is curved between x and v, gap/size is at least about this multiple of ‖v −
+/// x‖²/squares, in the terms of [`has_cancelled`]. Both quotients then shrink together from round
+/// to round, and nothing is recomputed.
 const ROUND: f64 = 0.1;
 
-/// Whether the gap or the distance has to be summed entry by entry, given |⟨∇F, x⟩| + |⟨∇F, v⟩|,
-/// ‖v‖² + ‖x‖² and whether the set is flat: a polytope.
+/// Whether the gap or the distance must be summed entry by entry. `size` is |⟨∇F, x⟩| + |⟨∇F, v⟩|,
+/// `squares` is ‖v‖² + ‖x‖², and `flat` is true for a polytope.
 #[inline]
 pub(crate) fn has_cancelled(probe: &Probe, size: f64, squares: f64, flat: bool) -> bool {
     let (gap, distance) = (probe.gap, probe.distance_squared);
@@ -25,7 +28,7 @@ pub(crate) fn has_cancelled(probe: &Probe, size: f64, squares: f64, flat: bool) 
         || (gap < CANCELLED_GAP * size && (flat || gap / size < ROUND * (distance / squares)))
 }
 
-/// (⟨∇F, x − v⟩, ‖v − x‖²) from x − v.
+/// (⟨∇F, x − v⟩, ‖v − x‖²), computed from the entries of x − v.
 pub(crate) fn residual_atom(
     direction: &[f64],
     x: &[f64],

@@ -1,9 +1,9 @@
-//! A vector that is scaled in O(1) and added to in O(non-zeros), with its norm known: what the
-//! projected learners need on an ℓ2 ball, where a projection is a scale.
+//! A vector with a known norm that can be scaled in O(1) and added to in O(non-zeros). The
+//! projected learners use it on ℓ2 balls, where a projection only scales.
 //!
-//! It is s·w, where s becomes a part of w when it leaves the range of [`SCALES`]. ‖w‖² is updated
-//! by each row. It is computed anew when it has cancelled, or when as many non-zeros were added as
-//! w has: O(non-zeros) per row on average.
+//! The vector is s·w. If s leaves the range [`SCALES`], w absorbs it. Each added row updates ‖w‖².
+//! ‖w‖² is recomputed from the entries if it has cancelled, or when as many non-zeros were added as
+//! w has. The average cost is O(non-zeros) per row.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ use crate::surrogate::sparse_vector::SparseVector;
 use crate::surrogate::touched::{BLOCK, Touched};
 use crate::{Result, Row, kernel};
 
-/// ‖w‖² below this share of its largest value has lost digits.
+/// ‖w‖² has lost digits if it is below this share of its largest value.
 const SHRUNK: f64 = 0.1;
 
-/// s·w.
+/// The vector s·w.
 pub(crate) struct Scaled {
     w: Touched<f64>,
     numbers: Numbers,
@@ -24,17 +24,17 @@ pub(crate) struct Scaled {
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Numbers {
-    /// s
+    /// The scale s.
     scale: f64,
-    /// ‖w‖²
+    /// ‖w‖².
     square: f64,
-    /// The largest ‖w‖² since it was computed from the entries.
+    /// The largest ‖w‖² since it was last computed from the entries.
     top: f64,
-    /// Non-zeros added since then.
+    /// The number of non-zeros added since ‖w‖² was last computed from the entries.
     added: u64,
 }
 
-/// A saved [`Scaled`]: its non-zeros, and one entry of each block that has become 0.
+/// A saved [`Scaled`]: its non-zeros, and one entry of each marked block that is all 0.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedScaled {
     numbers: Numbers,
@@ -42,15 +42,16 @@ pub(crate) struct SavedScaled {
 }
 
 impl Scaled {
-    /// Of a decision that is a multiple of it. In units u in the last place, a row of n non-zeros
-    /// puts ‖w‖² off by at most (90 + 3n)u times the largest value so far, so that d non-zeros put
-    /// it off by 930·d·u times itself before it is computed anew.
+    /// The accuracy of a decision that is a multiple of this vector. A row of n non-zeros changes
+    /// the error of ‖w‖² by at most (90 + 3n)u times the largest ‖w‖² so far, where u is the
+    /// rounding unit. d non-zeros thus cause an error of at most 930·d·u times ‖w‖² before it is
+    /// recomputed.
     pub const ACCURACY: Accuracy = Accuracy {
         dot: 4.0,
         norm: 4096.0,
     };
 
-    /// 0.
+    /// The zero vector.
     pub fn new(dim: usize) -> Self {
         Self {
             w: Touched::new(dim),
@@ -67,7 +68,7 @@ impl Scaled {
         self.w.items.len()
     }
 
-    /// More entries, all 0.
+    /// Adds entries, all 0.
     pub fn grow(&mut self, dim: usize) {
         self.w.grow(dim);
     }
@@ -82,7 +83,7 @@ impl Scaled {
         self.numbers.scale.abs() * self.numbers.square.max(0.0).sqrt()
     }
 
-    /// ⟨a, s·w⟩; the row must fit.
+    /// ⟨a, s·w⟩. The row must not exceed the dimension.
     pub fn dot(&self, row: &Row<'_>) -> f64 {
         if let Row::Sparse { indices, .. } = *row {
             kernel::prefetch(&self.w.items, indices);
@@ -98,7 +99,8 @@ impl Scaled {
         }
     }
 
-    /// Adds k·a, with ‖k·a‖ = `size` and ⟨a, s·w⟩ = `dot`; the row must fit.
+    /// Adds k·a, where `size` is ‖k·a‖ and `dot` is ⟨a, s·w⟩. The row must not exceed the
+    /// dimension.
     pub fn add(&mut self, k: f64, row: &Row<'_>, size: f64, dot: f64) {
         if size == 0.0 {
             return;
@@ -127,7 +129,7 @@ impl Scaled {
         }
     }
 
-    /// w = s·w, s = 1; O(touched).
+    /// Sets w = s·w and s = 1 in O(touched).
     #[cold]
     fn settle(&mut self) {
         let scale = self.numbers.scale;
@@ -136,7 +138,7 @@ impl Scaled {
         self.measure();
     }
 
-    /// ‖w‖² from the entries; O(touched).
+    /// Recomputes ‖w‖² from the entries in O(touched).
     fn measure(&mut self) {
         let mut sums = [0.0; BLOCK];
         for (_, part) in self.w.blocks() {
@@ -197,7 +199,7 @@ mod tests {
         out
     }
 
-    /// Multiplications and additions of every size against a plain vector.
+    /// Compares multiplications and additions of every size with a plain vector.
     fn mixed(seed: u64, factors: &[f64], sizes: &[f64]) {
         let mut state = seed;
         let mut below = |n: usize| {
@@ -215,12 +217,9 @@ mod tests {
             let indices = [first, first + 1, first + 3];
             let values = [0.0; 3].map(|_| below(2000) as f64 / 1000.0 - 1.0);
             let k = sizes[below(sizes.len())];
-            let row = Row::Sparse {
-                indices: &indices,
-                values: &values,
-            };
+            let row = Row::sparse(&indices, &values);
             let top = plain.iter().fold(0.0, |top: f64, v| top.max(v.abs()));
-            // what one rounding of a plain vector may do, since it was last as large
+            // the rounding of a plain vector since it was last this large
             let scale = top.max(k);
             let dot = x.dot(&row);
             assert!((dot - row.dot(&plain)).abs() <= 1e-9 * scale);

@@ -1,11 +1,11 @@
-//! A vector by its non-zeros.
+//! A vector in the form of its non-zeros.
 
 use serde::{Deserialize, Serialize};
 
 use crate::saved::check_shape;
 use crate::{Result, Row};
 
-/// The entries of a vector that are not 0 (or not what the others are), and where they are.
+/// The entries of a vector that differ from 0, or from a common value, with their indices.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct SparseVector {
     pub indices: Vec<u32>,
@@ -13,7 +13,7 @@ pub(crate) struct SparseVector {
 }
 
 impl SparseVector {
-    /// Has memory for this many entries.
+    /// Creates an empty vector with memory for this many entries.
     pub fn with_capacity(len: usize) -> Self {
         Self {
             indices: Vec::with_capacity(len),
@@ -34,7 +34,7 @@ impl SparseVector {
         self.values.push(value);
     }
 
-    /// Becomes the vector with these entries, at most `len` of them.
+    /// Replaces all entries. There may be at most `len` new entries.
     pub fn set(&mut self, len: usize, entries: impl Iterator<Item = (usize, f64)>) {
         self.indices.clear();
         self.values.clear();
@@ -52,13 +52,10 @@ impl SparseVector {
     }
 
     pub fn row(&self) -> Row<'_> {
-        Row::Sparse {
-            indices: &self.indices,
-            values: &self.values,
-        }
+        Row::sparse(&self.indices, &self.values)
     }
 
-    /// Errors unless all entries fit into `dim` dimensions.
+    /// Returns an error unless all indices are below `dim`.
     pub fn check(&self, dim: usize) -> Result<()> {
         let fits = self.indices.iter().all(|i| (*i as usize) < dim);
         check_shape(fits && self.indices.len() == self.values.len())

@@ -1,20 +1,22 @@
-//! A long vector of which little is touched: passes over it, and its saved form, cost what was
-//! touched and not what there is.
+//! A long vector of which only a few blocks are used. The cost of a pass, and the size of the saved
+//! form, depend on the used blocks only.
 
 use crate::Result;
 use crate::memory::reserve;
+use crate::saved::check_shape;
 
-/// Items in a block.
+/// The number of items in a block.
 pub(crate) const BLOCK: usize = 8;
 
-/// Items, and a mark for every block with one that was touched. All others are `T::default()`.
+/// Items, with a mark for every block of which an item was touched. All items of unmarked blocks
+/// are `T::default()`.
 #[derive(Default)]
 pub(crate) struct Touched<T> {
     pub items: Vec<T>,
     pub marks: Marks,
 }
 
-/// A bit for every block.
+/// One bit for every block.
 #[derive(Default)]
 pub(crate) struct Marks {
     words: Vec<u64>,
@@ -31,7 +33,7 @@ impl Marks {
         *word |= bit;
     }
 
-    /// Takes back the mark of item i's block.
+    /// Removes the mark of item i's block.
     pub fn unset(&mut self, i: usize) {
         let block = i / BLOCK;
         let (word, bit) = (&mut self.words[block / 64], 1 << (block % 64));
@@ -39,7 +41,7 @@ impl Marks {
         *word &= !bit;
     }
 
-    /// Where the marked blocks start.
+    /// The first item of every marked block, in order.
     fn starts(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(k, &word)| {
             let mut left = word;
@@ -61,7 +63,7 @@ impl<T: Copy + Default> Touched<T> {
         touched
     }
 
-    /// Has `len` items from now on, no fewer than before.
+    /// Extends the vector to `len` items; `len` is at least the present length.
     pub fn grow(&mut self, len: usize) {
         self.items.resize(len, T::default());
         self.marks.words.resize(len.div_ceil(64 * BLOCK), 0);
@@ -78,20 +80,20 @@ impl<T: Copy + Default> Touched<T> {
         BLOCK * self.marks.count
     }
 
-    /// The marked blocks, in order, and where each starts.
+    /// The marked blocks in order, each with the index of its first item.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, &[T])> + '_ {
         self.marks
             .starts()
             .map(|start| (start, part(&self.items, start)))
     }
 
-    /// The items of marked blocks, in order.
+    /// The items of the marked blocks, in order, with their indices.
     pub fn entries(&self) -> impl Iterator<Item = (usize, &T)> + '_ {
         self.blocks()
             .flat_map(|(start, block)| (start..).zip(block))
     }
 
-    /// Changes the items of marked blocks, in order.
+    /// Calls `change` for the items of the marked blocks, in order.
     pub fn for_each_mut(&mut self, mut change: impl FnMut(usize, &mut T)) {
         for start in self.marks.starts() {
             let end = self.items.len().min(start + BLOCK);
@@ -101,7 +103,26 @@ impl<T: Copy + Default> Touched<T> {
         }
     }
 
-    /// Nothing is touched.
+    /// The items of marked blocks that are `used`, in order, with their indices.
+    pub fn save(&self, used: impl Fn(&T) -> bool) -> Vec<(u32, T)> {
+        let mut saved = Vec::with_capacity(self.size());
+        let entries = self.entries().filter(|(_, item)| used(item));
+        saved.extend(entries.map(|(i, item)| (i as u32, *item)));
+        saved
+    }
+
+    /// A vector of `len` items that contains the saved ones.
+    pub fn restore(saved: &[(u32, T)], len: usize) -> Result<Self> {
+        let mut restored = Self::new(len);
+        for &(i, item) in saved {
+            check_shape((i as usize) < len)?;
+            restored.items[i as usize] = item;
+            restored.marks.set(i as usize);
+        }
+        Ok(restored)
+    }
+
+    /// Resets all items and removes all marks.
     pub fn clear(&mut self) {
         self.for_each_mut(|_, item| *item = T::default());
         self.marks.words.fill(0);
@@ -109,7 +130,7 @@ impl<T: Copy + Default> Touched<T> {
     }
 }
 
-/// The block that starts there.
+/// The block that starts at `start`.
 pub(crate) fn part<T>(items: &[T], start: usize) -> &[T] {
     &items[start..items.len().min(start + BLOCK)]
 }

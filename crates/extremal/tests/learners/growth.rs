@@ -237,7 +237,7 @@ fn what_can_not_grow_says_why_and_changes_nothing() {
     };
     for storage in [Storage::Dense, Storage::Lazy] {
         for text in ["gauge-ftrl", "ogd", "dual-averaging"] {
-            refused(stored(text, &l2(), storage), 3, "can't grow to 3");
+            refused(stored(text, &l2(), storage), 3, "can't grow to dimension 3");
             refused(
                 stored(text, &l2(), storage),
                 1 << 33,

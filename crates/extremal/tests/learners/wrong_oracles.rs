@@ -283,7 +283,7 @@ fn check_named(name: &str, answer: Answer, error: &Error) {
         Answer::Long => "beyond the set's norm_bound",
         Answer::NaN => "entry 0 of the point that it returned is NaN",
         Answer::Outside => "does not have the set's dimension 4",
-        Answer::FalseValue => "for ⟨direction, v⟩, which is",
+        Answer::FalseValue => ", but ⟨direction, v⟩ is",
         Answer::FalseFloor => "it returned the floor",
         Answer::Rough => panic!("{name}: a floor was refused: {text}"),
         Answer::Minimum => panic!("{name}: a right oracle was refused: {text}"),
@@ -399,7 +399,7 @@ fn every_learner_that_knows_a_gap_refuses_an_answer_worse_than_its_decision() {
             if let Err(error) = play(&mut *learner, 100, 2) {
                 let text = error.to_string();
                 assert!(
-                    text.contains("above that of the decision"),
+                    text.contains("above ⟨direction, decision⟩"),
                     "{name}: {text}"
                 );
                 refused.insert(spec.entry().name);

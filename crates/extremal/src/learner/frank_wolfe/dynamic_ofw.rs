@@ -1,15 +1,15 @@
 //! Dynamic OFW: one Frank-Wolfe step on each smooth loss, to track a moving minimiser.
 //!
-//! **Problem.** β-smooth convex losses that change slowly, over any set; what counts is the
-//! dynamic regret, against every round's own minimiser. No memory of the past: on losses that are
-//! noise around one mean it is bad.
+//! **Problem.** β-smooth convex losses that change slowly, over any set. The learner aims at a
+//! small dynamic regret, where every round is compared with its own minimiser. It does not use past
+//! losses, and is therefore bad on losses that are noise around one mean.
 //!
 //! **Update.** v_t ∈ argmin_{x∈K} ⟨g_t, x⟩, σ_t = min(1, ⟨g_t, x_t − v_t⟩/(β‖x_t − v_t‖²)),
 //! x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
 //! **Guarantee.** With V = Σ max|f_t − f_{t−1}| and M = 2·max|f|,
-//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. That is
-//! no bound of the regret against one decision.
+//! Σ(f_t(x_t) − min f_t) ≤ (M + V)/σ + σβD²T/2 for every 0 < σ ≤ 1: [`theory::dynamic_ofw`]. This
+//! does not bound the regret against one fixed decision.
 //!
 //! **Reference.** Wan, Zhang & Song, *Improved Dynamic Regret for Online Frank-Wolfe*, COLT 2023.
 //!
@@ -80,7 +80,7 @@ impl Rule for Tracker {
         ((), 0.0)
     }
 
-    /// F_t(x) = ⟨g_t, x⟩ + (β/2)‖x − x_t‖², whatever came before
+    /// F_t(x) = ⟨g_t, x⟩ + (β/2)‖x − x_t‖², independent of earlier rounds
     fn absorb<'g>(&self, (): (), facts: &Facts<'_, 'g>) -> Result<((), Update<'g>)> {
         let update = Update::new(1.0, facts.gradient, self.smoothness);
         Ok(((), update.restarted()))

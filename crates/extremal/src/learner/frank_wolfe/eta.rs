@@ -1,22 +1,24 @@
-//! How an OFW learner weighs the sum of gradients against ‖x − x₁‖², for all that may be known of
-//! T and G.
+//! The weights of the gradients and of ‖x − x₁‖² in the surrogates of the OFW learners, for every
+//! combination of known and unknown T and G.
 //!
-//! With both known, F_t(x) = η Σ⟨g_τ, x⟩ + (κ/2)‖x − x₁‖² with the paper's η. Without T, η would
-//! have to fall as rounds go by. F is then multiplied by ω_t = 1/η_t, so that what was absorbed
-//! stays as it is and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁, β = κω_t. Without G,
-//! √(Σ‖g‖²) takes the place of G√t in ω_t. With `doubling`, F starts anew around the present
-//! decision when the rounds have doubled (T) or a gradient has outgrown the guess of G.
+//! If both are known, F_t(x) = η Σ⟨g_τ, x⟩ + (κ/2)‖x − x₁‖² with the η of the paper. Without T, η
+//! would have to decrease from round to round. F is therefore multiplied by ω_t = 1/η_t, so that
+//! the gradients keep their weight 1 and the regulariser grows: c += g_t − κ(ω_t − ω_{t−1})x₁ and
+//! β = κω_t. Without G, √(Σ‖g‖²) replaces G√t in ω_t. With `doubling`, F restarts at the current
+//! decision when the number of rounds has doubled (T unknown) or a gradient exceeds the guess of G
+//! (G unknown).
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::Known;
-use crate::learner::frank_wolfe::Facts;
+use crate::learner::frank_wolfe::{Facts, Rule};
 use crate::learner::skeleton::schedule::Schedule;
-use crate::surrogate::Update;
+use crate::learner::{Known, RunStatistics};
+use crate::set::Geometry;
+use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
 use crate::{Error, Result};
 
-/// The differences between the three learners.
+/// The three learners that share this file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     Ofw,
@@ -25,7 +27,7 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// κ.
+    /// The curvature κ.
     fn curvature(self) -> f64 {
         match self {
             Self::Ofw | Self::OfwLs => 2.0,
@@ -33,7 +35,7 @@ impl Family {
         }
     }
 
-    /// The paper's η for T and G, with `reach` for D: 1/ω_T.
+    /// The paper's η for T and G, which is 1/ω_T, with `reach` in place of D.
     fn eta(self, reach: f64, bound: f64, horizon: f64) -> f64 {
         reach / (2.0 * bound * self.growth(horizon))
     }
@@ -57,43 +59,43 @@ impl Family {
     }
 }
 
-/// The step size: what it is made of.
+/// The constants of a step-size rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EtaSchedule {
     family: Family,
     schedule: Schedule,
-    /// Whether what is not known is found by restarts.
+    /// Whether restarts replace the unknown constants.
     doubling: bool,
     horizon: Option<f64>,
     bound: Option<f64>,
-    /// η, where T and G are known.
+    /// η, if T and G are known.
     eta: f64,
-    /// D.
+    /// The diameter D of the set.
     diameter: f64,
-    /// The factor on η.
+    /// The factor `eta-scale`.
     scale: f64,
 }
 
-/// The state that changes from round to round.
+/// The numbers that change from round to round.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Clock {
-    /// Rounds played.
+    /// The number of completed rounds.
     t: u64,
     /// √(Σ‖g‖²).
     root: f64,
     omega: f64,
-    /// G, or the guess of it; 0 before the first gradient.
+    /// G, or the current guess of it; 0 before the first gradient.
     bound: f64,
-    /// η of the stretch between two restarts.
+    /// η since the last restart.
     eta: f64,
-    /// t, counted from the last restart.
+    /// The number of rounds since the last restart.
     pub stretch: u64,
-    /// T, or the number of rounds that takes its place.
+    /// T, or the number of rounds that replaces it.
     pub span: f64,
 }
 
 impl Clock {
-    /// One round later.
+    /// The clock after one more round.
     #[inline]
     pub fn next(self) -> Self {
         let t = self.t + 1;
@@ -106,7 +108,7 @@ impl Clock {
 }
 
 impl EtaSchedule {
-    /// The step size for what is known.
+    /// The step-size rule for the known constants.
     pub fn new(owner: &'static str, family: Family, known: &Known, diameter: f64) -> Result<Self> {
         known.check(owner)?;
         let schedule = Schedule::of(None, known.horizon, known.gradient_bound);
@@ -130,7 +132,7 @@ impl EtaSchedule {
         })
     }
 
-    /// The clock before the first round, and the weight of F_0.
+    /// The clock before the first round, and the weight of F_0(x) = (weight/2)‖x − x₁‖².
     pub fn start(&self) -> (Clock, f64) {
         let clock = Clock {
             t: 0,
@@ -147,13 +149,13 @@ impl EtaSchedule {
         }
     }
 
-    /// η, where T and G are known.
+    /// η, if T and G are known.
     #[inline]
     pub fn known(&self) -> Option<f64> {
         matches!(self.schedule, Schedule::Fixed { .. }).then_some(self.eta)
     }
 
-    /// How this round's gradient is weighed.
+    /// Returns the next clock, and the weights with which the round's gradient enters F.
     #[inline]
     pub fn absorb<'g>(&self, now: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
         let (gradient, kappa) = (facts.gradient, self.family.curvature());
@@ -170,7 +172,7 @@ impl EtaSchedule {
                 let update = Update::new(next.eta, gradient, kappa);
                 return Ok((next, if restart { update.restarted() } else { update }));
             }
-            // Before the first gradient x₁ minimises F whatever ω is. Rounding must not move it.
+            // Before the first gradient x₁ minimises F for every ω. Rounding must not move it.
             Schedule::Rounds { .. } if now.omega == 0.0 && facts.norm()? == 0.0 => {}
             Schedule::Rounds { bound } => {
                 next.omega = self.over_reach(2.0 * bound) * self.family.growth(t);
@@ -187,7 +189,7 @@ impl EtaSchedule {
         Ok((next, update.with_origin(-kappa * (next.omega - now.omega))))
     }
 
-    /// a/(D·eta-scale); 0 where the set is a point, and any weight as good.
+    /// a/(D·eta-scale); 0 if the set is a point, where every weight is as good.
     fn over_reach(&self, a: f64) -> f64 {
         if self.diameter > 0.0 {
             a / (self.scale * self.diameter)
@@ -196,7 +198,7 @@ impl EtaSchedule {
         }
     }
 
-    /// A round of a stretch, or the first of a new one: whether F restarts.
+    /// Counts a round, and returns whether F restarts in it.
     fn count(&self, now: Clock, next: &mut Clock, norm: f64) -> bool {
         let mut restart = next.t == 1;
         if self.horizon.is_none() && next.t.is_power_of_two() {
@@ -226,8 +228,8 @@ impl EtaSchedule {
         restart
     }
 
-    /// The guarantee for this step size. `theorem` is that of one stretch, for T and G. With a
-    /// regulariser that grows, one learner has a theorem, if it knows G.
+    /// The guarantee for this step-size rule. `theorem` returns the guarantee for given T and G.
+    /// With a growing regulariser, only `ofw-weibel` has a theorem, and only if G is known.
     pub fn guarantee(
         &self,
         clock: &Clock,
@@ -245,5 +247,45 @@ impl EtaSchedule {
             }
             _ => None,
         }
+    }
+}
+
+/// The rule of an OFW learner without line search.
+pub(crate) struct WithoutLineSearch<S> {
+    pub eta: EtaSchedule,
+    /// σ_t.
+    pub sigma: S,
+    /// The guarantee for given G, D and T.
+    pub theorem: fn(f64, f64, f64) -> Guarantee,
+}
+
+impl<S: Fn(&Clock) -> f64 + Send + Sync> Rule for WithoutLineSearch<S> {
+    type State = Clock;
+
+    fn start(&self) -> (Clock, f64) {
+        self.eta.start()
+    }
+
+    #[inline]
+    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
+        self.eta.absorb(clock, facts)
+    }
+
+    #[inline]
+    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
+        let sigma = (self.sigma)(&clock);
+        (clock, Move::Towards(probe.step_unless_flat(sigma)))
+    }
+
+    fn guarantee(
+        &self,
+        clock: &Clock,
+        _: &RunStatistics,
+        geometry: &Geometry,
+    ) -> Option<Guarantee> {
+        let (theorem, diameter) = (self.theorem, geometry.diameter);
+        self.eta.guarantee(clock, move |horizon, gradient| {
+            theorem(gradient, diameter, horizon)
+        })
     }
 }

@@ -1,25 +1,28 @@
-//! Gauge-FTRL: √T regret with one oracle call on curved sets, without T, G or tuning.
+//! Gauge-FTRL: √T regret with one oracle call per round on curved sets, without T, G or tuning.
 //!
-//! **Problem.** Convex losses over a set whose support function h is curved: ½h² is L-smooth
-//! (ℓ2 and ℓp balls with p ≤ 2, every strongly convex set), or h^q for ℓp balls with p > 2.
+//! **Problem.** Convex losses over a set whose support function h is curved. Either ½h² is L-smooth
+//! (ℓ2 and ℓp balls with p ≤ 2, and every strongly convex set), or the set is an ℓp ball with p >
+//! 2, where h^q is smooth.
 //!
-//! **Update.** With S the sum of gradients, v = argmin_{x∈K} ⟨S, x⟩ and h = −⟨S, v⟩ (seen from
-//! the set's centre): x_t = (h/√(h² + β_t²))·v. β is fixed, √(L(G² + Σ‖g‖²)), or balances
-//! itself: β_{t+1} = β_t + min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), starting at 0, with w the
-//! set's width. For p > 2 the same with q-th powers.
+//! **Update.** Let S be the sum of the gradients, v = argmin_{x∈K} ⟨S, x⟩ and h = −⟨S, v⟩, with the
+//! set's centre at 0. Then x_t = (h/√(h² + β_t²))·v. There are three choices of β. It may be fixed,
+//! or it may be √(L(G² + Σ‖g‖²)). By default it balances itself: β_1 = 0 and β_{t+1} = β_t +
+//! min((L/2)‖g_t‖²/√(h² + β_t²), w(g_t)), where w is the width of the set. For p > 2 the formulas
+//! have q-th powers in place of squares.
 //!
-//! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²): G√(2LT) with β fixed at
-//! G√(LT/2), 2√(L(G² + Σ‖g‖²)) for the second, 2β_{T+1} for the third, which is logarithmic
-//! when the losses drift. For p > 2, T^(1−1/p). The guide has the proofs.
+//! **Guarantee.** Regret ≤ β_T + (L/2)Σ‖g_t‖²/√(h_{t−1}² + β_t²). This is G√(2LT) with β fixed at
+//! G√(LT/2), 2√(L(G² + Σ‖g‖²)) with the second choice, and 2β_{T+1} with the third, which is
+//! logarithmic if the losses drift. For p > 2 the order is T^(1−1/p). The guide has the proofs.
 //!
 //! **Reference.** Gauge-FTRL extends Follow the Shrunken Leader (Huang et al., JMLR 2017, after
 //! Abernethy et al., COLT 2008) from Euclidean balls to sets whose squared support function is
-//! smooth, which include the strongly convex ones (compare Molinaro 2020), and adds a
-//! self-balancing shrinkage that certifies the regret of the run. A related smoothing for
-//! operator-norm balls is by Jiang, Mhammedi, Mohri & Mokhtari (arXiv:2602.08232); Mhammedi
-//! (arXiv:2205.11470) has Õ(√T) with two oracle calls. As far as we know, new are the general
-//! strongly convex sets, the self-balancing β with its certificate, and the lift for p > 2. It is
-//! follow-the-regularised-leader with −β√(1 − γ(x)²), γ the set's gauge.
+//! smooth. These include the strongly convex sets (compare Molinaro 2020). It also adds a shrinkage
+//! that balances itself and certifies the regret of the run. Jiang, Mhammedi, Mohri & Mokhtari
+//! (arXiv:2602.08232) use a related smoothing for operator-norm balls; Mhammedi (arXiv:2205.11470)
+//! has Õ(√T) with two oracle calls. As far as we know, these parts are new: general strongly convex
+//! sets, the self-balancing β with its certificate, and the extension to p > 2. The learner is
+//! follow-the-regularised-leader with the regulariser −β√(1 − γ(x)²), where γ is the gauge of the
+//! set.
 //!
 //! ```
 //! use extremal::{Gradient, Learner, LearnerSpec, SetSpec};
@@ -40,24 +43,23 @@ use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters;
 use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::{choices, fields};
-use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Curvature, CurvatureKind, Geometry, Set, SharedSet};
 use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
-use crate::{Error, Result};
+use crate::{Error, Point, Result};
 
 const NAME: &str = "gauge-ftrl";
 
 choices! {
-    /// How the weight β of the regulariser is chosen.
+    /// The choice of the regulariser's weight β.
     pub enum Balance {
-        /// β balances the terms of the bound; needs neither T nor G
+        /// β balances the terms of the bound; it needs neither T nor G
         Own = "own",
-        /// needs T and G
+        /// β is constant; needs T and G
         Fixed = "fixed",
-        /// from the gradients observed; needs G
+        /// β follows the observed gradients; needs G
         Adagrad = "adagrad",
     }
 }
@@ -65,7 +67,7 @@ choices! {
 fields! {
     /// Spec of `gauge-ftrl`.
     pub struct GaugeFtrl {
-        /// how the weight β of the regulariser is chosen
+        /// the choice of the regulariser's weight β
         pub balance: Balance = Balance::Own => Balance::KIND,
         /// the number of rounds T, for balance=fixed
         pub horizon: Option<u64> = None => Kind::COUNT,
@@ -101,7 +103,7 @@ impl MakeLearner for GaugeFtrl {
         let needs = "a curved set (l2, lp, or one with a strong-convexity constant)";
         let curvature = set.curvature();
         let curvature = curvature.ok_or_else(|| parameters::cannot_play(NAME, &**set, needs))?;
-        // For p > 2 gradients are measured in a norm larger than ℓ2.
+        // For p > 2 the curvature's norm of a gradient exceeds its ℓ2 norm.
         let norm = curvature.gradient_norm;
         let stretch = (set.dim() as f64).powf((1.0 / norm - 0.5).max(0.0));
         let (q, radius) = match curvature.kind {
@@ -123,7 +125,7 @@ impl MakeLearner for GaugeFtrl {
                 (radius * bound, bound)
             }
             Balance::Adagrad => {
-                let needs = "p ≤ 2 for balance=adagrad; balance=own plays any p";
+                let needs = "p ≤ 2 for balance=adagrad; use balance=own for p > 2";
                 return Err(parameters::cannot_play(NAME, &**set, needs));
             }
         };
@@ -143,41 +145,41 @@ impl MakeLearner for GaugeFtrl {
 
 struct GaugeRule {
     curvature: Curvature,
-    /// h^q is smooth; 2 on curved sets.
+    /// The power q for which h^q is smooth; 2 on curved sets.
     q: f64,
-    /// √L on curved sets, and what stands for it where q < 2.
+    /// √L on curved sets; the ball's radius if q < 2.
     radius: f64,
     /// 2^(2−q)/q: ½ on curved sets.
     share: f64,
     balance: Balance,
     /// G.
     bound: f64,
-    /// No gradient's norm in the curvature's sense exceeds this many times its ℓ2 norm.
+    /// The largest ratio of a gradient's norm in the curvature's sense to its ℓ2 norm.
     stretch: f64,
-    /// β₁
+    /// The first β.
     beta: f64,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct State {
     t: u64,
-    /// β_{t+1}
+    /// β of the next round.
     beta: f64,
     /// h after t rounds.
     h: f64,
-    /// √(G² + ΣN(g)²), for `adagrad`.
+    /// √(G² + ΣN(g)²), used by `adagrad`, where N is the curvature's norm.
     root: f64,
-    /// Σ⟨g_t, x_t⟩, and min ⟨S, x⟩.
+    /// Σ⟨g_t, x_t⟩, and the minimum of ⟨S, x⟩ over the set.
     played: Wide,
     low: f64,
-    /// Σ‖g_t‖, a bound of Σ‖S_t‖, and its last term.
+    /// Σ‖g_t‖, an upper bound on Σ‖S_t‖, and the last term of the upper bound.
     gradients: f64,
     sums: f64,
     sum: f64,
 }
 
 impl GaugeRule {
-    /// Ψ = (h^q + β^q)^(1/q), q = 2 on curved sets.
+    /// The potential Ψ = (h^q + β^q)^(1/q), with q = 2 on curved sets.
     fn potential(&self, h: f64, beta: f64) -> f64 {
         let (q, top) = (self.q, h.max(beta));
         if q == 2.0 {
@@ -198,14 +200,14 @@ impl GaugeRule {
         }
     }
 
-    /// By how much β grows for a gradient of norm `n`, at the potential it was met with.
+    /// The increase of β for a gradient of norm `n`, where `potential` is Ψ before the gradient.
     fn growth(&self, n: f64, potential: f64) -> f64 {
         if n == 0.0 {
             return 0.0;
         }
         let pull = self.radius * n;
         let unbalanced = self.share * pull * self.power(pull / potential);
-        // ∞ where the potential is 0: the width it is then
+        // ∞ if the potential is 0; then the width is the minimum
         f64::min(unbalanced, self.curvature.width * n)
     }
 }
@@ -271,7 +273,7 @@ impl Rule for GaugeRule {
                 theory::gauge_ftrl_uniform(self.bound, self.stretch, q, radius, state.beta)
             }
             (balance, _) => {
-                // the proof for `adagrad` has G ahead of the gradients seen
+                // the proof for `adagrad` adds G to the observed gradients
                 let gradient = (balance == Balance::Adagrad).then_some(self.bound);
                 theory::gauge_ftrl_online(state.beta, 1.0 / self.q, gradient)
             }
@@ -282,16 +284,15 @@ impl Rule for GaugeRule {
         &self,
         state: &State,
         geometry: &Geometry,
-        dim: usize,
-        accuracy: Accuracy,
+        x: &dyn Point,
     ) -> Option<Certificate> {
         if state.t == 0 {
             return None;
         }
-        // What rounding may have done: S is off by two roundings of ‖S_t‖ and ‖g_t‖ in every round,
-        // ⟨g_t, x_t⟩ and min ⟨S, x⟩ by those of their terms.
-        let reach = geometry.norm_bound;
-        let products = rounding::of_dot(dim) * accuracy.dot;
+        // The rounding error: each round adds two roundings of the sizes ‖S_t‖ and ‖g_t‖ to S, and
+        // ⟨g_t, x_t⟩ and min ⟨S, x⟩ have the rounding of their terms.
+        let (dim, reach) = (x.dim(), geometry.norm_bound);
+        let products = rounding::of_dot(dim) * x.accuracy().dot;
         let rounding = (1.0 + 4.0 * state.t as f64 * UNIT)
             * (2.0 * UNIT * (state.sums + state.gradients) * reach
                 + products * (state.gradients + 2.0 * state.sum) * reach
@@ -305,13 +306,13 @@ impl Rule for GaugeRule {
     }
 }
 
-/// The term that the round adds to the certificate.
+/// Adds the round's terms to the certificate.
 #[inline]
 fn account(mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
     state.t += 1;
     state.played.add(probe.gradient_dot);
     state.low = probe.slope - probe.gap - probe.slack;
-    // the two parts of a gradient may cancel, their roundings do not
+    // the two parts of a gradient may cancel, but their rounding errors do not
     state.gradients +=
         probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * facts.geometry.norm_bound;
     // the direction is S itself

@@ -1,4 +1,4 @@
-//! Frank-Wolfe learners: three pure functions each, on any surrogate.
+//! Frank-Wolfe learners. Each one is a [`Rule`]: three pure functions that run on any surrogate.
 
 pub mod dynamic_ofw;
 mod eta;
@@ -12,9 +12,8 @@ pub mod sc_ofw;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::learner::skeleton::parameters::need_oracle;
-use crate::learner::skeleton::{Acting, Body, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, Planned, decode, encode, settings};
 use crate::learner::{Certificate, Learner, Record, RunStatistics, Storage, not_stored};
-use crate::point::Accuracy;
 use crate::set::{Geometry, Set, SharedSet, Structure};
 use crate::spec::Registered;
 use crate::surrogate::{
@@ -23,10 +22,11 @@ use crate::surrogate::{
 use crate::theory::Guarantee;
 use crate::{Gradient, Point, Result};
 
-/// A Frank-Wolfe learner: how a gradient enters the surrogate F, and how far to step.
+/// A Frank-Wolfe learner. It defines how a gradient enters the surrogate F, and how far the learner
+/// steps.
 ///
-/// The functions are pure: they take the numbers that the learner remembers and return the next
-/// ones. The learner around them asks the oracle, moves, saves and loads.
+/// The functions are pure: they receive the learner's state and return the next state. The code
+/// around them calls the oracle, moves the decision, saves and loads.
 ///
 /// ```
 /// use extremal::learner::{Learner, Rule, frank_wolfe::sc_ofw::ScOfw, on_surrogate};
@@ -44,20 +44,20 @@ use crate::{Gradient, Point, Result};
 /// # Ok::<(), extremal::Error>(())
 /// ```
 pub trait Rule: Send + Sync {
-    /// The learner's state from round to round: numbers.
+    /// The learner's state: plain numbers.
     type State: Copy + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round, and the weight w of F_0(x) = (w/2)‖x − x₁‖².
     fn start(&self) -> (Self::State, f64);
 
-    /// F_t from F_{t−1}, and what is known before the oracle has answered.
+    /// F_t from F_{t−1}: the next state, and the update of the surrogate.
     fn absorb<'g>(
         &self,
         state: Self::State,
         facts: &Facts<'_, 'g>,
     ) -> Result<(Self::State, Update<'g>)>;
 
-    /// Where to go, and what to remember.
+    /// The step, after the oracle's answer: the next state, and the move of the decision.
     fn step(&self, state: Self::State, facts: &Facts<'_, '_>, probe: &Probe)
     -> (Self::State, Move);
 
@@ -77,21 +77,20 @@ pub trait Rule: Send + Sync {
     }
 
     /// A certificate of the regret from the learner's own sums, with an allowance for rounding.
-    /// `dim` and `accuracy` are the surrogate's.
+    /// `x` is the decision.
     fn certificate(
         &self,
         _state: &Self::State,
         _geometry: &Geometry,
-        _dim: usize,
-        _accuracy: Accuracy,
+        _x: &dyn Point,
     ) -> Option<Certificate> {
         None
     }
 }
 
-/// The facts about the round that a rule can use. Each is computed only when a rule calls it.
+/// The facts about a round that a rule can use. Each is computed only if a rule asks for it.
 pub struct Facts<'a, 'g> {
-    /// g_t.
+    /// The gradient g_t.
     pub gradient: &'g Gradient<'g>,
     /// The set's constants.
     pub geometry: &'a Geometry,
@@ -104,13 +103,13 @@ impl Facts<'_, '_> {
         self.surrogate.size_of(self.gradient)
     }
 
-    /// At least ‖g_t‖_q.
+    /// An upper bound on ‖g_t‖_q.
     pub fn norm_in(&self, q: f64) -> f64 {
         self.surrogate.gradient_norm(self.gradient, q)
     }
 }
 
-/// A rule and the surrogate that it plays on.
+/// A rule and the surrogate on which it runs.
 pub struct OnSurrogate<R: Rule, P> {
     rule: R,
     state: R::State,
@@ -125,8 +124,9 @@ impl<R: Rule, P: Surrogate> OnSurrogate<R, P> {
     }
 }
 
-/// A rule on a surrogate of your own, a factored matrix for example. `settings` names the rule and its
-/// parameters: a saved state is loaded only where they are the same.
+/// Creates a learner from a rule and a surrogate of your own, for example a factored matrix.
+/// `settings` names the rule and its parameters. A saved state is only loaded if its settings are
+/// equal.
 pub fn on_surrogate<R: Rule, P: Surrogate>(
     settings: impl Into<String>,
     rule: R,
@@ -144,7 +144,7 @@ pub fn on_surrogate<R: Rule, P: Surrogate>(
     Acting::new(settings, body)
 }
 
-/// Puts a rule on the surrogate that the storage asks for.
+/// Creates a learner from a rule, on the surrogate for this storage.
 pub(crate) fn stored<S: Registered + Serialize, R: Rule + 'static>(
     spec: &S,
     rule: R,
@@ -179,12 +179,7 @@ impl<R: Rule, P: Surrogate> Body for OnSurrogate<R, P> {
     }
 
     #[inline(always)]
-    fn plan(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let Self {
             rule,
             state,
@@ -231,9 +226,8 @@ impl<R: Rule, P: Surrogate> Body for OnSurrogate<R, P> {
     }
 
     fn certificate(&self) -> Option<Certificate> {
-        let (dim, accuracy) = (self.surrogate.dim(), self.surrogate.accuracy());
         self.rule
-            .certificate(&self.state, &self.geometry, dim, accuracy)
+            .certificate(&self.state, &self.geometry, &self.surrogate)
     }
 
     fn set(&self) -> Option<&SharedSet> {

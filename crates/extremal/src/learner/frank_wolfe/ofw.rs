@@ -2,15 +2,17 @@
 //!
 //! **Problem.** Convex losses over any set.
 //!
-//! **Update.** With η = D/(2GT^(3/4)), F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖² and
-//! σ_t = min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
+//! **Update.** With η = D/(2GT^(3/4)), F_t(x) = η Σ_{τ≤t} ⟨g_τ, x⟩ + ‖x − x₁‖² and σ_t =
+//! min(1, 2/√t): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩, x_{t+1} = x_t + σ_t(v_t − x_t).
 //!
-//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4); without G,
-//! ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). Or, with `doubling`, the first F starts anew when the rounds have
-//! doubled, or a gradient has outgrown a guess of G, which is doubled.
+//! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + ω_t‖x − x₁‖² with ω_t = (2G/D)t^(3/4). If G is
+//! not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4). With `doubling`, the learner keeps the F_t with η, and
+//! restarts it at the current decision whenever the number of rounds reaches a power of two (T
+//! unknown) or a gradient exceeds the guess of G (G unknown). The guess is then doubled until it
+//! covers the gradient.
 //!
-//! **Guarantee.** Regret ≤ 8GDT^(3/4) with T and G; with restarts, the bound of
-//! [`theory::restarted`]. For a regulariser that grows there is no proven bound.
+//! **Guarantee.** With T and G given: regret ≤ 8GDT^(3/4). With restarts, [`theory::restarted`]
+//! gives the bound. No bound is proven with a growing regulariser.
 //!
 //! **Reference.** Hazan & Kale, *Projection-free Online Learning*, ICML 2012; Hazan,
 //! *Introduction to Online Convex Optimization*, ch. 7.
@@ -25,14 +27,13 @@
 //! ```
 
 use crate::Result;
-use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family};
-use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Known, Learner, MakeLearner, RunStatistics, Storage};
+use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family, WithoutLineSearch};
+use crate::learner::frank_wolfe::{Rule, stored};
+use crate::learner::{Known, Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described};
-use crate::surrogate::{Move, Probe, Update};
-use crate::theory::{self, Guarantee};
+use crate::theory;
 
 fields! {
     /// Spec of `ofw`.
@@ -59,7 +60,12 @@ impl Ofw {
     /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw", Family::Ofw, &self.0, geometry.diameter)?;
-        Ok(OfwRule { eta })
+        // F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖² and σ_t = min(1, 2/√t)
+        Ok(WithoutLineSearch {
+            eta,
+            sigma: |clock: &Clock| (2.0 / (clock.stretch as f64).sqrt()).min(1.0),
+            theorem: theory::ofw,
+        })
     }
 }
 
@@ -67,42 +73,5 @@ impl MakeLearner for Ofw {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let rule = self.rule(&set.geometry())?;
         stored(self, rule, set, self.0.start.as_deref(), storage)
-    }
-}
-
-struct OfwRule {
-    eta: EtaSchedule,
-}
-
-impl Rule for OfwRule {
-    type State = Clock;
-
-    fn start(&self) -> (Clock, f64) {
-        self.eta.start()
-    }
-
-    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ‖x − x₁‖²
-    #[inline]
-    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
-        self.eta.absorb(clock, facts)
-    }
-
-    /// σ_t = min(1, 2/√t)
-    #[inline]
-    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
-        let sigma = (2.0 / (clock.stretch as f64).sqrt()).min(1.0);
-        (clock, Move::Towards(probe.step_unless_flat(sigma)))
-    }
-
-    fn guarantee(
-        &self,
-        clock: &Clock,
-        _: &RunStatistics,
-        geometry: &Geometry,
-    ) -> Option<Guarantee> {
-        let diameter = geometry.diameter;
-        self.eta.guarantee(clock, move |horizon, gradient| {
-            theory::ofw(gradient, diameter, horizon)
-        })
     }
 }

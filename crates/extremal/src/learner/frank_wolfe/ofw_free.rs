@@ -1,26 +1,28 @@
 //! OFW without constants: online Frank-Wolfe with line search that needs neither T nor G.
 //!
-//! **Problem.** Convex losses over any set; λ of strongly convex ones is made use of.
+//! **Problem.** Convex losses over any set. If the losses are λ-strongly convex, the learner can
+//! use λ.
 //!
-//! **Update.** As SC-OFW, with a curvature of the round's own:
-//! F_t(x) = Σ_{τ≤t} (⟨g_τ, x⟩ + (λ_τ/2)‖x − x_τ‖²), one Frank-Wolfe step with line search on
-//! F_t from x_t, and λ_t = λ + μ_t. With p_t = F_t(x_t) − F_t(x_{t+1}), what the step gained:
-//! `own` takes μ_{t+1} = 2p_t/(sD²); `steady` takes μ_{t+1} = ‖g_t‖/(sD), as if the losses were
-//! strongly convex in proportion to their slope. μ_1 = 0, and s is the factor `eta-scale`. Any
-//! μ ≥ 0 keeps the guarantee.
+//! **Update.** As in SC-OFW, but each round has its own curvature λ_t: F_t(x) = Σ_{τ≤t} (⟨g_τ,
+//! x⟩ + (λ_τ/2)‖x − x_τ‖²), with one Frank-Wolfe step with line search on F_t from x_t. Here
+//! λ_t = λ + μ_t and μ_1 = 0. Let p_t = F_t(x_t) − F_t(x_{t+1}) be the decrease by the step, and s
+//! the factor `eta-scale`. The choice `own` sets μ_{t+1} = 2p_t/(sD²). The choice `steady` sets
+//! μ_{t+1} = ‖g_t‖/(sD), as if the losses were strongly convex in proportion to their slope. The
+//! guarantee holds for any μ ≥ 0.
 //!
-//! **Guarantee.** Write m_t = min F_t. Because the round's quadratic is 0 at x_t,
-//! Σ⟨g_t, x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t), which telescopes to
-//! Σ_t p_t + (F_T(x_{T+1}) − m_T). A fixed decision u pays at most D² in each μ_t-part, so
-//! regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T): a number known in every round. With `own`
-//! the first sum is 1/s times the second but for its last term, which balances the two.
-//! In units of G and D, with B = Σλ_τ: F_t(x_t) − m_t stays below 6·max(1, B)^(1/3), and on
-//! strongly convex sets below a constant, so that regret is O(GDT^(3/4)) and O(T^(2/3)). The guide
-//! has the proof, with constants. `steady` can be held to nothing by itself: it is a
-//! base for [`hedge`](crate::learner::of_learners::hedge), and often by far the best of them.
+//! **Guarantee.** Write m_t = min F_t. The round's quadratic is 0 at x_t, and so Σ⟨g_t,
+//! x_t⟩ − m_T = Σ_t (F_t(x_t) − F_{t−1}(x_t)) + Σ_t (m_{t−1} − m_t). The right side telescopes to
+//! Σ_t p_t + (F_T(x_{T+1}) − m_T). For a fixed decision u, the μ_t-part of each round's quadratic
+//! is at most μ_t·D²/2. Hence regret ≤ (D²/2)Σμ_t + Σp_t + (F_T(x_{T+1}) − m_T), which is known in
+//! every round. With `own`, the first sum is 1/s times the second one without its last term, so
+//! that the two balance. In units of G and D, with B = Σλ_τ, F_t(x_t) − m_t stays below
+//! 6·max(1, B)^(1/3), and on strongly convex sets below a constant. Regret is therefore
+//! O(GDT^(3/4)), and O(T^(2/3)) on strongly convex sets. The guide has the proof, with constants.
+//! For `steady` alone nothing is proven. It is meant as a base of
+//! [`hedge`](crate::learner::of_learners::hedge), and is often by far the best of the bases.
 //!
-//! **Reference.** This project; the step is Wan & Zhang's, AAAI 2021, the balance in the manner
-//! of AdaHedge (de Rooij et al., JMLR 2014).
+//! **Reference.** This project. The step is that of Wan & Zhang, AAAI 2021. The balance follows
+//! AdaHedge (de Rooij et al., JMLR 2014).
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -48,11 +50,11 @@ use crate::theory::{self, Guarantee};
 const NAME: &str = "ofw-free";
 
 choices! {
-    /// How the surrogate's curvature grows.
+    /// The growth of the surrogate's curvature.
     pub enum Growth {
-        /// with the progress of the steps
+        /// the curvature grows with the progress of the steps
         Own = "own",
-        /// with the gradients' norms; no guarantee, for use as a base of hedge
+        /// the curvature grows with the gradients' norms; no guarantee, for use as a base of hedge
         Steady = "steady",
     }
 }
@@ -60,7 +62,7 @@ choices! {
 fields! {
     /// Spec of `ofw-free`.
     pub struct OfwFree {
-        /// how the surrogate's curvature grows
+        /// the growth of the surrogate's curvature
         pub growth: Growth = Growth::Own => Growth::KIND,
         /// the losses' strong convexity λ; default: 0
         pub lambda: Option<f64> = None => Kind::CURVATURE,
@@ -96,7 +98,8 @@ impl OfwFree {
 
 impl MakeLearner for OfwFree {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        // Its curvature is no ridge term's: lazy storage would cost O(d) every few rounds.
+        // The curvature does not come from a ridge term: lazy storage would cost O(d) every few
+        // rounds.
         if storage == Storage::Lazy {
             return Err(not_stored(NAME, set, storage));
         }
@@ -112,15 +115,15 @@ struct FreeRule {
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct State {
-    /// Σλ_τ
+    /// Σλ_τ.
     beta: f64,
     /// μ of the next round.
     mu: f64,
-    /// (D²/2)Σμ_τ
+    /// (D²/2)Σμ_τ.
     guessed: f64,
-    /// Σp_τ
+    /// Σp_τ.
     gained: f64,
-    /// At least F_t(x_{t+1}) − min F_t.
+    /// An upper bound on F_t(x_{t+1}) − min F_t.
     left: f64,
 }
 
@@ -142,11 +145,11 @@ impl Rule for FreeRule {
         Ok((state, update))
     }
 
-    /// x_{t+1} = x_t + σ_t(v_t − x_t), σ_t by line search; μ_{t+1} from what the step gains
+    /// x_{t+1} = x_t + σ_t(v_t − x_t) with σ_t by line search, and μ_{t+1} from the decrease p_t
     #[inline]
     fn step(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> (State, Move) {
         let sigma = probe.line_search();
-        // p_t = σ·gap − (σ²β/2)‖v_t − x_t‖², and σβ‖v_t − x_t‖² is the gap where σ < 1
+        // p_t = σ·gap − (σ²β/2)‖v_t − x_t‖², and σβ‖v_t − x_t‖² is the gap if σ < 1
         let gain = if sigma < 1.0 {
             0.5 * sigma * probe.gap
         } else {

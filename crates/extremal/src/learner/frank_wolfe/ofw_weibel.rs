@@ -6,14 +6,15 @@
 //! ½) and σ = min(1, √(3/T)): v_t ∈ argmin_{x∈K} ⟨∇F_t(x_t), x⟩,
 //! x_{t+1} = x_t + σ(v_t − x_t).
 //!
-//! Without T, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4) and
-//! σ_t = min(1, √(3/t)): η and σ as above with t for T. Without G, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). Or, with `doubling`, the
-//! first F starts anew when the rounds have doubled, or a gradient has outgrown a guess of G,
-//! which is doubled.
+//! If T is not given, F_t(x) = Σ_{τ≤t} ⟨g_τ, x⟩ + (ω_t/2)‖x − x₁‖² with ω_t = (2G/D)(t/3)^(3/4),
+//! and σ_t = min(1, √(3/t)). If G is not given, ω_t = (2/D)√(Σ‖g‖²)·t^(1/4)/3^(3/4). With
+//! `doubling`, the learner keeps the F_t with η, and restarts it at the current decision whenever
+//! the number of rounds reaches a power of two (T unknown) or a gradient exceeds the guess of G (G
+//! unknown). The guess is then doubled until it covers the gradient.
 //!
-//! **Guarantee.** Regret ≤ (4/3^(3/4))GDT^(3/4) with T and G, (5/3^(3/4))GDT^(3/4) for every T at
-//! once with G alone; the guide has a proof of both. With restarts, the bound of
-//! [`theory::restarted`]. Without G there is no proven bound.
+//! **Guarantee.** With T and G: regret ≤ (4/3^(3/4))GDT^(3/4). With G alone: regret ≤
+//! (5/3^(3/4))GDT^(3/4) for every T. The guide has the proofs. With restarts, [`theory::restarted`]
+//! gives the bound. No bound is proven without G, except with restarts.
 //!
 //! **Reference.** Weibel, Gaillard, Koolen & Taylor, *Optimized projection-free algorithms for
 //! online learning: construction and worst-case analysis*, AISTATS 2026.
@@ -27,14 +28,13 @@
 //! ```
 
 use crate::Result;
-use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family};
-use crate::learner::frank_wolfe::{Facts, Rule, stored};
-use crate::learner::{Known, Learner, MakeLearner, RunStatistics, Storage};
+use crate::learner::frank_wolfe::eta::{Clock, EtaSchedule, Family, WithoutLineSearch};
+use crate::learner::frank_wolfe::{Rule, stored};
+use crate::learner::{Known, Learner, MakeLearner, Storage};
 use crate::parameter::fields;
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described};
-use crate::surrogate::{Move, Probe, Update};
-use crate::theory::{self, Guarantee};
+use crate::theory;
 
 fields! {
     /// Spec of `ofw-weibel`.
@@ -60,7 +60,12 @@ impl OfwWeibel {
     /// The rule alone, for a [`Surrogate`](crate::surrogate::Surrogate) of your own: see [`Rule`].
     pub fn rule(&self, geometry: &Geometry) -> Result<impl Rule + use<>> {
         let eta = EtaSchedule::new("ofw-weibel", Family::OfwWeibel, &self.0, geometry.diameter)?;
-        Ok(OfwWeibelRule { eta })
+        // F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖² and σ = min(1, √(3/T))
+        Ok(WithoutLineSearch {
+            eta,
+            sigma: |clock: &Clock| (3.0 / clock.span).sqrt().min(1.0),
+            theorem: theory::ofw_weibel,
+        })
     }
 }
 
@@ -68,42 +73,5 @@ impl MakeLearner for OfwWeibel {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let rule = self.rule(&set.geometry())?;
         stored(self, rule, set, self.0.start.as_deref(), storage)
-    }
-}
-
-struct OfwWeibelRule {
-    eta: EtaSchedule,
-}
-
-impl Rule for OfwWeibelRule {
-    type State = Clock;
-
-    fn start(&self) -> (Clock, f64) {
-        self.eta.start()
-    }
-
-    /// F_t(x) = η Σ ⟨g_τ, x⟩ + ½‖x − x₁‖²
-    #[inline]
-    fn absorb<'g>(&self, clock: Clock, facts: &Facts<'_, 'g>) -> Result<(Clock, Update<'g>)> {
-        self.eta.absorb(clock, facts)
-    }
-
-    /// σ = min(1, √(3/T))
-    #[inline]
-    fn step(&self, clock: Clock, _: &Facts<'_, '_>, probe: &Probe) -> (Clock, Move) {
-        let sigma = (3.0 / clock.span).sqrt().min(1.0);
-        (clock, Move::Towards(probe.step_unless_flat(sigma)))
-    }
-
-    fn guarantee(
-        &self,
-        clock: &Clock,
-        _: &RunStatistics,
-        geometry: &Geometry,
-    ) -> Option<Guarantee> {
-        let diameter = geometry.diameter;
-        self.eta.guarantee(clock, move |horizon, gradient| {
-            theory::ofw_weibel(gradient, diameter, horizon)
-        })
     }
 }

@@ -7,14 +7,14 @@
 //! (σ²λt/2)‖v_t − x_t‖², and x_{t+1} = x_t + σ_t(v_t − x_t). With `warm` = T₀, the
 //! term (λT₀/2)‖x − x₁‖² is added to F_t (Kretzu & Garber); the bounds below are for T₀ = 0.
 //!
-//! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term: then
-//! c += g_t − λx_t is as sparse as the data. Otherwise every few rounds go through all features
-//! touched so far.
+//! **Cost.** In lazy storage a round costs O(non-zeros) if λ is the losses' ridge term, because c
+//! += g_t − λx_t is then as sparse as the data. Otherwise the learner passes over all features
+//! touched so far every few rounds.
 //!
-//! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with
-//! C = max(4(G+λD)²/λ, 288λ/α²); on any set ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with
-//! C = 16(G+λD)²/λ. While playing, the learner also keeps a certificate of its own
-//! regret, which is often far tighter.
+//! **Guarantee.** On α-strongly convex sets, regret ≤ C√(2T) + (C/2)ln T + GD with C =
+//! max(4(G+λD)²/λ, 288λ/α²). On any set, regret ≤ (3√2/8)CT^(2/3) + (C/8)ln T + GD with C =
+//! 16(G+λD)²/λ. While it plays, the learner also computes a certificate of its own regret, which is
+//! often far tighter.
 //!
 //! **Reference.** Wan & Zhang, *Projection-free Online Learning over Strongly Convex Sets*,
 //! AAAI 2021, Algorithm 2, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021 (T₀).
@@ -29,17 +29,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
 use crate::learner::frank_wolfe::{Facts, Rule, stored};
 use crate::learner::skeleton::parameters::need;
 use crate::learner::{Certificate, Learner, Level, MakeLearner, RunStatistics, Storage};
 use crate::parameter::fields;
-use crate::point::Accuracy;
 use crate::rounding::{self, UNIT, Wide};
 use crate::set::{Geometry, SharedSet};
 use crate::spec::{About, Described, Kind};
 use crate::surrogate::{Move, Probe, Update};
 use crate::theory::{self, Guarantee};
+use crate::{Point, Result};
 
 fields! {
     /// Spec of `sc-ofw`.
@@ -48,7 +47,8 @@ fields! {
         pub lambda: Option<f64> = None => Kind::SIZE,
         /// the weight T₀ of an initial regulariser
         pub warm: f64 = 0.0 => Kind::CURVATURE,
-        /// a bound G on the gradients' norm, used only in the theorem's bound; default: the largest norm observed
+        /// a bound G on the gradients' norm, used only in the theorem's bound; default: the largest
+        /// norm observed
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -59,7 +59,7 @@ impl Described for ScOfw {
     const ABOUT: About = About {
         summary: "online Frank-Wolfe for strongly convex losses, the paper's Algorithm 2",
         cost: "1 oracle call and O(d) per round; lazy storage (ℓ2 balls, λ from a ridge term): O(non-zeros); sparse storage (l1, simplex, k-sparse): O(non-zeros + support)",
-        guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any",
+        guarantee: "strongly convex losses: C√(2T) + (C/2)ln T + GD on strongly convex sets, (3√2/8)CT^(2/3) + (C/8)ln T + GD on any set (with different C)",
         reference: "Wan & Zhang, AAAI 2021, Theorems 2 and 3; Kretzu & Garber, AISTATS 2021",
         citations: &["WanZhang2021", "KretzuGarber2021"],
         examples: &["sc-ofw:lambda=0.1", "sc-ofw:lambda=0.1,warm=5"],
@@ -97,32 +97,32 @@ struct StronglyConvexOfw {
     gradient: Option<f64>,
 }
 
-/// The round number, and the sums behind the certificate.
+/// The number of rounds, and the sums for the certificate.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct State {
     t: u64,
-    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖²
+    /// Σ⟨g_t, x_t⟩ − (λ/2)Σ‖x_t‖².
     played: Wide,
-    /// An upper bound of the regret, up to rounding.
+    /// An upper bound on the regret, without rounding.
     regret: f64,
-    /// An upper bound of Σ‖g_t‖.
+    /// An upper bound on Σ‖g_t‖.
     gradients: f64,
-    /// An upper bound of Σ‖∇F_t(x_t)‖.
+    /// An upper bound on Σ‖∇F_t(x_t)‖.
     steepnesses: f64,
-    /// Its last term.
+    /// The last term of `steepnesses`.
     steepness: f64,
 }
 
 impl Rule for StronglyConvexOfw {
     type State = State;
 
-    /// F_0(x) = (λT₀/2)‖x − x₁‖²; 0 in the paper
+    /// F_0(x) = (λT₀/2)‖x − x₁‖², which is 0 in the paper
     fn start(&self) -> (State, f64) {
         (State::default(), self.warm * self.lambda)
     }
 
-    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, and the
-    /// curvature is β = λt, or λ(t + T₀)
+    /// F_t(x) = Σ (⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²): c += g_t − λx_t, with the curvature β = λt, or
+    /// λ(t + T₀)
     #[inline]
     fn absorb<'g>(&self, state: State, facts: &Facts<'_, 'g>) -> Result<(State, Update<'g>)> {
         let t = state.t + 1;
@@ -150,17 +150,24 @@ impl Rule for StronglyConvexOfw {
         &self,
         state: &State,
         geometry: &Geometry,
-        dim: usize,
-        accuracy: Accuracy,
+        x: &dyn Point,
     ) -> Option<Certificate> {
-        // with T₀ the surrogate is not the sum of the losses' minorants
-        let certified = state.t > 0 && self.warm == 0.0;
-        certified.then(|| self.certified(state, self.rounding(state, geometry, dim, accuracy)))
+        // with T₀ > 0 the surrogate is more than the sum of the losses' lower bounds
+        if state.t == 0 || self.warm > 0.0 {
+            return None;
+        }
+        let rounding = self.rounding(state, geometry, x);
+        Some(Certificate {
+            level: Level::Quadratic,
+            strong_convexity: self.lambda,
+            regret: state.regret + rounding,
+            rounding,
+        })
     }
 }
 
 impl StronglyConvexOfw {
-    /// The term that the round adds to the certificate.
+    /// Adds the round's terms to the certificate.
     #[inline]
     fn account(&self, mut state: State, facts: &Facts<'_, '_>, probe: &Probe) -> State {
         let Geometry {
@@ -170,41 +177,32 @@ impl StronglyConvexOfw {
         } = *facts.geometry;
         state.played.add(probe.gradient_dot);
         state.played.add(-0.5 * self.lambda * probe.norm_squared);
-        // min F_t ≥ F_t(x_t) − excess
+        // min F_t ≥ F_t(x_t) − suboptimality
         state.regret = (state.played.value() - probe.surrogate()) + probe.suboptimality();
-        // the two parts of a gradient may cancel, their roundings do not
+        // the two parts of a gradient may cancel, but their rounding errors do not
         state.gradients += probe.gradient_norm + 2.0 * facts.gradient.ridge.abs() * norm_bound;
-        // where the storage does not know ‖∇F_t(x_t)‖, ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)) bounds it
+        // if the storage does not compute ‖∇F_t(x_t)‖, ∇F_t(x_t) = Σ(g_τ + λ(x_t − x_τ)) bounds it
         let most = state.gradients + probe.beta * diameter;
         state.steepness = probe.steepness.min(most);
         state.steepnesses += state.steepness;
         state
     }
 
-    /// The bound that the sums add up to, with an allowance for rounding.
-    fn certified(&self, state: &State, rounding: f64) -> Certificate {
-        Certificate {
-            level: Level::Quadratic,
-            strong_convexity: self.lambda,
-            regret: state.regret + rounding,
-            rounding,
-        }
-    }
-
-    /// A bound of the rounding errors in the certificate. In every round c is rounded three
-    /// times, at the sizes ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖; the comparator's norm
-    /// multiplies these errors. The inner products have terms of at most ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖
-    /// and ‖∇F‖·‖x‖.
-    fn rounding(&self, state: &State, geometry: &Geometry, dim: usize, accuracy: Accuracy) -> f64 {
+    /// An upper bound on the rounding errors in the certificate. In every round c is rounded three
+    /// times, at the sizes ‖c_τ‖, ‖g_τ‖ and λ‖x_τ‖, where ‖c_τ‖ ≤ ‖∇F_τ‖ + λτ‖x_τ‖. The
+    /// comparator's norm multiplies these errors. The terms of the inner products are at most
+    /// ‖g_τ‖·‖x_τ‖, λ‖x_τ‖², ‖c‖·‖x‖ and ‖∇F‖·‖x‖.
+    fn rounding(&self, state: &State, geometry: &Geometry, x: &dyn Point) -> f64 {
         let (t, reach) = (state.t as f64, geometry.norm_bound);
+        let (dim, accuracy) = (x.dim(), x.accuracy());
         let (beta, steepness) = (self.lambda * t, state.steepness);
         let sizes =
             state.steepnesses + 0.5 * beta * (t + 1.0) * reach + state.gradients + beta * reach;
-        // Some storages keep c as a sum of longer vectors, so that their roundings are larger.
+        // Some storages keep c as a sum of longer vectors, whose rounding errors are larger.
         let sizes = accuracy.dot * sizes;
         let products = rounding::of_dot(dim) * accuracy.dot.max(accuracy.norm);
         let terms = state.gradients + 4.0 * beta * reach + 4.0 * steepness;
-        // ‖∇F‖²/(2β) is used only where it is below the gap, which is at most ‖∇F‖·D.
+        // ‖∇F‖²/(2β) is used only if it is below the gap, which is at most ‖∇F‖·D.
         let bent = (steepness / beta).min(2.0 * geometry.diameter);
         (1.0 + 4.0 * t * UNIT)
             * (3.0 * UNIT * sizes * reach

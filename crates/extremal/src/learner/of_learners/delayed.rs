@@ -1,33 +1,34 @@
 //! Delayed gradients, for any learner.
 //!
-//! **Problem.** Convex losses whose gradients arrive rounds after they were asked for, not all by
-//! the same delay.
+//! **Problem.** Convex losses whose gradients arrive some rounds after their decision, possibly
+//! with different delays.
 //!
-//! **Update.** The base is any learner. A gradient that arrives is one round of the base, the oldest
-//! first; the decision is the base's latest. The wrapper is given every gradient at once and
-//! holds it back: for `delay` rounds, or with `random` for 0 to `delay` of them. 0 means that it
-//! counts for the next decision. Without a delay the learner is its base.
+//! **Update.** The base is any learner. Each gradient that arrives is one round of the base, the
+//! oldest gradient first. The decision is the base's latest decision. The wrapper receives every
+//! gradient at once and holds it back: for `delay` rounds, or with `random` for 0 to `delay`
+//! rounds. A gradient with delay 0 affects the next decision. Without a delay the learner is its
+//! base.
 //!
-//! The gradient g of the loss f was taken at an old decision y, and the base stands at x when it
-//! arrives. The base is shown the gradient at x of a function m with ∇m(y) = g that f lies above,
-//! up to a constant:
-//! - without curvature m(x) = ⟨g, x⟩, and the base is shown g;
-//! - a ridge term (ρ/2)‖x‖² is known as a function: it is a part of m, and the base is shown its
-//!   gradient at x;
-//! - if the base has the key `lambda`, with λ > ρ, then m has ((λ − ρ)/2)‖x − y‖² added, and the
-//!   base is shown (λ − ρ)(x − y) more.
+//! Let g be the gradient of a loss f at an old decision y, and let x be the base's decision when g
+//! arrives. The base receives ∇m(x) for a function m with ∇m(y) = g that is, up to a constant, a
+//! lower bound on f:
+//! - If no curvature is known, m(x) = ⟨g, x⟩, and the base receives g.
+//! - If the loss has a ridge term (ρ/2)‖x‖², this term is part of m, and the base receives its
+//!   gradient at x.
+//! - If the base has the parameter `lambda` with λ > ρ, m also contains ((λ − ρ)/2)‖x − y‖², and
+//!   the base receives (λ − ρ)(x − y) in addition.
 //!
-//! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate, which is
-//! m but for a constant: exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as the paper has it for `sc-ofw`.
+//! A base for λ-strongly convex losses adds ⟨∇m(x), ·⟩ + (λ/2)‖· − x‖² to its surrogate. Up to a
+//! constant this is m, which is exactly ⟨g, ·⟩ + (λ/2)‖· − y‖², as in the paper for `sc-ofw`.
 //!
-//! Feedback that is late in reality needs no wrapper: read the decision whenever it is wanted, and
-//! call `observe` with what the base is to be shown when a gradient arrives.
+//! Feedback that is really late needs no wrapper. Read the decision whenever you need it, and call
+//! `observe` with ∇m(x) when a gradient arrives.
 //!
-//! **Guarantee.** That of the base without a delay; otherwise none is proven here with its
-//! constants. Orders for delays of d rounds: with `ofw-ls`, whose step size falls like T^(−2/3),
-//! O(T^(2/3) + d·T^(1/3)) on strongly convex sets; with `sc-ofw`, O(T^(2/3) + d·log T). The
-//! O(T^(3/4) + d·T^(1/4)) that Wan et al. show on general sets is for a step size that falls like
-//! T^(−3/4): that of `ofw`.
+//! **Guarantee.** Without a delay, the guarantee of the base. With a delay, no bound with constants
+//! is proven here. The orders for delays of d rounds are: O(T^(2/3) + d·T^(1/3)) on strongly convex
+//! sets with `ofw-ls`, whose step size decreases like T^(−2/3), and O(T^(2/3) + d·log T) with
+//! `sc-ofw`. On general sets, Wan et al. show O(T^(3/4) + d·T^(1/4)) for a step size that decreases
+//! like T^(−3/4), as in `ofw`.
 //!
 //! **Reference.** Wan, Tu & Zhang, *Online Frank-Wolfe with Arbitrary Delays*, NeurIPS 2022.
 //!
@@ -53,7 +54,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::frank_wolfe::ofw_line_search::OfwLs;
 use crate::learner::skeleton::method::admitted;
-use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
+use crate::learner::skeleton::{Acting, Body, Planned, check_shape, decode, encode, settings};
 use crate::learner::{
     Certificate, Known, Learner, LearnerSpec, MakeLearner, Record, RunStatistics, Storage, Uses,
 };
@@ -64,10 +65,10 @@ use crate::spec::{About, Described, Kind};
 use crate::theory::Guarantee;
 use crate::{Gradient, Point, Result, kernel};
 
-/// The longest delay: that many gradients are held.
+/// The longest delay, which is also the largest number of gradients in memory.
 const LONGEST: u64 = 100_000;
 
-/// Gradients beyond this are tried on the base before they are held.
+/// A gradient beyond this size is tried on the base before it is held back.
 const EXTREME: f64 = 1e20;
 
 fields! {
@@ -134,18 +135,18 @@ impl MakeLearner for Delayed {
     }
 }
 
-/// The base's key `lambda`, 0 without one.
+/// The base's parameter `lambda`, or 0 if it has none.
 fn lambda_of(base: &LearnerSpec) -> f64 {
     let lambda = base.value("lambda");
     lambda.and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
-/// A gradient that is held back, as the base will be shown it.
+/// A gradient that is held back, in the form that the base will receive.
 #[derive(Default, Serialize, Deserialize)]
 struct Held {
-    /// Its round.
+    /// The round of the gradient.
     asked: u64,
-    /// At the end of which round it arrives.
+    /// The round at whose end it arrives.
     due: u64,
     row: HeldRow,
     scale: f64,
@@ -170,10 +171,10 @@ struct Queue {
     /// The strong convexity that the base relies on.
     lambda: f64,
     delay: u64,
-    /// The generator at its start: every round reads a stream of its own.
+    /// The generator at its start; each round uses its own stream.
     random: Option<ChaCha8Rng>,
     rounds: u64,
-    /// That of round t in place t mod (delay + 1).
+    /// The gradient of round t is at position t mod (delay + 1).
     slots: Vec<Held>,
 }
 
@@ -189,7 +190,7 @@ impl Queue {
         &mut self.slots[place]
     }
 
-    /// For how many rounds the gradient of this one is held back.
+    /// The number of rounds for which this round's gradient is held back.
     fn wait(&self, round: u64) -> u64 {
         let Some(mut rng) = self.random.clone() else {
             return self.delay;
@@ -198,7 +199,8 @@ impl Queue {
         rng.random_range(0..=self.delay)
     }
 
-    /// Holds the gradient in the round's slot, which is free: what it held has arrived.
+    /// Holds the gradient in the round's slot, which is free because its previous gradient has
+    /// arrived.
     fn hold(&mut self, round: u64, gradient: &Gradient<'_>) -> Result<()> {
         let due = round + self.wait(round);
         let place = self.place(round);
@@ -217,8 +219,8 @@ impl Queue {
             held.row.hold(&gradient.row);
             (held.scale, held.ridge) = (gradient.scale, gradient.ridge);
         }
-        // A gradient that the base would refuse is refused now: it must be admitted wherever the
-        // base stands by then, and its step sizes must suit a gradient that is extremely large.
+        // A gradient that the base would reject is rejected now. The base must accept it at every
+        // decision, and its step sizes must be able to handle a very large gradient.
         let (gradient, reach) = (held.gradient(), self.reach);
         let norm = kernel::norm(gradient.row.values());
         gradient.admit(norm, reach * reach)?;
@@ -229,22 +231,22 @@ impl Queue {
         Ok(())
     }
 
-    /// The rounds whose gradients may arrive at the end of this one.
+    /// The rounds whose gradients may arrive at the end of this round.
     fn window(&self, round: u64) -> RangeInclusive<u64> {
         let oldest = round.saturating_sub(self.delay);
         let newest = if self.random.is_some() { round } else { oldest };
         oldest.max(1)..=newest
     }
 
-    /// Where the gradient of round `asked` is held, if it arrives at the end of `round`.
+    /// The position of the gradient of round `asked`, if it arrives at the end of `round`.
     fn arrives(&self, asked: u64, round: u64) -> Option<usize> {
         let place = self.place(asked);
         let held = self.slots.get(place)?;
         (held.asked == asked && held.due == round).then_some(place)
     }
 
-    /// Shows the base what arrives, the oldest first, a round of the base each. `record` gets their
-    /// oracle calls, and the last one's step.
+    /// Passes the gradients that arrive to the base, the oldest first, as one round each. `record`
+    /// receives the number of their oracle calls, and the step of the last one.
     fn deliver(&mut self, record: &mut Record, plan: bool) -> Result<()> {
         for asked in self.window(record.round) {
             let Some(place) = self.arrives(asked, record.round) else {
@@ -262,7 +264,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Puts the base into a state that it has been in.
+    /// Restores a state that the base has saved.
     fn put_back(&mut self, state: &[u8]) {
         let loaded = self.base.load(state);
         debug_assert!(loaded.is_ok(), "the base has saved it itself");
@@ -270,22 +272,17 @@ impl Queue {
 }
 
 impl Body for Queue {
-    /// The base's state after the round, where several gradients arrive in it. A single one is
-    /// planned by the base.
+    /// The base's state after the round, if several gradients arrive. A single gradient is planned
+    /// by the base itself.
     type Plan = Option<Vec<u8>>;
 
     fn point(&self) -> &dyn Point {
         self.base.decision()
     }
 
-    /// Several gradients that arrive are several rounds of the base, all of them or none: the
-    /// base's state is saved before.
-    fn plan(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    /// If several gradients arrive, the base plays several rounds, and all of them must succeed.
+    /// The base's state is saved before.
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let point = self.base.decision();
         let (ax, xx) = (point.dot(&gradient.row)?, point.norm_squared());
         let (gradient, _, mut record) = admitted(round, gradient, ax, xx)?;

@@ -1,4 +1,4 @@
-//! Learners made of learners.
+//! Learners that consist of other learners.
 
 pub mod delayed;
 pub mod hedge;

@@ -1,5 +1,6 @@
-//! Learners to compare with: those of the paper's comparison table and of its related work. All keep
-//! every entry of their decision, but for `ogd` and `dual-averaging`, which have a lazy form.
+//! Learners for comparison: those of the paper's comparison table, and others from related work.
+//! All of them store every entry of their decision, except `ogd` and `dual-averaging`, which also
+//! have a lazy form.
 
 pub mod by_gauge;
 pub mod few_calls;

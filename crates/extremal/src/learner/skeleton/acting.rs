@@ -1,7 +1,7 @@
-//! The one learner. What differs between learners is their [`Body`].
+//! The one implementation of [`Learner`]. A [`Body`] is the part that differs between learners.
 //!
-//! A saved state has a version, the settings, the set, what was seen, the body's bytes, and a checksum
-//! over all of it.
+//! A saved state has a version, the settings, the set, the statistics of the run, the bytes of the
+//! body, and a checksum of all these.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,20 +14,20 @@ use crate::spec::Registered;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result};
 
-/// The state of a learner and its moves: a rule on a surrogate, a method on vectors, a mixture of
-/// learners.
+/// The part that differs between learners: a rule on a surrogate, a method on vectors, or a mixture
+/// of learners.
 ///
 /// A round is planned and then committed or discarded. A plan that fails, and a plan that is
 /// discarded, leave the body as it was, bit for bit.
 pub trait Body: Send + Sync {
-    /// The planned round, as far as it is numbers.
+    /// The numbers of a planned round that [`Body::commit`] needs.
     type Plan: Send + Sync;
 
     /// The decision.
     fn point(&self) -> &dyn Point;
 
-    /// Works out a round. The decision does not change yet. Where `sure`, [`Body::commit`] follows
-    /// and the body need not note how to undo the plan.
+    /// Computes a round, but does not change the decision yet. If `sure`, [`Body::commit`] always
+    /// follows, and the body need not record how to undo the plan.
     fn plan(
         &mut self,
         round: u64,
@@ -35,10 +35,10 @@ pub trait Body: Send + Sync {
         sure: bool,
     ) -> Result<(Record, Self::Plan)>;
 
-    /// Plays the round that was planned last.
+    /// Commits the round that was planned last.
     fn commit(&mut self, plan: Self::Plan);
 
-    /// Undoes [`Body::plan`], which was not `sure`.
+    /// Undoes the last [`Body::plan`], which must not have been `sure`.
     fn discard(&mut self);
 
     /// Adds statistics of the body that the records do not contain. A mixture's members may see
@@ -48,28 +48,28 @@ pub trait Body: Send + Sync {
     /// The guarantee, given the statistics of the run.
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee>;
 
-    /// A certificate of the regret from the learner's own sums.
+    /// A certificate of the regret, computed from the learner's own sums.
     fn certificate(&self) -> Option<Certificate> {
         None
     }
 
-    /// The set, where there is one: saved states are tied to it.
+    /// The set, if there is one. A saved state can only be loaded on the same set.
     fn set(&self) -> Option<&SharedSet>;
 
-    /// The state, as bytes.
+    /// The state as bytes.
     fn save(&self) -> Result<Vec<u8>>;
 
-    /// Takes back what [`Body::save`] gave. An error may leave the body changed: the learner
-    /// restores it.
+    /// Restores a state that [`Body::save`] returned. After an error the body may have changed, and
+    /// the learner restores it.
     fn load(&mut self, saved: &[u8]) -> Result<()>;
 
-    /// Checks that the body can go on in this larger set, and reserves memory for it.
+    /// Checks that the body can continue in this larger set, and reserves memory for it.
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
         let _ = set;
         Err(Error::Unsupported("this learner can't grow".into()))
     }
 
-    /// Goes on in the set that [`Body::reserve`] was given. The new entries are 0.
+    /// Continues in the set that [`Body::reserve`] prepared. The new entries are 0.
     fn grow(&mut self, set: SharedSet) {
         let _ = set;
     }
@@ -88,9 +88,12 @@ pub trait Body: Send + Sync {
     }
 }
 
-/// A body that plays: the only learner there is.
+/// The result of [`Body::plan`].
+pub(crate) type Planned<B> = Result<(Record, <B as Body>::Plan)>;
+
+/// A [`Body`] that plays: the only implementation of [`Learner`].
 pub struct Acting<B: Body> {
-    /// The spec; states of other settings are refused.
+    /// The spec. States with other settings are rejected.
     settings: String,
     body: B,
     seen: RunStatistics,
@@ -98,8 +101,8 @@ pub struct Acting<B: Body> {
 }
 
 impl<B: Body> Acting<B> {
-    /// A learner that has not played yet. `settings` names the algorithm and its parameters: a
-    /// saved state is loaded only where they are the same.
+    /// A learner before its first round. `settings` names the algorithm and its parameters. A saved
+    /// state is only loaded if its settings are equal.
     pub fn new(settings: impl Into<String>, body: B) -> Self {
         Self {
             settings: settings.into(),
@@ -239,7 +242,7 @@ impl<B: Body> Learner for Acting<B> {
 }
 
 impl<B: Body> Acting<B> {
-    /// Errors unless the decision of a state that was loaded is a point of the set.
+    /// Returns an error if the decision of a loaded state lies outside the set.
     fn check_decision(&self) -> Result<()> {
         let Some(set) = self.body.set().filter(|_| self.body.by_example().is_none()) else {
             return Ok(());
@@ -257,8 +260,8 @@ impl<B: Body> Acting<B> {
     }
 }
 
-/// A spec as saved states know it: its name, its parameters and the storage. The starting point,
-/// which may have many entries, is a part of the state.
+/// The text that identifies a spec in saved states: its name, its parameters and the storage. It
+/// omits the starting point, which may have many entries and is part of the state.
 pub(crate) fn settings<S: Registered + Serialize>(spec: &S, storage: Storage) -> String {
     let mut table = serde_json::to_value(spec).unwrap_or_default();
     if let Some(table) = table.as_object_mut() {
@@ -276,13 +279,13 @@ struct Header {
 }
 
 impl Header {
-    /// Errors unless the state is that of a learner with these settings on this set.
+    /// Returns an error unless the state belongs to a learner with these settings on this set.
     fn check(&self, settings: &str, set: Option<&SharedSet>) -> Result<()> {
         check_settings(&self.settings, settings)?;
         match (&self.set, set) {
             (Some(identity), Some(set)) => identity.check(&**set),
             (None, None) => Ok(()),
-            _ => Err(mismatch("it is of another kind of set".into())),
+            _ => Err(mismatch("it or this learner belongs to no set".into())),
         }
     }
 }

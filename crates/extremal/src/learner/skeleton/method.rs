@@ -1,6 +1,6 @@
-//! A learner that keeps every entry of its decision. Its author writes a [`Method`]: one function
-//! from the state and the decision to the next ones. Everything else (plan, commit, discard, save
-//! and load) is here.
+//! The frame of a learner that keeps every entry of its decision. Its author writes a [`Method`]:
+//! one function that maps the state and the decision to the next ones. This file has everything
+//! else: plan, commit, discard, save and load.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -13,25 +13,25 @@ use crate::surrogate::DenseSurrogate;
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, kernel};
 
-/// A learner's mathematics, on plain vectors.
+/// The mathematics of a learner, on plain vectors.
 pub(crate) trait Method: Send + Sync {
-    /// All that changes from round to round, apart from the decision. Random generators belong
-    /// here; scratch memory and oracles belong to the method.
+    /// The data that change from round to round, apart from the decision. They include random
+    /// generators. Scratch memory and oracles belong to the method itself.
     type State: Clone + Serialize + DeserializeOwned + Send + Sync;
 
     /// The state before the first round. `x` is the first decision.
     fn start(&self, x: &[f64]) -> Self::State;
 
-    /// Whether the vectors of a saved state are as long as those that [`Method::start`] makes for
-    /// `x`. A state without vectors always fits.
+    /// Whether the vectors of a saved state have the same lengths as those that [`Method::start`]
+    /// creates for `x`. A state without vectors always fits.
     fn fits(_state: &Self::State, _x: &[f64]) -> bool {
         true
     }
 
-    /// Plays a round: writes the next state, and the next decision.
+    /// Plays a round: writes the next state and the next decision.
     fn round(&mut self, round: Round<'_, Self::State>) -> Result<Step>;
 
-    /// How often the method has called its oracle so far; 0 without one.
+    /// The number of calls of the method's oracle so far; 0 without an oracle.
     fn oracle_calls(&self) -> u64 {
         0
     }
@@ -43,40 +43,40 @@ pub(crate) trait Method: Send + Sync {
     }
 }
 
-/// The data of a round, and the place of its result.
+/// The data of a round, and the memory for its results.
 pub(crate) struct Round<'a, S> {
     /// The round's number, from 1.
     pub t: f64,
-    /// The gradient, every entry written out, the ridge part included: in range, or 0.
+    /// The gradient with every entry, including the ridge term. Its norm is in range or 0.
     pub g: &'a [f64],
     /// ‖g‖.
     pub norm: f64,
     pub now: &'a S,
-    /// On entry some earlier state, whose memory can be reused.
+    /// Receives the next state. On entry it holds an earlier state, whose memory can be reused.
     pub next: &'a mut S,
     pub x: &'a [f64],
-    /// On entry `x`.
+    /// Receives the next decision. On entry it equals `x`.
     pub x_next: &'a mut [f64],
 }
 
-/// How a round was played.
+/// The numbers that a round reports.
 pub(crate) struct Step {
-    /// The step σ_t or η_t.
+    /// The step size σ_t or η_t.
     pub sigma: f64,
-    /// ⟨∇F_t(x_t), x_t − v_t⟩; NaN where there is no surrogate.
+    /// ⟨∇F_t(x_t), x_t − v_t⟩; NaN if the learner has no surrogate.
     pub gap: f64,
 }
 
 impl Step {
-    /// A step of a learner without a surrogate.
+    /// The result for a learner without a surrogate.
     pub fn of(sigma: f64) -> Self {
         let gap = f64::NAN;
         Self { sigma, gap }
     }
 }
 
-/// The gradient if it is in range, ‖a‖ of its row a, and a record of the round, given ⟨a, x⟩ and
-/// ‖x‖² of the decision.
+/// Checks the gradient's size. Returns the gradient, the norm of its row a, and a record of the
+/// round. `ax` is ⟨a, x⟩ and `xx` is ‖x‖² for the decision x.
 pub(crate) fn admitted<'g>(
     round: u64,
     gradient: &Gradient<'g>,
@@ -90,13 +90,13 @@ pub(crate) fn admitted<'g>(
     Ok((gradient, row_norm, Record::new(round, norm, dot, xx)))
 }
 
-/// The fields of a value in the form in which they are saved, for values whose fields are private.
+/// The saved fields of a value whose fields are private.
 pub(crate) fn parts_of<T: DeserializeOwned>(value: &impl Serialize) -> Result<T> {
     decode(&encode(value)?)
 }
 
-/// A method, its state and its decision. A round writes `next` and `x_next`; to commit it is to
-/// swap them with `now` and `x`.
+/// A method with its state and its decision. A round writes `next` and `x_next`, and a commit swaps
+/// them with `now` and `x`.
 struct Dense<M: Method> {
     set: SharedSet,
     method: M,
@@ -107,7 +107,7 @@ struct Dense<M: Method> {
     g: Vec<f64>,
 }
 
-/// A method at `start` or the set's centre.
+/// Builds the learner of a method. It starts at `start`, or at the set's centre if there is none.
 pub(crate) fn acting<S: Registered + Serialize, M: Method + 'static>(
     spec: &S,
     method: M,
@@ -132,7 +132,7 @@ pub(crate) fn acting<S: Registered + Serialize, M: Method + 'static>(
     Ok(Box::new(Acting::new(settings(spec, storage), body)))
 }
 
-/// x₁: checked as every learner's.
+/// The first decision x₁, with the same checks for every learner.
 pub(crate) fn first_decision(set: &SharedSet, start: Option<&[f64]>) -> Result<Vec<f64>> {
     Ok(DenseSurrogate::new(set.clone(), start)?.decision().to_vec())
 }
@@ -186,7 +186,7 @@ impl<M: Method> Body for Dense<M> {
         std::mem::swap(&mut self.x, &mut self.x_next);
     }
 
-    /// A plan has written `next` and `x_next` only.
+    /// Does nothing, because a plan only writes `next` and `x_next`.
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {

@@ -1,5 +1,5 @@
-//! The one learner around every algorithm, which no algorithm's author has to read, and its saved
-//! states.
+//! The one implementation of [`Learner`](crate::learner::Learner), and the saved states. The author
+//! of an algorithm need not read it.
 
 mod acting;
 pub(crate) mod method;
@@ -8,5 +8,5 @@ pub(crate) mod schedule;
 
 pub use crate::saved::STATE_VERSION;
 pub(crate) use crate::saved::{check_shape, decode, encode};
-pub(crate) use acting::settings;
 pub use acting::{Acting, Body};
+pub(crate) use acting::{Planned, settings};

@@ -1,4 +1,4 @@
-//! Keys that several learners share.
+//! Parameters that several learners share, and errors about them.
 
 use crate::parameter::fields;
 use crate::set::{Answers, Set};
@@ -22,7 +22,7 @@ fields! {
     }
 }
 
-/// The value of a key that must be given.
+/// Returns the value of a parameter that must be given.
 pub(crate) fn need<T>(
     owner: &'static str,
     name: &'static str,
@@ -32,13 +32,13 @@ pub(crate) fn need<T>(
     value.ok_or(Error::Missing { owner, name, why })
 }
 
-/// G, which must be given.
+/// Returns G, which must be given.
 pub(crate) fn bound(owner: &'static str, bound: Option<f64>) -> Result<f64> {
     let why = "its step size depends on the gradients' norm";
     need(owner, "gradient-bound", bound, why)
 }
 
-/// The learner can't play the set, because it needs `needs`; with learners that can.
+/// The error of a learner that lacks `needs` on this set. It names learners that can play the set.
 pub(crate) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static str) -> Error {
     let mut instead = Vec::new();
     if set.facts().oracle == Answers::Missing {
@@ -59,7 +59,7 @@ pub(crate) fn cannot_play(learner: &'static str, set: &dyn Set, needs: &'static 
     }
 }
 
-/// Errors unless the set has a linear oracle.
+/// Returns an error unless the set has a linear oracle.
 pub(crate) fn need_oracle(learner: &'static str, set: &dyn Set) -> Result<()> {
     match set.facts().oracle {
         Answers::Missing => Err(cannot_play(learner, set, "a linear oracle")),

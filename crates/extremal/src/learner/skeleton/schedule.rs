@@ -1,23 +1,23 @@
-//! Step sizes from what is known of the losses: T, G and λ.
+//! Step sizes that depend on which of T, G and λ are known.
 
-/// The known constants, and with them the decrease of the step size.
+/// The known constants, and the step sizes that follow from them.
 ///
-/// η_t is a factor of the algorithm over G√T, over what stands for it where T or G is not known,
-/// or over λt.
+/// η_t is a factor that depends on the algorithm, divided by G√T. If T or G is unknown, another
+/// quantity replaces G√T; for λ-strongly convex losses it is λt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Schedule {
-    /// T and G are known: G√T.
+    /// T and G are known; the divisor is G√T.
     Fixed { horizon: f64, bound: f64 },
-    /// G is known: G√t.
+    /// Only G is known; the divisor is G√t.
     Rounds { bound: f64 },
-    /// T and G are not used: √(Σ‖g‖²).
+    /// T and G are not used; the divisor is √(Σ‖g‖²).
     Gradients,
-    /// The losses are λ-strongly convex: λt.
+    /// The losses are λ-strongly convex; the divisor is λt.
     Strong { lambda: f64 },
 }
 
 impl Schedule {
-    /// The schedule for what is known; λ decides where it is given.
+    /// The schedule for the known constants. If λ is given, only λ matters.
     pub fn of(lambda: Option<f64>, horizon: Option<u64>, bound: Option<f64>) -> Self {
         match (lambda, bound, horizon) {
             (Some(lambda), ..) => Self::Strong { lambda },
@@ -30,7 +30,7 @@ impl Schedule {
         }
     }
 
-    /// The schedule of an algorithm that has no use for G without T.
+    /// The schedule of an algorithm that can't use G without T.
     pub fn or_gradients(self) -> Self {
         match self {
             Self::Rounds { .. } => Self::Gradients,
@@ -38,7 +38,7 @@ impl Schedule {
         }
     }
 
-    /// The divisor of the step size η_t, in round t with √(Σ‖g‖²) = `root`.
+    /// The divisor of η_t in round t, where `root` is √(Σ‖g‖²).
     pub fn scale(self, t: f64, root: f64) -> f64 {
         match self {
             Self::Fixed { horizon, bound } => bound * horizon.sqrt(),

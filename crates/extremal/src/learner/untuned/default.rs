@@ -1,4 +1,4 @@
-//! Which learner to take when nothing is known but the set and the loss.
+//! The default learner for a set and a loss.
 
 use crate::learner::frank_wolfe::gauge_ftrl::GaugeFtrl;
 use crate::learner::frank_wolfe::ofw_free::{Growth, OfwFree};
@@ -10,28 +10,32 @@ use crate::learner::{LearnerSpec, Storage};
 use crate::loss::{Loss, Objective};
 use crate::set::{Set, Structure};
 
-/// The factors on the step size that the default has side by side.
+/// The factors on the step size that the default tries at the same time.
 const GRID: [f64; 4] = [0.25, 1.0, 4.0, 16.0];
 
-/// The learner to take when nothing is known but the set and the loss: it needs neither T nor G
-/// nor a step size, and has a guarantee on every set.
+/// The default learner for a set and a loss. It needs neither T nor G nor a step size, and has a
+/// guarantee on every set.
 ///
-/// Losses that bend are played by [`hedge`](crate::learner::of_learners::hedge) over four step sizes of
-/// [`ofw-free`](crate::learner::frank_wolfe::ofw_free) that take the losses for strongly convex, beside one learner with
-/// a theorem: `gauge-ftrl` on curved sets, else `sc-ofw` where a ridge term gives λ and `ofw-free`
-/// where none does. That is five oracle calls per round. Linear losses do not bend:
-/// `gauge-ftrl` alone on curved sets, step sizes of `ofw-free` on the others.
+/// For nonlinear losses, and for losses with a ridge term, the default is
+/// [`hedge`](crate::learner::of_learners::hedge). Four of its bases are
+/// [`ofw-free`](crate::learner::frank_wolfe::ofw_free) learners with different step sizes that
+/// treat the losses as strongly convex. The fifth base has a theorem: `gauge-ftrl` on curved sets,
+/// otherwise `sc-ofw` if a ridge term gives λ, and `ofw-free` if none does. A round costs five
+/// oracle calls. For linear losses without a ridge term, the default is `gauge-ftrl` on curved
+/// sets, and several step sizes of `ofw-free` on other sets.
 ///
-/// Lazy storage has one learner alone: [`coin-ftrl`](crate::learner::untuned::coin_ftrl) for losses that bend,
-/// `sc-ofw` where a ridge term bends them, `gauge-ftrl` for linear ones. [`default_radius`] says
-/// which ball to take where none is given.
+/// In lazy and sparse storage the default is a single learner. On ℓ2 balls it is
+/// [`coin-ftrl`](crate::learner::untuned::coin_ftrl) for nonlinear losses, `sc-ofw` if there is a
+/// ridge term, and `gauge-ftrl` for linear losses. [`default_radius`] chooses a ball if none is
+/// given.
 ///
-/// On the set [`unit-free`](crate::set::unit_free) it is the learner of that name, which takes examples
-/// in place of gradients.
+/// On the set [`unit-free`](crate::set::unit_free), the default is the learner of the same name. It
+/// takes examples in place of gradients.
 ///
-/// The choice for losses that bend was measured on ℓ2 and ℓ1.5 balls (`bench/quality.py`): regret
-/// 0.6 to 1.3 times that of gradient descent with a tuned step. On an ℓ1 ball with the solution
-/// well inside it can be several times that; its vertices are far away.
+/// The choice for nonlinear losses was measured on ℓ2 and ℓ1.5 balls (`bench/quality.py`): the
+/// regret was 1.1 to 1.7 times that of gradient descent with the best of 120 steps a/(t + b). On an
+/// ℓ1 ball with the solution well inside it was 2.5 to 4.5 times that, because the vertices are far
+/// away.
 ///
 /// ```
 /// use extremal::learner::{Storage, default_for};
@@ -96,14 +100,15 @@ pub fn default_for<L: Loss + ?Sized>(
     }
 }
 
-/// The radius of the ℓ2 ball to play where no set is given, from the ℓ2 norms of a stream's first
-/// rows (a hundred are plenty) and their labels: large enough to hold the best decision of nearly
-/// any stream, as [`coin-ftrl`](crate::learner::untuned::coin_ftrl) learns every smaller radius at once and pays
-/// little for the room.
+/// The default radius of the ℓ2 ball if no set is given. The arguments are the ℓ2 norms of the
+/// first rows of a stream (a hundred are enough) and their labels. The ball is large enough to
+/// contain the best decision of nearly every stream.
+/// [`coin-ftrl`](crate::learner::untuned::coin_ftrl) learns every smaller radius at the same time,
+/// so that a large ball costs it little.
 ///
-/// It is 1024·max |label| / median ‖a‖, rounded to a power of two: a decision in it can predict a
-/// thousand times the largest label from a typical row. Data in other units have the radius in
-/// those units, and the same predictions.
+/// The radius is 1024·max |label| / median ‖a‖, rounded to a power of two. A decision in this ball
+/// can predict a thousand times the largest label from a typical row. If the data change their
+/// units, the radius changes with them, and the predictions stay the same.
 ///
 /// ```
 /// use extremal::learner::default_radius;
@@ -119,7 +124,7 @@ pub fn default_radius(norms: &[f64], labels: &[f64]) -> f64 {
     let labels = labels.iter().map(|y| y.abs()).filter(usable);
     let largest = labels.fold(0.0, f64::max);
     let largest = if largest > 0.0 { largest } else { 1.0 };
-    // within what a set takes for a radius, however odd the data
+    // the largest radius that a set accepts is not reached, however unusual the data are
     let exponent = (10.0 + largest.log2() - typical.log2()).round();
     exponent.clamp(-300.0, 300.0).exp2()
 }

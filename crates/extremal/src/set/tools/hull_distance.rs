@@ -1,31 +1,33 @@
 //! The distance from a point to a hull of points, by non-negative least squares.
 //!
-//! With q_i = p_i − x the columns a_i = (q_i, 1) are combined by weights w ≥ 0 to come as near as
-//! they can to (0, 1). Normalised, the weights that do are those of the nearest mixture. The
-//! columns in use are kept as QR factors, orthogonalised twice, so that nearly dependent points
-//! cost no digits of the distance.
+//! For points p_i of the hull and the point x, let q_i = p_i − x and a_i = (q_i, 1). Non-negative
+//! least squares finds weights w ≥ 0 for which Σw_i a_i is nearest to (0, 1). Divided by their sum,
+//! the w_i are the weights of the point of the hull that is nearest to x. The active columns are
+//! kept as QR factors. Each column is orthogonalised twice, so that nearly dependent points cost no
+//! digits of the distance.
 
 use crate::kernel::{axpy, dot, max_abs, norm};
 
-/// Below this share of its length a column's new direction is rounding.
+/// A column counts as dependent on other columns if the part of it that is orthogonal to them is at
+/// most this share of its length.
 const DEPENDENT: f64 = 1e-13;
 
-/// Memory for one hull: `rows` = d + 1 entries per column.
+/// The memory for one hull. Each column has `rows` = d + 1 entries.
 pub(crate) struct Nearest {
     rows: usize,
-    /// a_i, one after the other.
+    /// The columns a_i, one after the other.
     columns: Vec<f64>,
-    /// The columns in use, in the order in which they came.
+    /// The active columns, in the order in which they were added.
     used: Vec<usize>,
     weights: Vec<f64>,
     /// The orthonormal columns, one after the other, `rows` entries each.
     q: Vec<f64>,
-    /// The triangle, column after column, `rows` entries each.
+    /// The triangular factor, column after column, `rows` entries each.
     r: Vec<f64>,
     target: Vec<f64>,
     solution: Vec<f64>,
     residual: Vec<f64>,
-    /// Columns that have proved of no use since the last step forward.
+    /// Columns that proved useless since the weights last improved.
     barred: Vec<bool>,
 }
 
@@ -47,7 +49,7 @@ impl Nearest {
         }
     }
 
-    /// min ‖Σλ_i p_i − x‖ over mixtures λ; both finite.
+    /// The distance min ‖Σλ_i p_i − x‖ over mixtures λ. All numbers must be finite.
     pub(crate) fn distance(&mut self, points: &[f64], x: &[f64]) -> f64 {
         let scale = self.set_columns(points, x);
         if scale == 0.0 {
@@ -57,7 +59,7 @@ impl Nearest {
         self.weights.clear();
         self.residual.copy_from_slice(&self.target);
         self.barred.fill(false);
-        // Finitely many steps by theory; in rounding a cap keeps it so.
+        // In theory the number of steps is finite; the limit guarantees it despite rounding.
         for _ in 0..20 + 4 * (self.barred.len() + self.rows) {
             if !self.step() {
                 break;
@@ -66,7 +68,8 @@ impl Nearest {
         scale * self.mixture_length()
     }
 
-    /// a_i = (q_i, 1) with q_i divided by the largest of their entries, which is returned.
+    /// Sets a_i = (q_i, 1) with every q_i divided by the largest entry of all, and returns that
+    /// entry.
     fn set_columns(&mut self, points: &[f64], x: &[f64]) -> f64 {
         let (rows, dim) = (self.rows, x.len());
         for (column, point) in self.columns.chunks_mut(rows).zip(points.chunks(dim)) {
@@ -87,8 +90,8 @@ impl Nearest {
         scale
     }
 
-    /// Takes in the column that helps most, and gives up those that it makes needless. False if
-    /// no column helps.
+    /// Adds the column that reduces the residual most, and removes the columns that become
+    /// superfluous. Returns false if no column reduces it.
     fn step(&mut self) -> bool {
         let length = norm(&self.residual);
         if self.used.len() == self.rows || length <= 1e-16 {
@@ -113,7 +116,7 @@ impl Nearest {
             return true;
         }
         self.solve();
-        // only rounding makes the newcomer's weight negative: it is of no use after all
+        // only rounding makes the new column's weight negative
         if self.solution[self.used.len() - 1] <= 0.0 {
             self.bar_last(i);
             return true;
@@ -136,7 +139,8 @@ impl Nearest {
         self.barred[i] = true;
     }
 
-    /// QR factors of the columns in use from the k-th on. False if one depends on those before.
+    /// Computes the QR factors of the active columns from the k-th on. Returns false if a column
+    /// depends on earlier ones.
     fn factor_from(&mut self, k: usize) -> bool {
         let rows = self.rows;
         for j in k..self.used.len() {
@@ -162,7 +166,7 @@ impl Nearest {
         true
     }
 
-    /// The weights, of any sign, whose combination of the active columns is nearest to the target.
+    /// The weights, of any sign, with which the active columns come nearest to the target.
     fn solve(&mut self) {
         let (rows, k) = (self.rows, self.used.len());
         for j in (0..k).rev() {
@@ -174,8 +178,9 @@ impl Nearest {
         }
     }
 
-    /// Weights go towards the solution until one is 0; columns of weight 0 are given up, and the
-    /// place of the first is returned. `None` if the solution was reached.
+    /// Moves the weights towards the solution until one of them is 0, and removes the columns of
+    /// weight 0. Returns the position of the first removed column, or `None` if the solution was
+    /// reached.
     fn go_towards_solution(&mut self) -> Option<usize> {
         let mut share = 1.0_f64;
         for (w, z) in self.weights.iter().zip(&self.solution) {
@@ -193,7 +198,7 @@ impl Nearest {
         for j in 0..self.used.len() {
             let (w, z) = (self.weights[j], self.solution[j]);
             let moved = w + share * (z - w);
-            // the weight that limited the step is 0, whatever its rounding
+            // rounding must not keep the weight that limited the step
             let stops = z <= 0.0 && (moved <= 0.0 || w / (w - z) <= share);
             if stops {
                 first = first.or(Some(j));
@@ -208,7 +213,7 @@ impl Nearest {
         first
     }
 
-    /// ‖Σλ_i q_i‖ with the weights normalised.
+    /// ‖Σλ_i q_i‖, where λ are the weights divided by their sum.
     fn mixture_length(&mut self) -> f64 {
         let total: f64 = self.weights.iter().sum();
         self.residual.fill(0.0);

@@ -1,34 +1,36 @@
-//! Water levels: entries become shares between 0 and 1 that add up to a total. Projections onto
-//! simplices and the k-sparse polytope are such shares.
+//! Water levels, which turn numbers into shares between 0 and 1 with a given sum. Projections onto
+//! simplices and onto the k-sparse polytope compute such shares.
 
 use crate::Result;
 use crate::set::{Projection, check_point};
 
-/// A water level: entries turn into shares between 0 and 1 that add up to a given total.
+/// A water level. An entry y has a share between 0 and 1 that grows with y, and the shares of all
+/// entries have a given sum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Level {
-    /// The entry that the level is measured from: differences of far-away numbers keep digits
-    /// that their sums lose.
+    /// The entry from which the level is measured: differences of large numbers keep digits that
+    /// their sums lose.
     pub base: f64,
-    /// How far below it the level lies, in units of the cap: from 0 to 1.
+    /// How far the level lies below `base`, in units of the cap: from 0 to 1.
     pub depth: f64,
     /// An entry this far above the level has a share of 1.
     pub cap: f64,
 }
 
 impl Level {
-    /// The level for entries in falling order, 0 < total ≤ their number. Linear in the number of
-    /// entries within a cap of the level, and logarithmic in all.
+    /// Finds the level for entries in falling order, with 0 < total ≤ the number of entries. The
+    /// cost is linear in the number of entries within one cap of the level, and logarithmic in the
+    /// number of all entries.
     pub fn find(order: &[f64], cap: f64, total: f64) -> Self {
-        // At this entry itself the shares above add up to less than the total, a cap below it to
-        // as much or more.
+        // If the level were `base`, the shares would add up to less than the total; one cap below
+        // `base` they would add up to at least the total.
         let base = order[(total.ceil() as usize - 1).min(order.len() - 1)];
         let height = |y: f64| (y - base) / cap;
         let full = order.partition_point(|&y| height(y) >= 1.0);
         let wet = order.partition_point(|&y| height(y) > -1.0);
         let above = full + order[full..wet].partition_point(|&y| y > base);
-        // Going down from the base, entries above it become full and those below begin to count.
-        // order[filled..counted] are between.
+        // As the level falls from the base, entries above the base become full and entries below it
+        // begin to count. The entries order[filled..counted] have shares between 0 and 1.
         let (mut filled, mut counted) = (full, above);
         let heights = |part: &[f64]| part.iter().map(|&y| height(y)).sum::<f64>();
         let missing = |filled: usize, sum: f64| total - filled as f64 - sum;
@@ -41,7 +43,7 @@ impl Level {
             let growing = (counted - filled) as f64;
             let is_last = next >= 1.0 || missing(filled, sum) <= growing * next;
             if is_last && counted > filled {
-                // added up anew: what was taken away again has left its rounding
+                // the sum is computed anew: the running sum keeps the rounding of removed terms
                 let sum = heights(&order[filled..counted]);
                 depth = (missing(filled, sum) / growing).clamp(depth, next);
                 return Self { base, depth, cap };
@@ -68,9 +70,9 @@ pub(crate) struct LevelProjection {
     dim: usize,
     cap: f64,
     total: f64,
-    /// Whether the sum may also be less.
+    /// Whether the sum may also be smaller.
     pub at_most: bool,
-    /// Whether the constraints are on |x|.
+    /// Whether the constraints apply to |x|.
     signed: bool,
     order: Vec<f64>,
 }
@@ -87,7 +89,7 @@ impl LevelProjection {
         }
     }
 
-    /// Onto {|x| ≤ cap, Σ|x| ≤ total·cap}.
+    /// Changes the constraints to {|x| ≤ cap, Σ|x| ≤ total·cap}.
     pub fn signed(self) -> Self {
         Self {
             signed: true,
@@ -102,8 +104,9 @@ impl Projection for LevelProjection {
         let (cap, total) = (self.cap, self.total);
         check_point(self.dim, x)?;
         let low = if self.signed { -cap } else { 0.0 };
-        // Clipping alone is the answer if the sum then fits. Otherwise the sum is tight, and what
-        // its multiplier takes off every entry before the clipping is a water level.
+        // If the clipped point satisfies the bound on the sum, it is the projection. Otherwise the
+        // sum is at its bound, and the amount subtracted from every entry before clipping is a
+        // water level.
         let clipped = x.iter().map(|v| v.clamp(low, cap).abs() / cap);
         if self.at_most && clipped.sum::<f64>() <= total {
             x.iter_mut().for_each(|x| *x = x.clamp(low, cap));
@@ -117,7 +120,7 @@ impl Projection for LevelProjection {
         for x in x.iter_mut() {
             let size = cap * level.share(height(*x));
             *x = if self.signed {
-                // the level may round below 0, and no entry moves away from 0
+                // the level may round below 0, but no entry may move away from 0
                 size.min(x.abs()).copysign(*x)
             } else {
                 size

@@ -1,26 +1,26 @@
 //! The k largest of many numbers, for oracles whose atoms have k entries.
 
-/// Selects the k largest keys in one pass over them, keeping about 2k at a time: O(d), and
-/// O(k log k) to bring the chosen ones into the order of their indices. Of equal keys those with
-/// the smallest indices are chosen.
+/// Selects the k largest keys in one pass. It keeps at most about 2k keys at a time: O(d) for the
+/// pass, and O(k log k) to sort the selection by index. Of equal keys it selects those with the
+/// smallest indices.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Top {
     kept: Vec<(f64, u32)>,
 }
 
 impl Top {
-    /// With memory for `k` of `dim` keys, so that no later call asks for any.
+    /// Reserves memory to select `k` of `dim` keys, so that later calls allocate nothing.
     pub fn with_capacity(k: usize, dim: usize) -> Self {
         Self {
             kept: Vec::with_capacity(limit(k).min(dim)),
         }
     }
 
-    /// The k largest of some finite keys with their indices, in the order of these; all keys
-    /// if there are no more than k, which is at least 1.
+    /// Returns the k largest of some finite keys, sorted by index. k is at least 1. If there are at
+    /// most k keys, all are returned.
     pub fn largest(&mut self, keys: impl Iterator<Item = f64>, k: usize) -> &[(f64, u32)] {
         let limit = limit(k);
-        // a key that is not above it has k others before it
+        // k keys are at least as large as this one, and precede it
         let mut bar = f64::NEG_INFINITY;
         self.start();
         for (i, key) in keys.enumerate() {
@@ -34,12 +34,13 @@ impl Top {
         self.chosen(k)
     }
 
-    /// Makes ready for numbers that are [offered](Self::offer) one by one.
+    /// Starts a new selection from keys that are [offered](Self::offer) one by one.
     pub fn start(&mut self) {
         self.kept.clear();
     }
 
-    /// A key to choose from, in no order; at most one per index.
+    /// Offers a key with its index. The order of the calls does not matter. Each index may be
+    /// offered once.
     pub fn offer(&mut self, key: f64, index: u32, k: usize) {
         self.kept.push((key, index));
         if self.kept.len() == limit(k) {
@@ -47,7 +48,8 @@ impl Top {
         }
     }
 
-    /// A key that no choice of k can be below any more; −∞ before k were offered.
+    /// The smallest of the k largest keys offered so far: a smaller key can't be selected any more.
+    /// It is −∞ until k keys were offered.
     pub fn bar(&mut self, k: usize) -> f64 {
         if self.kept.len() < k {
             f64::NEG_INFINITY
@@ -56,7 +58,7 @@ impl Top {
         }
     }
 
-    /// The k largest offered, in the order of their indices.
+    /// Returns the k largest keys offered, sorted by index.
     pub fn chosen(&mut self, k: usize) -> &[(f64, u32)] {
         if self.kept.len() > k {
             self.cut(k);
@@ -65,7 +67,7 @@ impl Top {
         &self.kept
     }
 
-    /// Keeps the k largest and gives the smallest of them.
+    /// Drops all but the k largest keys, and returns the k-th largest key.
     fn cut(&mut self, k: usize) -> f64 {
         let (_, &mut (bar, _), _) = self.kept.select_nth_unstable_by(k - 1, precedes);
         self.kept.truncate(k);
@@ -73,19 +75,20 @@ impl Top {
     }
 }
 
-/// How many to keep before all but k are dropped: enough to make that rare for rising keys.
+/// The number of keys after which all but the k largest are dropped. It makes this rare even for
+/// rising keys.
 fn limit(k: usize) -> usize {
     k.saturating_mul(2).saturating_add(64)
 }
 
-/// The larger key first, then the smaller index; 0 and −0 are the same.
+/// The order of selection: the larger key first, then the smaller index. 0 and −0 are equal.
 fn precedes(a: &(f64, u32), b: &(f64, u32)) -> std::cmp::Ordering {
     b.0.partial_cmp(&a.0)
         .unwrap_or(std::cmp::Ordering::Equal)
         .then(a.1.cmp(&b.1))
 }
 
-/// The place in a selection of the one that would have been left out first.
+/// The position of the selected key that would be dropped first.
 pub(crate) fn last(selection: &[(f64, u32)]) -> usize {
     let places = selection.iter().enumerate();
     let last = places.max_by(|a, b| precedes(a.1, b.1));

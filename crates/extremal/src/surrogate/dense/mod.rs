@@ -1,50 +1,50 @@
-//! Dense storage, for any set: two passes over the vectors per round, no allocation.
+//! Dense storage, for any set. A round makes two passes over the vectors and allocates no memory.
 //!
-//! The first pass forms the direction with every inner product that the step needs; on ℓp balls
-//! it also forms the atom, so that no oracle call reads the vectors again. The second moves.
-
-mod state;
+//! The first pass forms the direction and every inner product that the step needs. On ℓp balls it
+//! also forms the atom, so that no oracle reads the vectors again. The second pass moves x.
 
 use crate::kernel::{self, Apart, Buffer, Exponent, InnerProducts, Pass, PassResult};
 use crate::memory::reserve;
 use crate::point::nonzeros;
 use crate::range::{self, SMALLEST_DIRECTION};
+use crate::saved::{check_shape, decode, encode};
 use crate::set::{Atom, CheckedOracle, Oracle, SharedSet, Structure};
 use crate::surrogate::residual::{CANCELLED, has_cancelled, residual_atom};
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row};
 
-/// Powers up to this exponent are formed in the first pass; beyond, the range of numbers that
-/// one scale can serve gets too narrow to guess it.
+/// Powers up to this exponent are computed in the first pass. Larger exponents leave too small a
+/// range of safe scales to guess one before the pass.
 const LARGEST_FUSED_POWER: f64 = 32.0;
 
-/// ‖∇F‖² below this is that of a direction that counts as 0.
+/// The square of the smallest norm of a direction that does not count as 0.
 const SMALLEST_SQUARE: f64 = SMALLEST_DIRECTION * SMALLEST_DIRECTION;
 
-/// (x, c), every entry of both.
+/// (x, c) with every entry of both vectors.
 pub struct DenseSurrogate {
     set: SharedSet,
     oracle: CheckedOracle,
     way: AtomForm,
     vectors: Vectors,
-    /// x₁ where it is not 0.
+    /// x₁, unless it is 0.
     origin: Option<Vec<f64>>,
-    /// The power s on ℓp balls, the direction on general sets.
+    /// On ℓp balls the powers s, on general sets the direction.
     scratch: Buffer,
-    /// The direction on ℓp balls with a general power; x − v on general sets, and only where
-    /// sums cancel.
+    /// On ℓp balls with a general power the direction; on general sets x − v, computed only if sums
+    /// cancel.
     away: Buffer,
-    /// General sets: the atom of the last round, where an iterative oracle starts, and that of the
-    /// last probe. A commit swaps them, so that a discarded probe leaves no trace.
+    /// For general sets: the atom of the last committed round, where an iterative oracle starts,
+    /// and the atom of the last probe. A commit swaps the two, so that a discarded probe has no
+    /// effect.
     guess: Atom,
     atom: Atom,
     found: LastAtom,
-    /// ℓp balls: the power of two that the direction is multiplied by before taking powers.
+    /// For ℓp balls: the power of two that scales the direction before powers are taken.
     scale: f64,
-    /// β of the last probe, and whether F restarts there.
+    /// β of the last probe, and whether that probe restarts F.
     beta: f64,
     restarts: bool,
-    /// ‖x‖², known from the step that led to x.
+    /// ‖x‖², updated with every step.
     norm_squared: f64,
     /// ‖x‖², ⟨v, x⟩ and ‖v‖² of the last probe.
     squares: [Apart; 3],
@@ -52,19 +52,19 @@ pub struct DenseSurrogate {
 
 #[derive(Clone, Copy)]
 enum AtomForm {
-    /// ℓ2: v = α∇F.
+    /// On the ℓ2 ball, v = α∇F.
     Direction { radius: f64 },
-    /// ℓp: v = κs, s a power of ∇F.
+    /// On an ℓp ball, v = κs, where s are powers of the entries of ∇F.
     Power {
         p: f64,
         radius: f64,
         exponent: Exponent,
     },
-    /// Ask the oracle. Whether the set is known to be a polytope.
+    /// The oracle computes v. `flat` is true if the set is known to be a polytope.
     General { flat: bool },
 }
 
-/// The last probe's atom.
+/// The atom of the last probe.
 #[derive(Clone, Copy)]
 enum LastAtom {
     Nothing,
@@ -80,9 +80,10 @@ struct Vectors {
     c: Buffer,
     /// c', from a probe to its commit.
     next: Buffer,
-    /// A sparse gradient spread out; all zeros between rounds, and empty before the first one.
+    /// A sparse gradient in dense form. It is all zeros between rounds, and empty before the first
+    /// sparse gradient.
     spread: Buffer,
-    /// Replaces c in a round that restarts F or adds x₁; empty in all others.
+    /// Replaces c in a round that restarts F or adds x₁; otherwise empty.
     base: Vec<f64>,
 }
 
@@ -117,7 +118,7 @@ impl Vectors {
 }
 
 impl DenseSurrogate {
-    /// Starts at `start`, or the set's centre, with c = 0.
+    /// Starts at `start`, or at the set's centre if there is none, with c = 0.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let dim = set.dim();
         let zeros = |needed: bool| Buffer::zeros(if needed { dim } else { 0 });
@@ -165,7 +166,7 @@ impl DenseSurrogate {
         })
     }
 
-    /// The buffers that are in use.
+    /// The buffers that this set needs.
     fn used(&mut self) -> impl Iterator<Item = &mut Buffer> {
         let Vectors {
             x, c, next, spread, ..
@@ -174,17 +175,17 @@ impl DenseSurrogate {
         all.into_iter().filter(|buffer| !buffer.is_empty())
     }
 
-    /// c.
+    /// The sum c.
     pub fn gradient_sum(&self) -> &[f64] {
         &self.vectors.c
     }
 
-    /// x.
+    /// The decision x.
     pub fn decision(&self) -> &[f64] {
         &self.vectors.x
     }
 
-    /// Spreads a gradient with few entries over a dense vector of zeros.
+    /// Writes a sparse gradient into a dense vector of zeros, and probes with that.
     fn probe_sparse(&mut self, update: &Update<'_>) -> Result<Probe> {
         let row = &update.gradient.row;
         let Vectors { x, spread, .. } = &mut self.vectors;
@@ -196,8 +197,8 @@ impl DenseSurrogate {
         probe
     }
 
-    /// base = 0, or c + origin·x₁, where the round does not simply go on from c, which must stay as
-    /// it is until the commit.
+    /// Writes the vector that replaces c in this round, if there is one: 0 on a restart, or c +
+    /// origin·x₁. The stored c must not change before the commit.
     #[inline]
     fn write_shifted_sum(&mut self, update: &Update<'_>) {
         let Vectors { c, base, .. } = &mut self.vectors;
@@ -210,9 +211,9 @@ impl DenseSurrogate {
         }
     }
 
-    /// Each way in a function of its own: the shortest, which is all work and no oracle, is the
-    /// only one that a round is made of without a call. The results are taken out of their `Ok` here,
-    /// so that its numbers stay in registers and need not lie where the calls write theirs.
+    /// Each form of the atom has its own function. Only the first and shortest one, which calls no
+    /// oracle, is inlined into the round. The results are unwrapped and wrapped again here, because
+    /// this keeps the fields of the probe in registers.
     #[inline(always)]
     fn probe_dense(&mut self, update: &Update<'_>) -> Result<Probe> {
         self.write_shifted_sum(update);
@@ -228,8 +229,8 @@ impl DenseSurrogate {
         Ok(probe)
     }
 
-    /// The numeric door, once the first pass has the norms: false where the row counts as 0, and
-    /// the round has to be formed without it.
+    /// Checks the sizes of the gradient with the norms from the first pass. Returns false if the
+    /// row counts as 0, and the first pass must run again without it.
     #[inline]
     fn admits(update: &Update<'_>, scan: &InnerProducts) -> Result<bool> {
         let counts = update.counts(scan.gg.sqrt(), scan.xx)?;
@@ -259,8 +260,8 @@ impl DenseSurrogate {
         if scan.dd < SMALLEST_SQUARE {
             self.found = LastAtom::Nothing;
         } else {
-            // v = α∇F with α = −r/‖∇F‖. A short round waits for the root; 1/‖∇F‖² is computed
-            // meanwhile, so that only products follow.
+            // v = α∇F with α = −r/‖∇F‖. In a short round the square root is the bottleneck; 1/‖∇F‖²
+            // is computed at the same time, so that only products follow.
             let (norm, inverse) = (scan.dd.sqrt(), 1.0 / scan.dd);
             let alpha = -radius * (norm * inverse);
             self.found = LastAtom::Direction { alpha };
@@ -269,7 +270,7 @@ impl DenseSurrogate {
             probe.oracle_calls = 1;
             probe.gap = scan.dx + radius * norm;
             probe.distance_squared = (vv + scan.xx) - 2.0 * vx;
-            // The gap is at least ‖∇F‖·‖v − x‖²/(2r): it cancels only where the distance does.
+            // The gap is at least ‖∇F‖·‖v − x‖²/(2r), so that it cancels only if the distance does.
             if probe.distance_squared < CANCELLED * (vv + scan.xx) {
                 (probe.gap, probe.distance_squared) =
                     kernel::residual_direction(self.vectors.formed(update.beta), alpha);
@@ -300,13 +301,13 @@ impl DenseSurrogate {
         if !Self::admits(update, &scan)? {
             return self.probe_without_row(update);
         }
-        // Within this range no power over- or underflowed; the scale that fits is nearly always
-        // that of the round before.
+        // Within this range no power overflowed or underflowed. The scale of the last round nearly
+        // always suits this one too.
         if scan.dd >= SMALLEST_SQUARE && !(1e-100..=1e100).contains(&power.st) {
             scale = fitting_scale(self.vectors.formed(update.beta));
             (_, power) = scan_power!();
         }
-        // A direction that consists of rounding errors may turn out to be 0 here.
+        // A direction of mere rounding errors may turn out to be 0 here.
         if scan.dd < SMALLEST_SQUARE || !(power.st > 0.0) {
             self.found = LastAtom::Nothing;
         } else {
@@ -362,7 +363,7 @@ impl DenseSurrogate {
         self.end_probe(update, probe, scan, vx, vv)
     }
 
-    /// The part that all forms of the atom share, once it is known.
+    /// Completes the probe with the quantities that do not depend on the form of the atom.
     #[inline(always)]
     fn end_probe(
         &mut self,
@@ -388,7 +389,7 @@ impl DenseSurrogate {
         probe.norm_squared = scan.xx;
         probe.gradient_norm = update.gradient.norm_from(scan.gg.sqrt(), scan.gx, scan.xx);
         probe.gradient_dot = scale * scan.gx + ridge * scan.xx;
-        // Only a set that lies farther from 0 than its size has digits gets here.
+        // Only a set that lies very far from 0, relative to its size, can cause this.
         if !(probe.gap + probe.distance_squared).is_finite() {
             return Err(Error::numerical(0, "the sum of gradients overflowed"));
         }
@@ -396,7 +397,7 @@ impl DenseSurrogate {
     }
 }
 
-/// The power of two that brings the largest entry of ∇F next to 1.
+/// The power of two that scales the largest entry of ∇F to about 1.
 #[cold]
 fn fitting_scale(formed: PassResult<'_>) -> f64 {
     let sizes = (0..formed.x.len()).map(|i| formed.direction(i).abs());
@@ -452,7 +453,7 @@ impl Surrogate for DenseSurrogate {
                 None => self.origin = Some(x.to_vec()),
             }
         }
-        // x −= share·x, x += s·v, and x += (1 − s)x₁ where the motion is from there
+        // x −= share·x and x += s·v, and also x += (1 − s)x₁ for a move from x₁
         let (share, s) = match (self.found, motion) {
             (LastAtom::Nothing, Move::Towards(_)) => (0.0, 0.0),
             (LastAtom::Nothing, Move::ToAtom(_)) => (1.0, 0.0),
@@ -513,11 +514,23 @@ impl Surrogate for DenseSurrogate {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
+        let Vectors { x, c, .. } = &self.vectors;
+        let numbers = (self.scale, self.norm_squared);
+        encode(&(&x[..], &c[..], &self.origin, numbers, &self.guess))
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        self.take_bytes(saved)
+        type Saved = (Vec<f64>, Vec<f64>, Option<Vec<f64>>, (f64, f64), Atom);
+        let (x, c, origin, numbers, guess): Saved = decode(saved)?;
+        let dim = self.vectors.x.len();
+        let all_fit = [&x, &c].into_iter().chain(&origin).all(|v| v.len() == dim);
+        check_shape(all_fit && guess.fits(dim))?;
+        self.vectors.x.copy_from_slice(&x);
+        self.vectors.c.copy_from_slice(&c);
+        (self.scale, self.norm_squared) = numbers;
+        (self.origin, self.guess) = (origin, guess);
+        self.found = LastAtom::Nothing;
+        Ok(())
     }
 
     fn reserve(&mut self, set: &SharedSet) -> Result<()> {
@@ -540,7 +553,7 @@ impl Surrogate for DenseSurrogate {
     }
 
     fn discard(&mut self) {
-        // c' lies in the other buffer, and the next probe writes over it
+        // c' is in the buffer `next`, which the next probe overwrites
         self.found = LastAtom::Nothing;
     }
 

@@ -1,5 +1,6 @@
-//! The numbers of [`LazySurrogate`](crate::surrogate::LazySurrogate): where x, c and ∇F lie over the two vectors w and
-//! u, and what keeps them accurate.
+//! The coordinates of x, c and ∇F with respect to two vectors w and u, for
+//! [`LazySurrogate`](crate::surrogate::LazySurrogate), and the steps that keep these coordinates
+//! accurate.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,70 +9,73 @@ use crate::range::SMALLEST_DIRECTION;
 use crate::surrogate::lazy::cells::{Cells, Change, Coordinates, Gram};
 use crate::surrogate::sparse_vector::SparseVector;
 
-/// A square below this share of its terms has cancelled.
+/// A sum that is below this share of the sum of its terms' sizes has cancelled.
 const CANCELLED: f64 = 1e-4;
 
-/// ‖v − x‖² below this, relative to ‖v‖² + ‖x‖², counts as 0.
+/// ‖v − x‖² counts as 0 below this share of ‖v‖² + ‖x‖².
 const NEAR: f64 = 1e-9;
 
-/// ‖u‖² below this share of its largest value has lost digits.
+/// ‖u‖² has lost digits if it is below this share of its largest value.
 const SHRUNK: f64 = 1e-2;
 
-/// A gradient that moves x's two parts by more radii than this would drown x.
+/// The largest distance, in radii, by which a gradient may move the two parts of x. Beyond it x
+/// would lose its digits.
 const JUMP: f64 = 10.0;
 
-/// ‖u‖ is kept within this factor of 1.
+/// ‖u‖ is kept between 1/REACH and REACH.
 const REACH: f64 = 1e50;
 
-/// ∇F below this share of βx is 0: coordinates can shrink far below what entries could show.
+/// ∇F below this share of βx counts as 0: coordinates can shrink far below the precision of
+/// entries.
 const NEGLIGIBLE: f64 = 1e-40;
 
-/// (x, c): the vectors w and u, and where x and c lie over them.
+/// (x, c): the vectors w and u, and the coordinates of x and c.
 pub(crate) struct Span {
     pub cells: Cells,
     pub at: Numbers,
-    /// x₁ where it is not 0.
+    /// x₁, unless it is 0.
     pub origin: Option<SparseVector>,
 }
 
-/// The numbers that a probe changes. Decisions are in units of the radius.
+/// The numbers that a probe changes. Decisions are in units of the ball's radius.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Numbers {
     pub gram: Gram,
-    /// x = x[0]·w + x[1]·u, and likewise c and ∇F; x[0] ≠ 0.
+    /// x = x[0]·w + x[1]·u with x[0] ≠ 0. The coordinates of c and ∇F have the same meaning.
     pub x: Coordinates,
     pub c: Coordinates,
     pub gradient: Coordinates,
-    /// β·radius of ∇F.
+    /// β·radius, with the β of ∇F.
     pub beta: f64,
     /// |x[0]| when w was last scaled.
     pub base: f64,
-    /// The largest ‖w‖² and ‖u‖² since the inner products were computed.
+    /// The largest ‖w‖² and ‖u‖² since the inner products were last computed from the entries.
     pub tops: [f64; 2],
-    /// Non-zeros absorbed since then.
+    /// The number of non-zeros absorbed since the inner products were last computed from the
+    /// entries.
     pub absorbed: u64,
     pub passes: Passes,
 }
 
-/// How often all entries were gone through, by reason: a diagnostic of what a run cost.
+/// The number of passes over all entries, by reason: a measure of what a run cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Passes {
-    /// To compute inner products anew.
+    /// Passes that recomputed the inner products.
     pub products: u64,
-    /// To play a round on all entries, and change the basis.
+    /// Passes that computed a round from all entries and changed the basis.
     pub dense: u64,
-    /// To write x and c out before a gradient, or when a scale ran out.
+    /// Passes that set w and u to x and c, before a large gradient or when a scale left its range.
     pub written: u64,
 }
 
 impl Passes {
-    /// All of them.
+    /// The number of all passes.
     pub fn total(&self) -> u64 {
         self.products + self.dense + self.written
     }
 }
 
-/// The inputs of a probe, in units of the radius.
+/// The lengths that a probe computes, in units of the radius.
 pub(crate) struct Measured {
     pub norm: f64,
     pub slope: f64,
@@ -89,7 +93,7 @@ pub(crate) fn times(k: f64, y: Coordinates) -> Coordinates {
     [k * y[0], k * y[1]]
 }
 
-/// The power of two next below, 1 for 0: dividing by it is exact.
+/// The largest power of two that is at most `size`, or 1 if `size` is 0. Dividing by it is exact.
 pub(crate) fn scale_of(size: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
     if size == 0.0 {
@@ -100,7 +104,7 @@ pub(crate) fn scale_of(size: f64) -> f64 {
 }
 
 impl Span {
-    /// x = w and c = u = 0.
+    /// x = w, and c = u = 0.
     pub fn new(dim: usize, origin: Option<SparseVector>) -> Self {
         Self {
             cells: Cells::new(dim),
@@ -119,8 +123,8 @@ impl Span {
         }
     }
 
-    /// c += m·x and the new β. Where w = 0, x's coordinate along it is free, and made comparable
-    /// to the other.
+    /// Adds m·x to c, and sets the new β. If w = 0, the coordinate of x along w is arbitrary; it is
+    /// set to the size of the other coordinate.
     pub fn bend(&mut self, m: f64, beta: f64) {
         let w_is_zero = self.at.gram.ww == 0.0;
         if w_is_zero && self.at.x[1] != 0.0 {
@@ -138,12 +142,13 @@ impl Span {
         }
     }
 
-    /// How u and w change for k·a, of norm `size`: x stays, c gets k·a. `None` where x and c are
-    /// too nearly parallel to tell apart.
+    /// The change of u and w that adds k·a, of norm `size`, to c and leaves x unchanged. `None` if
+    /// x and c are too nearly parallel.
     fn change(&self, k: f64, size: f64) -> Option<Change> {
         let ([p, q], [e, f]) = (self.at.x, self.at.c);
         let rho = -q / p;
-        // Without a part of c along w, which only a ridge term brings, there is nothing to solve.
+        // If c has no part along w (only a ridge term creates one), u alone changes and nothing
+        // cancels.
         let along = f + e * rho;
         let sound = e == 0.0 && f != 0.0 || along.abs() >= CANCELLED * (f.abs() + (e * rho).abs());
         let delta = k / along;
@@ -154,7 +159,7 @@ impl Span {
         })
     }
 
-    /// c += k·a, ‖k·a‖ = `size` > 0; gives ⟨a, x⟩.
+    /// Adds k·a to c, where `size` = ‖k·a‖ > 0. Returns ⟨a, x⟩.
     pub fn absorb(&mut self, row: &Row<'_>, k: f64, size: f64) -> f64 {
         let fits = |change: &Change| {
             let reach = self.at.gram.uu.sqrt() + change.size;
@@ -178,7 +183,7 @@ impl Span {
         if shrunk || self.at.absorbed >= 4 * self.cells.touched_len() as u64 {
             self.at.passes.products += 1;
             self.measure_basis();
-            // What is left after cancelling may be too small to be squared.
+            // The remainder of a cancelled u may be too small to be squared.
             if self.at.gram.uu < REACH.powi(-2) {
                 self.write_out(0.0);
             }
@@ -194,13 +199,14 @@ impl Span {
         self.at.absorbed = 0;
     }
 
-    /// Counts, and [`Span::rest_on_point`].
+    /// Counts a pass, and then calls [`Span::rest_on_point`].
     pub fn write_out(&mut self, coming: f64) {
         self.at.passes.written += 1;
         self.rest_on_point(coming);
     }
 
-    /// w = x and u = c up to scale, c's fit for a gradient of norm `coming`; O(touched).
+    /// Sets w = x and u = c, each divided by a scale, in O(touched). The scale of c suits a next
+    /// gradient of norm `coming`.
     fn rest_on_point(&mut self, coming: f64) {
         let p = scale_of(self.cells.top(self.at.x));
         let f = scale_of(self.cells.top(self.at.c).max(coming));
@@ -213,7 +219,7 @@ impl Span {
         self.measure_basis();
     }
 
-    /// c = −βx, x₁ = x: F around the present decision; O(touched).
+    /// Sets c = −βx and x₁ = x, which restarts F at the current decision, in O(touched).
     pub fn start_over(&mut self, beta: f64, radius: f64) {
         self.at.passes.written += 1;
         let origin = self.origin.get_or_insert_default();
@@ -227,7 +233,7 @@ impl Span {
         self.rest_on_origin(beta);
     }
 
-    /// With w = 0 and u = x₁, or the other way round where β = 0: x = x₁ and c = −βx₁.
+    /// Sets x = x₁ and c = −βx₁. Requires w = 0 and u = x₁, or w = x₁ and u = 0 if β = 0.
     pub fn rest_on_origin(&mut self, beta: f64) {
         let centred = self.origin.as_ref().is_none_or(SparseVector::is_empty);
         let still = beta == 0.0 || centred;
@@ -242,12 +248,12 @@ impl Span {
         self.measure_basis();
     }
 
-    /// Whether ∇F, of this norm, is 0 up to rounding.
+    /// Whether ∇F, whose length is `norm`, is 0 up to rounding.
     fn is_still(&self, norm: f64, xx: f64) -> bool {
         !(norm > SMALLEST_DIRECTION.max(NEGLIGIBLE * self.at.beta * xx.sqrt()))
     }
 
-    /// The lengths from the inner products; `None` if they have cancelled.
+    /// The lengths, computed from the inner products; `None` if a sum has cancelled.
     pub fn measure(&self) -> Option<Measured> {
         let xx = self
             .at
@@ -261,7 +267,7 @@ impl Span {
         if self.is_still(scale * norm, xx) {
             return Some(Measured::still(slope, xx));
         }
-        // v − x over (w, u): its length and the gap don't cancel where x is next to v
+        // v − x in coordinates: its length and the gap do not cancel if x is close to v
         let away = plus(times(-1.0 / norm, d), -1.0, self.at.x);
         let distance = match self.at.gram.dot_unless_cancelled(away, away, CANCELLED) {
             Some(distance) => distance,
@@ -279,7 +285,8 @@ impl Span {
         })
     }
 
-    /// The lengths from all entries, and a basis over which x and ∇F do not cancel; O(touched).
+    /// Computes the lengths from all entries, and changes to a basis in which x and ∇F do not
+    /// cancel, in O(touched).
     pub fn measure_entries(&mut self) -> Measured {
         self.at.passes.dense += 1;
         let scale = scale_of(self.cells.top(self.at.gradient));
@@ -314,7 +321,7 @@ impl Span {
             }
         };
         if self.at.beta > 0.0 && self.at.beta * xx.sqrt() > 0.1 * f * cc.sqrt() {
-            // c + βx cancels: keep ∇F itself, and x = (∇F − c)/β
+            // c + βx cancels: store ∇F itself, and x = (∇F − c)/β
             self.cells.rewrite([d, c]);
             self.at.x = [scale / self.at.beta, -f / self.at.beta];
             self.at.c = [0.0, f];
@@ -330,14 +337,15 @@ impl Span {
     /// x += σ(α∇F − x).
     pub fn step(&mut self, sigma: f64, alpha: f64) {
         let keep = 1.0 - sigma + sigma * alpha * self.at.beta;
-        // α∇F from ∇F's own coordinates: where c + βx cancels, α(c + βx) would not be an atom.
+        // Uses the coordinates of ∇F itself: if c + βx cancels, α(c + βx) would not be an atom.
         self.at.x = plus(
             times(1.0 - sigma, self.at.x),
             sigma * alpha,
             self.at.gradient,
         );
         self.at.gradient = plus(times(keep, self.at.gradient), sigma, self.at.c);
-        // ∇F = c + βx ties the two; the smaller one of either coordinate has the better digits.
+        // ∇F = c + βx relates the two; the smaller one of x and ∇F in each coordinate is the more
+        // exact.
         for i in 0..2 {
             let (c, d) = (self.at.c[i], self.at.gradient[i]);
             if c != 0.0 && d.abs() < 0.5 * c.abs() && self.at.beta > 0.0 {
@@ -356,7 +364,7 @@ impl Span {
         self.tidy();
     }
 
-    /// Keeps x's coordinate along w away from 0 and ∞.
+    /// Keeps the coordinate of x along w away from 0 and ∞.
     fn tidy(&mut self) {
         let share = self.at.x[0] / self.at.base;
         if share.abs() >= Cells::VANISHING && share.abs() <= 1.0 / Cells::VANISHING {

@@ -1,9 +1,10 @@
-//! Two vectors w and u over the same features, for [`LazySurrogate`](crate::surrogate::LazySurrogate): touched where a
-//! gradient is non-zero, and w scaled as a whole in O(1).
+//! Two vectors w and u over the same features, for
+//! [`LazySurrogate`](crate::surrogate::LazySurrogate). A gradient changes them only where it is
+//! non-zero, and w can be scaled in O(1).
 //!
-//! The numbers of one feature lie together, so that a touched feature costs one cache miss.
-//! A pass over all features visits the blocks of features that were ever touched, in order:
-//! the numbers do not depend on how many others there are.
+//! The numbers of one feature are stored together, so that a touched feature costs one cache miss.
+//! A pass over all features visits, in order, the blocks with a feature that was ever touched. The
+//! results therefore do not depend on the number of other features.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,44 +12,45 @@ use crate::saved::check_shape;
 use crate::surrogate::touched::{BLOCK, Touched, part};
 use crate::{Result, Row, kernel};
 
-/// Lanes of the sums over a row: a fixed order, so that the same cells give the same bits.
+/// The number of partial sums over a row. They are added in a fixed order, so that equal cells give
+/// equal bits.
 const LANES: usize = 4;
 
-/// Aligned, as a cell across two cache lines would cost two misses.
-#[derive(Clone, Copy, Default)]
+/// The entries of w and u for one feature. The alignment keeps it within one cache line.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 struct LazyEntry {
+    /// The epoch up to which `w` is current, or 0 if the cell was never touched.
+    stamp: u32,
     w: f64,
     u: f64,
-    /// The epoch that `w` was last brought up to, 0 before the cell is touched.
-    stamp: u32,
 }
 
-/// w and u. Each [`Cells::scale_w`] starts an epoch; a cell of an older one has its factor
-/// pending. Two epochs back the factors multiply to nothing, as each is below [`Cells::VANISHING`].
+/// The vectors w and u. Each [`Cells::scale_w`] starts an epoch, and the factor of that epoch is
+/// pending for cells with an older stamp. A cell that is two or more epochs behind counts as 0 in
+/// w, because each factor is below [`Cells::VANISHING`].
 #[derive(Default)]
 pub(crate) struct Cells {
     cells: Touched<LazyEntry>,
-    /// From 1.
+    /// The current epoch, counted from 1.
     epoch: u32,
-    /// The factor of the present epoch's start.
+    /// The factor that started the current epoch.
     factor: f64,
-    /// Cells as they were before they changed, from [`Cells::note`] on; for [`Cells::undo`].
+    /// The cells before their changes, recorded after [`Cells::note`] for [`Cells::undo`].
     noted: Vec<(u32, LazyEntry)>,
     notes: bool,
     noted_epoch: u32,
 }
 
-/// Saved [`Cells`]: those that were touched.
+/// The saved form of [`Cells`]: the cells that were touched.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedCells {
     epoch: u32,
     factor: f64,
-    /// Index, stamp, w and u.
-    cells: Vec<(u32, u32, f64, f64)>,
+    cells: Vec<(u32, LazyEntry)>,
 }
 
-/// Coordinates of a vector over the basis (w, u).
+/// The coordinates of a vector with respect to the basis (w, u).
 pub(crate) type Coordinates = [f64; 2];
 
 /// The inner products of w and u.
@@ -66,14 +68,14 @@ impl Gram {
         a + b + c
     }
 
-    /// ⟨y, z⟩, unless its terms are so much larger that the sum is worth little.
+    /// ⟨y, z⟩; `None` if its terms cancel to less than the share `least` of their absolute sum.
     pub fn dot_unless_cancelled(&self, y: Coordinates, z: Coordinates, least: f64) -> Option<f64> {
         let [a, b, c] = self.terms(y, z);
         let sum = a + b + c;
         (sum.abs() >= least * (a.abs() + b.abs() + c.abs())).then_some(sum)
     }
 
-    /// At least ‖y‖, and nearly that unless w and u cancel.
+    /// An upper bound on ‖y‖, which is nearly exact unless the parts of y along w and u cancel.
     pub fn size(&self, y: Coordinates) -> f64 {
         y[0].abs() * self.ww.sqrt() + y[1].abs() * self.uu.sqrt()
     }
@@ -87,7 +89,7 @@ impl Gram {
     }
 }
 
-/// The update of [`Cells::absorb`]: u += δa and w += ρδa, with `size` = |δ|·‖a‖.
+/// The update of [`Cells::absorb`]: u += δa and w += ρδa, where `size` is |δ|·‖a‖.
 #[derive(Clone, Copy)]
 pub(crate) struct Change {
     pub delta: f64,
@@ -96,7 +98,7 @@ pub(crate) struct Change {
 }
 
 impl Cells {
-    /// A factor that may start an epoch is smaller than this.
+    /// The upper limit of a factor that starts an epoch.
     pub const VANISHING: f64 = 1e-60;
 
     /// w = u = 0.
@@ -112,7 +114,7 @@ impl Cells {
         self.cells.items.len()
     }
 
-    /// More features, all 0.
+    /// Adds features whose entries are 0.
     pub fn grow(&mut self, dim: usize) {
         self.cells.grow(dim);
     }
@@ -122,19 +124,19 @@ impl Cells {
         self.cells.reserve(dim)
     }
 
-    /// The number of features that a pass visits: those in blocks that were ever touched.
+    /// The number of features that a pass visits: all features in blocks with a touched feature.
     pub fn touched_len(&self) -> usize {
         self.cells.size()
     }
 
-    /// The factor pending at a cell, by the age of its stamp; a look-up, as a branch would be
-    /// mispredicted.
+    /// The factor that is pending at a cell, by the age of its stamp. A table, because a branch
+    /// would often be mispredicted.
     #[inline]
     fn pending(&self) -> [f64; 3] {
         [1.0, self.factor, 0.0]
     }
 
-    /// ⟨a, y⟩; the row must fit.
+    /// ⟨a, y⟩. The row must not exceed the dimension.
     pub fn dot(&self, row: &Row<'_>, y: Coordinates) -> f64 {
         let (pending, epoch, cells) = (&self.pending(), self.epoch, &self.cells.items[..]);
         let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
@@ -143,22 +145,15 @@ impl Cells {
             sums[0] += a * w;
             sums[1] += a * u;
         };
-        let [w, u] = match *row {
-            Row::Sparse { indices, values } => {
-                kernel::prefetch(cells, indices);
-                in_lanes(indices, values, add)
-            }
-            _ => {
-                let mut sums = [0.0; 2];
-                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
-                sums
-            }
-        };
+        if let Row::Sparse { indices, .. } = *row {
+            kernel::prefetch(cells, indices);
+        }
+        let [w, u] = sum_over(row, add);
         y[0] * w + y[1] * u
     }
 
-    /// u += δa, w += ρδa, with the inner products kept; gives ⟨a, y⟩ before that. The row must
-    /// fit.
+    /// u += δa and w += ρδa, with the inner products updated. Returns ⟨a, y⟩ from before the
+    /// change. The row must not exceed the dimension.
     pub fn absorb(
         &mut self,
         row: &Row<'_>,
@@ -167,7 +162,7 @@ impl Cells {
         y: Coordinates,
     ) -> f64 {
         let Change { delta, rho, size } = change;
-        // where δ is too small to divide by
+        // if δ is too small to divide by
         let apart = (!delta.is_normal()).then(|| self.dot(row, y));
         let (pending, epoch) = (&self.pending(), self.epoch);
         let Touched { items, marks } = &mut self.cells;
@@ -176,8 +171,8 @@ impl Cells {
             let before = row.entries().map(|(i, _)| (i as u32, cells[i]));
             self.noted.extend(before);
         }
-        // ⟨δa, w⟩ and ⟨δa, u⟩ from before
-        let mut add = |i: usize, a: f64, sums: &mut [f64; 2]| {
+        // ⟨δa, w⟩ and ⟨δa, u⟩ before the change
+        let add = |i: usize, a: f64, sums: &mut [f64; 2]| {
             let LazyEntry { w, u, stamp } = cells[i];
             let (w, b) = (w * pending[(epoch - stamp).min(2) as usize], delta * a);
             sums[0] += b * w;
@@ -191,14 +186,7 @@ impl Cells {
                 marks.set(i);
             }
         };
-        let [bw, bu] = match *row {
-            Row::Sparse { indices, values } => in_lanes(indices, values, add),
-            _ => {
-                let mut sums = [0.0; 2];
-                row.entries().for_each(|(i, a)| add(i, a, &mut sums));
-                sums
-            }
-        };
+        let [bw, bu] = sum_over(row, add);
         let bb = size * size;
         gram.uu += 2.0 * bu + bb;
         gram.wu += bw + rho * (bu + bb);
@@ -206,20 +194,20 @@ impl Cells {
         apart.unwrap_or((y[0] * bw + y[1] * bu) / delta)
     }
 
-    /// Notes from now on what changes, so that [`Cells::undo`] can take it back, or stops noting.
+    /// Starts to record changes, so that [`Cells::undo`] can revert them, or stops recording.
     pub fn note(&mut self, notes: bool) {
         self.noted.clear();
         self.notes = notes;
         self.noted_epoch = self.epoch;
     }
 
-    /// Takes back all changes since [`Cells::note`], bit for bit.
+    /// Reverts all changes since [`Cells::note`], bit for bit.
     pub fn undo(&mut self) {
         for &(i, cell) in self.noted.iter().rev() {
             self.cells.items[i as usize] = cell;
         }
         self.epoch = self.noted_epoch;
-        // a block that was untouched gives its mark back
+        // a block that was untouched loses its mark again
         for (i, _) in self.noted.drain(..).filter(|(_, cell)| cell.stamp == 0) {
             let first = i as usize / BLOCK * BLOCK;
             if part(&self.cells.items, first)
@@ -241,12 +229,12 @@ impl Cells {
         self.factor = factor;
     }
 
-    /// Brings everything up to date; O(touched).
+    /// Applies all pending factors in O(touched).
     fn settle(&mut self) {
         self.rewrite([[1.0, 0.0], [0.0, 1.0]]);
     }
 
-    /// (w, u) = matrix·(w, u); O(touched).
+    /// Sets (w, u) = matrix·(w, u) in O(touched).
     pub fn rewrite(&mut self, [to_w, to_u]: [Coordinates; 2]) {
         let (pending, epoch) = (self.pending(), self.epoch);
         let (notes, noted) = (self.notes, &mut self.noted);
@@ -265,14 +253,14 @@ impl Cells {
         self.epoch = 1;
     }
 
-    /// w = u = 0; O(touched).
+    /// Sets w = u = 0 in O(touched).
     pub fn clear(&mut self) {
         self.cells.clear();
         self.epoch = 1;
     }
 
-    /// Adds multiples of a vector with few entries to w and u; everything must be current, as it
-    /// is after [`Cells::clear`] and [`Cells::rewrite`].
+    /// Adds multiples of a sparse vector to w and u. No factor may be pending; this holds after
+    /// [`Cells::clear`] and [`Cells::rewrite`].
     pub fn add(&mut self, [w, u]: Coordinates, indices: &[u32], values: &[f64]) {
         for (&i, v) in indices.iter().zip(values) {
             let cell = &mut self.cells.items[i as usize];
@@ -285,12 +273,12 @@ impl Cells {
         }
     }
 
-    /// The cells that were touched, in order.
+    /// The touched cells, in order.
     fn touched(&self) -> impl Iterator<Item = (usize, &LazyEntry)> + '_ {
         self.cells.entries().filter(|(_, cell)| cell.stamp > 0)
     }
 
-    /// The entries of y that may not be 0, in order.
+    /// The entries of y at touched cells, in order.
     pub fn entries(&self, y: Coordinates) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (pending, epoch) = (self.pending(), self.epoch);
         self.touched().map(move |(i, cell)| {
@@ -299,19 +287,19 @@ impl Cells {
         })
     }
 
-    /// out = y.
+    /// Writes y into `out`.
     pub fn write(&self, y: Coordinates, out: &mut [f64]) {
         out.fill(0.0);
         self.entries(y).for_each(|(i, v)| out[i] = v);
     }
 
-    /// The inner products from the vectors themselves; O(touched).
+    /// The inner products, computed from the entries in O(touched).
     pub fn gram(&self) -> Gram {
         let [ww, wu, uu] = self.sums(|w, u| [w * w, w * u, u * u]);
         Gram { ww, wu, uu }
     }
 
-    /// Sums over all features, in a fixed order; O(touched).
+    /// The sums of the terms of `each` over all features, in a fixed order, in O(touched).
     pub fn sums<const N: usize>(&self, each: impl Fn(f64, f64) -> [f64; N]) -> [f64; N] {
         let (pending, epoch) = (self.pending(), self.epoch);
         let mut sums = [[0.0; N]; BLOCK];
@@ -328,7 +316,7 @@ impl Cells {
         tree(std::array::from_fn(lane))
     }
 
-    /// The largest absolute entry of y; O(touched).
+    /// The largest absolute entry of y, in O(touched).
     pub fn top(&self, y: Coordinates) -> f64 {
         let all = self.entries(y);
         all.fold(0.0, |top: f64, (_, v)| top.max(v.abs()))
@@ -338,35 +326,31 @@ impl Cells {
         SavedCells {
             epoch: self.epoch,
             factor: self.factor,
-            cells: self
-                .touched()
-                .map(|(i, &LazyEntry { w, u, stamp })| (i as u32, stamp, w, u))
-                .collect(),
+            cells: self.cells.save(|cell| cell.stamp > 0),
         }
     }
 
     /// Restores a saved state in `dim` dimensions.
     pub fn restore(saved: &SavedCells, dim: usize) -> Result<Self> {
-        let mut restored = Self::new(dim);
-        for &(i, stamp, w, u) in &saved.cells {
-            let i = i as usize;
-            check_shape(i < dim && stamp <= saved.epoch)?;
-            restored.cells.items[i] = LazyEntry { w, u, stamp };
-            restored.cells.marks.set(i);
-        }
-        (restored.epoch, restored.factor) = (saved.epoch, saved.factor);
-        Ok(restored)
+        let mut stamps = saved.cells.iter().map(|(_, cell)| cell.stamp);
+        check_shape(stamps.all(|stamp| stamp <= saved.epoch))?;
+        Ok(Self {
+            cells: Touched::restore(&saved.cells, dim)?,
+            epoch: saved.epoch,
+            factor: saved.factor,
+            ..Self::default()
+        })
     }
 }
 
-/// Sums over a sparse row, its entries dealt to the lanes in turn.
+/// Sums over a row. The entries of a sparse row go to the partial sums in turn.
 #[inline]
-fn in_lanes(
-    indices: &[u32],
-    values: &[f64],
-    mut add: impl FnMut(usize, f64, &mut [f64; 2]),
-) -> [f64; 2] {
+fn sum_over(row: &Row<'_>, mut add: impl FnMut(usize, f64, &mut [f64; 2])) -> [f64; 2] {
     let mut sums = [[0.0; 2]; LANES];
+    let Row::Sparse { indices, values } = *row else {
+        row.entries().for_each(|(i, a)| add(i, a, &mut sums[0]));
+        return sums[0];
+    };
     let (i4, i) = indices.as_chunks::<LANES>();
     let (a4, a) = values.as_chunks::<LANES>();
     for (i, a) in i4.iter().zip(a4) {
@@ -389,10 +373,7 @@ mod tests {
     use crate::surrogate::lazy::cells::*;
 
     fn row(values: &[f64]) -> Row<'_> {
-        Row::Sparse {
-            indices: &[0, 2],
-            values,
-        }
+        Row::sparse(&[0, 2], values)
     }
 
     fn absorb(cells: &mut Cells, gram: &mut Gram, rho: f64) {

@@ -1,27 +1,29 @@
-//! Lazy storage on the ℓ2 ball: O(non-zeros) per round.
+//! Lazy storage on the ℓ2 ball, in O(non-zeros) per round.
 //!
-//! There the atom is a multiple of ∇F = c + βx, so that x and c never leave the span of two
-//! vectors w and u as long as no gradient comes. Three pairs of coordinates over (w, u) say where
-//! x, c and ∇F are; a move changes coordinates only. A gradient k·a changes the vectors where a is
-//! non-zero, by multiples of a that leave x in place and add k·a to c. The inner products of w and
-//! u give every length that the step needs.
+//! On this ball the atom is a multiple of ∇F = c + βx, so that a step keeps x and c in the span of
+//! two vectors w and u. Three pairs of coordinates describe x, c and ∇F with respect to (w, u), and
+//! a step changes these coordinates only. A gradient k·a changes w and u by multiples of a, only
+//! where a is non-zero, such that x stays and c gains k·a. Every length that the step needs follows
+//! from the inner products of w and u.
 //!
-//! In exact arithmetic nothing more is needed. With rounding, it takes:
-//! - ∇F's coordinates by their own recurrence, as c + βx cancels where x nearly minimises F;
-//! - w scaled in O(1) when x's coordinate along it vanishes ([`Cells`]);
-//! - the inner products computed anew when u has cancelled, or as many non-zeros were absorbed as
-//!   four passes over all touched features would go through;
-//! - where ∇F, x or v − x cancels over (w, u): a round on all entries, and a better basis;
-//! - w = x, u = c before a gradient that dwarfs what x was made of;
-//! - scales that keep w and u near 1 whatever the gradients' size.
+//! In exact arithmetic nothing more is needed. Rounding requires these safeguards:
+//! - ∇F's coordinates have their own recurrence, because c + βx cancels when x nearly minimises F.
+//! - w is scaled in O(1) when the coordinate of x along w vanishes ([`Cells`]).
+//! - The inner products are recomputed when u has cancelled, or when the absorbed non-zeros are
+//!   four times the touched features.
+//! - If ∇F, x or v − x cancels, one round uses all entries, and the basis is replaced by a better
+//!   one.
+//! - Before a gradient that is very large compared with x, the basis becomes w = x and u = c.
+//! - Scales keep w and u near 1 for gradients of every size.
 //!
-//! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Gradients along one
-//! line, or sums that cancel over and over, may need one in every round. So may c' = c + k·a + m·x
-//! with m ≠ 0, every few rounds: it gives c a part along w, and the moves since make x and c
-//! nearly parallel, which a basis chosen before them can't tell apart for long.
+//! Passes over all entries are rare on noisy streams ([`LazySurrogate::passes`]). Two kinds of
+//! streams can need such a pass every few rounds, or in every round. Gradients may all lie along
+//! one line, or have sums that cancel repeatedly. Or the update may be c' = c + k·a + m·x with a
+//! non-zero m. Then c has a part along w, later steps make x and c nearly parallel, and the basis
+//! soon loses its accuracy.
 //!
-//! Nothing depends on features that no gradient has touched: not the numbers, not the time that a
-//! pass takes, not the saved span. Features can be added at any time ([`Surrogate::grow`]).
+//! Features that no gradient has touched affect neither the numbers, nor the time of a pass, nor
+//! the saved state. Features can be added at any time ([`Surrogate::grow`]).
 
 mod basis;
 mod cells;
@@ -37,19 +39,20 @@ use crate::{Error, Gradient, Point, Result, Row, kernel};
 pub use basis::Passes;
 use basis::{Numbers, Span, times};
 
-/// (x, c) over two vectors that change only where gradients are non-zero.
+/// (x, c) in the span of two vectors, which change only where gradients are non-zero.
 pub struct LazySurrogate {
     set: SharedSet,
     radius: f64,
     span: Span,
     /// −1/‖∇F‖ of the last probe, unless ∇F = 0.
     alpha: Option<f64>,
-    /// The changes of a probe that is not committed: the numbers, and x₁ if F restarts.
+    /// The state before a probe that may be discarded: the numbers and, if F restarts, x₁.
     before: Option<(Numbers, Option<Option<SparseVector>>)>,
 }
 
 impl LazySurrogate {
-    /// Starts at `start`, or the set's centre, with c = 0. Errors unless the set is an ℓ2 ball.
+    /// Starts at `start`, or at the set's centre if there is none, with c = 0. Returns an error
+    /// unless the set is an ℓ2 ball.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Euclidean { radius } = set.structure() else {
             return Err(Error::Unsupported(format!(
@@ -75,12 +78,12 @@ impl LazySurrogate {
         Ok(surrogate)
     }
 
-    /// The passes over all entries so far.
+    /// The number of passes over all entries so far.
     pub fn passes(&self) -> Passes {
         self.span.at.passes
     }
 
-    /// out = c; `out` must have [`Point::dim`] entries.
+    /// Writes c into `out`, which must have [`Point::dim`] entries.
     pub fn write_sum(&self, out: &mut [f64]) {
         self.span.cells.write(self.span.at.c, out);
     }
@@ -115,8 +118,8 @@ impl Point for LazySurrogate {
             .for_each(|(i, v)| each(i, v));
     }
 
-    /// The combination of two vectors is kept where its parts are no more than 100 times as long;
-    /// their products are summed up anew before they are off by more.
+    /// x is a combination of two vectors whose parts are at most 100 times as long as x. Inner
+    /// products are recomputed before their error exceeds this accuracy.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 128.0,
@@ -131,7 +134,7 @@ impl Surrogate for LazySurrogate {
         let gradient = update.gradient;
         gradient.row.check_shape(self.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
-        // before anything changes
+        // the checks come before any change
         let gradient = &update.admit(row_norm, self.norm_squared())?;
         let Self {
             radius,
@@ -157,7 +160,7 @@ impl Surrogate for LazySurrogate {
         }
         if update.restart {
             span.start_over(beta, r);
-            // what is left of m once −β has become c
+            // the remainder of m, because the restart has already set c to −βx
             span.bend(m + beta, beta);
         } else {
             span.bend(m, beta);
@@ -209,7 +212,7 @@ impl Surrogate for LazySurrogate {
                 let s = if alpha.is_some() { s } else { 0.0 };
                 span.place(s, alpha.unwrap_or(0.0));
                 if let Some(origin) = span.origin.take() {
-                    // Three vectors are too many for the basis: x is written out.
+                    // The basis can't represent three vectors, so x is written out.
                     span.write_out(0.0);
                     let k = (1.0 - s) / (*radius * span.at.x[0]);
                     span.cells.add([k, 0.0], &origin.indices, &origin.values);

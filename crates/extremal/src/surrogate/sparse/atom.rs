@@ -1,11 +1,12 @@
-//! The oracle of a [`SparseSurrogate`]: the best entries of ∇F, from the support and from outside it.
+//! The oracle of a [`SparseSurrogate`]: the best entries of ∇F, from inside and outside the
+//! support.
 
 use crate::range::SMALLEST_DIRECTION;
 use crate::set::AtomSigns;
 use crate::surrogate::sparse::SparseSurrogate;
 use crate::surrogate::sparse::ranked::Order;
 
-/// How ∇F follows from the ranked numbers outside the support.
+/// The numbers with which ∇F follows from c outside the support.
 #[derive(Clone, Copy)]
 pub(crate) struct Outside {
     pub offset: f64,
@@ -14,13 +15,13 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// The entry of ∇F for a ranked number, rounded as in dense storage. The order stays.
+    /// The entry of ∇F for an entry c, rounded as in dense storage. The map preserves the order.
     pub fn direction(&self, c: f64) -> f64 {
         self.beta.mul_add(self.rest, c + self.offset)
     }
 }
 
-/// An entry of an atom, with that of the direction.
+/// An entry of an atom, with the corresponding entry of the direction.
 #[derive(Clone, Copy)]
 pub(crate) struct Corner {
     pub feature: usize,
@@ -29,8 +30,8 @@ pub(crate) struct Corner {
 }
 
 impl SparseSurrogate {
-    /// The atom for the direction that was scanned, and its rest outside the support; false where
-    /// it is 0.
+    /// Computes the atom for the scanned direction on the support and for `outside` elsewhere.
+    /// Returns false if ∇F is 0.
     pub(crate) fn choose(&mut self, outside: Outside) -> bool {
         self.last.atom.clear();
         if self.atoms.count > 1 {
@@ -55,26 +56,17 @@ impl SparseSurrogate {
             };
             key = best;
         }
-        let (size, direction) = (self.atoms.size, -key);
-        let value = match self.atoms.signs {
-            // a sign has no part in the key
-            AtomSigns::Any if key >= SMALLEST_DIRECTION => {
-                let direction = match self.support.slot(feature) {
-                    Some(slot) => self.support.direction()[slot],
-                    None => self.outside.get(feature),
-                };
-                let value = if direction > 0.0 { -size } else { size };
-                self.last.atom.push(Corner {
-                    feature,
-                    value,
-                    direction,
-                });
-                return true;
-            }
+        let size = self.atoms.size;
+        let (value, direction) = match self.atoms.signs {
+            // the key has no sign
+            AtomSigns::Any if key >= SMALLEST_DIRECTION => match self.entry(feature) {
+                direction if direction > 0.0 => (-size, direction),
+                direction => (size, direction),
+            },
             AtomSigns::Any => return false,
             _ if key.abs() < SMALLEST_DIRECTION && self.is_still(outside) => return false,
-            AtomSigns::PositiveOrZero if direction >= 0.0 => return true,
-            AtomSigns::Positive | AtomSigns::PositiveOrZero => size,
+            AtomSigns::PositiveOrZero if key <= 0.0 => return true,
+            AtomSigns::Positive | AtomSigns::PositiveOrZero => (size, -key),
         };
         self.last.atom.push(Corner {
             feature,
@@ -84,15 +76,23 @@ impl SparseSurrogate {
         true
     }
 
-    /// Whether ∇F = 0 on a simplex, given that no entry is below 0.
+    /// The entry of ∇F for a feature, on balls, where entries outside the support equal c.
+    fn entry(&self, feature: usize) -> f64 {
+        match self.support.slot(feature) {
+            Some(slot) => self.support.direction()[slot],
+            None => self.outside.get(feature),
+        }
+    }
+
+    /// Whether ∇F = 0, given that no entry of ∇F is negative and the set is a simplex.
     fn is_still(&self, outside: Outside) -> bool {
         let is_zero = |d: f64| d < SMALLEST_DIRECTION;
         self.support.direction().iter().all(|d| is_zero(*d))
             && self.outside.is_all(|c| is_zero(outside.direction(c)))
     }
 
-    /// The largest |∇F_i| among those inside and those outside. The latter are taken out one by
-    /// one, as long as they stand a chance, and put back.
+    /// Selects the largest |∇F_i| inside and outside the support. Entries outside are removed one
+    /// by one while they can be selected, and then put back.
     fn choose_several(&mut self) -> bool {
         let Self {
             top,

@@ -1,62 +1,66 @@
 //! Sparse storage, for sets whose atoms have few entries (ℓ1 balls, simplices, the k-sparse
-//! polytope): O(non-zeros of the gradient + support of x) per round, whatever the dimension.
+//! polytope). A round costs O(non-zeros of the gradient + support of x), whatever the dimension is.
 //!
-//! x is a number `rest` everywhere, 0 but for simplices that begin at their centre, except on its
-//! support: the features that atoms have brought in. There x and c are kept side by side, as in
-//! dense storage ([`Support`]). Everywhere else ∇F = c + β·rest, whose best entry is c's: a
-//! [`Ranked`] vector knows it, and changes only where gradients are non-zero. What adds to every
-//! entry alike (m·rest, x₁'s own rest) is kept as one number beside it.
+//! The support consists of the features that were in an atom. Outside the support, all entries of x
+//! equal one number `rest`, which is 0 except for simplices that start at their centre. On the
+//! support, x and c are stored side by side, as in dense storage ([`Support`]). Elsewhere ∇F = c +
+//! β·rest, so that the best entry of ∇F is also the best entry of c. A [`Ranked`] vector keeps
+//! track of this entry, and changes only where gradients are non-zero. Some terms add the same
+//! number to every entry: m·rest, and the rest of x₁. They are kept as one number `offset`.
 //!
-//! A probe writes c' over c outside the support, notes what was there, and puts it back if the
-//! round fails. Nothing is scaled lazily and no sum is carried along but one that does not drift
-//! ([`Total`]): given the same steps, decisions on balls have the bits of dense storage.
+//! A probe writes c' over c outside the support and records the old entries. It restores them if
+//! the round fails. Nothing is scaled lazily, and the only running sum does not drift ([`Wide`]).
+//! Given equal steps, decisions on balls therefore have the same bits as in dense storage.
 //!
-//! Features leave the support when nothing is left of them: after σ = 1, or when they have become
-//! [`NEGLIGIBLE`].
+//! A feature leaves the support when its entry returns to `rest`: after σ = 1, or when the
+//! difference is [`NEGLIGIBLE`].
 
 mod atom;
 mod ranked;
-mod state;
 mod support;
 
+use serde::{Deserialize, Serialize};
+
 use crate::point::Accuracy;
+use crate::rounding::Wide;
+use crate::saved::{check_shape, decode, encode};
 use crate::set::{AtomSigns, SharedSet, SparseAtoms, Structure, Top, norm_p};
 use crate::surrogate::residual::has_cancelled;
 use crate::surrogate::sparse_vector::SparseVector;
 use crate::surrogate::{Move, Probe, Surrogate, Update, place_start};
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 use atom::{Corner, Outside};
-use ranked::{Order, Ranked, Total};
+use ranked::{Order, Ranked};
 use support::{LEAST_ROOM, Support};
 
-/// An entry this much smaller than the largest one counts as 0.
+/// An entry of x counts as 0 if it is below this share of the largest entry.
 const NEGLIGIBLE: f64 = 1e-30;
 
-/// (x, c), one by one where x is not like everywhere else.
+/// (x, c), stored entry by entry on the support of x only.
 pub struct SparseSurrogate {
     set: SharedSet,
     atoms: SparseAtoms,
     order: Order,
-    /// c outside the support, where x is `rest`, up to `offset`; holes elsewhere.
+    /// c − offset outside the support, where x is `rest`; holes on the support.
     outside: Ranked,
     support: Support,
     rest: f64,
     offset: f64,
-    /// x₁: a number everywhere but for a few entries.
+    /// x₁: the number `first_rest` except for the entries in `first`.
     first_rest: f64,
     first: SparseVector,
     last: Last,
     top: Top,
 }
 
-/// The result of the last probe, and the data to undo it.
+/// The result of the last probe, and the data that undo it.
 #[derive(Default)]
 struct Last {
     offset: f64,
-    /// Entries outside the support as they were.
+    /// The changed entries outside the support, with their old values.
     changed: Vec<(u32, f64)>,
-    total: Total,
-    /// All of them as they were, before a round that starts over.
+    total: Wide,
+    /// The old values of all entries outside the support, for a round that restarts F.
     aside: Option<Ranked>,
     is_aside: bool,
     /// Whether F restarts.
@@ -66,9 +70,26 @@ struct Last {
     atom: Vec<Corner>,
 }
 
+/// The saved form: the non-zeros only.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    rest: f64,
+    offset: f64,
+    total: Wide,
+    /// x on the support, in the order of the slots, because later sums depend on this order.
+    support: SparseVector,
+    /// c on the support.
+    sums: Vec<f64>,
+    /// The non-zeros of c outside the support.
+    outside: SparseVector,
+    first_rest: f64,
+    first: SparseVector,
+}
+
 impl SparseSurrogate {
-    /// Starts at `start`, or the set's centre, with c = 0. A start with many entries is allowed,
-    /// and costs what they do. Errors unless the set's atoms have few entries.
+    /// Starts at `start`, or at the set's centre if there is none, with c = 0. A start with many
+    /// entries is allowed, but the cost of a round includes all of them. Returns an error unless
+    /// the set's atoms have few entries.
     pub fn new(set: SharedSet, start: Option<&[f64]>) -> Result<Self> {
         let Structure::Sparse(atoms) = set.structure() else {
             return Err(Error::Unsupported(format!(
@@ -110,12 +131,12 @@ impl SparseSurrogate {
         Ok(surrogate)
     }
 
-    /// How many entries of x are stored one by one.
+    /// The number of entries of x in the support.
     pub fn support(&self) -> usize {
         self.support.len()
     }
 
-    /// out = c; `out` must have [`Point::dim`] entries.
+    /// Writes c into `out`, which must have [`Point::dim`] entries.
     pub fn write_sum(&self, out: &mut [f64]) {
         assert_eq!(out.len(), self.dim(), "a sum is written whole");
         for (out, c) in out.iter_mut().zip(self.outside.values()) {
@@ -158,7 +179,7 @@ impl SparseSurrogate {
         self.support.clear_row();
     }
 
-    /// c = 0 outside the support; what it was is kept.
+    /// Sets c = 0 outside the support, and keeps the old values.
     fn set_aside(&mut self) {
         let (order, dim) = (self.order, self.dim());
         let aside = &mut self.last.aside;
@@ -171,8 +192,8 @@ impl SparseSurrogate {
         self.last.is_aside = true;
     }
 
-    /// c' for everything outside the support, and the row spread over the support. Gives the sum
-    /// of the row's entries outside.
+    /// Adds the gradient's row to c outside the support, and writes its other entries into the
+    /// support's row. Returns the sum of the row's entries outside the support.
     fn absorb(&mut self, update: &Update<'_>) -> f64 {
         let k = update.row_factor();
         let mut sum = 0.0;
@@ -198,7 +219,7 @@ impl SparseSurrogate {
         }
     }
 
-    /// c' += pull·x₁ outside the support, up to the offset, which has x₁'s rest.
+    /// Adds pull·x₁ to c' outside the support, except for x₁'s rest, which is part of the offset.
     fn pull_outside(&mut self, pull: f64) {
         for n in 0..self.first.len() {
             let (i, v) = self.first.entry(n);
@@ -209,7 +230,7 @@ impl SparseSurrogate {
         }
     }
 
-    /// The rest of a probe, with traces outside the support.
+    /// Computes the probe. Its changes outside the support can be undone.
     fn form(&mut self, update: &Update<'_>, row_norm: f64) -> Probe {
         let (k, m, beta) = (update.row_factor(), update.decision_factor(), update.beta);
         let gradient = update.gradient;
@@ -251,7 +272,7 @@ impl SparseSurrogate {
             norm_squared: scan.xx + spread(0.0, rest),
             ..Probe::default()
         };
-        // in a state that was tampered with
+        // only a saved state that was altered can cause this
         if !(scan.dd + base + outside_sum).is_finite() {
             probe.gap = f64::NAN;
             return probe;
@@ -306,7 +327,7 @@ impl SparseSurrogate {
         dot
     }
 
-    /// (⟨∇F, x − v⟩, ‖v − x‖²) from x − v, where the sums would cancel.
+    /// (⟨∇F, x − v⟩, ‖v − x‖²), computed from the entries of x − v because the sums cancel.
     fn residual(&mut self, outside_sum: f64, base: f64) -> (f64, f64) {
         let (rest, mut count) = (self.rest, self.outside_count());
         let mut alike = outside_sum + count * base;
@@ -333,7 +354,7 @@ impl SparseSurrogate {
     /// x += σ(v − x).
     fn step(&mut self, sigma: f64) {
         kernel::shrink(sigma, self.support.x_mut());
-        // fused, as the others are
+        // fused like the kernel's operations
         self.rest = (-sigma).mul_add(self.rest, self.rest);
         self.add_atom(sigma);
         self.drop_negligible();
@@ -362,13 +383,13 @@ impl SparseSurrogate {
         }
     }
 
-    /// x has an entry of its own.
+    /// Sets an entry of x. A feature outside the support enters the support unless x equals `rest`.
     fn enter(&mut self, feature: usize, x: f64) {
         match self.support.slot(feature) {
             Some(slot) => self.support.x_mut()[slot] = x,
             None if x == self.rest => {}
             None => {
-                // + 0: a zero that was loaded from bytes has lost its sign
+                // + 0 turns −0 into 0, because a loaded zero has lost its sign
                 let c = self.outside.get(feature) + self.offset + 0.0;
                 self.outside.set(feature, f64::NAN);
                 self.support.push(feature, x, c);
@@ -376,7 +397,7 @@ impl SparseSurrogate {
         }
     }
 
-    /// Entries of which nothing is left leave the support.
+    /// Removes features from the support whose entries differ negligibly from `rest`.
     fn drop_negligible(&mut self) {
         let rest = self.rest;
         let least = NEGLIGIBLE * kernel::max_abs(self.support.x()).max(rest);
@@ -418,7 +439,7 @@ impl Point for SparseSurrogate {
         }
     }
 
-    /// Sums go through the entries one by one, in a single lane.
+    /// Sums add the entries one by one, in one lane.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 4.0,
@@ -507,11 +528,50 @@ impl Surrogate for SparseSurrogate {
     }
 
     fn save(&self) -> Result<Vec<u8>> {
-        self.to_bytes()
+        let mut outside = SparseVector::default();
+        let entries = self.outside.values().iter().enumerate();
+        let nonzeros = entries.filter(|(_, c)| **c != 0.0 && !c.is_nan());
+        nonzeros.for_each(|(i, c)| outside.push(i, *c));
+        encode(&Saved {
+            rest: self.rest,
+            offset: self.offset,
+            total: self.outside.total(),
+            support: SparseVector {
+                indices: self.support.indices().to_vec(),
+                values: self.support.x().to_vec(),
+            },
+            sums: self.support.c().to_vec(),
+            outside,
+            first_rest: self.first_rest,
+            first: self.first.clone(),
+        })
     }
 
     fn load(&mut self, saved: &[u8]) -> Result<()> {
-        self.take_bytes(saved)
+        let saved: Saved = decode(saved)?;
+        for vector in [&saved.support, &saved.outside, &saved.first] {
+            vector.check(self.dim())?;
+        }
+        check_shape(saved.sums.len() == saved.support.len())?;
+        self.support.clear();
+        self.outside.clear();
+        for ((i, x), c) in saved.support.entries().zip(saved.sums) {
+            check_shape(self.support.slot(i).is_none())?;
+            self.outside.set(i, f64::NAN);
+            self.support.push(i, x, c);
+        }
+        for (i, c) in saved.outside.entries() {
+            self.outside.set(i, c);
+        }
+        self.outside.set_total(saved.total);
+        self.rest = saved.rest;
+        self.offset = saved.offset;
+        self.first_rest = saved.first_rest;
+        self.first = saved.first;
+        self.last.changed.clear();
+        self.last.is_aside = false;
+        self.last.found = false;
+        Ok(())
     }
 
     fn discard(&mut self) {

@@ -1,28 +1,31 @@
-//! A vector of numbers with holes that knows where its best entry is, for
-//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate): O(1) to change an entry for most, O(log d) at worst.
+//! A vector with holes that keeps track of its best entry, for
+//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate). Most changes of an entry cost
+//! O(1), and the worst O(log d).
 //!
-//! Above the numbers lie levels: each holds the best of every [`FAN`] entries of the one below.
-//! A change goes up only as far as it changes a best, and looks through a block only where the
-//! best of it was the entry that got worse. On 10⁶ entries that is three short levels, where a heap
-//! would move twenty entries about.
-
-use serde::{Deserialize, Serialize};
+//! Levels lie above the entries: each number of a level is the best of [`FAN`] numbers of the level
+//! below. A change of an entry propagates to the next level only if it changes the best number of
+//! its block. A block is searched only if its best entry became worse. For 10⁶ entries there are
+//! three short levels, while a heap would move about twenty entries.
 
 use crate::Result;
 use crate::memory::reserve;
+use crate::rounding::Wide;
 
-/// Entries per block.
+/// The number of entries per block.
 const FAN: usize = 64;
 
-/// The key of a block of holes.
+/// The largest number of levels: enough for 2³² entries.
+const LEVELS: usize = 5;
+
+/// The key of a block that has only holes.
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// Which entries are best. Either is the largest key, and a hole's key is NaN.
+/// The rule for the best entry. It has the largest key; the key of a hole is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Those of the largest |v|.
+    /// An entry with the largest |v| is best.
     Magnitude,
-    /// The smallest.
+    /// The smallest entry is best.
     Smallest,
 }
 
@@ -38,38 +41,36 @@ impl Order {
 
 pub(crate) struct Ranked {
     order: Order,
-    /// NaN for a hole.
+    /// The entries; NaN for a hole.
     values: Vec<f64>,
-    levels: Vec<Vec<f64>>,
-    /// Memory for levels to come.
-    reserved: Vec<Vec<f64>>,
-    total: Total,
+    levels: [Vec<f64>; LEVELS],
+    /// The number of levels in use.
+    height: usize,
+    total: Wide,
 }
 
 impl Ranked {
-    /// `dim` zeros.
+    /// A vector of `dim` zeros.
     pub fn new(order: Order, dim: usize) -> Self {
         let mut ranked = Self {
             order,
             values: Vec::new(),
-            levels: Vec::new(),
-            reserved: Vec::new(),
-            total: Total::default(),
+            levels: Default::default(),
+            height: 0,
+            total: Wide::default(),
         };
         ranked.grow(dim);
         ranked
     }
 
-    /// Has `dim` entries from now on, more than before; the new ones are 0.
+    /// Extends the vector to `dim` entries, more than before. The new entries are 0.
     pub fn grow(&mut self, dim: usize) {
         let (mut from, mut len) = (self.values.len(), dim);
         self.values.resize(dim, 0.0);
         for level in 0.. {
             let blocks = len.div_ceil(FAN);
-            if level == self.levels.len() {
-                let mut memory = self.reserved.drain(..self.reserved.len().min(1));
-                self.levels.push(memory.next().unwrap_or_default());
-                from = 0;
+            if level >= self.height {
+                (self.height, from) = (level + 1, 0);
             }
             self.levels[level].resize(blocks, NONE);
             for block in from / FAN..blocks {
@@ -86,18 +87,9 @@ impl Ranked {
     pub fn reserve(&mut self, dim: usize) -> Result<()> {
         reserve(&mut self.values, dim, dim)?;
         let mut len = dim;
-        for level in 0_usize.. {
+        for level in &mut self.levels {
             len = len.div_ceil(FAN);
-            let memory = match level.checked_sub(self.levels.len()) {
-                None => &mut self.levels[level],
-                Some(later) => {
-                    if later == self.reserved.len() {
-                        self.reserved.push(Vec::new());
-                    }
-                    &mut self.reserved[later]
-                }
-            };
-            reserve(memory, len, dim)?;
+            reserve(level, len, dim)?;
             if len <= FAN {
                 break;
             }
@@ -105,15 +97,15 @@ impl Ranked {
         Ok(())
     }
 
-    /// No holes, all 0; O(d).
+    /// Sets all entries to 0, so that there are no holes; O(d).
     pub fn clear(&mut self) {
         self.values.fill(0.0);
         let key = self.order.key(0.0);
         self.levels.iter_mut().for_each(|level| level.fill(key));
-        self.total = Total::default();
+        self.total = Wide::default();
     }
 
-    /// An entry, NaN for a hole.
+    /// The i-th entry; NaN for a hole.
     #[inline]
     pub fn get(&self, i: usize) -> f64 {
         self.values[i]
@@ -123,22 +115,23 @@ impl Ranked {
         &self.values
     }
 
-    /// Whether all entries but holes are like this; O(d) unless it is soon found otherwise.
+    /// Whether `like` holds for all entries except holes. It stops at the first entry for which it
+    /// does not.
     pub fn is_all(&self, like: impl Fn(f64) -> bool) -> bool {
         self.values.iter().all(|v| v.is_nan() || like(*v))
     }
 
-    /// The sum of the entries that are not holes; kept in [`Order::Smallest`] only.
-    pub fn total(&self) -> Total {
+    /// The sum of all entries except holes. It is kept for [`Order::Smallest`] only.
+    pub fn total(&self) -> Wide {
         self.total
     }
 
-    /// Puts back a sum of which rounding may have left a trace.
-    pub fn set_total(&mut self, total: Total) {
+    /// Restores an earlier sum. Undoing the changes one by one would add rounding errors.
+    pub fn set_total(&mut self, total: Wide) {
         self.total = total;
     }
 
-    /// An entry becomes `v`, a finite number, or a hole where that is NaN.
+    /// Sets an entry to the finite number `v`, or to a hole if `v` is NaN.
     #[inline]
     pub fn set(&mut self, i: usize, v: f64) {
         let before = std::mem::replace(&mut self.values[i], v);
@@ -151,7 +144,7 @@ impl Ranked {
         }
         let (mut old, mut new) = (self.order.key(before), self.order.key(v));
         let mut block = i;
-        for level in 0..self.levels.len() {
+        for level in 0..self.height {
             block /= FAN;
             let best = self.levels[level][block];
             let next = if new >= best {
@@ -178,22 +171,17 @@ impl Ranked {
         }
     }
 
-    /// The best key; −∞ where there are only holes.
+    /// The best key; −∞ if there are only holes.
     pub fn best(&self) -> f64 {
-        self.levels.last().map_or(NONE, |top| best(top, |key| key))
+        best(&self.levels[self.height - 1], |key| key)
     }
 
-    /// The first entry whose key is accepted, by a test that accepts whatever is better than what
-    /// it accepts.
+    /// The first entry whose key is accepted. A key that is better than an accepted one must be
+    /// accepted too.
     pub fn first(&self, accepts: impl Fn(f64) -> bool) -> Option<usize> {
         let mut place = 0;
-        for (height, level) in self.levels.iter().rev().enumerate() {
-            let keys = if height == 0 {
-                &level[..]
-            } else {
-                part(level, place)
-            };
-            let found = keys.iter().position(|key| accepts(*key))?;
+        for level in self.levels[..self.height].iter().rev() {
+            let found = part(level, place).iter().position(|key| accepts(*key))?;
             place = (place + found) * FAN;
         }
         let values = part(&self.values, place).iter();
@@ -206,7 +194,7 @@ fn part(of: &[f64], first: usize) -> &[f64] {
     &of[first..(first + FAN).min(of.len())]
 }
 
-/// The largest key, whatever NaN lies between; in lanes, which vectorise.
+/// The largest key, ignoring NaN. It uses several lanes, so that the compiler can vectorise it.
 #[inline]
 fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
     const LANES: usize = 8;
@@ -225,27 +213,6 @@ fn best(of: &[f64], key: impl Fn(f64) -> f64) -> f64 {
     lanes
         .into_iter()
         .fold(NONE, |a, b| if b > a { b } else { a })
-}
-
-/// A sum to which terms are added and removed. Its rounding errors are summed beside it, so that
-/// it does not drift.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Total {
-    pub sum: f64,
-    pub lost: f64,
-}
-
-impl Total {
-    fn add(&mut self, v: f64) {
-        let sum = self.sum + v;
-        let part = sum - self.sum;
-        self.lost += (self.sum - (sum - part)) + (v - part);
-        self.sum = sum;
-    }
-
-    pub fn value(&self) -> f64 {
-        self.sum + self.lost
-    }
 }
 
 #[cfg(test)]
@@ -269,7 +236,7 @@ mod tests {
         assert_eq!(found, plainly(ranked.order, &ranked.values));
     }
 
-    /// Few different numbers, so that there are ties, and holes among them.
+    /// A random number from a few, so that there are ties, or a hole.
     fn number(state: &mut u64) -> f64 {
         *state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
         match (*state >> 40) % 8 {

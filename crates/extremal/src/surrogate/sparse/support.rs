@@ -1,5 +1,6 @@
-//! The entries of x that are stored one by one, with c beside them, for
-//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate): a small dense problem that the dense kernels work on.
+//! The entries of x on the support, with c beside them, for
+//! [`SparseSurrogate`](crate::surrogate::sparse::SparseSurrogate). They form a small dense problem
+//! for the dense kernels.
 
 use crate::Result;
 use crate::kernel::{self, InnerProducts, Pass};
@@ -10,21 +11,21 @@ use crate::surrogate::sparse_vector::SparseVector;
 /// Marks a feature without a slot.
 const NOWHERE: u32 = u32::MAX;
 
-/// Room for this many entries is there from the start.
+/// The number of entries for which memory is reserved from the start.
 pub(crate) const LEAST_ROOM: usize = 16;
 
-/// Slots in the order in which they were taken.
+/// The slots, in the order in which they were assigned.
 pub(crate) struct Support {
-    /// The slot of every feature.
+    /// The slot of each feature.
     slots: Vec<u32>,
     indices: Vec<u32>,
     x: Vec<f64>,
     c: Vec<f64>,
     /// c', from a probe to its commit.
     next: Vec<f64>,
-    /// The part of a gradient's row that falls on slots; all zeros between rounds.
+    /// The entries of the gradient's row that have slots; all zeros between rounds.
     row: Vec<f64>,
-    /// Where it does.
+    /// The slots at which `row` may be non-zero.
     touched: Vec<u32>,
     direction: Vec<f64>,
     /// Replaces c in a round that restarts F or adds x₁.
@@ -76,7 +77,7 @@ impl Support {
         &mut self.x
     }
 
-    /// The features that have slots, and their x.
+    /// The features with slots, and their entries of x.
     pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let features = self.indices.iter().map(|&i| i as usize);
         features.zip(self.x.iter().copied())
@@ -86,7 +87,7 @@ impl Support {
         &self.c
     }
 
-    /// c' of the last scan.
+    /// The c' of the last scan.
     pub fn next(&self) -> &[f64] {
         &self.next
     }
@@ -102,7 +103,7 @@ impl Support {
         }
     }
 
-    /// Gives a feature a slot.
+    /// Assigns a slot to a feature.
     pub fn push(&mut self, feature: usize, x: f64, c: f64) {
         self.slots[feature] = self.len() as u32;
         self.indices.push(feature as u32);
@@ -113,7 +114,7 @@ impl Support {
         }
     }
 
-    /// Takes a slot away, for the last one to move in; gives its feature and c.
+    /// Removes a slot, and moves the last slot to its position. Returns its feature and c.
     pub fn remove(&mut self, slot: usize) -> (usize, f64) {
         let feature = self.indices.swap_remove(slot) as usize;
         self.slots[feature] = NOWHERE;
@@ -127,7 +128,7 @@ impl Support {
         (feature, self.c.swap_remove(slot))
     }
 
-    /// No slots.
+    /// Removes all slots.
     pub fn clear(&mut self) {
         for &feature in &self.indices {
             self.slots[feature as usize] = NOWHERE;
@@ -146,21 +147,21 @@ impl Support {
         }
     }
 
-    /// Adds to the row of the round at hand.
+    /// Adds to the row of the current round.
     pub fn add_to_row(&mut self, slot: usize, a: f64) {
         self.row[slot] += a;
         self.touched.push(slot as u32);
     }
 
-    /// The row is 0 again.
+    /// Sets the row to 0.
     pub fn clear_row(&mut self) {
         for slot in self.touched.drain(..) {
             self.row[slot as usize] = 0.0;
         }
     }
 
-    /// Lets something else than c stand for it in the next scan: 0, or c + pull·x₁, where x₁ is
-    /// a number everywhere but for the given entries.
+    /// Writes the vector that replaces c in the next scan: 0, or c + pull·x₁. All entries of x₁ are
+    /// `rest`, except those in `first`.
     pub fn write_shifted_sum(&mut self, pull: Option<(f64, (f64, &SparseVector))>) {
         self.base.clear();
         self.base.reserve(self.x.capacity());
@@ -177,8 +178,8 @@ impl Support {
         }
     }
 
-    /// c' = c + k·row + m·x and the direction c' + βx, with their sums, from c itself or from the
-    /// base that was laid. The row is absorbed.
+    /// Forms c' = c + k·row + m·x and the direction c' + βx, with their inner products. With
+    /// `on_base` the shifted sum replaces c. Sets the row to 0 afterwards.
     pub fn scan(&mut self, [k, m, beta]: [f64; 3], on_base: bool) -> InnerProducts {
         let form = Pass {
             c: if on_base { &self.base } else { &self.c },
@@ -194,12 +195,12 @@ impl Support {
         scan
     }
 
-    /// c = c'.
+    /// Stores c' as c.
     pub fn take_next(&mut self) {
         std::mem::swap(&mut self.c, &mut self.next);
     }
 
-    /// The best key of the direction with the smallest feature that has it.
+    /// The best key of the direction, and the smallest feature that has this key.
     pub fn best(&self, order: Order) -> Option<(f64, usize)> {
         let direction = self.direction();
         let top = match order {
@@ -213,7 +214,7 @@ impl Support {
         Some((top, feature? as usize))
     }
 
-    /// The smallest feature whose entry of the direction is like this. Few are.
+    /// The smallest feature for whose entry of the direction `is_like` holds. It is fast if few do.
     #[inline]
     fn first_with(&self, is_like: impl Fn(f64) -> bool) -> Option<u32> {
         let direction = self.direction();
@@ -228,7 +229,7 @@ impl Support {
         feature
     }
 
-    /// Whether an entry of x is like this.
+    /// Whether `is_like` holds for an entry of x.
     #[inline]
     pub fn holds_any(&self, is_like: impl Fn(f64) -> bool) -> bool {
         self.x()
@@ -236,9 +237,9 @@ impl Support {
             .any(|chunk| holds_any(chunk, &is_like))
     }
 
-    /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v with entries at a few features.
+    /// (⟨direction, x − v⟩, ‖x − v‖²) over the slots, for a v that has non-zeros at a few features.
     pub fn residual(&mut self, v: impl Iterator<Item = (usize, f64)>) -> (f64, f64) {
-        let away = &mut self.row; // free once it has been absorbed
+        let away = &mut self.row; // the row is free after the scan
         away.copy_from_slice(&self.x);
         for (feature, v) in v {
             let slot = self.slots[feature];
@@ -256,7 +257,8 @@ impl Support {
 /// The number of entries in a block.
 const CHUNK: usize = 16;
 
-/// Comparisons without an early exit, which vectorise.
+/// Whether `is_like` holds for an entry. There is no early exit, so that the compiler can vectorise
+/// it.
 #[inline]
 fn holds_any(chunk: &[f64], is_like: impl Fn(f64) -> bool) -> bool {
     match <&[f64; CHUNK]>::try_from(chunk) {

@@ -118,7 +118,7 @@ fn only_balls_whose_shape_has_nothing_to_do_with_the_dimension_grow() {
         );
         if text.starts_with("l1") {
             let error = grow(&mut pair, 19).unwrap_err().to_string();
-            assert!(error.contains("can't grow to 19"), "{error}");
+            assert!(error.contains("can't grow to dimension 19"), "{error}");
             assert_eq!(pair.dim(), 20);
         } else {
             assert_eq!(pair.save().unwrap(), before);

@@ -1,4 +1,4 @@
-//! Any bases: each plays for itself, the decision is their weighted mean.
+//! A mixture of any bases. Each base plays for itself, and the decision is their weighted mean.
 
 use crate::kernel::{self, Buffer};
 use crate::learner::of_learners::hedge::weights::Weights;
@@ -11,8 +11,8 @@ use crate::set::{SharedSet, check_len};
 use crate::theory::{Assumption, Guarantee};
 use crate::{Gradient, Point, Result};
 
-/// A hedge over learners of your own, all on this set. `settings` names them: a saved state is loaded
-/// only where it is the same.
+/// Creates a hedge over learners of your own, all on this set. `settings` identifies the mixture: a
+/// saved state is only loaded if its settings are equal.
 pub fn over(
     settings: impl Into<String>,
     set: &SharedSet,
@@ -44,13 +44,13 @@ struct Mixture {
     weights: Weights,
     /// The loss of each base in the planned round.
     losses: Vec<f64>,
-    /// Σ w_i x_i
+    /// Σ w_i x_i.
     mean: Buffer,
     norm_squared: f64,
-    /// One base's decision, written out.
+    /// The decision of one base, with every entry.
     written: Vec<f64>,
-    /// The smallest ridge part of a gradient so far. A base that relies on more of it has no
-    /// theorem here: bases see any other curvature of the losses linearised.
+    /// The smallest ridge term of a gradient so far. A base whose theorem needs a larger λ has no
+    /// theorem here, because the bases see all other curvature of the losses linearised.
     least_ridge: f64,
 }
 
@@ -73,19 +73,13 @@ impl Mixture {
         self.norm_squared = kernel::dot(&self.mean, &self.mean);
     }
 
-    /// Plans every base's round. `planned` counts those that have succeeded.
-    fn plan_all(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        planned: &mut usize,
-    ) -> Result<Record> {
+    /// Plans the round of every base. After an error some bases may have a plan.
+    fn plan_all(&mut self, round: u64, gradient: &Gradient<'_>) -> Result<Record> {
         let ax = self.mean.dot(&gradient.row)?;
         let (gradient, _, mut record) = admitted(round, gradient, ax, self.norm_squared)?;
         for (base, loss) in self.bases.iter_mut().zip(&mut self.losses) {
             let own = base.plan(&gradient)?;
-            *planned += 1;
-            // φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², of which the base saw the gradient
+            // φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², whose gradient the base received
             *loss = own.gradient_dot - 0.5 * gradient.ridge * own.norm_squared;
             record.oracle_calls += own.oracle_calls;
         }
@@ -95,7 +89,7 @@ impl Mixture {
 }
 
 impl Body for Mixture {
-    /// The gradient's ridge part.
+    /// The factor ρ of the gradient's ridge term.
     type Plan = f64;
 
     fn point(&self) -> &dyn Point {
@@ -103,14 +97,11 @@ impl Body for Mixture {
     }
 
     fn plan(&mut self, round: u64, gradient: &Gradient<'_>, _sure: bool) -> Result<(Record, f64)> {
-        let mut planned = 0;
-        match self.plan_all(round, gradient, &mut planned) {
-            Ok(record) => Ok((record, gradient.ridge)),
-            Err(error) => {
-                self.bases[..planned].iter_mut().for_each(|b| b.discard());
-                Err(error)
-            }
+        let planned = self.plan_all(round, gradient);
+        if planned.is_err() {
+            self.discard();
         }
+        Ok((planned?, gradient.ridge))
     }
 
     fn commit(&mut self, ridge: f64) {
@@ -134,7 +125,8 @@ impl Body for Mixture {
         let regret = self.weights.regret_bound();
         let all = self.bases.iter();
         let all = all.filter_map(|base| guarantee(&**base, regret, self.least_ridge));
-        // what was not broken first, then what asks less of the losses, then what promises more
+        // unbroken theorems first, then those with fewer assumptions, then those with a smaller
+        // bound
         let rank = |theorem: &Guarantee| {
             let assumptions = theorem.assumptions();
             let broken = assumptions

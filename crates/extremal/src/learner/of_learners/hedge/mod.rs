@@ -1,20 +1,21 @@
-//! Hedge: several learners at once, mixed by how well each would have done.
+//! Hedge: a weighted mean of several learners, with weights that depend on their past losses.
 //!
-//! **Problem.** Convex losses; one does not know which learner, or which step size, to take.
+//! **Problem.** Convex losses, if it is unknown which learner or which step size is best.
 //!
-//! **Update.** Base learners play x_1, …, x_N; the decision is x = Σ w_i x_i, a point of the set
-//! because that is convex. With the gradient k·a + ρx at x (ρ that of a ridge term), each base is
-//! charged the loss φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖² and shown its own gradient of it, so that
-//! a base which makes use of the ridge term's curvature still can. The weights are AdaHedge's:
-//! w_i ∝ exp(−η Σφ_t(x_i)) with η = ln(N)/Δ, Δ = Σ δ_t, and δ_t the mixability gap
-//! Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). No horizon, no scale.
+//! **Update.** Base learners play x_1, …, x_N. The decision is x = Σ w_i x_i, which lies in the set
+//! because the set is convex. Let k·a + ρx be the gradient at x, where ρ belongs to a ridge term.
+//! Each base is charged the loss φ_t(x_i) = ⟨k·a, x_i⟩ + (ρ/2)‖x_i‖², and receives the gradient of
+//! φ_t at its own decision. A base can thus still use the curvature of the ridge term. The weights
+//! are those of AdaHedge: w_i ∝ exp(−η Σφ_t(x_i)) with η = ln(N)/Δ and Δ = Σ δ_t, where δ_t is the
+//! mixability gap Σ w_i φ_t(x_i) + (1/η) ln Σ w_i exp(−ηφ_t(x_i)). They need neither a horizon nor
+//! a scale.
 //!
-//! **Guarantee.** Regret ≤ that of any base by its own theorem + 2Δ. Proof: f_t(x) − f_t(u) ≤
-//! φ_t(x) − φ_t(u) ≤ Σ w_i φ_t(x_i) − φ_t(u) as both are convex; the sum of the first is the mix
-//! losses, at most Σφ_t(x_i) + ln(N)/η for every i because η falls, plus Δ; and ln(N)/η ≤ Δ. Since
-//! δ_t ≤ min(r_t, ηr_t²/8) with r_t the range of the φ_t(x_i), Δ² grows by at most
-//! (ln(N)/4 + 1)r_t² per round: 2Δ ≤ √((4 + ln N)Σr_t²), and r_t ≤ GD. A base's λ must be
-//! the ridge term's, not the loss's own.
+//! **Guarantee.** Regret ≤ the bound of any base + 2Δ. Proof: by convexity, f_t(x) − f_t(u) ≤
+//! φ_t(x) − φ_t(u) ≤ Σ w_i φ_t(x_i) − φ_t(u). The terms Σ w_i φ_t(x_i) add up to the mix losses
+//! plus Δ. Since η decreases, the mix losses add up to at most Σφ_t(x_i) + ln(N)/η for every i, and
+//! ln(N)/η ≤ Δ. Let r_t be the range of the φ_t(x_i). Since δ_t ≤ min(r_t, ηr_t²/8), Δ² grows by at
+//! most (ln(N)/4 + 1)r_t² per round. Hence 2Δ ≤ √((4 + ln N)Σr_t²), and r_t ≤ GD. The λ of a base
+//! must come from the ridge term, not from the loss itself.
 //!
 //! **Reference.** Freund & Schapire, 1997; AdaHedge: de Rooij, van Erven, Grünwald & Koolen,
 //! JMLR 2014. Over step sizes: van Erven & Koolen, NeurIPS 2016.
@@ -79,7 +80,7 @@ impl Described for Hedge {
 }
 
 impl Hedge {
-    /// The bases, one by one.
+    /// The specs of all bases.
     fn members(&self) -> Result<Vec<LearnerSpec>> {
         let mut all = Vec::new();
         match (&self.base, &self.grid) {
@@ -131,22 +132,23 @@ fn no_base() -> Error {
     }
 }
 
-/// A base's theorem for the mixture: its bound and 2Δ, with the assumptions that the base can't
-/// check by itself. None if it relies on more of the losses than the ridge term that all had.
+/// The guarantee of the mixture from a base's theorem: its bound + 2Δ, with the assumptions that
+/// the base can't check by itself. `None` if the theorem assumes more about the losses than the
+/// ridge term.
 fn guarantee(learner: &dyn Learner, regret: f64, ridge: f64) -> Option<Guarantee> {
     let own = learner.guarantee()?;
     let mut kept = Vec::new();
     for check in own.check(learner.seen(), &LossFacts::strongly_convex(f64::INFINITY)) {
         match check.assumption {
-            // feasible as it is: the mixture is, if its bases are
+            // the mixture is feasible if its bases are
             Assumption::Feasible(_) => {}
             Assumption::Gradient(_) | Assumption::Entries { .. } if check.holds => {}
             Assumption::Gradient(_) | Assumption::Horizon(_) => kept.push(check.assumption),
             Assumption::StronglyConvexLosses(l) if l <= ridge * (1.0 + 1e-12) => {
                 kept.push(check.assumption);
             }
-            // The mixture reacts to what a base has drawn. Of the losses that bases are shown no
-            // more is known than the ridge term.
+            // All other assumptions may fail: the mixture reacts to the random draws of its bases,
+            // and only the ridge term is known about the losses that the bases receive.
             _ => return None,
         }
     }

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Weights over N, by what each has lost.
+/// Weights over N learners, computed from their losses.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Weights {
-    /// By how much each has lost more than the best.
+    /// How much more each learner has lost than the best one.
     excess: Vec<f64>,
-    /// Δ, the sum of the mixability gaps; the rate is η = ln(N)/Δ.
+    /// Δ, the sum of the mixability gaps. The learning rate is η = ln(N)/Δ.
     delta: f64,
     #[serde(skip)]
     weights: Vec<f64>,
-    /// Σ exp(−η excess).
+    /// Σ exp(−η·excess).
     #[serde(skip)]
     sum: f64,
     /// ln N.
@@ -35,12 +35,12 @@ impl Weights {
         &self.weights
     }
 
-    /// The mixture's losses exceed those of the best by at most this.
+    /// An upper bound on how much more the mixture has lost than the best learner.
     pub(crate) fn regret_bound(&self) -> f64 {
         2.0 * self.delta
     }
 
-    /// Takes the losses of a round.
+    /// Updates the weights with the losses of a round.
     pub(crate) fn step(&mut self, losses: &[f64]) {
         let low = losses.iter().copied().fold(f64::INFINITY, f64::min);
         let (mut range, mut played, mut best) = (0.0, 0.0, f64::INFINITY);
@@ -55,8 +55,9 @@ impl Weights {
         self.excess.iter_mut().for_each(|e| *e -= best);
         let before = self.sum;
         self.weigh();
-        // What was played less the mix loss, which is −(1/η) ln Σ w exp(−η loss). At η = ∞ that is
-        // the least loss of those that have not lost more than the best.
+        // The mixability gap is the mixture's loss minus the mix loss −(1/η) ln Σ w exp(−η·loss).
+        // For η = ∞ the mix loss is the least loss among the learners that have lost no more than
+        // the best one.
         let mix = match self.delta {
             0.0 => best,
             delta => best - delta * ((self.sum / before).ln() / self.log_count),
@@ -65,7 +66,7 @@ impl Weights {
         self.weigh();
     }
 
-    /// w_i ∝ exp(−η excess_i), through the quotient: η itself may be no number.
+    /// w_i ∝ exp(−η·excess_i), computed with the quotient excess/Δ because η may be infinite.
     fn weigh(&mut self) {
         let (log_count, delta) = (self.log_count, self.delta);
         self.weights.clear();
@@ -77,12 +78,12 @@ impl Weights {
         self.weights.iter_mut().for_each(|w| *w /= self.sum);
     }
 
-    /// How many there are.
+    /// The number of learners.
     pub(crate) fn len(&self) -> usize {
         self.excess.len()
     }
 
-    /// A loaded state, with the weights, which are not saved.
+    /// Computes the weights, which are not saved, for a loaded state.
     pub(crate) fn weighed(mut self) -> Self {
         self.log_count = (self.excess.len() as f64).ln();
         self.weigh();

@@ -1,15 +1,17 @@
-//! Gauge wrapper: gradient descent in a ball around the set, and the gauge in place of a projection.
+//! Gauge wrapper: gradient descent in a ball around the set, with the gauge instead of a
+//! projection.
 //!
-//! **Problem.** Convex losses over a set with 0 inside whose gauge γ is cheap, with a subgradient
-//! of it ([`Set::gauge_gradient`]); no oracle, no projection,
-//! neither T nor G.
+//! **Problem.** Convex losses over a set that contains 0 and has a cheap gauge γ with a subgradient
+//! ([`Set::gauge_gradient`]). The learner needs no oracle, no projection, and neither T nor G.
 //!
-//! **Update.** w_t is in the ball of radius R = max ‖x‖ around 0, and x_t = w_t/max(1, γ(w_t)) is
-//! played. With s a subgradient of γ at w_t, g̃_t = g_t, but g_t − ⟨g_t, x_t⟩s where γ(w_t) ≥ 1 and
-//! ⟨g_t, w_t⟩ < 0. Then w_{t+1} = Π(w_t − η_t g̃_t) onto the ball, η_t = √2·R/√(Σ‖g̃‖²).
+//! **Update.** The learner keeps a point w_t in the ball of radius R = max ‖x‖ around 0, and plays
+//! x_t = w_t/max(1, γ(w_t)). If γ(w_t) ≥ 1 and ⟨g_t, w_t⟩ < 0, then g̃_t = g_t − ⟨g_t, x_t⟩s, where
+//! s is a subgradient of γ at w_t. Otherwise g̃_t = g_t. Then w_{t+1} = Π(w_t − η_t g̃_t), where Π
+//! projects onto the ball and η_t = √2·R/√(Σ‖g̃‖²).
 //!
-//! **Guarantee.** Regret ≤ 2√2·R·√(Σ‖g̃‖²), as ⟨g_t, x_t − u⟩ ≤ ⟨g̃_t, w_t − u⟩ for every u in the
-//! set. With a ball of radius r inside, ‖g̃‖ ≤ (1 + R/r)‖g‖: ≤ 2√2·R(1 + R/r)G√T.
+//! **Guarantee.** Regret ≤ 2√2·R·√(Σ‖g̃‖²), because ⟨g_t, x_t − u⟩ ≤ ⟨g̃_t, w_t − u⟩ for every
+//! point u of the set. If the set contains a ball of radius r around 0, then ‖g̃‖ ≤ (1 + R/r)‖g‖,
+//! and the bound is at most 2√2·R(1 + R/r)G√T.
 //!
 //! **Reference.** Mhammedi, *Efficient Projection-Free Online Convex Optimization with Membership
 //! Oracle*, COLT 2022; the base learner is scale-free gradient descent (Orabona & Pál, 2018).
@@ -53,7 +55,7 @@ fields! {
 
 impl Described for GaugeWrapper {
     const ABOUT: About = About {
-        summary: "gradient descent with the set's gauge in place of a projection",
+        summary: "gradient descent with the set's gauge instead of a projection",
         cost: "2 gauges and 1 subgradient of the gauge, O(d) per round; no oracle call, no projection",
         guarantee: "sets with 0 inside and a cheap gauge: 2√2·R·√(Σ‖g̃‖²) ≤ 2√2·R(1 + R/r)·√(Σ‖g‖²), R = max ‖x‖, r = the radius of a ball around 0 inside the set",
         reference: "Mhammedi, COLT 2022",
@@ -64,12 +66,11 @@ impl Described for GaugeWrapper {
 
 impl MakeLearner for GaugeWrapper {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let method = GaugeDescent {
             set: set.clone(),
             radius: set.geometry().norm_bound,
-            scale,
+            scale: self.eta_scale,
             surrogate: vec![0.0; set.dim()],
         };
         acting(self, method, set, self.start.as_deref(), storage)
@@ -80,16 +81,16 @@ impl MakeLearner for GaugeWrapper {
     }
 }
 
-/// Errors unless the set has a gauge with a subgradient.
+/// Returns an error unless the set has a gauge with a subgradient.
 pub(crate) fn check_gauge(owner: &'static str, set: &dyn Set) -> Result<()> {
     if set.facts().gauge {
         return Ok(());
     }
-    let needs = "0 inside the set and a subgradient of its gauge";
+    let needs = "a set that contains 0 and has a gauge with a subgradient";
     Err(parameters::cannot_play(owner, set, needs))
 }
 
-/// x ← the nearest point of the ball around 0.
+/// Moves x to the nearest point of the ball around 0.
 pub(crate) fn into_ball(x: &mut [f64], radius: f64) {
     let length = kernel::norm(x);
     if length > radius {
@@ -99,10 +100,10 @@ pub(crate) fn into_ball(x: &mut [f64], radius: f64) {
 
 struct GaugeDescent {
     set: SharedSet,
-    /// R.
+    /// The radius R.
     radius: f64,
     scale: f64,
-    /// s, then g̃.
+    /// First s, then g̃.
     surrogate: Vec<f64>,
 }
 
@@ -113,9 +114,9 @@ struct State {
     root: f64,
 }
 
-/// The error for a gauge that is not a number.
+/// The error for a gauge that is NaN.
 pub(crate) fn no_gauge() -> Error {
-    Error::numerical(0, "the gauge of a point is NaN")
+    Error::numerical(0, "the set's gauge of a point is NaN or infinite")
 }
 
 impl Method for GaugeDescent {

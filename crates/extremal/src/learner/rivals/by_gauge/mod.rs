@@ -1,4 +1,4 @@
-//! Learners that reach the set through its gauge or through a smooth constraint, without projections.
+//! Learners that use the gauge of the set, and neither an oracle nor a projection.
 
 pub mod gauge_wrapper;
 pub mod so_ogd;

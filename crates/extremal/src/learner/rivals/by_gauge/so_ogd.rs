@@ -1,22 +1,24 @@
-//! SO-OGD: gradient descent that returns to the set by separating hyperplanes.
+//! SO-OGD: gradient descent that returns to the set with separating hyperplanes.
 //!
-//! **Problem.** Convex losses over a set between balls of the radii r and R around 0, with a
-//! separation oracle: here a subgradient of its gauge γ
-//! ([`Set::gauge_gradient`]). No linear oracle, no projection.
+//! **Problem.** Convex losses over a set K between balls of radii r and R around 0. A separation
+//! oracle is needed; here it is a subgradient of the gauge γ ([`Set::gauge_gradient`]). No linear
+//! oracle and no projection is needed.
 //!
-//! **Update.** y = x_t − η g_t, brought into the ball of radius R; while γ(y) > 1, with s a
-//! subgradient there, y ← y − ((γ(y) − 1 + δ)/‖s‖²)s, onto the plane that (1 − δ)K lies behind.
-//! The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ = 4R/(r√T), no more than 1/2. Without
-//! one of them, η_t = √2·R/√(Σ‖g‖²) and δ_t = min(1/2, 4R/(r√t)).
+//! **Update.** Let y = x_t − η g_t, projected onto the ball of radius R. While γ(y) > 1, take a
+//! subgradient s of γ at y and set y ← y − ((γ(y) − 1 + δ)/‖s‖²)s. This moves y onto a hyperplane
+//! that separates it from (1 − δ)K. The last y is x_{t+1}. With T and G, η = r/(2G√T) and δ =
+//! 4R/(r√T), but at most 1/2. If T or G is unknown, η_t = √2·R/√(Σ‖g‖²) and δ_t =
+//! min(1/2, 4R/(r√t)).
 //!
-//! **Guarantee.** With T and G, on every stretch of L rounds, whatever the factor on η,
-//! regret ≤ 2R²/η + ηG²L/2 + δRGL, for the constants above ≤ G(r/4 + 8R²/r)√T once T ≥ 64R²/r²; and
-//! no more than (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T separations, about 5T/4. Otherwise what follows from the
-//! rounds played: √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
+//! **Guarantee.** With T and G, on every interval of L rounds and for every factor on η:
+//! regret ≤ 2R²/η + ηG²L/2 + δRGL. For the constants above this is at most G(r/4 + 8R²/r)√T if
+//! T ≥ 64R²/r². The number of separations is at most (R/r)² + (1 + 2RηG/(δr²) + (ηG/(δr))²)T, about
+//! 5T/4. If T or G is unknown, the bound is computed from the rounds played:
+//! √2·R·(2√(Σ‖g‖²) + Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²)) + R·Σδ_t‖g_t‖.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Their step back is δr long; the gauge gives how
-//! far the plane is, and allows for a longer one.
+//! with Adaptive Regret Guarantees*, COLT 2022. Each of their steps has length δr. Here the gauge
+//! shows how far the hyperplane is, which allows longer steps.
 //!
 //! ```
 //! use extremal::{LearnerSpec, SetSpec};
@@ -57,7 +59,7 @@ fields! {
 
 impl Described for SoOgd {
     const ABOUT: About = About {
-        summary: "gradient descent that returns to the set by separating hyperplanes",
+        summary: "gradient descent that returns to the set with separating hyperplanes",
         cost: "O(d) and about 5/4 separation calls per round, which count as oracle calls; no linear oracle, no projection",
         guarantee: "sets with a cheap gauge, between balls of radius r and R around 0; on every interval of L rounds: 2R²/η + ηG²L/2 + δRGL, by default G(r/4 + 8R²/r)√T, with T and G; without T or G, a bound computed from the rounds played",
         reference: "Garber & Kretzu, COLT 2022",
@@ -73,7 +75,6 @@ impl Described for SoOgd {
 impl MakeLearner for SoOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let schedule = Schedule::of(None, self.horizon, self.gradient_bound);
-        let scale = self.eta_scale;
         check_gauge(NAME, &**set)?;
         let inner = inner_radius(&**set)?;
         let method = SoOgdMethod {
@@ -81,7 +82,7 @@ impl MakeLearner for SoOgd {
             radius: set.geometry().norm_bound,
             inner,
             schedule: schedule.or_gradients(),
-            scale,
+            scale: self.eta_scale,
             s: vec![0.0; set.dim()],
             separations: 0,
         };
@@ -93,31 +94,28 @@ impl MakeLearner for SoOgd {
     }
 }
 
-/// r: of a ball around 0, from that around the centre.
+/// The radius r of a ball around 0 that lies in the set, from a ball around the centre.
 fn inner_radius(set: &dyn Set) -> Result<f64> {
     let around = set.geometry().inner_radius.unwrap_or(0.0);
     let inner = around - kernel::norm(&centre_of(set));
     if inner > 0.0 {
         return Ok(inner);
     }
-    Err(parameters::cannot_play(
-        NAME,
-        set,
-        "a known ball around 0 inside the set",
-    ))
+    let needs = "a set that contains a known ball around 0";
+    Err(parameters::cannot_play(NAME, set, needs))
 }
 
 struct SoOgdMethod {
     set: SharedSet,
-    /// R.
+    /// The radius R.
     radius: f64,
-    /// r.
+    /// The radius r.
     inner: f64,
-    /// Fixed, or from the gradients.
+    /// Either fixed, or computed from the gradients.
     schedule: Schedule,
     scale: f64,
     s: Vec<f64>,
-    /// Gauges computed so far: its oracle separates.
+    /// The number of gauges computed so far. Each one counts as a call of the separation oracle.
     separations: u64,
 }
 
@@ -125,7 +123,7 @@ struct SoOgdMethod {
 struct State {
     /// √(Σ‖g‖²).
     root: f64,
-    /// δ of the last round; 0 before the first.
+    /// δ of the last round; 0 before the first round.
     delta: f64,
     /// Σ(δ_{t−1} − δ_t)√(Σ_{<t}‖g‖²).
     drift: f64,
@@ -134,7 +132,7 @@ struct State {
 }
 
 impl SoOgdMethod {
-    /// η_t and δ_t, with √(Σ‖g‖²) = `root`.
+    /// η_t and δ_t, where `root` is √(Σ‖g‖²).
     fn pace(&self, t: f64, root: f64) -> (f64, f64) {
         let (factor, t) = match self.schedule {
             Schedule::Fixed { horizon, .. } => (0.5 * self.inner, horizon),
@@ -144,11 +142,11 @@ impl SoOgdMethod {
         (eta, (4.0 * self.radius / self.inner / t.sqrt()).min(0.5))
     }
 
-    /// Brings y into the set.
+    /// Moves y into the set.
     fn come_back(&mut self, y: &mut [f64], way: f64, delta: f64) -> Result<()> {
         into_ball(y, self.radius);
-        // Each step moves δr nearer to every point of (1 − δ)K, whose nearest was no farther
-        // than this.
+        // Each step reduces the squared distance of y from every point of (1 − δ)K by at least (δr)².
+        // At first the nearest of these points is at most far·δr away.
         let far = (way.min(2.0 * self.radius) + delta * self.radius) / (delta * self.inner);
         let most = (far * far).ceil() as u32;
         let mut looks: u32 = 0;
@@ -164,7 +162,7 @@ impl SoOgdMethod {
             let norm = kernel::norm(&self.s);
             let step = (gauge - 1.0 + delta) / norm / norm;
             if looks > most || !step.is_finite() {
-                // rounding alone is in the way
+                // only rounding prevents the end
                 let shrink = (1.0 - 1e-15) / gauge;
                 y.iter_mut().for_each(|v| *v *= shrink);
                 return Ok(());

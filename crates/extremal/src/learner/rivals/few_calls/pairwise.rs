@@ -1,17 +1,18 @@
-//! Pairwise steps on the regularised leader's F_t, over polytopes {Ax = b, l ≤ x ≤ u} with
-//! vertices in {l, u}: simplices, k-subsets, cubes. Two oracle calls per step, and no vertex is
-//! kept.
+//! Pairwise Frank-Wolfe steps on the regularised leader's F_t, over polytopes {Ax = b, l ≤ x ≤ u}
+//! whose vertices have entries l or u: simplices, k-subsets and cubes. A step makes two oracle
+//! calls, and no vertices are stored.
 //!
 //! **Problem.** Convex losses, or with λ, λ-strongly convex losses.
 //!
-//! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with dual averaging's η_t = D/(G√T), D/(G√t) or
-//! D/√(Σ‖g‖²); with λ, Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex for ∇F_t(x), v⁻ the
-//! worst one that has l where x has and u where x has. x moves from v⁻ towards v⁺ as far as
-//! F_t falls and the bounds allow.
+//! **Update.** F_t(x) = ⟨S_t, x⟩ + ‖x − x₁‖²/(2η_t) with the η_t of dual averaging: D/(G√T),
+//! D/(G√t) or D/√(Σ‖g‖²). With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²). v⁺ is the oracle's vertex
+//! for ∇F_t(x). v⁻ has the largest ⟨∇F_t(x), v⟩ of all vertices that agree with x in the entries
+//! where x is l or u. x moves in the direction v⁺ − v⁻ as far as F_t decreases and the bounds
+//! allow.
 //!
-//! **Guarantee.** None is known. Offline, F being fixed, the steps converge linearly.
+//! **Guarantee.** No bound is known. For a fixed F, the steps converge linearly.
 //!
-//! **Reference.** Garber & Meshi, NeurIPS 2016, whose step this is, with bounds above as well.
+//! **Reference.** Garber & Meshi, NeurIPS 2016. Here the step also handles upper bounds.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -60,7 +61,7 @@ fields! {
 
 impl Described for Pairwise {
     const ABOUT: About = About {
-        summary: "pairwise Frank-Wolfe steps towards the regularised leader, on polytopes with vertices at their bounds",
+        summary: "pairwise Frank-Wolfe steps towards the regularised leader, on polytopes whose vertices are at the bounds",
         cost: "2 oracle calls and O(d) per step",
         guarantee: "no bound is known",
         reference: "Garber & Meshi, NeurIPS 2016",
@@ -75,7 +76,7 @@ impl MakeLearner for Pairwise {
             return Err(parameters::cannot_play(
                 NAME,
                 &**set,
-                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with the same bounds everywhere)",
+                "a polytope given by equations and bounds on the entries, with its vertices at the bounds (simplex, capped-simplex with a whole total, hypercube, box with equal bounds for all entries)",
             ));
         };
         parameters::need_oracle(NAME, &**set)?;
@@ -117,7 +118,7 @@ struct Pairs {
     /// v⁺ and v⁻.
     to: Atom,
     from: Atom,
-    /// The direction whose vertex is v⁻.
+    /// The direction that the oracle minimises to find v⁻.
     away: Vec<f64>,
     /// v⁺ − v⁻.
     way: Vec<f64>,
@@ -133,7 +134,8 @@ struct State {
 }
 
 impl Pairs {
-    /// One step from x, given ∇F there; the gap before, and how far it went.
+    /// Makes one step from x, whose ∇F_t is known. Returns the gap before the step, and the step
+    /// size.
     fn step(&mut self, x: &mut [f64]) -> Result<(f64, f64)> {
         let Self {
             lower,
@@ -146,7 +148,7 @@ impl Pairs {
         let above = surrogate.above(x, found.value);
         self.oracle.check_gap(above + found.slack(), direction)?;
         let gap = surrogate.gap(above);
-        // Entries at a bound stay there: no sum of other entries, each 1 at most, is worth it.
+        // Entries at a bound must stay there: the others, at most 1 each, can't outweigh `never`.
         let never = 2.0 * x.len() as f64 + 2.0;
         for ((away, d), x) in self.away.iter_mut().zip(direction).zip(&*x) {
             *away = if *x <= *lower {
@@ -160,7 +162,7 @@ impl Pairs {
         self.oracle.minimise(&self.away, &mut self.from)?;
         self.to.write(&mut self.way);
         self.from.add_to(-1.0, &mut self.way);
-        // how far the bounds allow to go
+        // the largest step that the bounds allow
         let mut most = 1.0_f64;
         for (way, x) in self.way.iter().zip(&*x) {
             if *way < 0.0 {
@@ -175,7 +177,7 @@ impl Pairs {
                 if *way == 0.0 {
                     continue;
                 }
-                // the entry that stopped the step is at its bound, not just beside it
+                // the entry that limits the step ends exactly at its bound
                 let room = if *way < 0.0 { *lower - *x } else { *upper - *x };
                 let stops = sigma >= room / way;
                 let moved = (*x + sigma * way).clamp(*lower, *upper);
@@ -208,7 +210,7 @@ impl Method for Pairs {
         let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
         let (t, g, norm) = (round.t, round.g, round.norm);
         next.root = now.root.hypot(norm);
-        // D/η_t, which with λ is λtD
+        // D/η_t; with λ this is λtD
         let scale = self.schedule.scale(t, next.root);
         let stiffness = match self.schedule {
             Schedule::Strong { .. } => scale * self.diameter,

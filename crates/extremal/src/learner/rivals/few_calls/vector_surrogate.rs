@@ -1,5 +1,5 @@
-//! F_t, which Frank-Wolfe learners on plain vectors step on: its gradient is
-//! S_t + K_t(x − x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
+//! The surrogate F_t for Frank-Wolfe learners on plain vectors. Its gradient is S_t +
+//! K_t(x − x₁)/D, where S_t = Σ (g_τ − λ(x_τ − x₁)).
 
 use crate::kernel;
 use crate::range::SMALLEST_DIRECTION;
@@ -7,11 +7,11 @@ use crate::range::SMALLEST_DIRECTION;
 pub(crate) struct Surrogate {
     /// x₁.
     first: Vec<f64>,
-    /// ∇F_t(x), its largest entry ±1.
+    /// ∇F_t(x), divided by its largest absolute entry.
     direction: Vec<f64>,
-    /// That entry's size.
+    /// The largest absolute entry of ∇F_t(x).
     top: f64,
-    /// K_t: D times the second derivative.
+    /// K_t, which is D times the second derivative of F_t.
     stiffness: f64,
     lambda: f64,
     diameter: f64,
@@ -29,8 +29,8 @@ impl Surrogate {
         }
     }
 
-    /// Writes S_t from S_{t−1} and g, and computes the gradient in x with this K. False if that is
-    /// 0.
+    /// Writes S_t, from S_{t−1} and g, and computes the gradient at x with K_t = `stiffness`.
+    /// Returns false if the gradient is 0.
     pub(crate) fn absorb(
         &mut self,
         now: &[f64],
@@ -46,7 +46,7 @@ impl Surrogate {
         self.turn(sum, x)
     }
 
-    /// Computes the gradient in another point.
+    /// Computes the gradient at x. Returns false if it is 0.
     pub(crate) fn turn(&mut self, sum: &[f64], x: &[f64]) -> bool {
         for (i, d) in self.direction.iter_mut().enumerate() {
             let apart = x[i] - self.first[i];
@@ -63,28 +63,29 @@ impl Surrogate {
         true
     }
 
-    /// ∇F_t(x), its largest entry ±1.
+    /// ∇F_t(x), divided by its largest absolute entry.
     pub(crate) fn direction(&self) -> &[f64] {
         &self.direction
     }
 
-    /// ⟨direction, x − v⟩ given ⟨direction, v⟩, below 0 where rounding makes it so.
+    /// ⟨direction, x − v⟩, where `value` is ⟨direction, v⟩. Rounding may make it negative.
     pub(crate) fn above(&self, x: &[f64], value: f64) -> f64 {
         kernel::dot(&self.direction, x) - value
     }
 
-    /// ⟨∇F, x − v⟩ given ⟨direction, x − v⟩.
+    /// ⟨∇F_t, x − v⟩, where `above` is ⟨direction, x − v⟩.
     pub(crate) fn gap(&self, above: f64) -> f64 {
         self.top * above.max(0.0)
     }
 
-    /// A bound of the distance from x to where F is least, over D, given ⟨direction, x − v⟩: F is
-    /// at most the gap above its least value, and at least K/(2D) times the distance's square.
+    /// An upper bound on the distance from x to the minimiser of F_t, divided by D, where `above`
+    /// is ⟨direction, x − v⟩. F_t(x) − min F_t is at most the gap, and at least K_t/(2D) times the
+    /// squared distance.
     pub(crate) fn distance(&self, above: f64) -> f64 {
         (2.0 * (self.top / self.stiffness) * (above.max(0.0) / self.diameter)).sqrt()
     }
 
-    /// The α in [0, most] where F is least along `way`.
+    /// The α in [0, most] that minimises F_t along `way`.
     pub(crate) fn line_search(&self, way: &[f64], most: f64) -> f64 {
         let length = kernel::norm(way);
         if !(length > 0.0) {

@@ -1,17 +1,18 @@
-//! FPL: follow the perturbed leader, the mean of several of them in every round.
+//! FPL: follow the perturbed leader, as the mean of several perturbed leaders in every round.
 //!
-//! **Problem.** Linear losses, or smooth ones, that do not react to decisions, over any set.
+//! **Problem.** Linear or smooth losses over any set, where the losses do not depend on the
+//! decisions.
 //!
-//! **Update.** x_{t+1} is the mean of m minimisers of ⟨S_t − v/δ, x⟩, S_t the sum of gradients and
-//! v drawn evenly from the unit ball; δ = 2/(G√(dT)), or δ_t = 2/√(dΣ‖g‖²) where T or G is not
-//! given. m = 1 is enough for linear losses; for β-smooth ones m = 4βR√T/(G√d), R being the largest
-//! distance from the set's centre.
+//! **Update.** x_{t+1} is the mean of m minimisers of ⟨S_t − v/δ, x⟩, where S_t is the sum of
+//! gradients and each v is drawn uniformly from the unit ball. With T and G, δ = 2/(G√(dT));
+//! otherwise δ_t = 2/√(dΣ‖g‖²). m = 1 is enough for linear losses. For β-smooth losses m =
+//! 4βR√T/(G√d), where R is the largest distance of a point from the set's centre.
 //!
-//! **Guarantee.** In the mean over seeds, against losses that were fixed beforehand, regret ≤
-//! (3/2)RG√(dT) + GD + βR²T/m. One run proves nothing.
+//! **Guarantee.** For losses that are fixed in advance, the expected regret over seeds is at most
+//! (3/2)RG√(dT) + GD + βR²T/m. Nothing is proven about a single run.
 //!
-//! **Reference.** Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020; the constants are proven at
-//! [`theory::perturbed`](crate::theory::perturbed).
+//! **Reference.** Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020.
+//! [`theory::perturbed`](crate::theory::perturbed) has the proof with constants.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -44,7 +45,7 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' smoothness β; default: 0, linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
-        /// the number m of perturbed leaders that are averaged; default: 4βR√T/(G√d) if T, G and β are
+        /// the number m of perturbed leaders in the mean; default: 4βR√T/(G√d) if T, G and β are
         /// given, otherwise 1
         pub samples: Option<u32> = None => Kind::COUNT,
         /// factor on the theorem's δ, the inverse of the perturbation's size
@@ -58,7 +59,7 @@ fields! {
 
 impl Described for Fpl {
     const ABOUT: About = About {
-        summary: "follow the perturbed leader, averaged over several perturbations per round",
+        summary: "follow the perturbed leader, averaged over several random perturbations per round",
         cost: "m oracle calls and O(md) per round",
         guarantee: "any set, oblivious losses, in expectation over seeds: (3/2)·R·G·√(dT) + G·D + β·R²·T/m, β = 0 for linear losses",
         reference: "Kalai & Vempala, 2005; Hazan & Minasyan, COLT 2020",
@@ -78,26 +79,19 @@ impl MakeLearner for Fpl {
             gradient: self.gradient_bound,
             smoothness: Some(self.smoothness.unwrap_or(0.0)),
             scale: self.eta_scale,
+            seed: self.seed,
             ..Constants::of(set)
         };
-        let (seed, start) = (self.seed, self.start.as_deref());
-        perturbed::make(
-            self,
-            EveryRound(self.samples),
-            constants,
-            seed,
-            start,
-            set,
-            storage,
-        )
+        let (kind, start) = (EveryRound(self.samples), self.start.as_deref());
+        perturbed::make(self, kind, constants, start, set, storage)
     }
 }
 
-/// The number of samples, if given.
+/// The number m of samples, if it is given.
 struct EveryRound(Option<u32>);
 
 impl EveryRound {
-    /// 4βR√T/(G√d), where they are known.
+    /// m = 4βR√T/(G√d), if these constants are known.
     fn wanted(&self, constants: &Constants) -> Option<u32> {
         let (t, g) = (constants.horizon? as f64, constants.gradient?);
         let ratio = constants.ratio(constants.smoothness?, g)?;

@@ -1,4 +1,4 @@
-//! The perturbed leader in blocks: what `ospf` and `fpl` share.
+//! The perturbed leader in blocks of rounds, which `ospf` and `fpl` share.
 
 pub mod fpl;
 pub mod ospf;
@@ -19,31 +19,33 @@ use crate::{Result, kernel};
 
 /// The differences between `ospf` and `fpl`.
 pub(crate) trait Kind: Send + Sync + 'static {
-    /// How many rounds the block after round t has, and how many samples its decision.
+    /// The number of rounds of the block after round t, and the number of samples for its decision.
     fn block(&self, constants: &Constants, t: f64, largest: f64) -> (u64, u32);
 
-    /// a, where the bound grows like T^a.
+    /// The exponent a, if the bound grows like T^a.
     fn exponent(&self, constants: &Constants) -> f64;
 }
 
-/// The numbers of the analysis.
+/// The constants of the analysis.
 pub(crate) struct Constants {
-    /// T.
+    /// The number of rounds T.
     pub horizon: Option<u64>,
-    /// G.
+    /// The bound G on the gradients.
     pub gradient: Option<f64>,
-    /// β.
+    /// The smoothness β.
     pub smoothness: Option<f64>,
-    /// Factor on δ.
+    /// The factor on δ.
     pub scale: f64,
-    /// R, from the centre.
+    /// R, the largest distance of a point from the set's centre.
     pub reach: f64,
     pub dim: f64,
     pub diameter: f64,
+    /// The seed of the perturbations.
+    pub seed: u64,
 }
 
 impl Constants {
-    /// Those of the set, with nothing else known.
+    /// The set's constants, with T, G and β unknown.
     pub(crate) fn of(set: &SharedSet) -> Self {
         let (geometry, centre) = (set.geometry(), centre_of(&**set));
         let reach = geometry.norm_bound + kernel::norm(&centre);
@@ -55,28 +57,27 @@ impl Constants {
             reach: reach.min(geometry.diameter),
             dim: set.dim() as f64,
             diameter: geometry.diameter,
+            seed: 0,
         }
     }
 
-    /// 4βR/(G√d), by which blocks and samples grow with the smoothness; `None` before there is a
-    /// gradient.
+    /// 4βR/(G√d), with which blocks and samples grow. `None` as long as G is 0.
     pub(crate) fn ratio(&self, beta: f64, gradient: f64) -> Option<f64> {
         let ratio = 4.0 * (beta * self.reach) / (gradient * self.dim.sqrt());
         (gradient > 0.0 && !ratio.is_nan()).then_some(ratio)
     }
 
-    /// c with δ = c/√V.
+    /// The c with δ = c/√V.
     fn c(&self) -> f64 {
         2.0 * self.scale / self.dim.sqrt()
     }
 }
 
-/// A learner of either kind.
+/// Builds a learner of either kind.
 pub(crate) fn make<S: Registered + Serialize, K: Kind>(
     spec: &S,
     kind: K,
     constants: Constants,
-    seed: u64,
     start: Option<&[f64]>,
     set: &SharedSet,
     storage: Storage,
@@ -86,7 +87,6 @@ pub(crate) fn make<S: Registered + Serialize, K: Kind>(
         schedule: Schedule::of(None, constants.horizon, constants.gradient).or_gradients(),
         oracle: CheckedOracle::of(&**set),
         atom: Atom::new(),
-        seed,
         direction: vec![0.0; set.dim()],
         sample: vec![0.0; set.dim()],
         centre: centre_of(&**set),
@@ -99,22 +99,22 @@ pub(crate) fn make<S: Registered + Serialize, K: Kind>(
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct State {
     rng: ChaCha8Rng,
-    /// S.
+    /// The sum S of the gradients.
     sum: Vec<f64>,
-    /// The block's part of it.
+    /// The part of S from the current block.
     block: Vec<f64>,
     numbers: Numbers,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Numbers {
-    /// √(Σ‖G_b‖²) of the blocks that are over.
+    /// √(Σ‖G_b‖²) over the completed blocks, where G_b is the sum of a block's gradients.
     root: f64,
     /// max ‖g‖.
     largest: f64,
-    /// How many rounds the block has left.
+    /// The number of rounds left in the block.
     left: u64,
-    /// How many samples its decision is the mean of; 0 before there is a gradient.
+    /// The number of samples for the block's decision; 0 before the first non-zero gradient.
     samples: u32,
     /// Σ 1/m and Σ 1/√m over rounds.
     inverse: f64,
@@ -127,15 +127,14 @@ struct Perturbed<K> {
     oracle: CheckedOracle,
     atom: Atom,
     centre: Vec<f64>,
-    /// Fixed, or from the blocks' sums of gradients.
+    /// Either fixed, or computed from the blocks' sums of gradients.
     schedule: Schedule,
-    seed: u64,
     direction: Vec<f64>,
     sample: Vec<f64>,
 }
 
-/// Writes a point drawn evenly from the unit ball: a normal vector for its direction, u^(1/d) for
-/// its norm.
+/// Draws a point uniformly from the unit ball: the direction of a normal vector, with norm u^(1/d)
+/// for a uniform u.
 pub(crate) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
     let mut norm = 0.0;
     while !(norm > 1e-100) {
@@ -149,7 +148,8 @@ pub(crate) fn draw_from_ball(rng: &mut ChaCha8Rng, out: &mut [f64]) {
 }
 
 impl<K: Kind> Perturbed<K> {
-    /// 1/δ, with √(Σ‖G_b‖²) = `root`: G√(Tk)/c where T and G are known.
+    /// 1/δ, where `root` is √(Σ‖G_b‖²). It is G√(Tk)/c if T and G are known, for blocks of k
+    /// rounds.
     fn one_over_delta(&self, root: f64) -> f64 {
         let length = match self.schedule {
             Schedule::Fixed { .. } => self.kind.block(&self.constants, 0.0, 0.0).0 as f64,
@@ -158,8 +158,8 @@ impl<K: Kind> Perturbed<K> {
         self.schedule.scale(1.0, root) * length.sqrt() / self.constants.c()
     }
 
-    /// x ← the mean of the samples' leaders, by differences from the centre: of a small set far
-    /// from 0 a sum would keep few digits.
+    /// Writes the mean of the samples' minimisers into x. It sums differences from the centre,
+    /// because a sum of points would lose digits for a small set far from 0.
     fn draw(&mut self, state: &mut State, x: &mut [f64]) -> Result<()> {
         let one_over_delta = self.one_over_delta(state.numbers.root);
         x.fill(0.0);
@@ -187,7 +187,7 @@ impl<K: Kind> Method for Perturbed<K> {
 
     fn start(&self, x: &[f64]) -> State {
         State {
-            rng: ChaCha8Rng::seed_from_u64(self.seed),
+            rng: ChaCha8Rng::seed_from_u64(self.constants.seed),
             sum: vec![0.0; x.len()],
             block: vec![0.0; x.len()],
             numbers: Numbers {
@@ -224,7 +224,7 @@ impl<K: Kind> Method for Perturbed<K> {
             next.block.fill(0.0);
             let (length, samples) = self.kind.block(&self.constants, t, numbers.largest);
             numbers.left = length;
-            // before there is a gradient every point leads
+            // before the first non-zero gradient every point is a minimiser
             if numbers.root > 0.0 {
                 numbers.samples = samples;
             }

@@ -1,19 +1,22 @@
-//! OSPF: the perturbed leader in blocks, about one oracle call per round whatever the set.
+//! OSPF: follow the perturbed leader in blocks, with about one oracle call per round on any set.
 //!
-//! **Problem.** Convex losses, smooth ones for the better rate, that do not react to decisions.
+//! **Problem.** Convex losses that do not depend on the decisions. The rate is better for smooth
+//! losses.
 //!
-//! **Update.** Rounds are grouped in blocks of k. After each, the next decision is the mean of k
-//! minimisers of ⟨S − v/δ, x⟩, S the sum of gradients and v drawn evenly from the unit ball; it
-//! takes all its k oracle calls in the block's last round. k = (4βR/(G√d))^(2/3)·T^(1/3) for
-//! β-smooth losses, but no more than √T, else T^(1/3), and the rounds played stand for T where it is
-//! not given. δ = 2/(G√(dTk)), or, where T or G is not given, δ = 2/√(dΣ‖G_b‖²) with the sums G_b of
-//! the blocks. R is the largest distance from the set's centre.
+//! **Update.** Rounds are grouped into blocks of k. After each block, the next decision is the mean
+//! of k minimisers of ⟨S − v/δ, x⟩, where S is the sum of gradients and each v is drawn uniformly
+//! from the unit ball. All k oracle calls take place in the last round of a block. For β-smooth
+//! losses k = (4βR/(G√d))^(2/3)·T^(1/3), but at most √T; otherwise k = T^(1/3). Here R is the
+//! largest distance of a point from the set's centre. If T is not given, the number of rounds
+//! played replaces it. With T and G, δ = 2/(G√(dTk)); otherwise δ = 2/√(dΣ‖G_b‖²), where G_b is the
+//! sum of a block's gradients.
 //!
-//! **Guarantee.** In the mean over seeds, against losses that were fixed beforehand, regret ≤
-//! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k): T^(2/3) for smooth losses. One run proves nothing.
+//! **Guarantee.** For losses that are fixed in advance, the expected regret over seeds is at most
+//! (3/2)RG√(dTk) + kGD + min(βR²T/k, GRT/√k). This is of order T^(2/3) for smooth losses. Nothing
+//! is proven about a single run.
 //!
-//! **Reference.** Hazan & Minasyan, COLT 2020, whose δ lacks the k; the constants are proven at
-//! [`theory::perturbed`](crate::theory::perturbed).
+//! **Reference.** Hazan & Minasyan, COLT 2020, whose δ lacks the factor k.
+//! [`theory::perturbed`](crate::theory::perturbed) has the proof with constants.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -43,7 +46,7 @@ fields! {
         pub horizon: Option<u64> = None => Kind::COUNT,
         /// a bound G on the gradients' ℓ2 norm; without it, δ follows the observed gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
-        /// the losses' smoothness β, 0 for linear ones
+        /// the losses' smoothness β; 0 for linear losses
         pub smoothness: Option<f64> = None => Kind::CURVATURE,
         /// factor on the theorem's δ, the inverse of the perturbation's size
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -57,7 +60,7 @@ fields! {
 impl Described for Ospf {
     const ABOUT: About = About {
         summary: "follow the perturbed leader in blocks, for smooth losses",
-        cost: "1 oracle call per round on average (k calls after every k rounds) and O(d) per round and call",
+        cost: "1 oracle call per round on average (k calls after every k rounds), and O(d) per round and per call",
         guarantee: "any set, oblivious losses, in expectation over seeds: (3/2)·R·G·√(dTk) + k·G·D + min(β·R²·T/k, G·R·T/√k)",
         reference: "Hazan & Minasyan, COLT 2020",
         citations: &["HazanMinasyan2020"],
@@ -76,10 +79,11 @@ impl MakeLearner for Ospf {
             gradient: self.gradient_bound,
             smoothness: self.smoothness,
             scale: self.eta_scale,
+            seed: self.seed,
             ..Constants::of(set)
         };
-        let (seed, start) = (self.seed, self.start.as_deref());
-        perturbed::make(self, Blocks, constants, seed, start, set, storage)
+        let start = self.start.as_deref();
+        perturbed::make(self, Blocks, constants, start, set, storage)
     }
 }
 
@@ -94,7 +98,7 @@ impl perturbed::Kind for Blocks {
             .unwrap_or(1.0);
         let rounds = constants.horizon.map_or(t, |t| t as f64).max(1.0);
         let length = (ratio.powf(2.0 / 3.0) * rounds.cbrt()).round();
-        // Beyond √T what smoothness saves is less than what a longer block costs.
+        // Beyond √T, a longer block costs more than smoothness saves.
         let longest = rounds.sqrt().floor();
         let length = length.clamp(1.0, longest) as u32;
         (u64::from(length), length)

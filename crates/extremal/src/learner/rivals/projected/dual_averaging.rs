@@ -1,15 +1,16 @@
-//! Dual averaging: follow the regularised leader, with a Euclidean projection. A baseline that,
-//! unlike gradient descent, keeps the whole sum of gradients.
+//! Dual averaging: follow the regularised leader, with a Euclidean projection. It is a baseline
+//! that, unlike gradient descent, uses the whole sum of gradients.
 //!
 //! **Problem.** Convex losses over a set with a projection.
 //!
-//! **Update.** x_{t+1} = Π(x₁ − η_t Σ_{τ≤t} g_τ), with η = D/(G√T) where T and G are given,
-//! η_t = D/(G√t) where only G is, and η_t = D/√(Σ‖g‖²) without G.
+//! **Update.** x_{t+1} = Π(x₁ − η_t Σ_{τ≤t} g_τ). With T and G, η = D/(G√T); with G alone, η_t =
+//! D/(G√t); without G, η_t = D/√(Σ‖g‖²).
 //!
-//! **Guarantee.** Regret ≤ GD√T, (3/2)GD√T, (1 + √5/2)·D·√(Σ‖g‖²).
+//! **Guarantee.** Regret ≤ GD√T with T and G, (3/2)GD√T with G alone, and (1 + √5/2)·D·√(Σ‖g‖²)
+//! without G.
 //!
-//! **Reference.** Nesterov, Mathematical Programming 2009; Xiao, JMLR 2010; the last constant
-//! is proven at [`theory::dual_averaging_adaptive`].
+//! **Reference.** Nesterov, Mathematical Programming 2009; Xiao, JMLR 2010.
+//! [`theory::dual_averaging_adaptive`] has the proof of the last constant.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -48,7 +49,7 @@ fields! {
 
 impl Described for DualAveraging {
     const ABOUT: About = About {
-        summary: "follow the regularised leader by projection: a baseline",
+        summary: "follow the regularised leader with a projection: a baseline",
         cost: "1 projection and O(d) per round, no oracle call; lazy storage (ℓ2 balls): O(non-zeros)",
         guarantee: "any set with a projection: G·D·√T with T and G; (3/2)·G·D·√T with G alone; (1 + √5/2)·D·√(Σ‖g‖²) with neither",
         reference: "Nesterov, 2009; Xiao, JMLR 2010",

@@ -1,16 +1,18 @@
-//! Exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball, by what each has
-//! lost. Its regret grows with the logarithm of the dimension.
+//! Exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball that depend on the
+//! losses of the corners. Its regret grows with the logarithm of the dimension.
 //!
-//! **Problem.** Convex losses over the simplex of total τ, with `at-most` or without, or over the
+//! **Problem.** Convex losses over the simplex of total τ, with or without `at-most`, or over the
 //! ℓ1 ball of radius τ.
 //!
-//! **Update.** The N corners are experts: τe_i, with `at-most` 0 as well, on the ℓ1 ball ±τe_i
-//! (EG±). x_{t+1} is their mean with weights ∝ exp(−η⟨S_t, corner⟩), S_t = Σ_{τ≤t} g_τ. With the
-//! bound G of the gradients' entries and T, η = √(2 ln(N)/T)/(τG); with G alone,
-//! η_t = √(ln(N)/t)/(τG); with neither, AdaHedge's ln(N)/Δ, Δ the sum of the mixability gaps.
+//! **Update.** The N corners are experts: the points τe_i, also 0 with `at-most`, and on the ℓ1
+//! ball the points ±τe_i (EG±). x_{t+1} is their mean with weights ∝ exp(−η⟨S_t, corner⟩), where
+//! S_t = Σ_{s≤t} g_s. Let G be a bound on the gradients' entries. With T and G, η =
+//! √(2 ln(N)/T)/(τG); with G alone, η_t = √(ln(N)/t)/(τG). Without G, η is AdaHedge's ln(N)/Δ,
+//! where Δ is the sum of the mixability gaps.
 //!
-//! **Guarantee.** Regret ≤ τG√(2T ln N), 2τG√(T ln N), 2Δ ≤ √((4 + ln N)Σr_t²) with r_t the range
-//! of the corners' losses. Proven at [`theory::eg`], whatever `eta-scale`.
+//! **Guarantee.** Regret ≤ τG√(2T ln N) with T and G, 2τG√(T ln N) with G alone, and 2Δ ≤
+//! √((4 + ln N)Σr_t²) without G, where r_t is the range of the corners' losses. [`theory::eg`] has
+//! the proof, for every `eta-scale`.
 //!
 //! **Reference.** Kivinen & Warmuth, Information and Computation 1997; AdaHedge: de Rooij, van
 //! Erven, Grünwald & Koolen, JMLR 2014.
@@ -56,7 +58,7 @@ fields! {
 
 impl Described for Eg {
     const ABOUT: About = About {
-        summary: "exponentiated gradient: weights over the corners of a simplex or an ℓ1 ball",
+        summary: "exponentiated gradient: a weighted mean of the corners of a simplex or an ℓ1 ball",
         cost: "O(d) exponentials per round, no oracle call",
         guarantee: "N corners of size τ: τ·G·√(2T ln N) with T and G; 2τ·G·√(T ln N) with G alone; 2Δ ≤ √((4 + ln N)Σr²) with neither",
         reference: "Kivinen & Warmuth, 1997; de Rooij et al., JMLR 2014",
@@ -67,7 +69,6 @@ impl Described for Eg {
 
 impl MakeLearner for Eg {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
-        let scale = self.eta_scale;
         let corners = Corners::of(set)?;
         let logarithm = corners.count().ln();
         let schedule = Schedule::of(None, self.horizon, self.entry_bound);
@@ -79,8 +80,8 @@ impl MakeLearner for Eg {
         let method = Exponentiated {
             corners,
             schedule,
-            factor: scale * factor,
-            scale,
+            factor: self.eta_scale * factor,
+            scale: self.eta_scale,
         };
         let mut start = vec![0.0; set.dim()];
         let before = method.start(&start);
@@ -93,10 +94,10 @@ impl MakeLearner for Eg {
     }
 }
 
-/// The experts' decisions.
+/// The corners of the set, which are the experts' decisions.
 struct Corners {
     dim: usize,
-    /// τ.
+    /// The size τ of the corners.
     size: f64,
     signs: AtomSigns,
 }
@@ -121,7 +122,7 @@ impl Corners {
         }
     }
 
-    /// N.
+    /// The number N of corners.
     fn count(&self) -> f64 {
         let d = self.dim as f64;
         match self.signs {
@@ -146,7 +147,7 @@ impl Corners {
             .chain(pairs().map(|(a, b)| (-a, -b)).take(mirrored))
     }
 
-    /// The smallest and the largest ⟨a, corner⟩/τ.
+    /// The smallest and the largest ⟨a, corner⟩/τ over all corners.
     fn ends(&self, a: &[f64]) -> (f64, f64) {
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         self.each(a, a)
@@ -157,25 +158,25 @@ impl Corners {
 /// The state that changes from round to round.
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
-    /// S.
+    /// The sum S of the gradients.
     sum: Vec<f64>,
-    /// Δ/τ; stays 0 where the rate does not depend on it.
+    /// Δ/τ; it stays 0 if the rate does not depend on it.
     delta: f64,
-    /// The largest entry of a gradient.
+    /// The largest absolute entry of a gradient.
     largest: f64,
 }
 
 struct Exponentiated {
     corners: Corners,
-    /// With Δ/τ in the place of √(Σ‖g‖²), as AdaHedge has it.
+    /// For AdaHedge, Δ/τ replaces √(Σ‖g‖²).
     schedule: Schedule,
-    /// τη_t = factor/[`Schedule::scale`].
+    /// τη_t is this factor divided by [`Schedule::scale`].
     factor: f64,
     scale: f64,
 }
 
 impl Exponentiated {
-    /// τη·`by` in the round; ∞ before the first mixability gap, where η has no bound.
+    /// τη·`by` in the round; ∞ before the first mixability gap, when η is infinite.
     fn pull(&self, delta: f64, round: f64, by: f64) -> f64 {
         if by == 0.0 {
             return 0.0;
@@ -183,14 +184,15 @@ impl Exponentiated {
         self.factor * (by / self.schedule.scale(round, delta))
     }
 
-    /// The decision of the round that follows this state.
+    /// Writes the decision of the round that follows this state.
     fn weigh(&self, now: &State, round: f64, x: &mut [f64]) {
         let pull = |by: f64| self.pull(now.delta, round, by);
         let (low, _) = self.corners.ends(&now.sum);
         let size = self.corners.size;
         let mut total = 0.0;
         if self.corners.signs == AtomSigns::Any {
-            // a corner with its mirror image: the difference of their weights keeps its digits
+            // each corner is paired with its opposite, so that the difference of their weights
+            // keeps its digits
             for (x, s) in x.iter_mut().zip(&now.sum) {
                 let (lead, apart) = ((-pull(-s.abs() - low)).exp(), -pull(2.0 * s.abs()));
                 total += lead * (1.0 + apart.exp());
@@ -208,7 +210,7 @@ impl Exponentiated {
         x.iter_mut().for_each(|x| *x = size * (*x / total));
     }
 
-    /// δ/τ: by how much what is played in the round loses more than the mix.
+    /// δ/τ, the mixability gap of the round: how much more the decision loses than the mix.
     fn mixability_gap(&self, now: &State, next_sum: &[f64], round: f64, g: &[f64]) -> f64 {
         let State { sum, delta, .. } = now;
         let pull = |by: f64| self.pull(*delta, round, by);
@@ -218,7 +220,7 @@ impl Exponentiated {
             return 0.0;
         }
         let (mut total, mut played, mut fallen) = (0.0, 0.0, 0.0);
-        // what the best of those in the lead loses, and all that counts while Δ = 0
+        // the smallest loss among the leading corners, which alone counts while Δ = 0
         let mut least = range;
         for (s, l) in self.corners.each(sum, g) {
             let weight = (-pull(s - lead)).exp();
@@ -232,7 +234,7 @@ impl Exponentiated {
         let mix = if *delta == 0.0 {
             least
         } else if fallen > -0.5 * total {
-            // near 0 the logarithm would drown in rounding
+            // near 0 rounding would dominate the logarithm
             -delta * ((fallen / total).ln_1p() / self.factor)
         } else {
             let (after, _) = self.corners.ends(next_sum);

@@ -1,18 +1,18 @@
-//! Fast OGD: gradient descent over sets {h(x) ≤ 0} of a smooth h, with a projection that asks for
-//! a few dozen values of h and one gradient instead of the nearest point.
+//! Fast OGD: gradient descent over sets {h(x) ≤ 0} with a smooth h. Its projection needs a few
+//! dozen values of h and one gradient, but does not return the nearest point.
 //!
-//! **Problem.** Convex, or λ-strongly convex losses over a set that knows its h: balls of the ℓp
-//! norms with p ≥ 2, ellipsoids, these moved and scaled, and a user's own.
+//! **Problem.** Convex or λ-strongly convex losses over a set with a known h: balls of the ℓp norms
+//! with p ≥ 2, ellipsoids, translations and scalings of such sets, and a user's own sets.
 //!
-//! **Update.** x_{t+1} = Π̃(x_t − η_t g_t), Π̃ being [`FastProjection`], with μ the curvature of h,
-//! κ = 1 + 2μD and η_t = D/(Gκ√t) where G is given, η_t = D/max(√(2κΣ‖g‖²), κ·max‖g‖) without,
-//! and η_t = 1/(2μG + λt) with λ, where the largest gradient stands for G if it is left out.
+//! **Update.** x_{t+1} = Π̃(x_t − η_t g_t), where Π̃ is [`FastProjection`]. Let μ be the curvature
+//! of h and κ = 1 + 2μD. With G, η_t = D/(Gκ√t); without G, η_t = D/max(√(2κΣ‖g‖²), κ·max‖g‖). With
+//! λ, η_t = 1/(2μG + λt), where the largest gradient replaces G if G is not given.
 //!
-//! **Guarantee.** Regret ≤ (κ/2 + 1)GD√T, √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖, and with λ
-//! μGD² + κG²(1 + ln T)/(2λ).
+//! **Guarantee.** Regret ≤ (κ/2 + 1)GD√T with G, √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖ without G, and
+//! μGD² + κG²(1 + ln T)/(2λ) with λ.
 //!
-//! **Reference.** Levy & Krause, AISTATS 2019; the constants, and the steps without G, are proven
-//! at [`theory::fast_ogd`].
+//! **Reference.** Levy & Krause, AISTATS 2019. [`theory::fast_ogd`] has the proofs of the
+//! constants, and of the steps without G.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -47,7 +47,8 @@ fields! {
     pub struct FastOgd {
         /// the losses' strong convexity λ; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// a bound G on the gradients' ℓ2 norm; without it, the step size follows the observed gradients
+        /// a bound G on the gradients' ℓ2 norm; without it, the step size follows the observed
+        /// gradients
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -59,7 +60,7 @@ fields! {
 impl Described for FastOgd {
     const ABOUT: About = About {
         summary: "gradient descent on a set h(x) ≤ 0 with a fast approximate projection",
-        cost: "at most 1 gradient and a few dozen evaluations of h per round, no oracle call",
+        cost: "at most 1 gradient and a few dozen values of h per round, no oracle call",
         guarantee: "sets h(x) ≤ 0 with a smooth h of curvature μ, κ = 1 + 2μD: (κ/2 + 1)·G·D·√T with G, √(2κ)·D·√(Σ‖g‖²) + (κ/2)·D·max‖g‖ without, μ·G·D² + κ·G²(1 + ln T)/(2λ) for λ-strongly convex losses",
         reference: "Levy & Krause, AISTATS 2019",
         citations: &["LevyKrause2019"],
@@ -74,14 +75,10 @@ impl Described for FastOgd {
 impl MakeLearner for FastOgd {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let schedule = Schedule::of(self.lambda, None, self.gradient_bound);
-        let scale = self.eta_scale;
         let mut start = first_decision(set, self.start.as_deref())?;
         if set.smooth().is_none() {
-            return Err(parameters::cannot_play(
-                NAME,
-                &**set,
-                "a set given as h(x) ≤ 0 with a smooth h",
-            ));
+            let needs = "a set of the form h(x) ≤ 0 with a known smooth h";
+            return Err(parameters::cannot_play(NAME, &**set, needs));
         }
         let mut projection = FastProjection::new(&**set).map_err(|e| match e {
             Error::Unsupported(why) => Error::Unsupported(format!("{NAME}: {why}")),
@@ -93,7 +90,7 @@ impl MakeLearner for FastOgd {
             bound: self.gradient_bound,
             mu: projection.curvature(),
             diameter: set.geometry().diameter,
-            scale,
+            scale: self.eta_scale,
             projection,
             way: vec![0.0; set.dim()],
         };
@@ -108,7 +105,7 @@ impl MakeLearner for FastOgd {
 struct Descent {
     schedule: Schedule,
     bound: Option<f64>,
-    /// μ.
+    /// The curvature μ of h.
     mu: f64,
     diameter: f64,
     scale: f64,

@@ -1,15 +1,15 @@
-//! Follow the leader: play what would have been best so far, without any regulariser.
+//! Follow the leader: play the best fixed decision so far, without a regulariser.
 //!
-//! **Problem.** Linear losses over a strongly convex set, by one oracle call per round; or, with
+//! **Problem.** Linear losses over a strongly convex set, with one oracle call per round; or, with
 //! λ, λ-strongly convex losses over a set with a projection.
 //!
-//! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ; with λ,
-//! x_{t+1} = Π(−A_t/(λt)) with A_t = Σ_{τ≤t} (g_τ − λx_τ), the minimiser of
-//! Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖² that SC-OFW chases.
+//! **Update.** x_{t+1} ∈ argmin ⟨S_t, x⟩ with S_t = Σ_{τ≤t} g_τ. With λ, x_{t+1} = Π(−A_t/(λt))
+//! with A_t = Σ_{τ≤t} (g_τ − λx_τ). This is the minimiser of Σ ⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖², which
+//! SC-OFW approaches.
 //!
-//! **Guarantee.** With α the set's strong convexity, G the largest gradient and
-//! L = min ‖S_t‖/t > 0: regret ≤ 8G²(1 + ln T)/(αL). No bound where the sum of gradients returns
-//! to 0, where its regret may be linear. With λ: regret ≤ 2(G + λD)²(1 + ln T)/λ.
+//! **Guarantee.** Let α be the set's strong convexity, G the largest gradient and L = min ‖S_t‖/t.
+//! If L > 0, regret ≤ 8G²(1 + ln T)/(αL). If the sum of gradients returns to 0 there is no bound,
+//! and the regret may be linear. With λ, regret ≤ 2(G + λD)²(1 + ln T)/λ.
 //!
 //! **Reference.** Huang, Lattimore, György & Szepesvári, JMLR 2017; the constants are those of
 //! Kerdreux, d'Aspremont & Pokutta, 2021. With λ: Hazan's book.
@@ -51,7 +51,7 @@ fields! {
 
 impl Described for Ftl {
     const ABOUT: About = About {
-        summary: "follow the leader: plays the best fixed decision so far",
+        summary: "follow the leader: play the best fixed decision so far",
         cost: "1 oracle call (with λ, 1 projection instead) and O(d) per round",
         guarantee: "strongly convex sets, linear losses whose sum keeps growing, ‖S_t‖ ≥ L·t: 8·G²(1 + ln T)/(α·L); λ-strongly convex losses, any set with a projection: 2(G + λD)²(1 + ln T)/λ",
         reference: "Huang et al., JMLR 2017; Kerdreux et al., 2021; with λ: Hazan, Introduction to Online Convex Optimization",
@@ -69,7 +69,7 @@ impl MakeLearner for Ftl {
             }
             Some(lambda) => {
                 let projection = set.projection().ok_or_else(|| {
-                    parameters::cannot_play(NAME, &**set, "a projection, with lambda")
+                    parameters::cannot_play(NAME, &**set, "a projection if lambda is given")
                 })?;
                 Leader::Projected { lambda, projection }
             }
@@ -89,7 +89,7 @@ impl MakeLearner for Ftl {
     }
 }
 
-/// How the leader is found.
+/// How the leader is computed.
 enum Leader {
     Vertex(CheckedOracle, Atom),
     Projected {
@@ -132,7 +132,7 @@ impl Method for Follower {
         kernel::axpy(1.0, g, &mut next.sum);
         match &mut self.leader {
             Leader::Vertex(oracle, atom) => {
-                // S = 0 prefers no point, and the decision stays.
+                // For S = 0 every point is a minimiser, and the decision does not change.
                 if next.sum.iter().any(|s| *s != 0.0) {
                     oracle.minimise(&next.sum, atom)?;
                     x_next.fill(0.0);

@@ -1,6 +1,6 @@
-//! Learners that project: descent from the decision, or from x₁ along the sum of gradients. They
-//! keep every entry on any set that has a projection, or play lazily on ℓ2 balls, where a
-//! projection is a scale.
+//! Learners with projections: gradient descent from the decision, or a step from x₁ along the sum
+//! of gradients. Dense storage works on every set that has a projection. Lazy storage works on ℓ2
+//! balls, where a projection only scales.
 
 pub mod dual_averaging;
 pub mod eg;
@@ -14,8 +14,8 @@ use serde::Serialize;
 use crate::learner::skeleton::method::{admitted, first_decision};
 use crate::learner::skeleton::parameters::cannot_play;
 use crate::learner::skeleton::schedule::Schedule;
-use crate::learner::skeleton::{Acting, Body, check_shape, decode, encode, settings};
-use crate::learner::{Learner, Record, RunStatistics, Storage, not_stored};
+use crate::learner::skeleton::{Acting, Body, Planned, check_shape, decode, encode, settings};
+use crate::learner::{Learner, RunStatistics, Storage, not_stored};
 use crate::memory::reserve;
 use crate::point::{Accuracy, HeldRow, nonzeros};
 use crate::range::check_step;
@@ -25,17 +25,17 @@ use crate::surrogate::{SavedScaled, Scaled, SparseVector};
 use crate::theory::Guarantee;
 use crate::{Error, Gradient, Point, Result, Row, kernel};
 
-/// The differences between projected learners. η_t is scale·factor over the schedule's divisor for
-/// round t + offset.
+/// The differences between projected learners. η_t is scale·factor, divided by the schedule's
+/// divisor for round t + offset.
 pub(crate) struct Descent {
-    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). Otherwise it is Π(x_t − η_t g_t).
+    /// Whether x_{t+1} = Π(x₁ − η_t Σg_τ). If false, x_{t+1} = Π(x_t − η_t g_t).
     pub follows_sum: bool,
     pub schedule: Schedule,
     pub factor: f64,
     pub offset: f64,
     pub scale: f64,
     pub diameter: f64,
-    /// The guarantee for scale 1 and offset 0, given Σ‖g‖² and the statistics of the run.
+    /// The guarantee for scale 1 and offset 0, from Σ‖g‖² and the statistics of the run.
     pub theorem: fn(&Descent, f64, &RunStatistics) -> Guarantee,
 }
 
@@ -52,16 +52,16 @@ enum Imaged {
     Lazy(Lazy),
 }
 
-/// Every entry.
+/// A decision with every entry.
 struct Dense {
     x: Vec<f64>,
     next: Vec<f64>,
-    /// Where the learner follows the sum of gradients: x₁, the sum, and the next sum.
+    /// For a learner that follows the sum of gradients: x₁, the sum, and the next sum.
     sums: Option<[Vec<f64>; 3]>,
     projection: Box<dyn Projection>,
 }
 
-/// x = factor·vector, in O(non-zeros) per round.
+/// The decision x = factor·vector, in O(non-zeros) per round.
 struct Lazy {
     radius: f64,
     vector: Scaled,
@@ -70,18 +70,18 @@ struct Lazy {
     held: HeldRow,
 }
 
-/// vector ← keep·vector + k·a, ‖k·a‖ = size, and then into the ball.
+/// The step vector ← keep·vector + k·a with ‖k·a‖ = size, before the projection.
 #[derive(Clone, Copy)]
 pub(crate) struct LazyStep {
     keep: f64,
     k: f64,
     size: f64,
-    /// ⟨a, vector⟩
+    /// ⟨a, vector⟩.
     dot: f64,
     eta: f64,
 }
 
-/// A projected learner in the storage asked for.
+/// Builds a projected learner in the given storage.
 pub(crate) fn projected<S: Registered + Serialize>(
     spec: &S,
     descent: Descent,
@@ -124,7 +124,7 @@ impl Dense {
         })
     }
 
-    /// next = Π(x − ηg), or Π(x₁ − η(S + g)).
+    /// Sets next = Π(x − ηg), or next = Π(x₁ − η(S + g)).
     fn plan(&mut self, gradient: &Gradient<'_>, eta: f64) -> Result<()> {
         let Self { x, next, sums, .. } = self;
         match sums {
@@ -183,7 +183,7 @@ impl Lazy {
             return Err(Error::CannotPlay {
                 learner: name,
                 set: set.name().into(),
-                needs: "dense storage if `start` is given: its decisions are then no multiples of the gradients' sum",
+                needs: "dense storage if `start` is given, because its decisions are then not multiples of the sum of gradients",
                 instead: vec!["ogd", "ofw-ls"],
             });
         }
@@ -226,7 +226,7 @@ impl Lazy {
         }
     }
 
-    /// Takes the step with the row given, or with the row that is held.
+    /// Applies the step with the given row, or with the held row if there is none.
     fn commit(&mut self, step: LazyStep, row: Option<&Row<'_>>, follows_sum: bool) {
         let held = self.held.row();
         self.vector.multiply(step.keep);
@@ -234,7 +234,7 @@ impl Lazy {
         self.vector
             .add(step.k, row, step.size, step.keep * step.dot);
         let norm = self.vector.norm();
-        // a projection onto the ball is a scale
+        // a projection onto the ball only scales
         if follows_sum {
             self.factor = if step.eta * norm <= self.radius {
                 -step.eta
@@ -282,7 +282,7 @@ impl Point for Lazy {
 }
 
 impl Body for Projected {
-    /// The next Σ‖g‖², and the step of lazy storage that is still to be taken.
+    /// The next Σ‖g‖², and in lazy storage the step, unless it was already applied.
     type Plan = (f64, Option<LazyStep>);
 
     fn point(&self) -> &dyn Point {
@@ -292,12 +292,7 @@ impl Body for Projected {
         }
     }
 
-    fn plan(
-        &mut self,
-        round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         let x = self.point();
         let (ax, xx) = (x.dot(&gradient.row)?, x.norm_squared());
         let (gradient, row_norm, mut record) = admitted(round, gradient, ax, xx)?;
@@ -335,7 +330,7 @@ impl Body for Projected {
         }
     }
 
-    /// Nothing that shows has changed.
+    /// Does nothing: a plan that can be discarded does not change the decision.
     fn discard(&mut self) {}
 
     fn guarantee(&self, seen: &RunStatistics) -> Option<Guarantee> {
@@ -385,7 +380,7 @@ impl Body for Projected {
             Imaged::Dense(dense) => {
                 if set.projection().is_none() {
                     return Err(Error::Unsupported(format!(
-                        "set {} has no projection in the larger dimension",
+                        "set {} has no projection in the larger dimension; the learner can't grow",
                         set.name()
                     )));
                 }

@@ -1,12 +1,14 @@
-//! OGD: projected online gradient descent, the baseline that projection-free learners are held
-//! against. Needs a set with a Euclidean projection.
+//! OGD: projected online gradient descent, the baseline for projection-free learners. It needs a
+//! set with a Euclidean projection.
 //!
-//! **Problem.** Convex, or λ-strongly convex losses.
+//! **Problem.** Convex or λ-strongly convex losses.
 //!
-//! **Update.** x_{t+1} = Π(x_t − η_t g_t), with η_t = D/(G√t), 1/(λ(t + b)), or D/√(2Σ‖g‖²).
+//! **Update.** x_{t+1} = Π(x_t − η_t g_t). With λ, η_t = 1/(λ(t + b)); with G, η_t = D/(G√t); with
+//! neither, η_t = D/√(2Σ‖g‖²).
 //!
-//! **Guarantee.** Regret ≤ (3/2)GD√T, G²(1 + ln T)/(2λ) with b = 0, √2·D·√(Σ‖g‖²). With another b
-//! (`offset`) or a factor on the step size (`eta-scale`) there is no proven bound.
+//! **Guarantee.** Regret ≤ (3/2)GD√T with G, G²(1 + ln T)/(2λ) with λ and b = 0, and √2·D·√(Σ‖g‖²)
+//! with neither. No bound is proven for another b (`offset`) or with a factor on the step size
+//! (`eta-scale`).
 //!
 //! **Reference.** Zinkevich, ICML 2003; Hazan, Agarwal & Kale, Machine Learning 2007;
 //! Streeter & McMahan, 2010 (AdaGrad-norm).
@@ -66,7 +68,7 @@ fields! {
 
 impl Described for Ogd {
     const ABOUT: About = About {
-        summary: "projected online gradient descent, the baseline",
+        summary: "projected online gradient descent: the baseline",
         cost: "1 projection and O(d) per round, no oracle call; lazy storage (ℓ2 balls): O(non-zeros)",
         guarantee: "any set with a projection: (3/2)·G·D·√T with G; G²(1+ln T)/(2λ) for λ-strongly convex losses; √2·D·√(Σ‖g‖²) with neither",
         reference: "Zinkevich, ICML 2003; Hazan, Agarwal & Kale, 2007; Streeter & McMahan, 2010",
@@ -105,8 +107,7 @@ impl Ogd {
                 (None, None) => Schedule::Adagrad,
             });
         if self.offset != 0.0 && schedule != Schedule::StronglyConvex {
-            let allowed =
-                "absent: only schedule=strongly-convex, with the step 1/(λ(t+b)), uses it";
+            let allowed = "absent, unless schedule=strongly-convex, whose step size is 1/(λ(t+b))";
             return Err(Error::parameter(NAME, "offset", self.offset, allowed));
         }
         let (schedule, factor) = match schedule {
@@ -115,7 +116,7 @@ impl Ogd {
                 (Falling::Rounds { bound }, diameter)
             }
             Schedule::StronglyConvex => {
-                let why = "schedule=strongly-convex has the step 1/(λ(t+b))";
+                let why = "with schedule=strongly-convex the step size is 1/(λ(t+b))";
                 let lambda = parameters::need(NAME, "lambda", self.lambda, why)?;
                 (Falling::Strong { lambda }, 1.0)
             }

@@ -1,20 +1,21 @@
-//! Online Newton step: logarithmic regret for exp-concave losses, log-wealth and squared ones for
-//! example.
+//! Online Newton step: logarithmic regret for exp-concave losses, for example log-wealth and
+//! squared losses.
 //!
-//! **Problem.** α-exp-concave losses with gradients up to G, over any set: f is α-exp-concave if
-//! exp(−αf) is concave. The squared loss (z − y)²/2 is with α = 1/max(z − y)², log-wealth with 1,
-//! and a λ-strongly convex loss with λ/G².
+//! **Problem.** α-exp-concave losses with gradients of norm at most G, over any set. A loss f is
+//! α-exp-concave if exp(−αf) is concave. The squared loss (z − y)²/2 has α = 1/max(z − y)²,
+//! log-wealth has α = 1, and a λ-strongly convex loss has α = λ/G².
 //!
-//! **Update.** γ = ½min{1/(4GD), α}, A_t = I/(γ²D²) + Σ_{τ≤t} g_τg_τᵀ, y = x_t − A_t⁻¹g_t/γ, and
-//! x_{t+1} the nearest point of the set to y in the norm of A_t: y itself where it is inside,
-//! otherwise found by projected or Frank-Wolfe steps from x_t. A_t is kept by its Cholesky factor
-//! and every gradient rotated into it. A gradient beyond 100G counts as one of 100G.
+//! **Update.** γ = ½min{1/(4GD), α}, A_t = I/(γ²D²) + Σ_{τ≤t} g_τg_τᵀ, and y = x_t − A_t⁻¹g_t/γ.
+//! x_{t+1} is the point of the set that is nearest to y in the norm of A_t. If y is in the set,
+//! x_{t+1} = y. Otherwise x_{t+1} is computed with projected steps or Frank-Wolfe steps from x_t.
+//! A_t is stored as its Cholesky factor, which is updated with every gradient. A gradient longer
+//! than 100G is shortened to 100G.
 //!
-//! **Guarantee.** Regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)), for T ≥ 5 at most
-//! 5(1/α + GD)·d·ln T. A projection that stops at the gap ε of ½‖x − y‖² in the norm of A adds γε
-//! (proven at [`theory::ons`]), and what all of them added is part of the bound. They stop once
-//! ε·γ²D², a number below 1/8 to begin with, is `tolerance`/t or less, and at a tenth of what it
-//! was, or after `steps` steps.
+//! **Guarantee.** Regret ≤ (1/(2γ))·(1 + d·ln(1 + (γGD)²T/d)), which is at most 5(1/α + GD)·d·ln T
+//! for T ≥ 5. If a projection stops at a gap ε of ½‖x − y‖² in the norm of A, the bound increases
+//! by γε (proven at [`theory::ons`]). The reported bound includes the sum of these increases. A
+//! projection stops when ε·γ²D², which is below 1/8 at first, is at most `tolerance`/t and at most
+//! a tenth of its first value, or after `steps` steps.
 //!
 //! **Reference.** Hazan, Agarwal & Kale, Machine Learning 2007.
 //!
@@ -51,13 +52,13 @@ use crate::{Error, Result};
 
 const NAME: &str = "ons";
 
-/// More memory than this, in bytes, is refused.
+/// The largest memory for the matrix, in bytes.
 const ROOM: usize = 1 << 31;
 
-/// Gradients beyond this many times G count as no larger.
+/// Gradients longer than this many times G are shortened.
 const BEYOND: f64 = 100.0;
 
-/// Memory for so many atoms is reserved, on sets without a projection.
+/// The number of atoms for which memory is reserved, on sets without a projection.
 const RESERVED: u64 = 256;
 
 fields! {
@@ -69,9 +70,9 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// factor on γ, the inverse of the step size; no bound is proven for factors above 1
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
-        /// the tolerance of a projection: its gap in round t is at most tolerance/t
+        /// the tolerance of a projection: it stops when its gap in round t is at most tolerance/t
         pub tolerance: f64 = 0.01 => Kind::POSITIVE,
-        /// the largest number of steps of a projection; the gap that remains is added to the bound
+        /// the largest number of steps of a projection; the remaining gap is added to the bound
         pub steps: u64 = 100 => Kind::COUNT,
         /// the first decision x₁, a point of the set; default: the set's centre
         pub start: Option<Vec<f64>> = None => Kind::POINT,
@@ -94,23 +95,22 @@ impl MakeLearner for Ons {
         let why = "its step size depends on the losses' exp-concavity";
         let alpha = parameters::need(NAME, "exp-concavity", self.exp_concavity, why)?;
         let gradient = parameters::bound(NAME, self.gradient_bound)?;
-        let scale = self.eta_scale;
         parameters::need_oracle(NAME, &**set)?;
         let dim = set.dim();
         let room = dim.checked_mul(dim + 1).and_then(|n| n.checked_mul(8));
         if room.is_none_or(|bytes| bytes > ROOM) {
             return Err(Error::Unsupported(format!(
-                "{NAME} stores a matrix, which takes more than 2 GB in dimension {dim}; ogd and sc-ofw store only vectors"
+                "{NAME} stores a matrix, which takes more than 2 GB in dimension {dim}; use ogd or sc-ofw, which store only vectors"
             )));
         }
         let diameter = set.geometry().diameter;
-        let gamma = scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
-        // γD from the quotient without D, which may be as large or small as a number
-        let reach = scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
+        let gamma = self.eta_scale * (0.5 * (0.25 / (gradient * diameter)).min(alpha));
+        // γD from a quotient without D, which may be very large or small
+        let reach = self.eta_scale * (0.5 * (0.25 / gradient).min(alpha * diameter));
         let mut method = Newton {
             alpha,
             gradient,
-            scale,
+            scale: self.eta_scale,
             tolerance: self.tolerance,
             steps: self.steps,
             gamma,
@@ -131,8 +131,8 @@ impl MakeLearner for Ons {
     }
 }
 
-/// With h = γD·g, A is M/(γD)² for M = I + Σhhᵀ, and y = x − D·M⁻¹h: numbers near 1, whatever D
-/// and G are.
+/// With h = γD·g and M = I + Σhhᵀ, A is M/(γD)² and y = x − D·M⁻¹h. M and M⁻¹h thus have sizes near
+/// 1 for all D and G.
 struct Newton {
     alpha: f64,
     gradient: f64,
@@ -143,7 +143,7 @@ struct Newton {
     /// γD.
     reach: f64,
     diameter: f64,
-    /// How the nearest point is found.
+    /// The method that finds the nearest point.
     projection: solver::Method,
     search: Search,
     inspect: Inspector,
@@ -153,15 +153,15 @@ struct Newton {
 
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
-    /// M.
+    /// The matrix M.
     metric: Factor,
-    /// The sum of the gaps that projections left, in the norm of M and measured in D.
+    /// The sum of the gaps that projections left, in the norm of M and in units of D.
     left: f64,
 }
 
 impl Newton {
-    /// x, the decision played, becomes a point of the set near y; returns the gap that is left of
-    /// ½‖x − y‖² in the norm of M, measured in D.
+    /// Moves x, the current decision, to a point of the set near y. Returns the remaining gap of
+    /// ½‖x − y‖² in the norm of M, in units of D.
     fn project(&mut self, metric: &Factor, t: f64, x: &mut [f64]) -> Result<f64> {
         if (self.inspect)(&self.y).is_some_and(|v| v <= 0.0) {
             x.copy_from_slice(&self.y);
@@ -174,7 +174,7 @@ impl Newton {
         };
         let task = Task {
             gap: self.tolerance / t,
-            // however small the gradient, most of what it asks for is done
+            // a projection also removes nine tenths of its first gap, however small the gradient is
             first_gap: 0.1,
             ..Task::new(&distance, self.steps)
         };
@@ -203,7 +203,7 @@ impl Method for Newton {
     fn round(&mut self, round: Round<'_, State>) -> Result<Step> {
         let (now, next, x, x_next) = (round.now, round.next, round.x, round.x_next);
         let (t, g, norm) = (round.t, round.g, round.norm);
-        // a gradient that breaks the bound is a direction of length 100G
+        // a gradient that exceeds the bound is shortened to 100G
         let most = BEYOND * self.gradient;
         for (h, g) in self.h.iter_mut().zip(g) {
             *h = self.reach * if norm > most { (g / norm) * most } else { *g };
@@ -235,7 +235,7 @@ impl Method for Newton {
             ..
         } = *self;
         let (dim, left) = (self.h.len() as f64, state.left / gamma);
-        // a smaller γ is one that a smaller α or a larger G would have
+        // a smaller γ belongs to a smaller α or a larger G
         (self.scale <= 1.0).then(|| theory::ons(alpha, gamma, gradient, diameter, dim, left))
     }
 }

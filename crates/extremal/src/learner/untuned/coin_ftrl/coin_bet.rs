@@ -1,35 +1,36 @@
-//! One number, learnt by betting: no step size, no horizon, no scale.
+//! A number that is learnt by betting, without step size, horizon or scale.
 
 use serde::{Deserialize, Serialize};
 
 use crate::theory;
 
-/// Plays a number against linear losses q·m. It bets the part tanh(θ/(A + 2L)) of what it has,
-/// θ = −Σq, A = Σ|q|, and owns ε·L and all it has won, L the largest |q| so far. A q larger than
-/// all before counts as large as those.
+/// Plays a number m against linear losses q·m. Let θ = −Σq, A = Σ|q|, and L the largest |q| so far,
+/// starting with L₁. The wealth is ε·L plus all winnings, and the bet is the fraction
+/// tanh(θ/(A + 2L)) of the wealth. If |q| exceeds all earlier ones, q counts as if its size were
+/// the old L.
 ///
-/// What it owns is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). For one round with L fixed: the
-/// logarithm of what it owns grows by ln(1 + c·tanh x), c = −q/L, x = θ/(A + 2L), to be compared
-/// with the growth of φ = θ²/(2L(A + L)) − ½ ln((A + L)/L). The former is concave in c, the latter
-/// convex on either side of 0, so that c = ±1 remain; there ln(1 ± tanh x) ≥ ±x − x²/2, and φ grows
-/// by no more. A larger L lets φ grow by at most ½ ln of the ratio.
+/// The wealth is at least εL₁√(L₁/(A + L))·exp(θ²/(2L(A + L))). Proof for one round with L fixed:
+/// the logarithm of the wealth grows by ln(1 + c·tanh x) with c = −q/L and x = θ/(A + 2L). Compare
+/// this with the growth of φ = θ²/(2L(A + L)) − ½ ln((A + L)/L). The former is concave in c and the
+/// latter is convex on either side of 0, so that it suffices to check c = ±1. There ln(1 ± tanh
+/// x) ≥ ±x − x²/2, and φ grows by at most this. If L grows, φ grows by at most ½ ln of the ratio.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct CoinBet {
     /// L₁, the first |q| that is not 0.
     first: f64,
-    /// L.
+    /// L, the largest |q| so far.
     scale: f64,
-    /// θ.
+    /// θ = −Σq.
     sum: f64,
-    /// A.
+    /// A = Σ|q|.
     total: f64,
-    /// What was won.
+    /// The sum of the winnings.
     won: f64,
 }
 
 impl CoinBet {
-    /// The bet, with ε = `stake`. It may lie outside the interval that is allowed: the nearest
-    /// number inside is played.
+    /// The bet, with ε = `stake`. It may lie outside the allowed interval; then the nearest number
+    /// of the interval is played.
     pub(crate) fn value(&self, stake: f64) -> f64 {
         if self.scale == 0.0 {
             return 0.0;
@@ -38,16 +39,16 @@ impl CoinBet {
         part * (stake + self.won / self.scale).max(0.0)
     }
 
-    /// Takes q, where this was bet and numbers from 0 to `high` were allowed.
+    /// Receives the loss q after this bet, where the allowed numbers were 0 to `high`.
     pub(crate) fn update(&mut self, q: f64, bet: f64, high: f64) {
         if self.scale == 0.0 {
-            // nothing was bet yet, so that any size will do
+            // nothing has been bet yet, so that any scale is valid
             self.first = q.abs();
             self.scale = self.first;
         }
         let counted = q.clamp(-self.scale, self.scale);
         self.scale = self.scale.max(q.abs());
-        // Outside, what drives it further out is no loss of the number played.
+        // Outside the interval, a q that pushes the bet farther out does not count.
         if (bet < 0.0 && q > 0.0) || (bet > high && q < 0.0) {
             return;
         }
@@ -56,7 +57,8 @@ impl CoinBet {
         self.won -= counted * bet;
     }
 
-    /// The losses of numbers in [0, 1] that it chose exceed those of 1 by at most this.
+    /// If all numbers played are in [0, 1], their loss exceeds the loss of the number 1 by at most
+    /// this bound.
     pub(crate) fn regret_bound(&self, stake: f64) -> f64 {
         theory::coin_betting(stake, self.first, self.scale, self.total)
     }

@@ -1,37 +1,37 @@
-//! The sum of gradients c, and y = −c scaled per coordinate, at O(non-zeros) per gradient.
+//! The sum of gradients c, and y = −c with a scale for each coordinate, in O(non-zeros) per
+//! gradient.
 
 use std::array::from_fn;
 
 use serde::{Deserialize, Serialize};
 
 use crate::range::SMALLEST_DIRECTION;
-use crate::saved::check_shape;
 use crate::surrogate::{Marks, Touched};
 use crate::{Result, Row, kernel};
 
-/// Sums side by side, as one would wait for itself, and cells that change at once: roots and
-/// quotients come four at the cost of one.
+/// The number of partial sums, and of cells that are updated together. The processor computes four
+/// square roots in the time of one, and independent sums need not wait for each other.
 const LANES: usize = 4;
 
-/// An entry below this counts as 0: its square would be no number.
+/// An entry below this counts as 0: its square would underflow.
 const SMALLEST: f64 = SMALLEST_DIRECTION;
 
-/// Aligned, as a cell across two cache lines would cost two misses.
+/// The numbers of one coordinate. The alignment keeps them within one cache line.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[repr(align(32))]
 struct CoordinateState {
-    /// −c/√(Σg² + top²)
+    /// −c/√(Σg² + top²).
     y: f64,
-    /// Σg
+    /// Σg.
     c: f64,
-    /// Σg²
+    /// Σg².
     square: f64,
-    /// max |g|
+    /// max |g|.
     top: f64,
 }
 
 impl CoordinateState {
-    /// The cell after a gradient's entry.
+    /// The state after one more entry of a gradient.
     #[inline]
     fn after(self, g: f64) -> Self {
         let g = if g.abs() < SMALLEST { 0.0 } else { g };
@@ -41,13 +41,13 @@ impl CoordinateState {
             self.top
         };
         let (c, square) = (self.c + g, self.square + g * g);
-        // 0/MIN_POSITIVE where all entries were 0
+        // 0/MIN_POSITIVE if all entries were 0
         let y = (0.0 - c) / (square + top * top).max(f64::MIN_POSITIVE).sqrt();
         Self { y, c, square, top }
     }
 }
 
-/// Products of y and c.
+/// The inner products of y and c.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Products {
     pub yy: f64,
@@ -55,26 +55,26 @@ pub(crate) struct Products {
     pub cc: f64,
 }
 
-/// What a pass sums up.
+/// The sums of a pass over a gradient.
 #[derive(Default)]
 struct Lanes {
-    /// ⟨a, y⟩ and ⟨a, c⟩, from before.
+    /// ⟨a, y⟩ and ⟨a, c⟩ before the gradient.
     ay: [f64; LANES],
     ac: [f64; LANES],
-    /// What the products grow by.
+    /// The increases of the inner products.
     yy: [f64; LANES],
     yc: [f64; LANES],
     cc: [f64; LANES],
 }
 
-/// y and c with their products.
+/// y and c with their inner products.
 #[derive(Default)]
 pub(crate) struct CoordinateSums {
     cells: Touched<CoordinateState>,
     sums: Sums,
 }
 
-/// What of a [`CoordinateSums`] is saved: the cells that are not 0, in order.
+/// The saved form of [`CoordinateSums`]: the cells that are not 0, in order.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedSums {
     cells: Vec<(u32, CoordinateState)>,
@@ -84,9 +84,10 @@ pub(crate) struct SavedSums {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Sums {
     products: Products,
-    /// The largest cc since the products were last summed up from the cells.
+    /// The largest cc since the inner products were last computed from the cells.
     top: f64,
-    /// Entries taken since then.
+    /// The number of entries absorbed since the products were last computed from the cells, plus 4
+    /// per gradient.
     taken: u64,
 }
 
@@ -98,17 +99,17 @@ impl CoordinateSums {
         }
     }
 
-    /// More coordinates, all 0.
+    /// Adds coordinates, all 0.
     pub(crate) fn grow(&mut self, dim: usize) {
         self.cells.grow(dim);
     }
 
-    /// Memory for so many; they come with [`CoordinateSums::grow`].
+    /// Reserves memory for this many coordinates; [`CoordinateSums::grow`] adds them.
     pub(crate) fn reserve(&mut self, dim: usize) -> Result<()> {
         self.cells.reserve(dim)
     }
 
-    /// What is not 0 of k·y + l·c, in order.
+    /// Calls `each` for the non-zeros of k·y + l·c, in order.
     pub(crate) fn for_each_nonzero(&self, (k, l): (f64, f64), each: &mut dyn FnMut(usize, f64)) {
         for (i, cell) in self.cells.entries() {
             let v = k * cell.y + l * cell.c;
@@ -119,25 +120,18 @@ impl CoordinateSums {
     }
 
     pub(crate) fn save(&self) -> SavedSums {
-        let mut cells = Vec::with_capacity(self.cells.size());
-        let used = self.cells.entries().filter(|(_, cell)| cell.top != 0.0);
-        cells.extend(used.map(|(i, cell)| (i as u32, *cell)));
         SavedSums {
-            cells,
+            cells: self.cells.save(|cell| cell.top != 0.0),
             sums: self.sums,
         }
     }
 
-    /// What was saved, in `dim` dimensions.
+    /// Restores saved sums in `dim` dimensions.
     pub(crate) fn restored(saved: &SavedSums, dim: usize) -> Result<Self> {
-        let mut restored = Self::new(dim);
-        restored.sums = saved.sums;
-        for (i, cell) in &saved.cells {
-            check_shape((*i as usize) < dim)?;
-            restored.cells.items[*i as usize] = *cell;
-            restored.cells.marks.set(*i as usize);
-        }
-        Ok(restored)
+        Ok(Self {
+            cells: Touched::restore(&saved.cells, dim)?,
+            sums: saved.sums,
+        })
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -151,11 +145,6 @@ impl CoordinateSums {
     /// ‖c‖.
     pub(crate) fn sum_norm(&self) -> f64 {
         self.sums.products.cc.max(0.0).sqrt()
-    }
-
-    /// The same, through all entries, and free of what rounding has done to the products.
-    pub(crate) fn sum_norm_from_entries(&self) -> f64 {
-        self.summed_up().cc.sqrt()
     }
 
     /// ⟨a, y⟩ and ⟨a, c⟩.
@@ -197,7 +186,7 @@ impl CoordinateSums {
         })
     }
 
-    /// k·y + l·c.
+    /// Writes k·y + l·c into `out`.
     pub(crate) fn write(&self, (k, l): (f64, f64), out: &mut [f64]) {
         assert_eq!(out.len(), self.dim(), "out has the decision's dimension");
         for (out, cell) in out.iter_mut().zip(&self.cells.items) {
@@ -205,8 +194,8 @@ impl CoordinateSums {
         }
     }
 
-    /// c += k·a, and what [`CoordinateSums::dot`] gave before it: ⟨a, y⟩ and ⟨a, c⟩. Products whose
-    /// error could be seen beside cc + `floor`² are summed up anew.
+    /// Adds k·a to c. Returns ⟨a, y⟩ and ⟨a, c⟩ before the change. The inner products are
+    /// recomputed if their error may matter next to cc + `floor`².
     pub(crate) fn absorb(&mut self, floor: f64, k: f64, row: &Row<'_>) -> (f64, f64) {
         let Touched { items, marks } = &mut self.cells;
         let cells = &mut items[..];
@@ -246,10 +235,11 @@ impl CoordinateSums {
         (sum(lanes.ay), sum(lanes.ac))
     }
 
-    /// Takes what a pass over so many entries has summed up.
+    /// Adds the sums of a pass over `taken` entries, and recomputes the inner products if
+    /// necessary.
     fn tidy(&mut self, floor: f64, lanes: &Lanes, taken: usize) {
         let sums = &mut self.sums;
-        // and the roundings of the sums themselves
+        // and the rounding errors of the sums themselves
         sums.taken += taken as u64 + 4;
         sums.products.yy += sum(lanes.yy);
         sums.products.yc += sum(lanes.yc);
@@ -257,20 +247,19 @@ impl CoordinateSums {
         let cc = sums.products.cc;
         sums.top = sums.top.max(cc);
         let error = sums.taken as f64 * f64::EPSILON * sums.top;
-        // by what was touched: the dimension may be yet to grow
+        // the number of touched cells, because the dimension may still grow
         let room = self.cells.size() as u64;
         if sums.taken >= 16 * room || error > 1e-10 * (cc + floor * floor) {
-            self.sum_up();
+            let products = self.summed_up();
+            self.sums = Sums {
+                products,
+                top: products.cc,
+                taken: 0,
+            };
         }
     }
 
-    fn sum_up(&mut self) {
-        self.sums.products = self.summed_up();
-        self.sums.top = self.sums.products.cc;
-        self.sums.taken = 0;
-    }
-
-    /// The same from the entries, free of what rounding has done to those that are kept.
+    /// The inner products, computed from the entries, without the rounding errors of updates.
     pub(crate) fn summed_up(&self) -> Products {
         let [mut yy, mut yc, mut cc] = [[0.0; LANES]; 3];
         let mut add = |lane: usize, cell: &CoordinateState| {
@@ -291,7 +280,7 @@ impl CoordinateSums {
     }
 }
 
-/// Σ v·y and Σ v·c, in lanes.
+/// Σ v·y and Σ v·c as partial sums.
 #[derive(Default)]
 struct Dots {
     y: [f64; LANES],
@@ -313,7 +302,7 @@ impl Dots {
     }
 }
 
-/// c_i += k·a_i for N distinct i, with the sums in the lanes from `lane` on.
+/// c_i += k·a_i for N distinct i. The partial sums from `lane` on receive the terms.
 #[inline(always)]
 fn step<const N: usize>(
     cells: &mut [CoordinateState],
@@ -326,7 +315,7 @@ fn step<const N: usize>(
 ) {
     let old = i.map(|i| cells[i]);
     let new: [_; N] = from_fn(|j| old[j].after(k * a[j]));
-    // One branch for all N, as it is hardly ever taken.
+    // One branch for all N, because it is rarely taken.
     if old.iter().any(|cell| cell.top == 0.0) {
         for j in 0..N {
             if old[j].top == 0.0 && new[j].top > 0.0 {

@@ -1,31 +1,35 @@
-//! Coin-FTRL: what to play on ℓ2 balls when nothing is known, at O(non-zeros) per round.
+//! Coin-FTRL: a learner for ℓ2 balls that needs no constants, in O(non-zeros) per round.
 //!
-//! **Problem.** Convex losses over ‖x‖ ≤ r with sparse gradients, the ball often far larger than
-//! the best decision, and features of which some are common and some are rare.
+//! **Problem.** Convex losses over ‖x‖ ≤ r with sparse gradients. The ball may be far larger than
+//! the best decision, and some features may be common and others rare.
 //!
-//! **Update.** Two decisions, both from the sum of gradients c:
+//! **Update.** The learner mixes two decisions that both follow from the sum of gradients c:
 //!
-//! - the *scaled* one, m·y with y_i = −c_i/√(Σg_i² + max g_i²): each coordinate in its own scale,
-//!   as in AdaGrad. Its length m is a bet ([`coin_betting`](crate::theory::coin_betting)) on
-//!   q_t = ⟨g_t, y_t⟩, kept between 0 and r/max ‖y_s‖: that keeps it in the ball;
-//! - the *round* one, [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) with β that balances itself, a multiple of −c.
+//! - The *scaled* decision is m·y with y_i = −c_i/√(Σg_i² + max g_i²): each coordinate has its own
+//!   scale, as in AdaGrad. Its length m is a bet ([`coin_betting`](crate::theory::coin_betting)) on
+//!   q_t = ⟨g_t, y_t⟩. The bet is limited to 0 ≤ m ≤ r/max ‖y_s‖, which keeps m·y in the ball.
+//! - The *round* decision is a multiple of −c:
+//!   [Gauge-FTRL](crate::learner::frank_wolfe::gauge_ftrl) with a self-balancing β.
 //!
-//! Played is (1 − w)·scaled + w·round, and w is a bet on what the round one loses more, kept
-//! between 0 and 1. Both bets start at 0 with little at `stake`, and grow with what they win. So
-//! the scaled decision is played, all radii up to r at once, and the round one takes over where
-//! it is better, which is where the ball binds.
+//! The learner plays (1 − w)·scaled + w·round. The weight w is a second bet, on how much more the
+//! round decision loses, limited to 0 ≤ w ≤ 1. Both bets start at 0 with a small `stake`, and grow
+//! with their winnings. Hence the learner first plays the scaled decision, with all radii up to r
+//! at the same time. The round decision takes over if it is better, which happens if the best
+//! decision is at the boundary of the ball.
 //!
-//! **Guarantee.** Regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), as Gauge-FTRL and the betting for w
-//! add up on the linearised losses, without T and G. L is the largest q_t = |⟨g_t, round − scaled⟩|
-//! and ε the stake. The order is O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))), L₁ the first q_t that is not 0:
-//! ln(L/L₁) is part of it, and after a first one of relative size 1e-90 the second term is 4.5
-//! times what it is without (T = 10⁴). The linearised losses are also at most (1 + ε)L above those
-//! of the scaled decision. Of the latter's own loss nothing is proven; its form is AdaGrad's. The
-//! guide has the proofs.
+//! **Guarantee.** Let q_t = ⟨g_t, round − scaled⟩ be the losses of the bet on w, and A = Σ|q_t|.
+//! Let L be the largest |q_t|, L₁ the first one that is not 0, and ε the stake. With S = L(A + L)
+//! and K = εL₁√(L₁/(A + L)), regret ≤ 2β + (1 + ε)L + √(S ln(1 + S/K²)), without T and G. This is
+//! the sum of the bounds of Gauge-FTRL and of the bet on w, for the linearised losses. The order is
+//! O(r√(Σ‖g‖²) + rG√(T ln(T·L/L₁))). A small L₁ increases the bound, but only by a logarithm: with
+//! L₁/L = 1e-90, the second term is 4.5 times as large as with L₁ = L (T = 10⁴). The learner's
+//! linearised losses also exceed the scaled decision's by at most (1 + ε)L. Nothing is proven about
+//! the scaled decision's own regret; its form is that of AdaGrad. The guide has the proofs.
 //!
-//! **Reference.** This project, from parts: AdaGrad (McMahan & Streeter; Duchi, Hazan & Singer,
-//! 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), a length and a direction learnt
-//! apart, and constraints by leaving out what drives outwards (Cutkosky & Orabona, 2018).
+//! **Reference.** This project, from known parts: AdaGrad (McMahan & Streeter; Duchi, Hazan &
+//! Singer, 2010), betting (Orabona & Pál, 2016; Orabona & Tommasi, 2017), and two ideas of Cutkosky
+//! & Orabona (2018): to learn length and direction separately, and to enforce constraints by
+//! ignoring losses that push outwards.
 //!
 //! ```
 //! use extremal::learner::{LearnerSpec, Storage};
@@ -46,7 +50,7 @@ mod coordinate_sums;
 
 use serde::{Deserialize, Serialize};
 
-use crate::learner::skeleton::{Acting, Body, decode, encode, parameters, settings};
+use crate::learner::skeleton::{Acting, Body, Planned, decode, encode, parameters, settings};
 use crate::learner::untuned::coin_ftrl::coin_bet::CoinBet;
 use crate::learner::untuned::coin_ftrl::coordinate_sums::{CoordinateSums, Products, SavedSums};
 use crate::learner::{
@@ -72,7 +76,7 @@ fields! {
 
 impl Described for CoinFtrl {
     const ABOUT: About = About {
-        summary: "tuning-free learner for sparse streams: AdaGrad-style direction, step length by coin betting, gauge-ftrl as a fallback",
+        summary: "tuning-free learner for sparse streams: AdaGrad-style direction, step length by coin betting, and gauge-ftrl as a fallback",
         cost: "O(non-zeros) per round, O(d) with a ridge term",
         guarantee: "ℓ2 balls, convex losses: 2β + O(rG√(T ln(T·L/L₁))), computed in every round; L₁ and L are the first and the largest loss that the bet on the fallback's share observes",
         reference: "this project; Orabona & Tommasi, NeurIPS 2017; Cutkosky & Orabona, COLT 2018",
@@ -96,7 +100,8 @@ impl MakeLearner for CoinFtrl {
         if storage == Storage::Sparse {
             return Err(not_stored(NAME, set, storage));
         }
-        // Both storages are the same here; a state belongs to the one it was asked for.
+        // Both storages have the same layout here, but a state belongs to the storage it was saved
+        // with.
         let state = State {
             stake: self.stake,
             sums: CoordinateSums::new(set.dim()),
@@ -122,42 +127,42 @@ impl MakeLearner for CoinFtrl {
 
 #[derive(Default, Serialize, Deserialize)]
 struct State {
-    /// ε
+    /// ε.
     stake: f64,
-    /// y and c, saved apart.
+    /// y and c, which are saved separately.
     #[serde(skip)]
     sums: CoordinateSums,
-    /// max ‖y_s‖
+    /// max ‖y_s‖.
     longest: f64,
-    /// √(Σ‖g‖²): no coordinate's scale exceeds twice this.
+    /// √(Σ‖g‖²): the scale of a coordinate is at most twice this.
     spread: f64,
-    /// Gauge-FTRL's β.
+    /// β of Gauge-FTRL.
     beta: f64,
     /// The bet for m, in radii.
     length: CoinBet,
     /// The bet for w.
     share: CoinBet,
-    /// Σ⟨g_t, x_t⟩
+    /// Σ⟨g_t, x_t⟩.
     played: Wide,
-    /// Σ‖g_t‖, and a bound of Σ‖c_t‖, for what rounding may have done to the certificate.
+    /// Σ‖g_t‖ and an upper bound on Σ‖c_t‖, for the rounding errors in the certificate.
     gradients: f64,
     sizes: f64,
     rounds: u64,
 }
 
-/// What follows from the state.
+/// Numbers that follow from the state.
 #[derive(Clone, Copy)]
 struct Coefficients {
-    /// Both bets, before they are brought into the intervals that are allowed.
+    /// Both bets, before they are limited to their intervals.
     bets: [f64; 2],
-    /// The most that m may be.
+    /// The upper limit of m.
     most: f64,
     m: f64,
-    /// √(h² + β²), h = r‖c‖.
+    /// √(h² + β²) with h = r‖c‖.
     potential: f64,
-    /// The round decision is this times c.
+    /// The round decision is this number times c.
     round: f64,
-    /// (k, l), where x = k·y + l·c.
+    /// The factors (k, l) of the decision x = k·y + l·c.
     along: (f64, f64),
 }
 
@@ -195,7 +200,7 @@ struct Coin {
     radius: f64,
     state: State,
     mix: Coefficients,
-    /// A gradient with a ridge part, written out.
+    /// A gradient with a ridge term, with every entry.
     written: Vec<f64>,
     /// A planned round, and its row.
     planned: Option<Outcome>,
@@ -227,8 +232,8 @@ impl Point for Coin {
         self.state.sums.for_each_nonzero(self.mix.along, each);
     }
 
-    /// Both parts lie in the ball. Their products are summed up anew where they may be off by
-    /// 1e-10, which is less than 2²⁰ units in the last place.
+    /// Both parts lie in the ball. Their inner products are recomputed if they may be off by 1e-10,
+    /// which is less than 2²⁰ rounding units.
     fn accuracy(&self) -> Accuracy {
         Accuracy {
             dot: 4.0,
@@ -237,11 +242,11 @@ impl Point for Coin {
     }
 }
 
-/// What a round comes to, but for the sums of gradients.
+/// The result of a round, without the sums of gradients.
 #[derive(Clone, Copy)]
 pub(crate) struct Outcome {
     record: Record,
-    /// The gradient's factors.
+    /// The factors of the gradient's row and ridge term.
     scale: f64,
     ridge: f64,
     /// β after the round.
@@ -256,13 +261,13 @@ impl Coin {
         if norm == 0.0 {
             return self.state.beta;
         }
-        // (L/2)‖g‖²/√(h² + β²) with L = r², at most the ball's width: as in gauge-ftrl
+        // (L/2)‖g‖²/√(h² + β²) with L = r², but at most the ball's width: as in gauge-ftrl
         let pull = self.radius * norm;
         self.state.beta + f64::min(0.5 * pull * (pull / self.mix.potential), 2.0 * pull)
     }
 
-    /// The record and both bets, from ⟨a, y⟩, ⟨a, c⟩ and ‖x‖² before the round. With a ridge part the
-    /// gradient is not yet in the sums.
+    /// Computes the record and both bets from ⟨a, y⟩, ⟨a, c⟩ and ‖x‖² before the round. If the
+    /// gradient has a ridge term, the sums do not contain it yet.
     fn weigh(
         &self,
         gradient: &Gradient<'_>,
@@ -277,7 +282,7 @@ impl Coin {
         let mut gy = scale * ay;
         let mut gc = scale * ac;
         if ridge != 0.0 {
-            // A ridge part costs O(d) anyway.
+            // A ridge term costs O(d) in any case.
             let Products { yy, yc, cc } = state.sums.summed_up();
             gy += ridge * (k * yy + l * yc);
             gc += ridge * (k * yc + l * cc);
@@ -298,7 +303,7 @@ impl Coin {
         }
     }
 
-    /// Takes the gradient into the sums; gives ⟨a, y⟩ and ⟨a, c⟩ from before.
+    /// Adds the gradient to the sums. Returns ⟨a, y⟩ and ⟨a, c⟩ from before.
     fn absorb(&mut self, gradient: &Gradient<'_>, beta: f64) -> (f64, f64) {
         let sums = &mut self.state.sums;
         let floor = beta / self.radius;
@@ -313,7 +318,7 @@ impl Coin {
         sums.absorb(floor, 1.0, &Row::Dense(&self.written))
     }
 
-    /// What the round leaves, once the gradient is in the sums.
+    /// Completes the round after the gradient was added to the sums.
     fn settle(&mut self, weighed: &Outcome) {
         let (state, record) = (&mut self.state, &weighed.record);
         let norm = record.gradient_norm;
@@ -324,10 +329,10 @@ impl Coin {
         state.share = weighed.share;
         state.longest = state.longest.max(state.sums.products().yy.max(0.0).sqrt());
         state.played.add(record.gradient_dot);
-        // the two parts of a gradient may cancel, their roundings do not
+        // the two parts of a gradient may cancel, but their rounding errors do not
         state.gradients += norm + 2.0 * weighed.ridge.abs() * self.radius;
-        // The norm of c is known to a 1e-4th of itself and of the spread: see
-        // `CoordinateSums::absorb`, with β/r ≤ √5 times the spread as its floor.
+        // The error of ‖c‖ is at most 1e-4 times ‖c‖ and the spread: see `CoordinateSums::absorb`,
+        // whose floor β/r is at most √5 times the spread.
         state.sizes += 1.0001 * state.sums.sum_norm() + 1e-4 * state.spread;
         self.mix = state.mix(self.radius);
     }
@@ -340,12 +345,7 @@ impl Body for Coin {
         self
     }
 
-    fn plan(
-        &mut self,
-        _round: u64,
-        gradient: &Gradient<'_>,
-        sure: bool,
-    ) -> Result<(Record, Self::Plan)> {
+    fn plan(&mut self, _round: u64, gradient: &Gradient<'_>, sure: bool) -> Planned<Self> {
         gradient.row.check_shape(self.state.sums.dim())?;
         let row_norm = kernel::norm(gradient.row.values());
         let xx = self.norm_squared();
@@ -353,7 +353,7 @@ impl Body for Coin {
         if sure && gradient.ridge == 0.0 {
             let norm = gradient.norm_from(row_norm, 0.0, 0.0);
             let beta = self.beta(norm);
-            // a row that the loss does not depend on is not read
+            // a row with factor 0 is not read
             let dots = match norm {
                 0.0 => (0.0, 0.0),
                 _ => self.absorb(gradient, beta),
@@ -407,10 +407,11 @@ impl Body for Coin {
         if state.rounds == 0 {
             return None;
         }
-        // ‖c‖ from the entries: the products that are kept along lose what cancels. An entry of c
-        // is off by a rounding of itself and of g in every round; a product ⟨g, x⟩ by those of its terms,
-        // two for each entry, as both parts of x lie in the ball; the norm by those of its square.
-        let norm = state.sums.sum_norm_from_entries();
+        // ‖c‖ is computed from the entries, because the running products lose digits by
+        // cancellation. In every round an entry of c has the rounding error of itself and of g. A
+        // product ⟨g, x⟩ has those of its terms, two for each entry because both parts of x lie in
+        // the ball. The norm has those of its square.
+        let norm = state.sums.summed_up().cc.sqrt();
         let products = 2.0 * rounding::of_dot(state.sums.dim());
         let rounding = self.radius
             * (UNIT * (state.sizes + state.gradients) + products * (state.gradients + norm))

@@ -1,12 +1,14 @@
-//! Local oracles. Given a point x, a direction c and a share of x's mass, they find the point p
-//! that is best for c among those to be had from x by moving that share to one vertex.
+//! Local oracles. A local oracle receives a point x, a direction c and a share of x's mass. It
+//! considers all points p that result from moving this share of the mass to one vertex, and finds
+//! the one with the smallest ⟨c, p⟩.
 //!
-//! In a polytope with facial distance δ ([`Polytope::facial_distance`]), a share of r/δ reaches
-//! every point y at distance r or less. For write y = x − Σ Δ_i v_i + (ΣΔ_i) z with z in the set,
-//! 0 ≤ Δ_i ≤ λ_i, where x = Σ λ_i v_i, and ΣΔ_i as small as can be. No v_i with Δ_i > 0 is in the
-//! smallest face that holds z, or some of it could be taken out of z. So y − x is ΣΔ_i times the
-//! difference of a point of a face and a mixture of vertices outside it, no shorter than δ. Hence
-//! (i) ⟨c, p⟩ ≤ ⟨c, y⟩ for all such y, and (ii) ‖p − x‖ ≤ Dr/δ = ρr.
+//! In a polytope with facial distance δ ([`Polytope::facial_distance`]) and diameter D, moving the
+//! share r/δ reaches every point y at distance r or less. Proof: let x = Σ λ_i v_i, and write
+//! y = x − Σ Δ_i v_i + (ΣΔ_i) z with z in the set, 0 ≤ Δ_i ≤ λ_i and the smallest possible ΣΔ_i. No
+//! v_i with Δ_i > 0 is in the smallest face that contains z, because otherwise Δ_i could be
+//! reduced. So y − x is ΣΔ_i times the difference between a point of a face and a mixture of
+//! vertices outside it, whose length is at least δ. Hence (i) ⟨c, p⟩ ≤ ⟨c, y⟩ for all such y, and
+//! (ii) ‖p − x‖ ≤ Dr/δ = ρr with ρ = D/δ.
 //!
 //! [`Polytope::facial_distance`]: crate::set::Polytope::facial_distance
 
@@ -15,11 +17,12 @@ use crate::Result;
 use crate::set::{Atom, CheckedOracle, Minimum, Oracle, Set};
 use crate::solver::ActiveSet;
 
-/// So many numbers are reserved for vertices; beyond, memory is taken as needed.
+/// The largest count of numbers for which memory is reserved; more is allocated when needed.
 const RESERVED: usize = 1 << 20;
 
-/// The local oracle of any polytope, for points that are kept as mixtures of vertices. One call to
-/// the set's oracle and O(active·d) per step; on simplices, whose vertices have one entry, O(d log d).
+/// The local oracle of any polytope, for points that are stored as mixtures of vertices. A step
+/// costs one call of the set's oracle and O(active·d), where `active` is the number of vertices. On
+/// simplices, whose vertices have one entry, it costs O(d log d).
 ///
 /// ```
 /// use extremal::{learner::rivals::few_calls::lloo::local_oracle::LocalOracle, set::SetSpec, solver::ActiveSet};
@@ -38,16 +41,16 @@ const RESERVED: usize = 1 << 20;
 pub struct LocalOracle {
     oracle: CheckedOracle,
     diameter: f64,
-    /// The vertex that mass moves to.
+    /// The vertex to which mass moves.
     vertex: Atom,
-    /// The mass that each vertex gives.
+    /// The mass that each vertex loses.
     taken: Vec<f64>,
     costs: Vec<(f64, u32)>,
     tableau: Tableau,
 }
 
 impl LocalOracle {
-    /// That of this set.
+    /// The local oracle of this set.
     pub fn new(set: &dyn Set) -> Self {
         let (dim, most) = (set.dim(), most_vertices(set.dim()));
         let mut tableau = Tableau::default();
@@ -64,7 +67,7 @@ impl LocalOracle {
         }
     }
 
-    /// Reserves memory for as many vertices as there can be, if that is not too much.
+    /// Reserves memory for the largest possible number of vertices, unless this is too much.
     pub(crate) fn reserve(&self, active: &mut ActiveSet) {
         let most = most_vertices(active.dim());
         if most * (active.dim() + 1) <= RESERVED {
@@ -72,13 +75,14 @@ impl LocalOracle {
         }
     }
 
-    /// The vertex that mass is to move to: the best one for c.
+    /// Finds the vertex to which mass will move: the minimiser of ⟨c, v⟩.
     pub fn find(&mut self, c: &[f64]) -> Result<Minimum> {
         self.oracle.minimise(c, &mut self.vertex)
     }
 
-    /// way ← p − x, where p is x with this share of its mass moved to the vertex that was found:
-    /// that of the vertices which are worst for c. Nothing moves yet.
+    /// Sets way = p − x, where p results from x by moving `share` of its mass to the vertex of
+    /// [`LocalOracle::find`]. The mass comes from the vertices with the largest ⟨c, v⟩. This call
+    /// does not change x.
     pub fn withdraw_mass(&mut self, active: &ActiveSet, c: &[f64], share: f64, way: &mut [f64]) {
         self.taken.clear();
         if share < 1.0 {
@@ -112,10 +116,10 @@ impl LocalOracle {
         self.vertex.add_to(moved, way);
     }
 
-    /// x ← x + α(p − x).
+    /// Moves x to x + α(p − x).
     ///
-    /// Where there are then more than 2(d + 1) vertices, as many as depend on others are dissolved
-    /// into them.
+    /// If the mixture then has more than 2(d + 1) vertices, it drops vertices that depend on
+    /// others, and moves their weight to the other vertices.
     pub fn step(&mut self, active: &mut ActiveSet, alpha: f64) {
         active.transfer(&self.taken, alpha, &self.vertex);
         if active.len() >= most_vertices(active.dim()) {
@@ -123,7 +127,8 @@ impl LocalOracle {
         }
     }
 
-    /// Errors where `gap`, which is ⟨c, x⟩ less the floor of [`LocalOracle::find`], is below 0.
+    /// Returns an error if `gap`, which is ⟨c, x⟩ minus the floor of [`LocalOracle::find`], is
+    /// negative.
     pub(crate) fn check_gap(&self, gap: f64, c: &[f64]) -> Result<()> {
         self.oracle.check_gap(gap, c)
     }
@@ -133,7 +138,7 @@ impl LocalOracle {
     }
 }
 
-/// Of a mixture between two steps, and one more.
+/// The largest number of vertices of a mixture during a step.
 fn most_vertices(dim: usize) -> usize {
     2 * (dim + 1) + 1
 }

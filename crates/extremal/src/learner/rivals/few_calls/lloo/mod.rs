@@ -1,22 +1,23 @@
-//! LLOO: the regularised leader on polytopes, by a local oracle. The √T and ln T of projections
-//! with one oracle call per round, where Frank-Wolfe steps have T^(3/4).
+//! LLOO: the regularised leader on polytopes, with a local oracle. It has the √T and ln T regret of
+//! projections with one oracle call per round, where Frank-Wolfe steps have T^(3/4).
 //!
 //! **Problem.** Convex losses, or with λ, λ-strongly convex losses, over a polytope.
 //!
-//! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖², or with λ
-//! Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) + 8ρ²λ‖x − x₁‖². p_t is the best point for ∇F_t(x_t) to be had by
-//! moving a share of r_t/δ of x_t's mass, r_t a bound of the distance from x_t to where F_t is
-//! least, by the theory or by the gap, whichever is less; x_{t+1} is best for F_t on the way from
-//! x_t to p_t. With T and G, w = (G/D)√((4ρ² + ¼)T); with G alone it grows; without G,
-//! w_t = √(Σ‖g‖²)/(2D), as dual averaging has it.
+//! **Update.** F_t(x) = ⟨S_t, x⟩ + w_t‖x − x₁‖². With λ, F_t(x) = Σ(⟨g_τ, x⟩ + (λ/2)‖x − x_τ‖²) +
+//! 8ρ²λ‖x − x₁‖². Let r_t be an upper bound on the distance from x_t to the minimiser of F_t: the
+//! smaller one of two bounds, from the theory and from the gap. Consider the points p that result
+//! from moving the share r_t/δ of x_t's mass to one vertex. p_t is the one with the smallest
+//! ⟨∇F_t(x_t), p⟩. x_{t+1} minimises F_t on the segment from x_t to p_t. With T and G, w =
+//! (G/D)√((4ρ² + ¼)T). With G alone, w_t grows. Without G, w_t = √(Σ‖g‖²)/(2D), as in dual
+//! averaging.
 //!
-//! **Guarantee.** ρ = D/δ, δ the facial distance. Regret ≤ 2GD√((4ρ² + ¼)T) with T and G,
-//! [`theory::lloo_anytime`] with G, nothing without; with λ, and nothing else known,
-//! [`theory::lloo_strongly_convex`], O(ρ²(G + λD)² ln T/λ).
+//! **Guarantee.** Let ρ = D/δ, where δ is the facial distance. With T and G, regret ≤
+//! 2GD√((4ρ² + ¼)T). With G alone, see [`theory::lloo_anytime`]. Without G there is no bound. With
+//! λ alone, regret is O(ρ²(G + λD)² ln T/λ): [`theory::lloo_strongly_convex`].
 //!
-//! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016; facial distances: Peña &
-//! Rodríguez, Mathematics of Operations Research 2019. The constants are proven at
-//! [`theory::lloo`].
+//! **Reference.** Garber & Hazan, SIAM Journal on Optimization 2016. For facial distances: Peña &
+//! Rodríguez, Mathematics of Operations Research 2019. [`theory::lloo`] has the proof of the
+//! constants.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -59,13 +60,13 @@ fields! {
     pub struct Lloo {
         /// the number of rounds T; without T or G, the regulariser grows
         pub horizon: Option<u64> = None => Kind::COUNT,
-        /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as in
-        /// dual averaging
+        /// a bound G on the gradients' ℓ2 norm; without it, the regulariser grows with √(Σ‖g‖²), as
+        /// in dual averaging
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' strong convexity λ; it replaces T and G; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// the factor ρ by which the local oracle may exceed its radius: D over the facial distance;
-        /// default: the value known for the set
+        /// the factor ρ by which the local oracle may exceed its radius: D over the facial
+        /// distance; default: the value known for the set
         pub rho: Option<f64> = None => Kind::between(1.0, 1e50),
         /// factor on the theorem's step size 1/w; not allowed with λ
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -76,9 +77,9 @@ fields! {
 
 impl Described for Lloo {
     const ABOUT: About = About {
-        summary: "follow the regularised leader on polytopes by a local linear oracle",
+        summary: "follow the regularised leader on polytopes with a local linear oracle",
         cost: "1 oracle call per round; O(d log d) on simplices; on other polytopes O(d) per stored vertex, at most 2(d + 1) of them, and O(d²) to limit their number",
-        guarantee: "polytopes with ρ known: 2·G·D·√((4ρ² + ¼)T) with T and G, about 3.4 in place of 2 with G alone; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
+        guarantee: "polytopes with known ρ: 2·G·D·√((4ρ² + ¼)T) with T and G; with G alone, about 3.4 instead of 2; λ-strongly convex losses: O(ρ²(G + λD)² ln T/λ)",
         reference: "Garber & Hazan, SIAM J. Optim. 2016; Peña & Rodríguez, Math. Oper. Res. 2019",
         citations: &["GarberHazan2016", "PenaRodriguez2019"],
         examples: &[
@@ -126,7 +127,7 @@ impl MakeLearner for Lloo {
 }
 
 impl Lloo {
-    /// ρ, and whether it is known to be large enough.
+    /// Returns ρ, and whether it is known to be large enough.
     fn rho(&self, set: &SharedSet) -> Result<(f64, bool)> {
         let Some(polytope) = set.polytope() else {
             return Err(parameters::cannot_play(NAME, &**set, "a polytope"));
@@ -168,7 +169,7 @@ struct State {
 }
 
 impl LlooMethod {
-    /// K_t, D times the second derivative of F_t, and r_t/D.
+    /// Returns K_t, which is D times the second derivative of F_t, and r_t/D.
     fn shape(&self, t: f64, state: &State) -> (f64, f64) {
         let square = self.rho * self.rho;
         match self.schedule {

@@ -1,30 +1,33 @@
-//! LOO-BOGD: blocked online gradient descent near the set, with far fewer oracle calls than
-//! rounds and a regret that is small on every stretch of rounds, not only on all of them.
+//! LOO-BOGD: blocked online gradient descent near the set. It needs far fewer oracle calls than
+//! rounds, and its regret is small on every interval of rounds.
 //!
-//! **Problem.** Convex losses over any set, whose oracle is what costs; or, with λ, λ-strongly
+//! **Problem.** Convex losses over any set, if oracle calls are expensive; or, with λ, λ-strongly
 //! convex losses.
 //!
-//! **Update.** x is played for a block of K rounds, S = Σ g of the block. Then y = ỹ − ηS, and
-//! a search brings x ∈ K and y within √(3ε) of each other, y coming no farther from any point of
-//! the set: the next x and ỹ. With T and G, η = (R/G)T^(−3/4), ε = 60R²/√T and K = ⌈5√T⌉, R the
-//! radius of a ball around the set's centre that holds it. Without one of them,
-//! η = √2·R/√(Σ‖S‖²); without T, the block that starts in round t has K = ⌈√t⌉, ε = 60R²/√t. With
-//! λ, y = ỹ − (S + λK(ỹ − x))/(λt), K = ⌈√t⌉, ε = 130(4GR²/(λt))^(2/3), G the largest gradient so
-//! far unless given.
+//! **Update.** The learner plays x for a block of K rounds, whose gradients have the sum S. Then
+//! y = ỹ − ηS. A search over K moves x within the set, and y no farther from any point of the set,
+//! until their distance is at most √(3ε). The results are the next x and ỹ. Let R be the radius of
+//! a ball around the set's centre that contains the set. With T and G, η = (R/G)T^(−3/4),
+//! ε = 60R²/√T and K = ⌈5√T⌉. If T or G is unknown, η = √2·R/√(Σ‖S‖²). If T is unknown, the block
+//! that starts in round t has K = ⌈√t⌉ and ε = 60R²/√t. With λ, y = ỹ − (S + λK(ỹ − x))/(λt),
+//! K = ⌈√t⌉ and ε = 130(4GR²/(λt))^(2/3), where the largest gradient so far replaces G if G is not
+//! given.
 //!
-//! These constants are for long runs: before T ≈ 2000 any two points of the set count as near,
-//! and x takes but the one step that every block ends with here. In practice `tolerance` = 0.05
-//! (ε/R²), `block` = √T/2 and `eta-scale` = T^(1/4) have a regret several times smaller, still
-//! with a few calls in a hundred rounds.
+//! These constants suit long runs only. Below T ≈ 2000, any two points of the set count as near,
+//! and x makes only the one step with which every block ends here. In practice `tolerance` = 0.05
+//! (that is ε/R²), `block` = √T/2 and `eta-scale` = T^(1/4) give a regret that is several times
+//! smaller, still with a few calls per hundred rounds.
 //!
-//! **Guarantee.** With T and G, on every stretch of L rounds, whatever the keys,
-//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, for the constants above ≤ 20GR(√T + T^(3/4)). Otherwise
-//! what follows from the rounds played: 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, and D‖S‖ for a block that
-//! has not ended; with λ, Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²) and the same.
+//! **Guarantee.** With T and G, on every interval of L rounds and for all values of the parameters:
+//! regret ≤ 2R²/η + ηKG²L/2 + √(3ε)·GL + 2KGD, which for the constants above is at most
+//! 20GR(√T + T^(3/4)). If T or G is unknown, the bound is computed from the rounds played:
+//! 2√2·R·√(Σ‖S‖²) + Σ⟨S, x − ỹ⟩, plus D‖S‖ for a block that has not ended. With λ it is
+//! Σ‖S + λK(ỹ − x)‖²/(2λt) + Σ(⟨S, x − ỹ⟩ − (λK/2)‖x − ỹ‖²), plus D‖S‖ for such a block.
 //!
 //! **Reference.** Garber & Kretzu, *New Projection-free Algorithms for Online Convex Optimization
-//! with Adaptive Regret Guarantees*, COLT 2022. Theirs waits a block before it moves, and with λ
-//! takes gradients at ỹ; here they are those of the losses' quadratic minorants there.
+//! with Adaptive Regret Guarantees*, COLT 2022. Their learner waits one block before it moves, and
+//! with λ it uses gradients at ỹ. This one uses the gradients at ỹ of the losses' quadratic lower
+//! bounds.
 //!
 //! ```
 //! use extremal::{Gradient, LearnerSpec, SetSpec};
@@ -67,11 +70,11 @@ fields! {
         pub gradient_bound: Option<f64> = None => Kind::GRADIENT,
         /// the losses' strong convexity λ; default: the losses are convex
         pub lambda: Option<f64> = None => Kind::SIZE,
-        /// ε/R²: the decision is at most √(3ε) from the point that descends; 0.05 works well in
-        /// practice; default: 60/√T; with λ, 130(4G/(λtR))^(2/3)
+        /// ε/R², where √(3ε) limits the distance of the decision from the point that descends; 0.05
+        /// works well in practice; default: 60/√T; with λ, 130(4G/(λtR))^(2/3)
         pub tolerance: Option<f64> = None => Kind::POSITIVE,
-        /// the block length K, the rounds for which a decision is played; √T/2 works well in practice;
-        /// default: 5√T; without T or with λ, √t
+        /// the block length K, the number of rounds with the same decision; √T/2 works well in
+        /// practice; default: 5√T; without T or with λ, √t
         pub block: Option<u64> = None => Kind::COUNT,
         /// factor on the step size of the theorem
         pub eta_scale: f64 = 1.0 => Kind::FACTOR,
@@ -127,40 +130,40 @@ struct Descent {
     near: NearProjection,
     schedule: Schedule,
     diameter: f64,
-    /// η, times what the schedule divides by.
+    /// η times the divisor of the schedule.
     factor: f64,
-    /// The factor on η that was asked for.
+    /// The factor `eta-scale` on η.
     scale: f64,
-    /// ε/R² where it does not change.
+    /// ε/R², if it is constant.
     tolerance: Option<f64>,
-    /// K where it does not change.
+    /// K, if it is constant.
     block: Option<u64>,
-    /// G where it is given.
+    /// G, if it is given.
     gradient: Option<f64>,
-    /// S, with λ the quadratic part too.
+    /// S; with λ, also the quadratic part.
     step: Vec<f64>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 struct State {
-    /// ỹ.
+    /// The point ỹ.
     y: Vec<f64>,
-    /// S so far.
+    /// The sum S so far.
     sum: Vec<f64>,
     played: Played,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Played {
-    /// Rounds of the block so far.
+    /// The number of rounds of the block so far.
     filled: u64,
-    /// Rounds of the block at its end.
+    /// The number of rounds of the block at its end.
     length: u64,
     /// √(Σ‖S‖²) over blocks.
     root: f64,
     /// Σ ‖S + λK(ỹ − x)‖²/(2λt).
     descent: f64,
-    /// Σ ⟨S, x − ỹ⟩, with λ less (λK/2)‖x − ỹ‖².
+    /// Σ ⟨S, x − ỹ⟩; with λ, minus Σ (λK/2)‖x − ỹ‖².
     apart: f64,
     /// max ‖g‖.
     largest: f64,
@@ -178,7 +181,7 @@ impl Descent {
         })
     }
 
-    /// Ends a block in round t: the next x and ỹ. Returns η.
+    /// Ends a block in round t: computes the next x and ỹ. Returns η.
     fn end_block(&mut self, t: f64, next: &mut State, x: &mut [f64]) -> Result<f64> {
         for ((step, x), y) in self.step.iter_mut().zip(&*x).zip(&next.y) {
             *step = x - y;
@@ -249,7 +252,7 @@ impl Method for Descent {
 
     fn guarantee(&self, state: &State, _seen: &RunStatistics) -> Option<Guarantee> {
         let (radius, now) = (self.near.radius(), &state.played);
-        // A block that has not ended: ⟨S, x − u⟩ ≤ D‖S‖.
+        // For a block that has not ended, ⟨S, x − u⟩ ≤ D‖S‖.
         let open = self.diameter * kernel::norm(&state.sum);
         match self.schedule {
             Schedule::Fixed { bound, .. } => {

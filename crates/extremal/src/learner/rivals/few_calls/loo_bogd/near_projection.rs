@@ -1,20 +1,22 @@
-//! Closeness without projecting: a point of the set and one outside of it that are brought near
-//! each other by the linear oracle alone.
+//! Approximate projections: the linear oracle alone moves a point of the set and a point outside it
+//! until they are near each other.
 //!
-//! A learner may descend with points ỹ that are not in the set, as long as the decisions x that it
-//! plays are near, and ỹ is no farther from any point of the set. For ε > 0 and any y,
-//! [`NearProjection::approach`] moves x ∈ K and y such that ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K and
-//! ‖x′ − y′‖² ≤ 3ε: Frank-Wolfe steps with line search take x towards y until it is near, or the
-//! gap ⟨x − y, x − v⟩ ≤ ε shows that y − x separates y from K, and then y goes back along it.
+//! A learner may descend with points ỹ outside the set K if two conditions hold: the decisions x
+//! that it plays are near ỹ, and each projection moves ỹ no farther from any point of K. For ε > 0
+//! and any y, [`NearProjection::approach`] moves x ∈ K to x′ ∈ K and y to y′ such that ‖x′ − y′‖² ≤
+//! 3ε, and ‖y′ − z‖ ≤ ‖y − z‖ for every z ∈ K. Frank-Wolfe steps with line search move x towards y.
+//! They stop when x is near y, or when the gap ⟨x − y, x − v⟩ is at most ε. In the second case y −
+//! x separates y from K, and y moves towards x.
 //!
-//! Garber & Kretzu go back by a small share and look again. The gap allows for the best share at
-//! once, 1 − ε/‖x − y‖², after which ‖x − y‖² ≤ ε/3: one search, and at most ⌈27R²/ε − 2⌉ calls.
+//! Garber & Kretzu move y by a small share and search again. Here the gap gives the best share at
+//! once: 1 − ε/‖x − y‖². Afterwards ‖x − y‖² ≤ ε/3, so that one search is enough. It makes at most
+//! ⌈27R²/ε − 2⌉ oracle calls.
 
 use crate::set::{Set, centre_of};
 use crate::solver::{Distance, Method, Search, Task};
 use crate::{Result, kernel, range};
 
-/// See the [module](self).
+/// An approximate projection onto a set: see the [module](self).
 pub(crate) struct NearProjection {
     search: Search,
     centre: Vec<f64>,
@@ -24,7 +26,7 @@ pub(crate) struct NearProjection {
 }
 
 impl NearProjection {
-    /// For this set, in a ball around its centre.
+    /// The approximate projection onto this set, with a ball around the set's centre.
     pub fn new(set: &dyn Set) -> Self {
         let (centre, radius) = ball_around(set);
         Self {
@@ -35,13 +37,13 @@ impl NearProjection {
         }
     }
 
-    /// R: the set lies in the ball of this radius around its centre.
+    /// R: the ball of this radius around the set's centre contains the set.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Brings x ∈ K and y near each other, by at least one step of x towards y. ε is R² times the
-    /// tolerance. After an error, x and y are not what they were.
+    /// Moves x ∈ K and y near each other, with at least one step of x towards y. ε is R² times the
+    /// tolerance. An error leaves x and y changed.
     pub fn approach(&mut self, x: &mut [f64], y: &mut [f64], tolerance: f64) -> Result<()> {
         self.confine(y);
         let limit = 3.0 * tolerance;
@@ -54,7 +56,7 @@ impl NearProjection {
             factor: None,
             unit: self.radius,
         };
-        // ⌈27R²/ε − 2⌉ calls at most; each step but the last is followed by one
+        // at most ⌈27R²/ε − 2⌉ calls: each step except the last one is followed by a call
         let most = (27.0 / tolerance - 2.0).ceil().max(1.0) as u32;
         let task = Task {
             gap: if near { 0.0 } else { tolerance },
@@ -76,7 +78,7 @@ impl NearProjection {
         self.search.oracle_calls()
     }
 
-    /// way = x − y; returns ‖x − y‖²/R².
+    /// Sets way = x − y. Returns ‖x − y‖²/R².
     fn apart(&mut self, x: &[f64], y: &[f64]) -> f64 {
         for (way, (x, y)) in self.way.iter_mut().zip(x.iter().zip(y)) {
             *way = x - y;
@@ -85,7 +87,7 @@ impl NearProjection {
         distance * distance
     }
 
-    /// y ← the nearest point of the ball around the set.
+    /// Moves y to the nearest point of the ball around the set.
     fn confine(&mut self, y: &mut [f64]) {
         self.way.copy_from_slice(y);
         kernel::axpy(-1.0, &self.centre, &mut self.way);
@@ -97,7 +99,7 @@ impl NearProjection {
     }
 }
 
-/// The set's centre, and the radius of a ball around it that the set lies in.
+/// The set's centre, and the radius of a ball around the centre that contains the set.
 fn ball_around(set: &dyn Set) -> (Vec<f64>, f64) {
     let (geometry, centre) = (set.geometry(), centre_of(set));
     let off = kernel::norm(&centre);

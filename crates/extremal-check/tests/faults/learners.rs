@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use extremal::learner::{Certificate, Learner, LearnerSpec, Record, RunStatistics};
+use extremal::learner::{
+    ByExample, Certificate, Learner, LearnerSpec, Learnt, Record, RunStatistics,
+};
 use extremal::set::{Atom, Oracle, SharedSet};
 use extremal::theory::Guarantee;
-use extremal::{Error, Gradient, Point};
+use extremal::{Error, Example, Gradient, Point};
 use extremal_check::kit;
 
 use crate::sets::{ByHand, DIM, Wrong};
@@ -136,6 +138,14 @@ impl Learner for Descent {
 
     fn grow(&mut self, _dim: usize) -> extremal::Result<()> {
         Err(Error::Unsupported("it does not grow".into()))
+    }
+
+    fn learn(&mut self, _: &Example<'_>) -> extremal::Result<Learnt> {
+        Err(Error::Unsupported("it takes gradients".into()))
+    }
+
+    fn by_example(&self) -> Option<&dyn ByExample> {
+        None
     }
 
     fn reserve(&mut self, dim: usize) -> extremal::Result<()> {

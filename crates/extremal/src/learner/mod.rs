@@ -124,6 +124,21 @@ impl LearnerSpec {
         self.check()?;
         self.inner().make(set, storage)
     }
+
+    /// Like [`LearnerSpec::build_stored`], but a learner that takes examples is an error.
+    pub(crate) fn build_for_gradients(
+        &self,
+        set: &SharedSet,
+        storage: Storage,
+    ) -> Result<Box<dyn Learner>> {
+        let learner = self.build_stored(set, storage)?;
+        match learner.by_example() {
+            None => Ok(learner),
+            Some(_) => Err(Error::Unsupported(format!(
+                "{self} takes examples, not gradients: it can't be the base of another learner"
+            ))),
+        }
+    }
 }
 
 /// The storage of a decision.

@@ -145,9 +145,12 @@ pub fn all_sets() -> Vec<NamedSet> {
     DIMS.into_iter().flat_map(sets).chain(hard).collect()
 }
 
-/// Every learner example.
+/// Every example of a learner that takes gradients.
 pub fn learners() -> Vec<(&'static str, LearnerSpec)> {
-    let texts = LearnerSpec::ENTRIES.iter().flat_map(|e| e.examples);
+    let entries = LearnerSpec::ENTRIES
+        .iter()
+        .filter(|e| e.name != "unit-free");
+    let texts = entries.flat_map(|e| e.examples);
     texts.map(|t| (*t, t.parse().unwrap())).collect()
 }
 

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use extremal::Error;
 use extremal::game::{self, Game};
 use extremal::hindsight::Meter;
-use extremal::learner::{Certificate, Learner, Record, RunStatistics};
+use extremal::learner::{ByExample, Certificate, Learner, Learnt, Record, RunStatistics};
 use extremal::loss::{LossSpec, Objective, Scratch};
 use extremal::set::SetSpec;
 use extremal::stream::{Round, Stream};
 use extremal::theory::Guarantee;
-use extremal::{Gradient, Point, Row};
+use extremal::{Example, Gradient, Point, Row};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -106,6 +106,12 @@ impl Learner for Drawing {
     }
     fn commit(&mut self) {}
     fn discard(&mut self) {}
+    fn learn(&mut self, _: &Example<'_>) -> extremal::Result<Learnt> {
+        Err(extremal::Error::Unsupported("it takes gradients".into()))
+    }
+    fn by_example(&self) -> Option<&dyn ByExample> {
+        None
+    }
 }
 
 /// A few rounds of ⟨1, x⟩, and the decisions that it was shown.

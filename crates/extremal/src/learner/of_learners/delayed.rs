@@ -114,7 +114,7 @@ impl MakeLearner for Delayed {
     fn make(&self, set: &SharedSet, storage: Storage) -> Result<Box<dyn Learner>> {
         let base = self.base();
         let body = Queue {
-            base: base.build_stored(set, storage)?,
+            base: base.build_for_gradients(set, storage)?,
             lambda: lambda_of(&base),
             set: set.clone(),
             reach: set.geometry().norm_bound,

@@ -114,8 +114,10 @@ impl MakeLearner for Hedge {
             return Err(not_stored(NAME, set, storage));
         }
         let members = self.members()?;
-        let bases: Result<Vec<_>> = members.iter().map(|base| base.build(set)).collect();
-        over(settings(self, storage), set, bases?)
+        let bases = members
+            .iter()
+            .map(|base| base.build_for_gradients(set, storage));
+        over(settings(self, storage), set, bases.collect::<Result<_>>()?)
     }
 
     fn uses(&self) -> Uses {

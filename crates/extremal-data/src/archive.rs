@@ -158,7 +158,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Decompresses an archive, or several in a row.
+/// Decompresses one archive, or several archives in a row.
 fn unpack<R: Read + Send + 'static>(
     packing: Packing,
     read: BufReader<R>,

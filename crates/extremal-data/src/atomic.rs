@@ -229,7 +229,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Makes a rename durable.
+/// Syncs a folder, which makes a rename in it durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());

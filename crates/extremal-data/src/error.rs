@@ -13,7 +13,7 @@ pub enum Error {
         file: String,
         /// The number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem.
         what: String,
         /// The offending text.
         text: String,
@@ -23,7 +23,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What failed.
+        /// The operation that failed.
         what: &'static str,
         /// The reason.
         source: std::io::Error,
@@ -33,7 +33,7 @@ pub enum Error {
     Content {
         /// The name of the file as given by the user.
         file: String,
-        /// What is wrong, and what to do.
+        /// The problem, and how to solve it.
         what: String,
     },
 }

@@ -2,8 +2,8 @@
 //!
 //! - Each line is an example. Blanks or tabs separate its items. The reader skips blank lines and
 //!   everything after a `#`.
-//! - Indices start at 1 (at 0 with `zero_based`) and are distinct within a line, in any order. The
-//!   reader sorts them and numbers features from 0: `1:0.5` is feature 0.
+//! - Indices start at 1, or at 0 with `zero_based`. They are distinct within a line and may have any
+//!   order. The reader sorts them and numbers features from 0: `1:0.5` is feature 0.
 //! - Values are finite decimal numbers. The reader drops zeros.
 //! - `qid:7` after the label is the query of a ranking. The reader ignores it and warns once.
 //! - A line whose first item contains a colon has no label.

@@ -108,7 +108,7 @@ impl Labels {
         }
     }
 
-    /// What is wrong with the labels, if anything.
+    /// The problem with the labels, if there is one.
     fn problem(&self) -> Option<String> {
         let pair;
         let names = match self {
@@ -214,7 +214,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// What is wrong with the options, if anything.
+    /// The problem with the options, if there is one.
     pub fn problem(&self) -> Option<String> {
         match self.bits {
             Some(bits) if !(1..=31).contains(&bits) => {

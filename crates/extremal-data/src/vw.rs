@@ -181,8 +181,12 @@ impl Vw {
     }
 
     /// Reads the features, which begin with the `|` at `bar`.
+    // Inlined into `record`, this loop takes a tenth more instructions.
+    #[inline(never)]
     fn features(&self, bar: usize, record: &mut Record<'_>) -> Result<(), ParseError> {
-        let (text, line, end) = (record.text, record.line(), record.end);
+        let (text, end) = (record.text, record.end);
+        let line = &text[..end];
+        let batch = &mut *record.batch;
         let mut at = bar;
         let mut namespace = Namespace {
             hash: None,
@@ -191,7 +195,7 @@ impl Vw {
         let mut checked = false;
         loop {
             if namespace.hash.is_none() {
-                at = parse::short_pairs(text, end, at, (0, self.shift), record.batch);
+                at = parse::short_pairs(text, end, at, (0, self.shift), batch);
             }
             at = skip_blanks(line, at);
             if at == end {
@@ -210,7 +214,7 @@ impl Vw {
                 let (index, value) = self
                     .feature(text, (at, colon, stop), namespace)
                     .map_err(|what| ParseError::new(what, at..stop))?;
-                record.batch.push(index, value);
+                batch.push(index, value);
             }
             at = skip_blanks(line, stop);
         }

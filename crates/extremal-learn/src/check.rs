@@ -78,7 +78,8 @@ pub(crate) fn output(path: &Path) -> &Path {
     if is_stdout { Path::new(STDOUT) } else { path }
 }
 
-/// Whether the stream is a file that can be opened again. A missing file is an error later.
+/// Whether the stream is a file that can be opened again. A missing file counts as one, since its
+/// error follows later.
 pub(crate) fn is_rereadable(data: Option<&Path>) -> bool {
     data.is_some_and(|path| fs::metadata(path).map_or(true, |about| about.is_file()))
 }
@@ -122,8 +123,8 @@ pub(crate) fn files(read: &[Named<'_>], written: &[Named<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Whether two paths lead to the same file, which may not exist yet. Character devices have no
-/// content.
+/// Whether two paths lead to the same file, which may not exist yet. A character device has no
+/// content and is never the same file.
 fn same(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     if let (Ok(one), Ok(other)) = (fs::metadata(a), fs::metadata(b)) {

@@ -30,7 +30,7 @@ pub enum Error {
     Both {
         /// The error that ended the run.
         first: Box<Error>,
-        /// The error after it.
+        /// The second error.
         then: Box<Error>,
     },
     /// The options contradict each other or the model.

@@ -5,13 +5,13 @@ use serde::de::DeserializeOwned;
 
 use crate::config::Names;
 
-/// The heading of the flags about input.
+/// The heading of the flags for the input.
 pub const READING: &str = "Input";
 
 /// The values of `--link`.
 pub const LINKS: &[&str] = &["identity", "logistic"];
 
-/// One of some words, as serde reads it.
+/// Parses one of the words, as serde does.
 pub fn one_of<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
@@ -19,7 +19,7 @@ where
     PossibleValuesParser::new(words).try_map(|word| serde_json::from_value(word.into()))
 }
 
-/// `NEG,POS`.
+/// Parses `NEG,POS`.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once(',') {
         Some((negative, positive)) => Ok((negative.into(), positive.into())),
@@ -27,7 +27,7 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// `N` or `A,B,..`.
+/// Parses `N` or `A,B,..`.
 pub fn classes(text: &str) -> Result<Names, String> {
     match text.parse::<u32>() {
         Ok(count @ 2..=100_000) => Ok((1..=count).map(|k| k.to_string()).collect()),

@@ -1,4 +1,4 @@
-//! `--hindsight`: the smallest total loss of fixed weights on the examples of a run, with a
+//! The flag `--hindsight`: the smallest total loss of fixed weights on the examples of a run, with a
 //! certificate.
 
 use std::mem::size_of;

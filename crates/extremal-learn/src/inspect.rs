@@ -1,4 +1,4 @@
-//! `inspect`: the content of a model file.
+//! The command `inspect`: it shows the content of a model file.
 
 use std::path::Path;
 

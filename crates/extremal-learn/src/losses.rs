@@ -1,4 +1,4 @@
-//! The losses of past rounds, to find the best fixed decision for them.
+//! The losses of past rounds, from which the best fixed decision is computed.
 
 use extremal::Row;
 use extremal::hindsight::{QuadraticSum, Sum, Total};

@@ -172,7 +172,7 @@ impl Sections<'_> {
         }
     }
 
-    /// The session, in the dimension of the head.
+    /// Restores the session, with the dimension in the head.
     fn session(&self, plan: &Plan, head: &Head) -> Result<Session> {
         let mut session = Session::new(plan.clone())?;
         // Checked before memory is reserved for a dimension that may be wrong.
@@ -231,7 +231,7 @@ impl Saved {
         })
     }
 
-    /// The session, to resume it.
+    /// Returns the session, so that it can be resumed. A model with only weights is an error.
     pub fn resume(self, path: &Path) -> Result<Session> {
         match self.state {
             State::Session(session) => Ok(*session),

@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::flag;
 use crate::progress::Every;
 
-/// The input.
+/// Options for the input.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Input {
@@ -49,7 +49,7 @@ impl Input {
 // `--link` belongs to the predictions.
 #[cfg_attr(feature = "clap", command(mut_arg("link", |link| link.help_heading("Reports").display_order(1))))]
 pub struct LearnOptions {
-    /// The input.
+    /// Options for the input.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub input: Input,
     /// The components and settings.

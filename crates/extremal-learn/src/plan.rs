@@ -189,7 +189,7 @@ impl Plan {
         }
     }
 
-    /// The classes. It is empty for a single model.
+    /// The classes. The list is empty for a single model.
     pub fn classes(&self) -> &[String] {
         self.config.classes()
     }

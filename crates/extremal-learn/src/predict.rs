@@ -1,4 +1,4 @@
-//! `predict`: the predictions of a model. The model does not change.
+//! The command `predict`: it writes the predictions of a model, which does not change.
 
 use std::path::{Path, PathBuf};
 

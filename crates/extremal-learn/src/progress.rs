@@ -25,39 +25,39 @@ impl std::str::FromStr for Every {
     }
 }
 
-/// The checkpoints of the table or the trace, and the totals at the last one.
+/// The schedule of the reports in the table or in the trace, and the totals at the last report.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Checkpoints {
+pub(crate) struct Schedule {
     every: Every,
-    /// The round of the next checkpoint.
+    /// The round of the next report.
     pub next: u64,
-    /// The round of the last one.
+    /// The round of the last report.
     pub last: u64,
     totals: Counters,
 }
 
-impl Checkpoints {
-    /// The checkpoints after `round`.
+impl Schedule {
+    /// The schedule after `round`.
     pub fn new(every: Every, round: u64, totals: &Counters) -> Self {
         let next = match every {
             Every::Factor(_) => 1,
             Every::Rounds(n) => n,
         };
-        let mut checkpoints = Self {
+        let mut schedule = Self {
             every,
             next,
             last: round,
             totals: *totals,
         };
-        checkpoints.advance(round, totals);
-        checkpoints
+        schedule.advance(round, totals);
+        schedule
     }
 
     pub fn is_due(&self, round: u64) -> bool {
         round >= self.next
     }
 
-    /// Moves on to the first checkpoint after `round`. Returns the average loss since the last one.
+    /// Moves on to the first report after `round`. Returns the average loss since the last report.
     pub fn advance(&mut self, round: u64, totals: &Counters) -> f64 {
         while self.next <= round {
             self.next = match self.every {

@@ -6,7 +6,7 @@ use crate::certified::{Certified, Proven};
 use crate::error::Result;
 use crate::format;
 use crate::options::Progress;
-use crate::progress::Checkpoints;
+use crate::progress::Schedule;
 use crate::run::{End, Run, TRACE};
 
 /// The head of the progress table.
@@ -81,7 +81,7 @@ impl Run<'_> {
     /// Reports the last round, unless there was a report at this round.
     pub fn report_last(&mut self) -> Result<()> {
         let round = self.session.rounds();
-        let is_behind = |checkpoints: &Checkpoints| checkpoints.last < round;
+        let is_behind = |schedule: &Schedule| schedule.last < round;
         self.report(is_behind(&self.lines), is_behind(&self.rows))
     }
 

@@ -1,4 +1,4 @@
-//! `learn`: the loop over the examples, with reports, checkpoints and an orderly end.
+//! The command `learn`: it plays the examples of a stream, reports, and saves the model.
 
 use extremal::kernel;
 use extremal::learner::default_radius;
@@ -9,7 +9,7 @@ use crate::hindsight::{Found, Kept};
 use crate::model::{Saved, save};
 use crate::options::LearnOptions;
 use crate::plan::Plan;
-use crate::progress::{Checkpoints, Every};
+use crate::progress::{Every, Schedule};
 use crate::score::{self, Score};
 use crate::session::{Round, Session};
 use crate::signs::Signs;
@@ -28,10 +28,10 @@ pub(crate) const TRACE: usize = 1;
 
 /// The environment of a run.
 pub trait Host {
-    /// Shows a part of the report.
+    /// Shows a part of the report to the user.
     fn say(&mut self, text: &str);
 
-    /// The time in seconds.
+    /// The time on a clock, in seconds.
     fn seconds(&self) -> f64;
 
     /// Whether the run should stop and save its model.
@@ -41,7 +41,7 @@ pub trait Host {
     fn progress(&mut self, done: u64, of: Option<u64>);
 }
 
-/// The end of a run.
+/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The stream ended.
@@ -140,10 +140,10 @@ pub(crate) struct Run<'a> {
     pub kept: Option<Kept>,
     pub skipped: u64,
     pub notes: Vec<String>,
-    /// The checkpoints of the table.
-    pub lines: Checkpoints,
-    /// The checkpoints of the trace.
-    pub rows: Checkpoints,
+    /// The reports in the table.
+    pub lines: Schedule,
+    /// The reports in the trace.
+    pub rows: Schedule,
     outputs: [Option<Sink>; 2],
     certificate: Option<Sink>,
     /// The last round.
@@ -189,8 +189,8 @@ impl<'a> Run<'a> {
             kept: keeps.then(Kept::default),
             skipped: 0,
             notes: Vec::new(),
-            lines: Checkpoints::new(reports.every, round, &totals),
-            rows: Checkpoints::new(trace_every, round, &totals),
+            lines: Schedule::new(reports.every, round, &totals),
+            rows: Schedule::new(trace_every, round, &totals),
             outputs,
             certificate: create(&reports.certificate)?,
             last: Round::default(),
@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
         Ok(End::Done)
     }
 
-    /// The number of examples to play at once. It ends at the next report or saved checkpoint.
+    /// The number of examples to play at once, up to the next report or the next save of the model.
     fn stride(&self) -> usize {
         let round = self.session.rounds();
         let every = self.options.models.checkpoint_every;

@@ -17,7 +17,7 @@ use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, start_set};
 
-/// The number of rounds per thread that justifies starting it.
+/// The smallest number of rounds for which another thread is worth its start.
 const ROUNDS_PER_THREAD: usize = 64;
 
 /// Totals over all rounds of a session.
@@ -297,8 +297,8 @@ impl Session {
         Ok(())
     }
 
-    /// Plays examples in order: each is predicted, then learnt from. Up to `threads` threads share
-    /// the models, and the result does not depend on their number. The rounds
+    /// Plays examples in order: the session predicts each example, then learns from it. Up to
+    /// `threads` threads share the models, and the result does not depend on their number. The rounds
     /// played are added to `rounds`. An error belongs to the first example that was not played. This
     /// example changes nothing.
     pub fn play(
@@ -443,8 +443,8 @@ fn needed_dim(example: &Example<'_>) -> usize {
     example.indices.last().map_or(0, |i| *i as usize + 1)
 }
 
-/// The prediction from the products ⟨a, x⟩: the only one, or the index of the largest. If a product
-/// is not finite, it is the prediction.
+/// Turns the products ⟨a, x⟩ of all models into a prediction: the product of a single model, or the
+/// index of the largest product. If a product is not finite, the prediction is this product.
 pub(crate) fn predicted(
     products: impl Iterator<Item = extremal::Result<f64>>,
 ) -> extremal::Result<f64> {

@@ -10,7 +10,7 @@ pub struct Signs {
 }
 
 impl Signs {
-    /// Checks a label against the loss and the earlier labels. Returns the labels with this one.
+    /// Checks a label against the loss and against the labels before it. The result includes it.
     pub fn with(
         self,
         loss: &(impl Loss + ?Sized),

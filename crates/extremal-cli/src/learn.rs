@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use extremal_learn::{End, LearnOptions, PredictOptions, Progress};
 
 use crate::terminal::Terminal;
-use crate::{INTERRUPTED, tell};
+use crate::{INTERRUPTED, memory, tell};
 
 pub fn learn(options: &LearnOptions) -> anyhow::Result<ExitCode> {
+    memory::limit(options.max_memory);
     let quiet = options.reports.quiet || options.reports.progress == Progress::Json;
     let mut terminal = Terminal::new(quiet, "{total_bytes}")?;
     let end = extremal_learn::learn(options, &mut terminal);

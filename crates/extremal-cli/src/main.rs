@@ -2,6 +2,7 @@
 
 mod experiment;
 mod learn;
+mod memory;
 mod terminal;
 
 use std::io::{IsTerminal, Write};

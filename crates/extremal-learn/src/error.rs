@@ -99,10 +99,16 @@ impl Error {
             extremal::Error::Memory { .. } => format!("feature {last} (from 0)"),
             _ => format!("{} features", example.indices.len()),
         };
+        let what = match &why {
+            extremal::Error::Memory { .. } => {
+                format!("{why}. Use --max-memory to allow more, or --bits to hash the features")
+            }
+            _ => why.to_string(),
+        };
         Self::from(extremal_data::Error::Parse {
             file: file.into(),
             line: example.line,
-            what: why.to_string(),
+            what,
             text,
         })
     }

@@ -31,7 +31,7 @@ pub use error::{Error, Result};
 pub use inspect::{inspect, weights};
 pub use losses::Losses;
 pub use model::{Saved, Weights, save};
-pub use options::{Input, LearnOptions, ModelOptions, Progress, ReportOptions};
+pub use options::{Bytes, Input, LearnOptions, ModelOptions, Progress, ReportOptions};
 pub use plan::{DataFacts, Plan};
 pub use predict::{PredictOptions, predict};
 pub use progress::Every;

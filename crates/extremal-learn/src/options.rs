@@ -59,6 +59,10 @@ pub struct LearnOptions {
     /// depend on this number [default: one per core]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = flag::READING))]
     pub threads: Option<u16>,
+    /// Largest amount of memory, for example 4G or 500M. A stream that needs more is an error, and
+    /// what was learnt so far is saved [default: half of the machine's memory, on Linux]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", help_heading = flag::READING))]
+    pub max_memory: Option<Bytes>,
     /// Number of passes over the file
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = flag::READING))]
     pub passes: u32,
@@ -68,6 +72,34 @@ pub struct LearnOptions {
     /// Reports.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub reports: ReportOptions,
+}
+
+/// The program, its threads and its buffers take some memory themselves.
+const LEAST_MEMORY: u64 = 100 << 20;
+
+/// A number of bytes. The program has to impose it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl std::str::FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+            "" => Some(1),
+            "K" | "KB" => Some(1 << 10),
+            "M" | "MB" => Some(1 << 20),
+            "G" | "GB" => Some(1 << 30),
+            _ => None,
+        };
+        let bytes = unit.and_then(|unit: u64| digits.parse::<u64>().ok()?.checked_mul(unit));
+        let bytes = bytes.ok_or("expected a whole number with K, M or G, such as 4G")?;
+        match bytes < LEAST_MEMORY {
+            true => Err("it must be at least 100M".into()),
+            false => Ok(Self(bytes)),
+        }
+    }
 }
 
 /// Options for model files.

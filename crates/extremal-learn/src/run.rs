@@ -420,6 +420,10 @@ impl<'a> Run<'a> {
 
     fn save(&mut self) -> Result<()> {
         match &self.options.models.model {
+            Some(path) if self.session.is_torn => Err(Error::content(
+                &path.display().to_string(),
+                "the model is not saved, because memory ran out after some classes had played the round. The file is as it was at the last checkpoint",
+            )),
             Some(path) => save(&self.session, path, !self.options.models.drop_resume_state),
             None => Ok(()),
         }

@@ -186,6 +186,8 @@ pub struct Session {
     pub(crate) models: Vec<Model>,
     /// The totals so far.
     pub counters: Counters,
+    /// Whether some classes have played a round that others could not play. It can't be saved.
+    pub(crate) is_torn: bool,
     /// The loss without features.
     pub baseline: Baseline,
     /// The dimension for which memory is reserved.
@@ -221,6 +223,7 @@ impl Session {
             plan,
             objective,
             counters: Counters::default(),
+            is_torn: false,
             baseline: Baseline::default(),
             point: Vec::new(),
             columns: None,
@@ -317,6 +320,7 @@ impl Session {
         self.play_models(examples, threads);
         let played = self.models.iter().map(|model| model.rounds.len()).min();
         let played = played.unwrap_or(0);
+        self.is_torn |= self.models.iter().any(|model| model.rounds.len() > played);
         for (k, example) in examples[..played].iter().enumerate() {
             rounds.push(self.count(k, example)?);
         }

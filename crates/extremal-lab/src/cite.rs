@@ -31,29 +31,3 @@ pub fn all() -> String {
     });
     records.collect::<Vec<_>>().join("\n")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_learner_has_something_to_cite_and_all_holds_it() {
-        let all = all();
-        for entry in LearnerSpec::ENTRIES {
-            let text = learner(entry.name).unwrap();
-            assert_eq!(text.matches('@').count(), entry.citations.len());
-            for record in text.split("\n\n").skip(1) {
-                assert!(all.contains(record.trim()), "{record}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_unknown_learner_is_an_error_that_names_those_there_are() {
-        let error = learner("nobody").unwrap_err();
-        assert!(error.is_usage());
-        for entry in LearnerSpec::ENTRIES {
-            assert!(error.to_string().contains(entry.name));
-        }
-    }
-}

@@ -63,31 +63,3 @@ pub fn listed(names: &[&str]) -> String {
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units() {
-        assert_eq!(duration(2.3e-7), "230 ns");
-        assert_eq!(duration(1.26e-6), "1.3 µs");
-        assert_eq!(duration(0.0421), "42 ms");
-        assert_eq!(duration(12.4), "12 s");
-    }
-
-    #[test]
-    fn exponents_are_fractions_where_theorems_have_them() {
-        assert_eq!(exponent(2.0 / 3.0), "2/3");
-        assert_eq!(exponent(0.0), "log T");
-        assert_eq!(exponent(0.8), "0.80");
-        assert_eq!(measured(Some(-0.001)), "0.00");
-        assert_eq!(fitted(Some(0.5), Some(0.4), Some(0.6)), "0.50 ±0.10");
-        assert_eq!(
-            fitted(Some(0.66), Some(0.5), Some(0.68)),
-            "0.66 [0.50, 0.68]"
-        );
-        assert_eq!(fitted(None, None, None), "—");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
-    }
-}

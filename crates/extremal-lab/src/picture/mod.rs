@@ -209,6 +209,3 @@ impl<'a> Hindsight<'a> {
         Ok(solve(&self.rounds, &**self.set, &options)?.x)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -62,30 +62,3 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
     resvg::render(&tree, transform, &mut image.as_mut());
     image.encode_png().map_err(|why| failed(&why.to_string()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::plots;
-    use super::*;
-    use crate::results::fixture;
-
-    #[test]
-    fn every_plot_has_a_png_of_the_width_asked_for() {
-        assert!(png("nothing", 100).is_err());
-        if fonts().is_empty() {
-            return;
-        }
-        let plots = plots(&[fixture()]);
-        for plot in [&plots[0], plots.last().unwrap()] {
-            let png = png(&plot.content, 640).unwrap();
-            assert_eq!(u32::from_be_bytes(png[16..20].try_into().unwrap()), 640);
-            let image = tiny_skia::Pixmap::decode_png(&png).unwrap();
-            let colours = image
-                .pixels()
-                .iter()
-                .map(|p| (p.red(), p.green(), p.blue()));
-            let colours: std::collections::HashSet<_> = colours.collect();
-            assert!(colours.len() > 50, "lines and text: {}", colours.len());
-        }
-    }
-}

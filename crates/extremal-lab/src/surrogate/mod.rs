@@ -243,6 +243,3 @@ impl Follower {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,13 @@
 //! Experiments as files: errors with their lines, and runs that can be repeated, interrupted and
 //! resumed.
 
+mod comparators;
+mod demo;
+mod page;
+mod picture;
 mod rows;
+mod surrogate;
+mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};

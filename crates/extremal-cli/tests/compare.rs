@@ -213,7 +213,7 @@ fn what_can_not_run_is_refused_before_anything_is_written() {
     let mut missing = folder.compare("out", &[]);
     fs::remove_file(folder.0.join("small.toml")).unwrap();
     let said = refused(&mut missing, 1);
-    assert!(said.contains("can't read small.toml"), "{said}");
+    assert!(said.contains("small.toml: can't be read"), "{said}");
 }
 
 #[test]

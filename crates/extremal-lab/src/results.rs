@@ -60,10 +60,7 @@ pub mod file {
             Ok(there) if Experiment::parse(&there, &path).is_ok() => return Ok(Owner::Another),
             Ok(_) => return Ok(Owner::Else(path)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(why) => {
-                let why = why.to_string();
-                return Err(Error::Read { path, why });
-            }
+            Err(why) => return Err(Error::file(&path, "can't be read")(why)),
         }
         Ok(taken(directory).map_or(Owner::Nobody, Owner::Else))
     }
@@ -480,18 +477,19 @@ const COMPARATORS: &str = "problem,learner,scale,horizon,seed,radius,regret_uppe
 const TIMING: &str = "problem,learner,scale,horizon,seed,round,seconds";
 
 fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|why| Error::Read {
-        path: path.into(),
-        why: why.to_string(),
-    })
+    fs::read_to_string(path).map_err(Error::file(path, "can't be read"))
+}
+
+/// The error of a file whose content does not have the expected form.
+fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
+    let what = format!("damaged, or from another version: {why}. Run the experiment again");
+    extremal_data::Error::content(&path.display().to_string(), what).into()
 }
 
 fn json<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T> {
     let path = directory.join(name);
-    serde_json::from_str(&read(&path)?).map_err(|why| Error::Read {
-        path,
-        why: why.to_string(),
-    })
+    let value = serde_json::from_str(&read(&path)?);
+    value.map_err(|why| damaged(&path, why))
 }
 
 fn table<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<Vec<T>> {
@@ -499,10 +497,7 @@ fn table<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<Vec<T>> {
     let text = read(&path)?;
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows = reader.deserialize().collect::<Result<Vec<T>, _>>();
-    rows.map_err(|why| Error::Read {
-        path,
-        why: why.to_string(),
-    })
+    rows.map_err(|why| damaged(&path, why))
 }
 
 /// A table's text. Numbers are written so that reading them gives the same bits.

@@ -123,7 +123,7 @@ fn row(runs: &Runs<'_>) -> SummaryRow {
         vacuous: vacuous(&runs.iter().map(|(_, o)| *o).collect::<Vec<_>>()),
         violation: violations.reduce(worse),
         oracle_calls: of(&|o| o.oracle_calls as f64) as u64,
-        storage: run.learner.storage,
+        storage: run.config.storage,
     }
 }
 

@@ -93,10 +93,7 @@ impl RowSource {
         }
         let path = base.join(self.file.as_deref().unwrap_or_default());
         // All of it at once: the bytes that are hashed are those that are read.
-        let bytes = fs::read(&path).map_err(|why| Error::Read {
-            path: path.clone(),
-            why: why.to_string(),
-        })?;
+        let bytes = fs::read(&path).map_err(Error::file(&path, "can't be read"))?;
         self.read(&path.display().to_string(), bytes, &options)
     }
 

@@ -1,6 +1,7 @@
-//! Numbers and references as text.
+//! Numbers, references and errors as text.
 
 use extremal::learner::LearnerSpec;
+use extremal_lab::Error;
 use extremal_lab::cite::{all, learner};
 use extremal_lab::format::{duration, exponent, fitted, listed, measured};
 
@@ -46,4 +47,15 @@ fn an_unknown_learner_is_an_error_that_names_those_there_are() {
     for entry in LearnerSpec::ENTRIES {
         assert!(error.to_string().contains(entry.name));
     }
+}
+
+#[test]
+fn a_contradiction_names_the_run_and_ends_the_program_with_code_3() {
+    let error = Error::Contradiction {
+        place: "ball, ogd, T = 100, seed 1".into(),
+        what: "the regret is at least 5 and at most 4".into(),
+    };
+    assert!(error.is_numerical());
+    let text = error.to_string();
+    assert!(text.starts_with("internal error: ball, ogd, T = 100, seed 1: the regret is"));
 }

@@ -1,12 +1,12 @@
-//! The demo: an experiment that is part of the program.
+//! The demo, an experiment that is built into the program.
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 
 const TEXT: &str = include_str!("demo.toml");
 
-/// The paper's algorithms and their rivals on strongly convex and general sets. Different seeds have
-/// different streams. Horizons longer than `longest` are left out.
+/// The paper's algorithms and their rivals on strongly convex and general sets. Different seeds give
+/// different streams. Runs with more than `longest` rounds are left out.
 pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
     let mut experiment = Experiment::parse(TEXT, "demo.toml".as_ref())?;
     for (name, problem) in &mut experiment.problems {
@@ -18,7 +18,7 @@ pub fn experiment(seed: u64, longest: Option<u64>) -> Result<Experiment> {
             problem.horizons.retain(|t| *t <= longest);
             if problem.horizons.is_empty() {
                 return Err(Error::Unsupported(format!(
-                    "every run of {name} has more than {longest} rounds; give 1000 or more"
+                    "every run of problem {name} has more than {longest} rounds; give a limit of at least 1000"
                 )));
             }
         }

@@ -1,4 +1,4 @@
-//! A set that records the answers of its oracle.
+//! A set that records the points that its oracle returns.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,13 +7,13 @@ use extremal::set::{
     SmoothConstraint, Structure,
 };
 
-/// The atoms since the last [`Log::take`].
+/// The points that an oracle returned since the last [`Log::take`].
 #[derive(Clone, Default)]
 pub(super) struct Log(Arc<Mutex<Vec<Vec<f64>>>>);
 
 impl Log {
     pub(super) fn take(&self) -> Vec<Vec<f64>> {
-        // A panic elsewhere leaves the list valid.
+        // The list is valid even if another thread panicked.
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -23,12 +23,12 @@ impl Log {
     }
 }
 
-/// A set that behaves like another one and records the atoms of its oracle.
+/// A wrapper of a set that records the points that the set's oracle returns.
 pub(super) struct Recorder {
     inner: SharedSet,
     log: Log,
-    /// Whether the structure is hidden, so that learners that compute the atoms of a ball themselves
-    /// ask the oracle.
+    /// Whether the set's structure is hidden. Learners that know the set to be a ball compute the
+    /// minimising points themselves, and would not call the oracle.
     general: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Figures as PNG.
+//! Converts figures from SVG to PNG.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,7 +6,7 @@ use resvg::{tiny_skia, usvg};
 
 use crate::error::{Error, Result};
 
-/// The system's fonts, loaded once.
+/// The fonts of the operating system, which are loaded once.
 fn fonts() -> Arc<usvg::fontdb::Database> {
     static FONTS: OnceLock<Arc<usvg::fontdb::Database>> = OnceLock::new();
     let load = || {
@@ -38,13 +38,13 @@ fn fonts() -> Arc<usvg::fontdb::Database> {
     FONTS.get_or_init(load).clone()
 }
 
-/// Draws a figure of [`plots`](super::plots) as a PNG with this width in pixels.
+/// Converts a figure of [`plots`](super::plots) to a PNG with the given width in pixels.
 pub fn png(svg: &str, width: u32) -> Result<Vec<u8>> {
     let fonts = fonts();
     if fonts.is_empty() {
         return Err(Error::Unsupported(
-            "no font is installed, so that the text of a PNG can't be drawn; install one, such as the \
-             package fonts-dejavu, or use the SVG"
+            "no font is installed, so that the text of a PNG can't be drawn; install a font, for \
+             example the package fonts-dejavu, or save the figure as SVG"
                 .into(),
         ));
     }

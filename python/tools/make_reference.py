@@ -201,7 +201,7 @@ def class_(name, thing, stubs):
         made.append(re.sub(r"\) -> .*", ")", signature(name, thing, stub)))
     made.append(documentation(thing))
     if issubclass(thing, Exception):
-        made.append(f"It is a `{thing.__base__.__name__}`.")
+        made.append(f"The exception is a subclass of `{thing.__base__.__name__}`.")
     documented = {n for title, text in sections(inspect.getdoc(thing)) if title == "Attributes"
                   for n, _, _ in items(text)}
     properties, methods = [], []
@@ -266,27 +266,27 @@ def core():
 PAGES = {
     "play": ("Runs and experiments", ["play", "best_in_hindsight", "regret", "History", "Best", "compare",
                                       "Comparison"],
-             "Whole runs are played inside the library, without Python in between."),
+             "`play` plays whole runs in compiled code, and `compare` runs experiments."),
     "objects": ("Learner, Set, Loss, Stream", ["Learner", "Set", "Loss", "Stream"],
-                "What the functions in [`learners`](learners.md), [`sets`](sets.md), [`losses`](losses.md) and "
-                "[`streams`](streams.md) make. Learners, sets and losses can be pickled and copied, where no function of "
-                "yours is in them."),
+                "The functions in [`learners`](learners.md), [`sets`](sets.md), [`losses`](losses.md) and "
+                "[`streams`](streams.md) make these objects. Learners, sets and losses can be pickled and copied, unless "
+                "they call a Python function of yours."),
     "models": ("Models, papers, errors", ["load", "Model", "cite", "Error"],
-               "What the program has saved, what to cite, and what may be raised."),
+               "Model files that the program wrote, the papers to cite, and the package's exception."),
     "sklearn": ("Estimators for scikit-learn", ["OnlineClassifier", "OnlineRegressor"],
-                "`extremal.OnlineClassifier` and `extremal.OnlineRegressor` have the methods of every estimator "
-                "besides: `get_params`, `set_params`, `score` and the rest. They need scikit-learn."),
+                "`extremal.OnlineClassifier` and `extremal.OnlineRegressor` also have the methods of every "
+                "estimator, such as `get_params`, `set_params` and `score`. They need the package scikit-learn."),
 }
 
 REGISTERED = {
-    "learners": ("Learners in Python", "What `extremal.learners` has. [Choosing a learner](../choosing-a-learner.md) says which one "
-                 "to take."),
-    "sets": ("Sets in Python", "What `extremal.sets` has. [Choosing a set](../choosing-a-set.md) says which one to take."),
-    "losses": ("Losses in Python", "What `extremal.losses` has. [Choosing a loss](../choosing-a-loss.md) says which one to take. "
-               "Wherever a loss is asked for, its spec will do."),
-    "streams": ("Streams in Python", "What `extremal.streams` has."),
-    "theory": ("The theorems' bounds", "What `extremal.theory` has."),
-    "datasets": ("Data sets", "What `extremal.datasets` has."),
+    "learners": ("Learners in Python", "The functions of `extremal.learners`. [Choosing a learner](../choosing-a-learner.md) helps you "
+                 "to choose one."),
+    "sets": ("Sets in Python", "The functions of `extremal.sets`. [Choosing a set](../choosing-a-set.md) helps you to choose one."),
+    "losses": ("Losses in Python", "The functions of `extremal.losses`. [Choosing a loss](../choosing-a-loss.md) helps you to choose "
+               "one. Every function that expects a loss also accepts the loss's spec."),
+    "streams": ("Streams in Python", "The functions of `extremal.streams`."),
+    "theory": ("The theorems' bounds", "The functions of `extremal.theory`."),
+    "datasets": ("Data sets", "The functions of `extremal.datasets`."),
 }
 
 
@@ -299,8 +299,8 @@ def index():
     for name in REGISTERED:
         module = importlib.import_module(f"extremal.{name}")
         rows.append((f"[`{name}`]({name}.md)", summary(module)))
-    return page("Python", "Everything that `import extremal` brings. [Python](../python.md) in the first part of the guide "
-                "shows how it is used.", [table(["in `extremal`", ""], rows)])
+    return page("Python", "Everything in the package `extremal`. [Python](../python.md) in the first part of the guide "
+                "shows how to use it.", [table(["in `extremal`", ""], rows)])
 
 
 def summary(thing):

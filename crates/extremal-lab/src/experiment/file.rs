@@ -337,23 +337,15 @@ pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, 
 /// the numbers double.
 pub(super) fn horizons<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     #[derive(Deserialize)]
-    #[serde(
-        untagged,
-        expecting = "a list of numbers of rounds, or { from = …, to = … }"
-    )]
+    #[serde(untagged, deny_unknown_fields)]
+    #[serde(expecting = "a list of numbers of rounds, or { from = …, to = … }")]
     enum Horizons {
         List(Vec<u64>),
-        Doubling(Doubling),
-    }
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Doubling {
-        from: u64,
-        to: u64,
+        Doubling { from: u64, to: u64 },
     }
     let all = match Horizons::deserialize(from)? {
         Horizons::List(all) => all,
-        Horizons::Doubling(Doubling { from, to }) => {
+        Horizons::Doubling { from, to } => {
             let first = Some(from).filter(|t| *t > 0);
             let doubled = std::iter::successors(first, |t| t.checked_mul(2));
             doubled.take_while(|t| *t <= to).collect()

@@ -86,6 +86,7 @@ fn what_can_not_be_is_refused_with_the_line_and_what_is_allowed() {
             2,
             "must increase",
         ),
+        (with("[200, 400, 800]", "{ from = 5, by = 2 }"), 2, "a list"),
         (
             with("seeds = 3", "seeds = 3\nrounds = 5"),
             2,

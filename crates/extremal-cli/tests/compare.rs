@@ -369,7 +369,7 @@ fn outside_their_theorems_the_perturbed_leaders_do_not_exceed_them() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(!text.contains("EXCEEDED"), "{text}");
     assert_eq!(text.matches("  not met  ").count(), 8, "{text}");
-    assert!(text.contains(" 8 with an assumption not"), "{text}");
+    assert!(text.contains(" 8 with an unmet"), "{text}");
     let summary = folder.read("out/summary.csv");
     assert_eq!(summary.matches(",not-met,").count(), 8, "{summary}");
     let checks = folder.read("out/checks.csv");

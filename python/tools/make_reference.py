@@ -1,8 +1,7 @@
-"""Writes the guide's pages about the Python package from its docstrings, as the installed package has
-them.
+"""Writes the guide's pages about the Python package, from the docstrings of the installed package.
 
-    python python/tools/make_reference.py          writes them into docs/src/python
-    python python/tools/make_reference.py --check  says which are out of date, and fails
+    python python/tools/make_reference.py          writes the pages into docs/src/python
+    python python/tools/make_reference.py --check  names pages that are out of date, and then fails
 """
 
 import ast
@@ -59,20 +58,20 @@ def items(text):
 
 
 def plain(text):
-    """Text outside of code: what Markdown would take for its own is escaped."""
+    """Text outside of code, with the special characters of Markdown escaped."""
     text = re.sub(r"([\\*\[\]<>#~|])", r"\\\1", text)
     return re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)  # not within words: there it is itself
 
 
 def prose(text):
-    """Text with code in backquotes, single or double. Values in quotes are code as well: their quotes
-    would be made curly."""
+    """Text with code in single or double backquotes. Values in quotes become code too, because Markdown
+    would make their quotes curly."""
     parts = re.split(r"""(``.+?``|`[^`]+`|"[\w:=.,-]+")""", " ".join(text.split()))
     return "".join(f"`{part.strip('`')}`" if part[:1] in ("`", '"') else plain(part) for part in parts)
 
 
 def paragraphs(text):
-    """Paragraphs, and examples as Python has them in its prompt."""
+    """Paragraphs and examples. An example starts with Python's prompt."""
     made = []
     for part in re.split(r"\n\s*\n", text.strip()):
         if part.startswith(">>>"):
@@ -83,7 +82,7 @@ def paragraphs(text):
 
 
 def listed(text):
-    """Parameters, attributes and the like."""
+    """A section of parameters or attributes as a list."""
     made = []
     for names, kind, about in items(text):
         code = ", ".join(f"`{name}`" for name in names.split(", "))
@@ -94,20 +93,20 @@ def listed(text):
 
 
 def returned(text):
-    """What is returned or raised: an entry with text below it, or a line alone."""
+    """A section of returned values or raised exceptions: an entry with text below it, or a single line."""
     first, _, rest = text.partition("\n")
     about = prose(rest)
     return prose(first).rstrip(".") + (f": {about}" if about else ".")
 
 
 def table(head, rows):
-    """Bars within cells are escaped, in code as well."""
+    """A table. Bars within cells are escaped, in code too."""
     lines = ["| " + " | ".join(re.sub(r"(?<!\\)\|", r"\|", cell) for cell in row) + " |" for row in rows]
     return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines])
 
 
 def facts(parts, more):
-    """What is known of something in the registry: its notes, each of which has a label."""
+    """The notes of a registered component as a table. Each note has a label."""
     notes = [note.partition(": ") for note in re.split(r"\n\s*\n", parts["Notes"])]
     rows = [(label.lower(), prose(text.removesuffix("."))) for label, _, text in notes]
     rows.append(("reference", prose(parts["References"])))
@@ -115,7 +114,7 @@ def facts(parts, more):
 
 
 def documentation(thing, more=None):
-    """A docstring as Markdown. `more` has further rows for the facts of what is in the registry."""
+    """A docstring as Markdown. For registered components, `more` has further rows for the table of notes."""
     made, parts = [], sections(inspect.getdoc(thing) or "")
     if more:
         made.append(facts(dict(parts), more))
@@ -134,7 +133,7 @@ def documentation(thing, more=None):
     return "\n\n".join(part for part in made if part)
 
 
-# Signatures: what can be called is asked of the package, types are asked of its stubs
+# Signatures: the arguments come from the package, and their types from its stubs
 
 
 class Stubs(dict):
@@ -161,7 +160,7 @@ def words(node):
 
 
 def signature(name, thing, stub):
-    """With the types of parameters where the docstring does not tell them."""
+    """A signature. It has the types of parameters unless the docstring describes the parameters."""
     told = any(title == "Parameters" for title, _ in sections(inspect.getdoc(thing) or ""))
     kinds = {}
     if isinstance(stub, ast.FunctionDef) and not told:
@@ -192,10 +191,10 @@ def function(name, thing, stub, level="##", more=None):
 
 
 def class_(name, thing, stubs):
-    """A class: what it is, its properties in a table, its methods, as the stub orders them. Those that
-    it has from elsewhere (from dict, from scikit-learn) are not shown."""
+    """A class: its docstring, its properties in a table, and its methods in the order of the stub. Inherited
+    methods, for example those of dict, are not shown."""
     made = [f"## `{name}`"]
-    # neither what is never made by hand, nor what only the package makes
+    # no signature for classes that only the package itself instantiates
     if not issubclass(thing, (tuple, dict, BaseException, extremal.Model)):
         stub = stubs.get(f"{name}.__new__") or stubs.get(f"{name}.__init__")
         made.append(re.sub(r"\) -> .*", ")", signature(name, thing, stub)))
@@ -235,7 +234,7 @@ def whole(names, stubs):
 
 
 def registered(module):
-    """Every function of a module that is made from the registry; its classes are on their own page."""
+    """The functions of a module that is made from the registry. Its classes are on a page of their own."""
     source, stubs, made = importlib.import_module(f"extremal.{module}"), Stubs(module), []
     names = {python_name(entry["name"]): entry["name"] for entry in _core.entries(module)} \
         if module not in ("theory", "datasets") else {}
@@ -258,7 +257,7 @@ def page(title, about, parts):
 
 
 def core():
-    """The stubs of everything that is not made from the registry, together."""
+    """The stubs of all modules that are not made from the registry."""
     return {name: node for module in ("_core", "_history", "_model", "_play", "_compare", "_registry", "sklearn")
             for name, node in Stubs(module).items()}
 
